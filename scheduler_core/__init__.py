@@ -1,0 +1,1 @@
+"""Volcano v1.15.1's scheduling decisions as a pure function."""

@@ -1,0 +1,1 @@
+"""What a cycle does, by the names of the `actions` line."""

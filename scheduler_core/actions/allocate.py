@@ -1,0 +1,185 @@
+"""Who gets the idle resources?
+
+Source: volcano ``pkg/scheduler/actions/allocate/allocate.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from scheduler_core.errors import PrePredicateError
+from scheduler_core.framework.heap import PriorityQueue
+from scheduler_core.framework.placement import ErrorCache, Nodes
+from scheduler_core.framework.session import Session
+from scheduler_core.framework.statement import Statement
+from scheduler_core.framework.worklist import WorkList, stopped_as_invalid, task_heap
+from scheduler_core.model.fit import Code, FitErrors, Status
+from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.queue import QueueInfo
+from scheduler_core.model.status import ALLOCATED_STATUSES, TaskStatus
+
+import numpy as np
+
+NAME = "allocate"
+
+
+def execute(session: Session) -> None:
+    """Give each queue its turn: one job, one statement, until no queue has anything left to try."""
+    allocate = Allocate(session)
+    work = allocate.work
+    while work.queues:
+        queue = work.queues.pop()
+        if session.overused(queue):
+            allocate.tell_overused(queue)
+            continue
+        jobs = work.waiting(queue)
+        if jobs is None:
+            continue
+        allocate.take_turn(jobs)
+        work.queues.push(queue)
+
+
+class Allocate:
+    """One execution of the action: who waits for what."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.remember_errors = session.conf.arguments_of(NAME).get_bool("predicateErrorCacheEnable", True)
+        self.tasks: dict[str, PriorityQueue[TaskInfo]] = {}
+        self.work = WorkList(session)
+        enqueues = "enqueue" in session.conf.actions
+        for job in session.jobs.values():
+            if job.is_pending:
+                if enqueues:
+                    continue
+                job.phase = "Inqueue"
+                session.decide("enqueue", job, reason="no enqueue action is configured")
+            if stopped_as_invalid(session, job):
+                continue
+            waiting = [
+                task
+                for task in job.by_status[TaskStatus.PENDING].values()
+                if not task.shape.gated_by_others and not task.best_effort
+            ]
+            if waiting:
+                self.tasks[job.key] = task_heap(session, waiting)
+                self.work.add_queue(job.queue)
+                self.work.add_job(job)
+            else:
+                self._tell_gated(job)
+
+    def take_turn(self, jobs: PriorityQueue[JobInfo]) -> None:
+        """Place what the first job's turn allows; what is only pipelined is kept, neither bound nor undone."""
+        job = jobs.pop()
+        statement = self._place_tasks(job)
+        if statement is not None and self.session.job_ready(job):
+            statement.commit()
+            if self.tasks[job.key]:
+                jobs.push(job)
+
+    def _place_tasks(self, job: JobInfo) -> Statement | None:
+        session, tasks = self.session, self.tasks[job.key]
+        if not len(session.nodes):
+            return None
+        statement = Statement(session)
+        cache = ErrorCache(enabled=self.remember_errors)
+        queue = session.queues[job.queue]
+        while tasks:
+            task = tasks.pop()
+            refusal = session.allocatable(queue, task)
+            if refusal is not None:
+                self._tell(job, "queue", **refusal)
+                continue
+            if task.shape.gated:
+                self._tell_gated(job)
+                continue
+            if self._role_failed(job, task):
+                continue
+            candidates, errors = self._candidates(task, cache)
+            if errors is not None:
+                session.record_fit_errors(task, errors)
+                self._tell_unfit(job, task, errors)
+                if needs_continue(job):
+                    continue
+                break
+            node = session.placement.choose(task, candidates)
+            if node is None:
+                continue
+            if session.nodes.fits_idle(task, node):
+                statement.allocate(task, node)
+            elif session.nodes.fits_future_idle(task, node):
+                statement.pipeline(task, node, eviction_occurred=False)
+            if session.job_ready(job):
+                break
+        if session.job_ready(job) or session.job_pipelined(job):
+            return statement
+        statement.discard()
+        return None
+
+    def _candidates(self, task: TaskInfo, cache: ErrorCache) -> tuple[Nodes, FitErrors | None]:
+        """Return the nodes that a task may take, and why there is none."""
+        session = self.session
+        try:
+            session.pre_predicate(task)
+        except PrePredicateError as error:
+            status = Status(Code.ERROR, str(error))
+            return np.zeros(0, dtype=np.intp), session.placement.refused_everywhere(status)
+        nominated = nominated_node(session, task)
+        if nominated is not None and session.nodes.fits_future_idle(task, nominated):
+            only = np.array([nominated], dtype=np.intp)
+            candidates, _ = session.placement.examine(task, resources=True, lenient=False, cache=cache, among=only)
+            if len(candidates):
+                return candidates, None
+        candidates, errors = session.placement.examine(task, resources=True, lenient=False, cache=cache)
+        return candidates, None if len(candidates) else errors
+
+    def _role_failed(self, job: JobInfo, task: TaskInfo) -> bool:
+        """Tell whether a task of the same role has found no node in this session; then this one is not tried."""
+        if not task.role or not any(job.tasks[uid].role == task.role for uid in job.fit_errors):
+            return False
+        sentence = f"Task {task.name} with role spec {task.role} has already predicated failed, skip"
+        self.session.record_fit_errors(task, FitErrors(self.session.statuses, None, sentence))
+        return True
+
+    # explanations
+
+    def tell_overused(self, queue: QueueInfo) -> None:
+        """Keep that a queue's turn ended because it is overused."""
+        jobs = self.work.waiting(queue)
+        for job in jobs.items if jobs is not None else ():
+            self._tell(job, "overused", queue=queue.name, message=f"queue {queue.name} has all that it deserves")
+
+    def _tell_gated(self, job: JobInfo) -> None:
+        gated = [task for task in job.by_status[TaskStatus.PENDING].values() if task.shape.gated]
+        if gated:
+            gates = sorted({gate["name"] for task in gated for gate in task.shape.spec["schedulingGates"]})
+            self._tell(job, "schedulingGate", queue=job.queue, message=f"held by scheduling gate {', '.join(gates)}")
+
+    def _tell_unfit(self, job: JobInfo, task: TaskInfo, errors: FitErrors) -> None:
+        if self.session.trace is not None and job.key not in self.session.trace.pending:
+            self._tell(
+                job, "node", queue=job.queue, pod=task.key, message=errors.text(), nodes=dict(sorted(errors.reasons().items()))
+            )
+
+    def _tell(self, job: JobInfo, gate: str, **facts: object) -> None:
+        if self.session.trace is not None:
+            self.session.trace.stop(job.key, gate, **facts)
+
+
+def nominated_node(session: Session, task: TaskInfo) -> int | None:
+    """Return the node that an earlier cycle nominated for the task, None when there is none in the session."""
+    name = (task.pod.get("status") or {}).get("nominatedNodeName")
+    return session.nodes.index.get(name) if name else None
+
+
+def needs_continue(job: JobInfo) -> bool:
+    """Tell whether the job can still be ready after one of its tasks found no node."""
+    if job.min_available >= len(job.tasks):
+        return False
+    failed = {job.tasks[uid].role for uid in job.fit_errors}
+    if not job.roles_bind:
+        left = sum(task.role not in failed for task in job.by_status[TaskStatus.PENDING].values())
+        return job.ready_count + left >= job.min_available
+    placed = job.tasks_in(ALLOCATED_STATUSES | {TaskStatus.SUCCEEDED})
+    placed += [task for task in job.by_status[TaskStatus.PENDING].values() if task.best_effort]
+    return all(
+        sum(task.role == role for task in placed) >= job.task_min_available.get(role, 0) for role in sorted(failed)
+    )

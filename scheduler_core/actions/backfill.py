@@ -1,0 +1,110 @@
+"""Which nodes take the tasks that ask for nothing?
+
+Source: volcano ``pkg/scheduler/actions/backfill/backfill.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scheduler_core.errors import PrePredicateError
+from scheduler_core.framework.placement import ErrorCache
+from scheduler_core.framework.session import Session
+from scheduler_core.framework.statement import displace
+from scheduler_core.framework.worklist import WorkList, active_jobs, task_heap
+from scheduler_core.model.fit import Code, FitErrors, Status
+from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.status import TaskStatus
+
+NAME = "backfill"
+
+
+def execute(session: Session) -> None:
+    """Place best-effort tasks wherever a node passes; no limit of a queue is looked at."""
+    remember_errors = session.conf.arguments_of(NAME).get_bool("predicateErrorCacheEnable", True)
+    for task in _tasks_in_order(session):
+        _place(session, task, ErrorCache(enabled=remember_errors))
+
+
+def _tasks_in_order(session: Session) -> list[TaskInfo]:
+    """Return the tasks to place; the order is fixed before the first one is."""
+    work = WorkList(session)
+    tasks = {}
+    for job in active_jobs(session):
+        waiting = _best_effort_tasks(session, job)
+        if waiting:
+            tasks[job.key] = task_heap(session, waiting)
+            work.add_queue(job.queue)
+            work.add_job(job)
+    ordered = []
+    while work.queues:
+        jobs = work.jobs[work.queues.pop().name]
+        while jobs:
+            heap = tasks[jobs.pop().key]
+            while heap:
+                ordered.append(heap.pop())
+    return ordered
+
+
+def _best_effort_tasks(session: Session, job: JobInfo) -> list[TaskInfo]:
+    waiting = [t for t in job.by_status[TaskStatus.PENDING].values() if t.best_effort and not t.shape.gated]
+    pipelined = [task for task in job.tasks_in([TaskStatus.PIPELINED]) if task.best_effort]
+    for task in pipelined:
+        node = task.node_name
+        displace(session, task)
+        session.decide("unpipeline", job, pod=task.key, node=node)
+    return waiting + pipelined
+
+
+def _place(session: Session, task: TaskInfo, cache: ErrorCache) -> None:
+    try:
+        session.pre_predicate(task)
+    except PrePredicateError as error:
+        session.record_fit_errors(task, session.placement.refused_everywhere(Status(Code.ERROR, str(error))))
+        return
+    candidates, errors = session.placement.examine(task, resources=False, lenient=False, cache=cache)
+    if not len(candidates):
+        session.record_fit_errors(task, errors)
+        if session.trace is not None and task.job is not None:
+            session.trace.stop(
+                task.job.key,
+                "node",
+                queue=task.job.queue,
+                pod=task.key,
+                message=errors.text(),
+                nodes=dict(sorted(errors.reasons().items())),
+            )
+        return
+    node = session.placement.best(task, candidates)
+    if node is not None:
+        _allocate(session, task, node)
+
+
+def _allocate(session: Session, task: TaskInfo, node: int) -> None:
+    """Place a task outside any statement, and bind all that its job has waiting once the job is ready."""
+    job = task.job
+    assert job is not None, "only tasks of a job are placed"
+    job.update_task_status(task, TaskStatus.ALLOCATED)
+    session.nodes.add_task(task, node)
+    session.fire_allocate(task)
+    decision = session.decide("allocate", job, pod=task.key, node=task.node_name, state="kept")
+    if not session.job_ready(job):
+        return
+    for waiting in job.tasks_in([TaskStatus.ALLOCATED]):
+        if not session.bind(waiting):
+            session.record_fit_errors(task, _refused_by_binder(session, waiting))
+            return
+        if waiting is task:
+            decision.op, decision.state = "bind", "committed"
+
+
+def _refused_by_binder(session: Session, task: TaskInfo) -> FitErrors:
+    idle = session.nodes.axis.resource(session.cache_idle[task.node])
+    names = ", ".join(task.request.insufficient(idle))
+    text = (
+        f"node {task.node_name} resources [{names}] are not enough to put task <{task.key}>, "
+        f"idle: {idle}, req: {task.request}"
+    )
+    why = np.zeros(len(session.nodes), dtype=np.int32)
+    why[task.node] = session.statuses.number(Status(Code.ERROR, text))
+    return FitErrors(session.statuses, why)

@@ -1,0 +1,177 @@
+"""Who gives way to a more important job of the same queue?
+
+Source: volcano ``pkg/scheduler/actions/preempt/preempt.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from scheduler_core.actions.preempt_dry_run import DryRunArguments, preempt_by_dry_run
+from scheduler_core.errors import PrePredicateError
+from scheduler_core.framework.eviction import evict_for, never_evicts, promising_nodes
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.heap import PriorityQueue
+from scheduler_core.framework.placement import ErrorCache
+from scheduler_core.framework.session import Session
+from scheduler_core.framework.statement import Statement
+from scheduler_core.framework.victims import ask_victims, tell_spared, victims_queue, victims_suffice
+from scheduler_core.framework.worklist import active_jobs, pending_tasks, task_heap
+from scheduler_core.model.fit import FITS, Code
+from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.queue import QueueInfo
+from scheduler_core.model.status import PREEMPTABLE_STATUSES
+from scheduler_core.resource import Resource
+
+NAME = "preempt"
+
+Filter = Callable[[TaskInfo], bool]
+
+
+def execute(session: Session) -> None:
+    """Let each queue's starving jobs preempt, first other jobs, then their own less important tasks."""
+    preempt = Preempt(session)
+    queues = PriorityQueue(session.queue_order, [session.queues[name] for name in sorted(preempt.starving)])
+    while queues:
+        queue = queues.pop()
+        preempt.between_jobs(queue)
+        for job in preempt.starving[queue.name]:
+            preempt.inside_job(queue, job)
+
+
+class Preempt:
+    """One execution of the action: who starves, and what was refused so far."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        arguments = session.conf.arguments_of(NAME)
+        self.cache = ErrorCache(enabled=arguments.get_bool("predicateErrorCacheEnable", True))
+        self.dry_run = DryRunArguments.read(arguments)
+        self.starving: dict[str, list[JobInfo]] = {}
+        self.tasks: dict[str, PriorityQueue[TaskInfo]] = {}
+        for job in active_jobs(session):
+            if session.job_starving(job):
+                self.starving.setdefault(job.queue, []).append(job)
+                self.tasks[job.key] = task_heap(session, pending_tasks(job))
+
+    def between_jobs(self, queue: QueueInfo) -> None:
+        """Let the queue's starving jobs evict tasks of its other jobs; a job is pipelined whole or not at all."""
+        session = self.session
+        jobs = PriorityQueue(session.job_order, self.starving[queue.name])
+        while jobs:
+            job = jobs.pop()
+            tasks = self.tasks[job.key]
+            statement = Statement(session)
+            assigned = False
+            while tasks and session.job_starving(job):
+                task = tasks.pop()
+                assigned = self._attempt(statement, queue, task, _of_other_jobs(task, job))
+            if not session.job_pipelined(job):
+                statement.discard()
+                continue
+            statement.commit()
+            if assigned:
+                jobs.push(job)
+
+    def inside_job(self, queue: QueueInfo, job: JobInfo) -> None:
+        """Let the job's pending tasks evict its own; each success is committed, whatever the gang."""
+        tasks = task_heap(self.session, pending_tasks(job))
+        while tasks:
+            task = tasks.pop()
+            statement = Statement(self.session)
+            if not self._attempt(statement, queue, task, _of_same_job(task, job)):
+                statement.discard()
+                return
+            statement.commit()
+
+    def _attempt(self, statement: Statement, queue: QueueInfo, task: TaskInfo, is_candidate: Filter) -> bool:
+        """Find room for a task by evictions; True when it was pipelined."""
+        session = self.session
+        if not self._is_eligible(task):
+            return False
+        try:
+            session.pre_predicate(task)
+        except PrePredicateError:
+            return False
+        nodes = promising_nodes(session, task, self.cache)
+        if self.dry_run.enabled:
+            return preempt_by_dry_run(statement, queue, task, nodes, is_candidate, self.dry_run)
+        return any(
+            self._preempt_on(statement, queue, task, node, is_candidate)
+            for node in session.placement.sorted_by_score(task, nodes)
+        )
+
+    def _is_eligible(self, task: TaskInfo) -> bool:
+        """Tell whether a task may preempt: not while its nominated node would take it or is being cleared for it."""
+        if never_evicts(task):
+            return False
+        name = (task.pod.get("status") or {}).get("nominatedNodeName")
+        if not name:
+            return True
+        session = self.session
+        node = session.nodes.index.get(name)
+        if node is None:
+            return False
+        number = session.placement.predicate_on(task, node)
+        if number == FITS:
+            return False
+        if Code.UNSCHEDULABLE_AND_UNRESOLVABLE in {status.code for status in session.statuses.lists[number]}:
+            return True
+        return not any(_makes_way(other, task) for other in session.nodes.sorted_tasks(node))
+
+    def _preempt_on(
+        self, statement: Statement, queue: QueueInfo, task: TaskInfo, node: int, is_candidate: Filter
+    ) -> bool:
+        session = self.session
+        candidates = [other for other in session.nodes.sorted_tasks(node) if is_candidate(other)]
+        if not candidates and not session.nodes.fits_future_idle(task, node):
+            return False
+        verdict = ask_victims(session, Point.PREEMPTABLE, task, candidates)
+        tell_spared(session, task, candidates, verdict)
+        if not victims_suffice(session, task, node, verdict.victims):
+            return False
+        local = Statement(session)
+        victims = victims_queue(session, verdict.victims, task)
+        evicted = Resource()
+        while victims and not self._has_room(queue, task, node):
+            victim = victims.pop()
+            evict_for(local, victim, NAME, task, verdict)
+            evicted.add(victim.request)
+        if self._has_room(queue, task, node) and local.pipeline(
+            task, node, eviction_occurred=not evicted.is_empty()
+        ):
+            statement.merge(local)
+            return True
+        local.discard()
+        return False
+
+    def _has_room(self, queue: QueueInfo, task: TaskInfo, node: int) -> bool:
+        return self.session.allocatable(queue, task) is None and self.session.nodes.fits_future_idle(task, node)
+
+
+def _may_give_way(task: TaskInfo, to: TaskInfo) -> bool:
+    if task.node_status not in PREEMPTABLE_STATUSES or task.job is None or not task.preemptable:
+        return False
+    return task.best_effort or not to.best_effort
+
+
+def _of_other_jobs(task: TaskInfo, job: JobInfo) -> Filter:
+    return lambda other: (
+        _may_give_way(other, task) and other.job is not job and other.job is not None and other.job.queue == job.queue
+    )
+
+
+def _of_same_job(task: TaskInfo, job: JobInfo) -> Filter:
+    return lambda other: other.job is job and _may_give_way(other, task)
+
+
+def _makes_way(other: TaskInfo, task: TaskInfo) -> bool:
+    """Tell whether a pod of lower priority is terminating because the scheduler preempted it."""
+    if not other.pod["metadata"].get("deletionTimestamp"):
+        return False
+    if int(other.pod["spec"].get("priority") or 0) >= int(task.pod["spec"].get("priority") or 0):
+        return False
+    for condition in (other.pod.get("status") or {}).get("conditions") or ():
+        if condition.get("type") == "DisruptionTarget":
+            return condition.get("status") == "True" and condition.get("reason") == "PreemptionByScheduler"
+    return False

@@ -1,0 +1,111 @@
+"""Which queue gives back what another one deserves?
+
+Source: volcano ``pkg/scheduler/actions/reclaim/reclaim.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from scheduler_core.errors import PrePredicateError
+from scheduler_core.framework.eviction import evict_for, never_evicts, promising_nodes
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.heap import PriorityQueue
+from scheduler_core.framework.placement import ErrorCache
+from scheduler_core.framework.session import Session
+from scheduler_core.framework.statement import Statement
+from scheduler_core.framework.victims import ask_victims, tell_spared, victims_queue, victims_suffice
+from scheduler_core.framework.worklist import WorkList, active_jobs, pending_tasks, task_heap
+from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.node import fits
+from scheduler_core.model.queue import QueueInfo
+from scheduler_core.model.status import TaskStatus
+
+NAME = "reclaim"
+
+
+def execute(session: Session) -> None:
+    """Let each queue's starving jobs evict tasks of other queues, all of them in one go."""
+    reclaim = Reclaim(session)
+    queues = reclaim.work.queues
+    while queues:
+        queue = queues.pop()
+        if session.overused(queue):
+            continue
+        while (jobs := reclaim.work.waiting(queue)) is not None:
+            reclaim.take_turn(queue, jobs.pop())
+            if jobs:
+                queues.push(queue)
+
+
+class Reclaim:
+    """One execution of the action: who starves."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.remember_errors = session.conf.arguments_of(NAME).get_bool("predicateErrorCacheEnable", True)
+        self.work = WorkList(session)
+        self.tasks: dict[str, PriorityQueue[TaskInfo]] = {}
+        for job in active_jobs(session):
+            self.work.add_queue(job.queue)
+            if session.job_starving(job):
+                self.work.add_job(job)
+                self.tasks[job.key] = task_heap(session, pending_tasks(job))
+
+    def take_turn(self, queue: QueueInfo, job: JobInfo) -> None:
+        """Let a job's tasks reclaim one after the other; the job is pipelined whole or not at all."""
+        session, tasks = self.session, self.tasks[job.key]
+        statement = Statement(session)
+        while tasks and session.job_starving(job):
+            self._attempt(statement, queue, tasks.pop())
+        if session.job_pipelined(job):
+            statement.commit()
+        else:
+            statement.discard()
+
+    def _attempt(self, statement: Statement, queue: QueueInfo, task: TaskInfo) -> None:
+        session = self.session
+        if never_evicts(task):
+            return
+        refusal = session.preemptive(queue, [task])
+        if refusal is not None:
+            if session.trace is not None and task.job is not None:
+                session.trace.stop(task.job.key, "reclaim", **refusal)
+            return
+        try:
+            session.pre_predicate(task)
+        except PrePredicateError:
+            return
+        nodes = promising_nodes(session, task, ErrorCache(enabled=self.remember_errors))
+        for node in nodes.tolist():
+            if self._reclaim_on(statement, task, node):
+                return
+
+    def _reclaim_on(self, statement: Statement, task: TaskInfo, node: int) -> bool:
+        session = self.session
+        candidates = [other for other in session.nodes.sorted_tasks(node) if self._may_be_reclaimed(other, task)]
+        if not candidates:
+            return False
+        verdict = ask_victims(session, Point.RECLAIMABLE, task, candidates)
+        tell_spared(session, task, candidates, verdict)
+        if not victims_suffice(session, task, node, verdict.victims):
+            return False
+        local = Statement(session)
+        victims = victims_queue(session, verdict.victims, task)
+        available = session.nodes.future_idle_of(node)
+        evicted = False
+        while victims and not fits(task, available):
+            victim = victims.pop()
+            evict_for(local, victim, NAME, task, verdict)
+            available = available + victim.shape.row
+            evicted = True
+        if fits(task, available) and local.pipeline(task, node, eviction_occurred=evicted):
+            statement.merge(local)
+            return True
+        local.discard()
+        return False
+
+    def _may_be_reclaimed(self, other: TaskInfo, task: TaskInfo) -> bool:
+        if other.node_status is not TaskStatus.RUNNING or not other.preemptable:
+            return False
+        if other.job is None or task.job is None or other.job.queue == task.job.queue:
+            return False
+        return self.session.queues[other.job.queue].reclaimable

@@ -1,0 +1,278 @@
+"""Which actions and plugins does a scheduler configuration name, with which switches and arguments?
+
+Source: volcano ``pkg/scheduler/util.go``, ``conf/scheduler_conf.go``, ``plugins/defaults.go``,
+``framework/arguments.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from scheduler_core.errors import ConfError
+
+ACTIONS = ("enqueue", "allocate", "backfill", "preempt", "reclaim", "gangpreempt", "gangreclaim", "shuffle")
+
+MODELLED_PLUGINS = (
+    "binpack",
+    "capacity",
+    "cdp",
+    "conformance",
+    "drf",
+    "extender",
+    "gang",
+    "nodegroup",
+    "nodeorder",
+    "overcommit",
+    "pdb",
+    "predicates",
+    "priority",
+    "proportion",
+    "resource-strategy-fit",
+    "resourcequota",
+    "sla",
+    "tdm",
+)
+
+UNMODELLED_PLUGINS: Mapping[str, str] = {
+    "deviceshare": "shared devices (vGPU, vNPU) are neither filtered nor scored",
+    "network-topology-aware": "hypernodes are not scored",
+    "numaaware": "NUMA placement is neither filtered nor scored",
+    "rescheduling": "nothing is moved away from busy nodes by the shuffle action",
+    "task-topology": "affinity between the tasks of a job is not scored and does not order them",
+    "usage": "measured load is neither filtered nor scored; Volcano does the same while it has no metrics",
+}
+
+# Every switch of a plugin entry as Volcano spells it. A missing one is on, except the last two.
+SWITCHES = (
+    "enableJobOrder",
+    "enableJobReady",
+    "enableJobPipelined",
+    "enableTaskOrder",
+    "enablePreemptable",
+    "enableReclaimable",
+    "enablePreemptive",
+    "enableQueueOrder",
+    "enablePredicate",
+    "enableBestNode",
+    "enableNodeOrder",
+    "enableTargetJob",
+    "enableReservedNodes",
+    "enableJobEnqueued",
+    "enabledVictim",
+    "enableJobStarving",
+    "enabledOverused",
+    "enabledAllocatable",
+    "enabledHyperNodeOrder",
+    "enabledSubJobReady",
+    "enabledSubJobPipelined",
+    "enabledSubJobOrder",
+    "enabledHyperNodeGradient",
+    "enableHierarchy",
+    "EnabledClusterOrder",
+)
+OFF_BY_DEFAULT = frozenset({"enableHierarchy", "EnabledClusterOrder"})
+
+DEFAULT_CONF: Mapping[str, object] = {
+    "actions": "enqueue, allocate, backfill",
+    "tiers": [
+        {"plugins": [{"name": "priority"}, {"name": "gang"}, {"name": "conformance"}]},
+        {
+            "plugins": [
+                {"name": "overcommit"},
+                {"name": "drf"},
+                {"name": "predicates"},
+                {"name": "proportion"},
+                {"name": "nodeorder"},
+            ]
+        },
+    ],
+}
+
+_BOOLEANS = {
+    **dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True),
+    **dict.fromkeys(("0", "f", "F", "FALSE", "false", "False"), False),
+}
+
+
+def parse_bool(text: object) -> bool | None:
+    """Return the boolean that Go's strconv reads from a text, None when it reads none."""
+    return _BOOLEANS.get(text) if isinstance(text, str) else None
+
+
+class Arguments:
+    """The arguments of a plugin or an action; a value of the wrong type counts as absent."""
+
+    def __init__(self, values: Mapping[str, object] | None = None) -> None:
+        self.values = dict(values or {})
+
+    def get_int(self, name: str, default: int) -> int:
+        """Return an integer; 10.0 and "10" are not integers."""
+        value = self.values.get(name)
+        return value if isinstance(value, int) and not isinstance(value, bool) else default
+
+    def get_float(self, name: str, default: float) -> float:
+        """Return a number."""
+        value = self.values.get(name)
+        return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else default
+
+    def get_bool(self, name: str, default: bool) -> bool:
+        """Return a boolean, given as such or as a text that parses as one."""
+        value = self.values.get(name)
+        if isinstance(value, bool):
+            return value
+        parsed = parse_bool(value)
+        return default if parsed is None else parsed
+
+    def get_str(self, name: str, default: str = "") -> str:
+        """Return a text."""
+        value = self.values.get(name)
+        return value if isinstance(value, str) else default
+
+
+@dataclass(frozen=True)
+class PluginOption:
+    """One plugin entry of a tier."""
+
+    name: str
+    switches: frozenset[str]
+    arguments: Arguments
+
+    def enabled(self, switch: str) -> bool:
+        """Tell whether the switch is on."""
+        return switch in self.switches
+
+
+@dataclass(frozen=True)
+class SchedulerConf:
+    """A scheduler configuration that Volcano accepts."""
+
+    actions: tuple[str, ...]
+    tiers: tuple[tuple[PluginOption, ...], ...]
+    action_arguments: Mapping[str, Arguments] = field(default_factory=dict)
+
+    def options(self) -> list[PluginOption]:
+        """Return every plugin entry in order."""
+        return [option for tier in self.tiers for option in tier]
+
+    def arguments_of(self, action: str) -> Arguments:
+        """Return the arguments of an action: those of the first entry with its name."""
+        return self.action_arguments.get(action) or Arguments()
+
+    def first_option(self, plugin: str) -> PluginOption | None:
+        """Return the first entry of a plugin."""
+        return next((option for option in self.options() if option.name == plugin), None)
+
+    def hierarchy_enabled(self, plugin: str) -> bool:
+        """Tell whether the first entry of the plugin has `enableHierarchy`."""
+        option = self.first_option(plugin)
+        return option is not None and option.enabled("enableHierarchy")
+
+
+def parse_conf(structure: Mapping[str, object] | None) -> SchedulerConf:
+    """Read a configuration that was already parsed from YAML.
+
+    Parameters
+    ----------
+    structure : mapping, optional
+        Keys `actions`, `tiers`, `configurations`; None gives Volcano's built-in default.
+
+    Raises
+    ------
+    ConfError
+        Where Volcano rejects the whole file: a value of the wrong type, an unknown action, drf with hierarchy beside
+        proportion in one tier.
+
+    """
+    if structure is None:
+        structure = DEFAULT_CONF
+    if not isinstance(structure, Mapping):
+        raise ConfError(f"scheduler_conf: a mapping is needed, not {_kind(structure)}")
+    _check_metrics(structure.get("metrics"))
+    tiers = tuple(_tier(tier, index) for index, tier in enumerate(_list(structure, "tiers", "scheduler_conf")))
+    for tier in tiers:
+        _refuse_conflict(tier)
+    arguments: dict[str, Arguments] = {}
+    for index, entry in enumerate(_list(structure, "configurations", "scheduler_conf")):
+        where = f"scheduler_conf.configurations[{index}]"
+        entry = _mapping(entry, where)
+        name = _text(entry, "name", where)
+        arguments.setdefault(name, _arguments(entry, where))
+    return SchedulerConf(_actions(structure), tiers, arguments)
+
+
+def _actions(structure: Mapping[str, object]) -> tuple[str, ...]:
+    names = [name.strip() for name in _text(structure, "actions", "scheduler_conf").split(",")]
+    for name in names:
+        if name not in ACTIONS:
+            raise ConfError(f"scheduler_conf.actions: failed to find action {name!r}; known: {', '.join(ACTIONS)}")
+    return tuple(names)
+
+
+def _tier(tier: object, index: int) -> tuple[PluginOption, ...]:
+    where = f"scheduler_conf.tiers[{index}]"
+    entries = _list(_mapping(tier, where), "plugins", where)
+    return tuple(_option(entry, f"{where}.plugins[{number}]") for number, entry in enumerate(entries))
+
+
+def _option(entry: object, where: str) -> PluginOption:
+    entry = _mapping(entry, where)
+    on = set()
+    for switch in SWITCHES:
+        value = entry.get(switch)
+        if value is None:
+            value = switch not in OFF_BY_DEFAULT
+        if not isinstance(value, bool):
+            raise ConfError(f"{where}.{switch}: true or false is needed, not {_kind(value)}")
+        if value:
+            on.add(switch)
+    return PluginOption(_text(entry, "name", where), frozenset(on), _arguments(entry, where))
+
+
+def _refuse_conflict(tier: tuple[PluginOption, ...]) -> None:
+    names = {option.name for option in tier}
+    hierarchical = any(option.name == "drf" and option.enabled("enableHierarchy") for option in tier)
+    if hierarchical and "proportion" in names:
+        raise ConfError("scheduler_conf.tiers: proportion and drf with hierarchy enabled conflicts in one tier")
+
+
+def _check_metrics(metrics: object) -> None:
+    for key, value in _mapping(metrics, "scheduler_conf.metrics").items():
+        if isinstance(value, (Mapping, list)):
+            raise ConfError(f"scheduler_conf.metrics.{key}: a text is needed, not {_kind(value)}")
+
+
+def _arguments(entry: Mapping[str, object], where: str) -> Arguments:
+    return Arguments(_mapping(entry.get("arguments"), f"{where}.arguments"))
+
+
+def _mapping(value: object, where: str) -> Mapping[str, object]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise ConfError(f"{where}: a mapping is needed, not {_kind(value)}")
+    return value
+
+
+def _list(entry: Mapping[str, object], key: str, where: str) -> list[object]:
+    value = entry.get(key)
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise ConfError(f"{where}.{key}: a list is needed, not {_kind(value)}")
+    return value
+
+
+def _text(entry: Mapping[str, object], key: str, where: str) -> str:
+    value = entry.get(key)
+    if value is None:
+        return ""
+    if isinstance(value, (Mapping, list)):
+        raise ConfError(f"{where}.{key}: a text is needed, not {_kind(value)}")
+    return value if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "a mapping"
+    return {list: "a list", str: "a text", bool: "true or false"}.get(type(value), type(value).__name__)

@@ -1,0 +1,29 @@
+"""What can go wrong in the core, by meaning."""
+
+
+class CoreError(Exception):
+    """Base of everything that the core raises on purpose."""
+
+
+class InputError(CoreError):
+    """The scenario cannot be simulated; the message names the object and the field."""
+
+
+class ConfError(InputError):
+    """The scheduler configuration is one that Volcano rejects as a whole."""
+
+
+class SchedulerPanic(CoreError):
+    """Real Volcano would crash here (a failed assertion or a nil pointer)."""
+
+
+class EventError(CoreError):
+    """An event handler refused an allocation; the statement rolls the operation back."""
+
+
+class ScoreError(CoreError):
+    """A batch score failed: no candidate gets a score."""
+
+
+class PrePredicateError(CoreError):
+    """A pre-predicate failed: the task fits no node in this attempt."""

@@ -1,0 +1,1 @@
+"""Where actions ask and plugins answer."""

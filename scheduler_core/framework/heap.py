@@ -1,0 +1,65 @@
+"""In which order do waiting things come out? Go's binary heap, step by step.
+
+Keys change while elements wait and nothing re-sorts them, so the array layout decides real outcomes. Every push and
+pop here makes the same comparisons and ends with the same array as Go's ``container/heap``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+
+
+class PriorityQueue(Generic[Item]):
+    """A heap whose comparison reads live objects.
+
+    Parameters
+    ----------
+    less : callable
+        ``less(left, right)``: whether `left` comes out before `right`.
+    items : iterable, optional
+        Pushed one by one, in order.
+
+    """
+
+    def __init__(self, less: Callable[[Item, Item], bool], items: Iterable[Item] = ()) -> None:
+        self.less = less
+        self.items: list[Item] = []
+        for item in items:
+            self.push(item)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def push(self, item: Item) -> None:
+        """Add an element and sift it up."""
+        items, less = self.items, self.less
+        items.append(item)
+        child = len(items) - 1
+        while child > 0:
+            parent = (child - 1) // 2
+            if not less(item, items[parent]):
+                break
+            items[child] = items[parent]
+            child = parent
+        items[child] = item
+
+    def pop(self) -> Item:
+        """Remove and return the first element."""
+        items, less = self.items, self.less
+        last = items.pop()
+        if not items:
+            return last
+        first, items[0] = items[0], last
+        count, parent = len(items), 0
+        while (child := 2 * parent + 1) < count:
+            if child + 1 < count and less(items[child + 1], items[child]):
+                child += 1
+            if not less(items[child], last):
+                break
+            items[parent] = items[child]
+            parent = child
+        items[parent] = last
+        return first

@@ -1,0 +1,245 @@
+"""On which nodes may a task run, and which of them is the best?
+
+What a class of tasks is answered is kept as one row over all nodes and caught up for the nodes that changed since.
+
+Source: volcano ``pkg/scheduler/util/predicate_helper.go``, ``util/scheduler_helper.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_core.errors import ScoreError
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.model.fit import FITS, Code, FitErrors, Status, Why, merge_first, no_refusals
+from scheduler_core.model.job import TaskInfo
+from scheduler_core.resource import MIN_RESOURCE
+
+if TYPE_CHECKING:
+    from scheduler_core.framework.session import Session
+
+Nodes = NDArray[np.intp]
+Scores = NDArray[np.float64]
+
+
+class ErrorCache:
+    """What tasks of the same job and role were refused earlier in one turn of an action.
+
+    A task without a role neither reads nor writes it.
+    """
+
+    def __init__(self, *, enabled: bool) -> None:
+        self.enabled = enabled
+        self.remembered: dict[str, Why] = {}
+
+    def group_of(self, task: TaskInfo) -> str | None:
+        """Return the group whose refusals a task shares, None when it shares none."""
+        if not self.enabled or not task.role:
+            return None
+        return f"{task.job.key if task.job else ''}/{task.role}"
+
+
+class Row:
+    """What one class of tasks is answered on every node; None: not asked yet."""
+
+    __slots__ = ("position", "fit", "idle", "predicate", "score")
+
+    def __init__(self, position: int) -> None:
+        self.position = position
+        self.fit: Why | None = None
+        self.idle: NDArray[np.bool_] | None = None
+        self.predicate: Why | None = None
+        self.score: Scores | None = None
+
+
+class Placement:
+    """Examines and scores nodes for the tasks of one session."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.nodes = session.nodes
+        self.all: Nodes = np.arange(len(session.nodes), dtype=np.intp)
+        self._rows: dict[int, Row] = {}
+
+    # which nodes a task may run on
+
+    def examine(
+        self,
+        task: TaskInfo,
+        *,
+        resources: bool,
+        lenient: bool,
+        cache: ErrorCache,
+        among: Nodes | None = None,
+    ) -> tuple[Nodes, FitErrors]:
+        """Return the nodes that a task may run on, in order of their names, and why the others refuse it.
+
+        Parameters
+        ----------
+        resources : bool
+            Whether the request must fit what will be idle.
+        lenient : bool
+            Whether refusals that evictions could cure are forgiven.
+        among : (K,) intp, optional
+            The nodes to examine; None stands for all.
+
+        """
+        why = self._refusals(task, resources=resources)
+        if among is not None:
+            outside = np.ones(len(why), dtype=np.bool_)
+            outside[among] = False
+            why = np.where(outside, FITS, why)
+        group = cache.group_of(task)
+        remembered = cache.remembered.get(group) if group is not None else None
+        if remembered is not None:
+            why = merge_first(remembered, why)
+            if among is not None:
+                why = np.where(outside, FITS, why)
+        rejected = self.session.statuses.rejected(why, lenient=lenient)
+        if group is not None:
+            refused = np.where(rejected, why, np.int32(FITS))
+            cache.remembered[group] = refused if remembered is None else merge_first(remembered, refused)
+        passing = np.flatnonzero(~rejected) if among is None else among[~rejected[among]]
+        return passing, FitErrors(self.session.statuses, np.where(rejected, why, np.int32(FITS)))
+
+    def refused_everywhere(self, status: Status) -> FitErrors:
+        """Return the errors of a task that every node refuses for one reason."""
+        number = self.session.statuses.number(status)
+        return FitErrors(self.session.statuses, np.full(len(self.nodes), number, dtype=np.int32))
+
+    def predicate_on(self, task: TaskInfo, node: int) -> int:
+        """Return the number of the statuses with which the plugins refuse a task on one node, 0: it fits."""
+        return int(self._predicate(task, np.array([node], dtype=np.intp))[0])
+
+    def _refusals(self, task: TaskInfo, *, resources: bool) -> Why:
+        row = self._row(task)
+        if row.predicate is not None:
+            predicate = row.predicate
+        else:
+            predicate = self._predicate(task, self.all)
+            if self._is_local(Point.PREDICATE, task):
+                row.predicate = predicate
+        if not resources:
+            return predicate
+        if row.fit is None:
+            row.fit = self._resource_fit(task, self.all)
+        return merge_first(row.fit, predicate)
+
+    def _predicate(self, task: TaskInfo, nodes: Nodes) -> Why:
+        why = no_refusals(len(nodes))
+        for fn in self.session.answers(Point.PREDICATE):
+            why = merge_first(why, fn(task, nodes))
+        return why
+
+    def _resource_fit(self, task: TaskInfo, nodes: Nodes) -> Why:
+        """Return the first resource, by order of the axis, of which each node will not have enough."""
+        table = self.nodes
+        available = table.idle[nodes] + table.releasing[nodes] - table.pipelined[nodes]
+        dimensions = task.shape.dimensions
+        lacking = (task.shape.row[dimensions] - available[:, dimensions]) >= MIN_RESOURCE
+        first = lacking.argmax(axis=1)
+        numbers = np.array(
+            [
+                self.session.statuses.number(Status(Code.UNSCHEDULABLE, f"Insufficient {table.axis.names[position]}"))
+                for position in dimensions
+            ],
+            dtype=np.int32,
+        )
+        return np.where(lacking[self._rows_of(nodes), first], numbers[first], np.int32(FITS))
+
+    @staticmethod
+    def _rows_of(nodes: Nodes) -> Nodes:
+        return np.arange(len(nodes), dtype=np.intp)
+
+    def _fits_idle(self, task: TaskInfo, nodes: Nodes) -> NDArray[np.bool_]:
+        dimensions = task.shape.dimensions
+        available = self.nodes.idle[nodes][:, dimensions]
+        fits: NDArray[np.bool_] = ((task.shape.row[dimensions] - available) < MIN_RESOURCE).all(axis=1)
+        return fits
+
+    # which node is the best
+
+    def choose(self, task: TaskInfo, candidates: Nodes) -> int | None:
+        """Return the best node where a task fits at once, else the best where it will fit; None when there is none."""
+        row = self._row(task)
+        if row.idle is None:
+            row.idle = self._fits_idle(task, self.all)
+        now = row.idle[candidates]
+        node = self.best(task, candidates[now])
+        if node is None and not now.all():
+            later = candidates[~now]
+            node = self.best(task, later[self._will_fit(task, later)])
+        return node
+
+    def _will_fit(self, task: TaskInfo, nodes: Nodes) -> NDArray[np.bool_]:
+        return self._resource_fit(task, nodes) == FITS
+
+    def best(self, task: TaskInfo, candidates: Nodes) -> int | None:
+        """Return the candidate with the highest score, the smallest name among equals; one alone is not scored."""
+        if len(candidates) <= 1:
+            return int(candidates[0]) if len(candidates) else None
+        scores = self.scores(task, candidates)
+        if scores is None:
+            return None
+        best = int(np.argmax(scores))
+        return int(candidates[best]) if scores[best] > -np.inf else None
+
+    def sorted_by_score(self, task: TaskInfo, candidates: Nodes) -> list[int]:
+        """Return the candidates by falling score, equal ones by name; none at all when scoring failed."""
+        scores = self.scores(task, candidates)
+        if scores is None:
+            return []
+        order: list[int] = candidates[np.argsort(-scores, kind="stable")].tolist()
+        return order
+
+    def scores(self, task: TaskInfo, candidates: Nodes) -> Scores | None:
+        """Return the total score of each candidate, None when a batch score failed."""
+        local = self._is_local(Point.NODE_ORDER, task) and self._is_local(Point.BATCH_NODE_ORDER, task)
+        try:
+            if not local:
+                return self._total_score(task, candidates)
+            row = self._row(task)
+            if row.score is None:
+                row.score = self._total_score(task, self.all)
+            return row.score[candidates]
+        except ScoreError:
+            return None
+
+    def _total_score(self, task: TaskInfo, nodes: Nodes) -> Scores:
+        order = np.zeros(len(nodes))
+        for fn in self.session.answers(Point.NODE_ORDER):
+            order = order + fn(task, nodes)
+        order[np.isnan(order)] = 0.0
+        batch = np.zeros(len(nodes))
+        for fn in self.session.answers(Point.BATCH_NODE_ORDER):
+            batch = batch + fn(task, nodes)
+        return order + batch
+
+    def _is_local(self, point: Point, task: TaskInfo) -> bool:
+        return all(answer.is_local(task) for tier in self.session.tiers_of(point) for _, answer in tier)
+
+    # rows
+
+    def _row(self, task: TaskInfo) -> Row:
+        number = self.session.class_of(task)
+        row = self._rows.get(number)
+        log = self.nodes.changed
+        if row is None:
+            row = self._rows[number] = Row(len(log))
+        elif row.position < len(log):
+            self._catch_up(row, task, np.unique(np.array(log[row.position :], dtype=np.intp)))
+            row.position = len(log)
+        return row
+
+    def _catch_up(self, row: Row, task: TaskInfo, changed: Nodes) -> None:
+        if row.fit is not None:
+            row.fit[changed] = self._resource_fit(task, changed)
+        if row.idle is not None:
+            row.idle[changed] = self._fits_idle(task, changed)
+        if row.predicate is not None:
+            row.predicate[changed] = self._predicate(task, changed)
+        if row.score is not None:
+            row.score[changed] = self._total_score(task, changed)

@@ -1,0 +1,313 @@
+"""One scheduling cycle: what is known, who answers which question, and what was decided.
+
+Source: volcano ``pkg/scheduler/framework/session.go``, ``session_plugins.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scheduler_core.conf import PluginOption, SchedulerConf
+from scheduler_core.errors import EventError
+from scheduler_core.framework.extension_points import Point, Vote
+from scheduler_core.framework.placement import Placement
+from scheduler_core.model.fit import FitErrors, StatusTable
+from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.queue import QueueInfo
+from scheduler_core.model.snapshot import Snapshot
+from scheduler_core.model.status import TaskStatus
+from scheduler_core.resource import less_equal, total_of
+from scheduler_core.trace import Decision, Trace, Why
+
+Handler = Callable[[TaskInfo], None]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A plugin's function for one extension point.
+
+    Attributes
+    ----------
+    is_local : callable
+        ``is_local(task)``: whether the answer for a node depends on nothing but the task's class and that node, so
+        that it stays true until the node changes. Only asked of predicates and node scores.
+
+    """
+
+    fn: Callable[..., Any]
+    is_local: Callable[[TaskInfo], bool]
+
+
+def always(_task: TaskInfo) -> bool:
+    """Say that an answer is local for every task."""
+    return True
+
+
+class Session:
+    """The scheduler's state during one cycle.
+
+    Attributes
+    ----------
+    jobs, queues : dict
+        By key and by name, in ascending order.
+    nodes : NodeTable
+        The nodes, a struct of arrays.
+    total : Resource
+        The sum of all nodes' allocatable.
+    now : float
+        Seconds since 1970.
+    trace : Trace or None
+        Where explanations go; None when none are collected.
+    cycle_states : dict
+        What plugins remember of a task within this session, by uid.
+    kept : dict
+        What outlives the session, by plugin (the time of tdm's last eviction).
+
+    """
+
+    def __init__(
+        self, snapshot: Snapshot, conf: SchedulerConf, *, trace: Trace | None, kept: dict[str, Any] | None = None
+    ) -> None:
+        self.snapshot = snapshot
+        self.conf = conf
+        self.trace = trace
+        self.jobs: dict[str, JobInfo] = snapshot.jobs
+        self.queues: dict[str, QueueInfo] = snapshot.queues
+        self.nodes = snapshot.nodes
+        self.now = snapshot.now
+        self.total = total_of(snapshot.allocatable)
+        self.statuses = StatusTable()
+        self.decisions: list[Decision] = []
+        self.action = ""
+        self.cycle_states: dict[str, dict[str, Any]] = {}
+        self.kept: dict[str, Any] = {} if kept is None else kept
+        self.cache_idle = self.nodes.idle.copy()
+        self.plugins: list[tuple[PluginOption, Any]] = []
+        self.placement = Placement(self)
+        self._fns: dict[Point, dict[str, Answer]] = {point: {} for point in Point}
+        self._handlers: list[tuple[Handler, Handler]] = []
+        self._tiers: dict[Point, list[list[tuple[str, Answer]]]] = {}
+        self._class_parts: list[Callable[[TaskInfo], Hashable]] = [_queue_of]
+        self._classes: dict[Hashable, int] = {}
+
+    # registration
+
+    def add_fn(
+        self, point: Point, plugin: str, fn: Callable[..., Any], *, is_local: Callable[[TaskInfo], bool] = always
+    ) -> None:
+        """Register a plugin's answer; a second one of the same plugin replaces the first."""
+        self._fns[point][plugin] = Answer(fn, is_local)
+
+    def add_event_handler(self, *, allocate: Handler, deallocate: Handler) -> None:
+        """Register what a plugin does when a task takes or gives back its place."""
+        self._handlers.append((allocate, deallocate))
+
+    def add_class_part(self, part: Callable[[TaskInfo], Hashable]) -> None:
+        """Say that a plugin's predicates or scores read more of a task than its shape and its queue."""
+        self._class_parts.append(part)
+
+    def tiers_of(self, point: Point) -> list[list[tuple[str, Answer]]]:
+        """Return who answers a point, tier by tier, in order; tiers without an answer are empty lists."""
+        tiers = self._tiers.get(point)
+        if tiers is None:
+            fns = self._fns[point]
+            tiers = self._tiers[point] = [
+                [
+                    (option.name, fns[option.name])
+                    for option in tier
+                    if option.name in fns and (point.switch is None or option.enabled(point.switch))
+                ]
+                for tier in self.conf.tiers
+            ]
+        return tiers
+
+    def answers(self, point: Point) -> list[Callable[..., Any]]:
+        """Return the functions that answer a point, over all tiers in order."""
+        return [answer.fn for tier in self.tiers_of(point) for _, answer in tier]
+
+    def class_of(self, task: TaskInfo) -> int:
+        """Return the number of the task's class: tasks of one class fit and score alike on every node."""
+        key = (task.shape.number, *[part(task) for part in self._class_parts])
+        return self._classes.setdefault(key, len(self._classes))
+
+    def cycle_state(self, task: TaskInfo) -> dict[str, Any]:
+        """Return what plugins remember of a task within this session."""
+        return self.cycle_states.setdefault(task.uid, {})
+
+    # events
+
+    def fire_allocate(self, task: TaskInfo) -> Exception | None:
+        """Tell every plugin that a task takes its place; returns the last refusal of a handler."""
+        refusal: Exception | None = None
+        for allocate, _ in self._handlers:
+            try:
+                allocate(task)
+            except EventError as error:
+                refusal = error
+        return refusal
+
+    def fire_deallocate(self, task: TaskInfo) -> None:
+        """Tell every plugin that a task gives its place back."""
+        for _, deallocate in self._handlers:
+            deallocate(task)
+
+    # orders
+
+    def _compare(self, point: Point, left: Any, right: Any) -> float:
+        for tier in self.tiers_of(point):
+            for _, answer in tier:
+                result: float = answer.fn(left, right)
+                if result != 0:
+                    return result
+        return 0
+
+    def job_order_compare(self, left: JobInfo, right: JobInfo) -> float:
+        """Return below 0 when plugins put `left` first, 0 when none prefers one."""
+        return self._compare(Point.JOB_ORDER, left, right)
+
+    def job_order(self, left: JobInfo, right: JobInfo) -> bool:
+        """Tell whether `left` is served first; ties go to the older PodGroup, then the smaller key."""
+        result = self.job_order_compare(left, right)
+        if result != 0:
+            return result < 0
+        return (left.creation, left.key) < (right.creation, right.key)
+
+    def queue_order(self, left: QueueInfo, right: QueueInfo) -> bool:
+        """Tell whether `left` is served first; ties go to the older queue, then the smaller name."""
+        result = self._compare(Point.QUEUE_ORDER, left, right)
+        if result != 0:
+            return result < 0
+        return (left.creation, left.name) < (right.creation, right.name)
+
+    def task_order(self, left: TaskInfo, right: TaskInfo) -> bool:
+        """Tell whether `left` is placed first; ties go to the smaller pod index, the older pod, the smaller uid."""
+        result = self._compare(Point.TASK_ORDER, left, right)
+        if result != 0:
+            return result < 0
+        if left.index is not None and right.index is not None and left.index != right.index:
+            return left.index < right.index
+        return (left.creation, left.uid) < (right.creation, right.uid)
+
+    def victim_queue_order(self, left: QueueInfo, right: QueueInfo, preemptor: QueueInfo) -> bool:
+        """Tell whether `left` loses tasks first; ties go to the queue that would be served last."""
+        for tier in self.tiers_of(Point.VICTIM_QUEUE_ORDER):
+            for _, answer in tier:
+                result = answer.fn(left, right, preemptor)
+                if result != 0:
+                    return bool(result < 0)
+        return not self.queue_order(left, right)
+
+    # questions about a job
+
+    def job_valid(self, job: JobInfo) -> tuple[str, str] | None:
+        """Return (reason, message) of the first plugin that finds the job invalid, None when valid."""
+        for fn in self.answers(Point.JOB_VALID):
+            failure: tuple[str, str] | None = fn(job)
+            if failure is not None:
+                return failure
+        return None
+
+    def job_ready(self, job: JobInfo) -> bool:
+        """Tell whether every plugin finds that the job may be bound."""
+        return all(fn(job) for fn in self.answers(Point.JOB_READY))
+
+    def job_pipelined(self, job: JobInfo) -> bool:
+        """Tell whether the job may keep its places until resources are released."""
+        return self._vote(Point.JOB_PIPELINED, job) is None
+
+    def job_starving(self, job: JobInfo) -> bool:
+        """Tell whether the job may evict: the first tier that answers decides, all of it must agree."""
+        for tier in self.tiers_of(Point.JOB_STARVING):
+            if tier:
+                return all(answer.fn(job) for _, answer in tier)
+        return False
+
+    def job_enqueueable(self, job: JobInfo) -> Why | None:
+        """Return None when the job may be enqueued, else what the rejecting plugin left, with its name."""
+        why: Why = {}
+        plugin = self._vote(Point.JOB_ENQUEUEABLE, job, why)
+        return None if plugin is None else {"plugin": plugin, **why}
+
+    def _vote(self, point: Point, *question: Any) -> str | None:
+        """Return the name of the plugin that rejects, None when the vote passes."""
+        for tier in self.tiers_of(point):
+            permitted = False
+            for plugin, answer in tier:
+                vote = answer.fn(*question)
+                if vote is Vote.REJECT:
+                    return plugin
+                permitted = permitted or vote is Vote.PERMIT
+            if permitted:
+                return None
+        return None
+
+    def job_enqueued(self, job: JobInfo) -> None:
+        """Tell the plugins that a job was enqueued."""
+        for fn in self.answers(Point.JOB_ENQUEUED):
+            fn(job)
+
+    # questions about a queue
+
+    def overused(self, queue: QueueInfo) -> bool:
+        """Tell whether any plugin finds that the queue has its part."""
+        return any(fn(queue) for fn in self.answers(Point.OVERUSED))
+
+    def preemptive(self, queue: QueueInfo, tasks: Sequence[TaskInfo]) -> Why | None:
+        """Return None when the queue may evict for these tasks, else what the refusing plugin left."""
+        return self._first_refusal(Point.PREEMPTIVE, queue, tasks)
+
+    def allocatable(self, queue: QueueInfo, task: TaskInfo) -> Why | None:
+        """Return None when the queue may take the task, else what the refusing plugin left."""
+        return self._first_refusal(Point.ALLOCATABLE, queue, task)
+
+    def _first_refusal(self, point: Point, queue: QueueInfo, what: Any) -> Why | None:
+        for tier in self.tiers_of(point):
+            for plugin, answer in tier:
+                why: Why | None = {} if self.trace is not None else None
+                if not answer.fn(queue, what, why):
+                    return {"plugin": plugin, "queue": queue.name, **(why or {})}
+        return None
+
+    # nodes
+
+    def pre_predicate(self, task: TaskInfo) -> None:
+        """Let plugins look at a task before its nodes are examined; raises PrePredicateError."""
+        for fn in self.answers(Point.PRE_PREDICATE):
+            fn(task)
+
+    def record_fit_errors(self, task: TaskInfo, errors: FitErrors) -> None:
+        """Keep why a task found no node."""
+        if task.job is not None:
+            task.job.fit_errors[task.uid] = errors
+
+    # what the cache does outside any statement
+
+    def bind(self, task: TaskInfo) -> bool:
+        """Hand a task to the binder; False when the cluster's node can no longer hold it.
+
+        The node that counts here knows of nothing but what this session has bound, so a task may be refused by a node
+        that was over-committed from the start.
+        """
+        dimensions = task.shape.dimensions
+        idle = self.cache_idle[task.node]
+        if not all(
+            less_equal(amount, limit)
+            for amount, limit in zip(task.shape.row[dimensions].tolist(), idle[dimensions].tolist(), strict=True)
+        ):
+            return False
+        idle -= task.shape.row
+        if task.job is not None:
+            task.job.update_task_status(task, TaskStatus.BINDING)
+        return True
+
+    def decide(self, op: str, job: JobInfo, **facts: str) -> Decision:
+        """Append a decision of the present action and return it."""
+        decision = Decision(self.action, op, job.key, **facts)
+        self.decisions.append(decision)
+        return decision
+
+
+def _queue_of(task: TaskInfo) -> Hashable:
+    return task.job.queue if task.job is not None else None

@@ -1,0 +1,121 @@
+"""How are operations tried and taken back? An ordered log of evictions and placements.
+
+Every operation changes the session at once; committing makes the log real, discarding undoes it backwards.
+
+Source: volcano ``pkg/scheduler/framework/statement.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from scheduler_core.framework.session import Session
+from scheduler_core.model.job import NO_NODE, JobInfo, TaskInfo, Transaction
+from scheduler_core.model.status import TaskStatus
+from scheduler_core.trace import ROLLED_BACK, Decision
+
+
+class Operation(NamedTuple):
+    """One entry of the log."""
+
+    kind: str
+    task: TaskInfo
+    decision: Decision
+
+
+class Statement:
+    """A log of operations on one session."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.operations: list[Operation] = []
+
+    # operations
+
+    def evict(self, task: TaskInfo, reason: str, for_task: TaskInfo) -> None:
+        """Evict a running task to make room for another one."""
+        job = _job(task)
+        node = task.node_name
+        job.update_task_status(task, TaskStatus.RELEASING)
+        self.session.nodes.update_task(task)
+        self.session.fire_deallocate(task)
+        decision = self.session.decide(
+            "evict", job, pod=task.key, node=node, reason=reason, for_pod=for_task.key, state="kept"
+        )
+        self.operations.append(Operation("evict", task, decision))
+
+    def pipeline(self, task: TaskInfo, node: int, *, eviction_occurred: bool) -> bool:
+        """Give a task a place that is still to be released; False when it had to be rolled back."""
+        task.eviction_occurred = eviction_occurred
+        return self._place("pipeline", task, node, TaskStatus.PIPELINED)
+
+    def allocate(self, task: TaskInfo, node: int) -> bool:
+        """Give a task idle resources; False when it had to be rolled back."""
+        return self._place("allocate", task, node, TaskStatus.ALLOCATED)
+
+    def _place(self, kind: str, task: TaskInfo, node: int, status: TaskStatus) -> bool:
+        job = _job(task)
+        job.update_task_status(task, status)
+        self.session.nodes.add_task(task, node)
+        refusal = self.session.fire_allocate(task)
+        decision = self.session.decide(kind, job, pod=task.key, node=task.node_name, state="kept")
+        operation = Operation(kind, task, decision)
+        if refusal is not None:
+            self._undo(operation)
+            return False
+        self.operations.append(operation)
+        return True
+
+    # the log
+
+    def commit(self) -> None:
+        """Make every operation real, in order."""
+        for operation in self.operations:
+            task, decision = operation.task, operation.decision
+            task.last_transaction = None
+            if operation.kind == "allocate":
+                if not self.session.bind(task):
+                    self._undo(operation)
+                    continue
+                decision.op = "bind"
+            decision.state = "committed"
+        self.operations = []
+
+    def discard(self) -> None:
+        """Undo every operation, the last one first; each task remembers where it stood."""
+        for operation in reversed(self.operations):
+            task = operation.task
+            task.last_transaction = Transaction(task.node_name, task.status, task.eviction_occurred)
+            self._undo(operation)
+        self.operations = []
+
+    def merge(self, other: Statement) -> None:
+        """Take over the operations of another statement."""
+        self.operations += other.operations
+        other.operations = []
+
+    def _undo(self, operation: Operation) -> None:
+        operation.decision.state = ROLLED_BACK
+        if operation.kind == "evict":
+            self._unevict(operation.task)
+        else:
+            displace(self.session, operation.task)
+
+    def _unevict(self, task: TaskInfo) -> None:
+        _job(task).update_task_status(task, TaskStatus.RUNNING)
+        self.session.nodes.update_task(task)
+        self.session.fire_allocate(task)
+
+
+def displace(session: Session, task: TaskInfo) -> None:
+    """Take a placed task off its node, back to pending."""
+    _job(task).update_task_status(task, TaskStatus.PENDING)
+    session.nodes.remove_task(task)
+    session.fire_deallocate(task)
+    task.node = NO_NODE
+    task.node_name = ""
+
+
+def _job(task: TaskInfo) -> JobInfo:
+    assert task.job is not None, "only tasks of a job are placed or evicted"
+    return task.job

@@ -1,0 +1,132 @@
+"""Which candidates may be evicted, who loses first, and is it enough?
+
+Source: volcano ``pkg/scheduler/framework/session_plugins.go`` (Preemptable, Reclaimable, UnifiedEvictable,
+BuildVictimsPriorityQueue), ``util/scheduler_helper.go`` (ValidateVictims) at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.heap import PriorityQueue
+from scheduler_core.framework.session import Session
+from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.node import fits
+from scheduler_core.trace import Why
+
+
+@dataclass
+class Verdict:
+    """Which candidates plugins hand out.
+
+    Attributes
+    ----------
+    victims : list
+        In the order of the plugin that named them first.
+    tier : int
+        The number of the tier that decided, from 1; 0 when none did.
+    votes : list
+        One entry per plugin asked: tier, plugin, the uids it accepts (None: it abstained), its reasons by uid.
+
+    """
+
+    victims: list[TaskInfo] = field(default_factory=list)
+    tier: int = 0
+    votes: list[tuple[int, str, set[str] | None, Why]] = field(default_factory=list)
+
+    def votes_on(self, task: TaskInfo) -> list[dict[str, Any]]:
+        """Return what each plugin said of one candidate."""
+        told = []
+        for tier, plugin, accepted, why in self.votes:
+            verdict = "abstain" if accepted is None else "permit" if task.uid in accepted else "refuse"
+            told.append({"tier": tier, "plugin": plugin, "verdict": verdict, **_why_of(why, task)})
+        return told
+
+
+def _why_of(why: Why, task: TaskInfo) -> dict[str, Any]:
+    text, numbers = why.get(task.uid, ("", {}))
+    return {"why": text, "numbers": numbers}
+
+
+def ask_victims(
+    session: Session, point: Point, initiator: TaskInfo, candidates: Sequence[TaskInfo], *context: Any
+) -> Verdict:
+    """Return the victims of the first tier that names any.
+
+    A plugin that accepts nobody ends its tier and the next tier is asked with all candidates again; an intersection
+    that runs empty starts afresh with the next plugin of the same tier.
+    """
+    verdict = Verdict()
+    explained = session.trace is not None
+    for number, tier in enumerate(session.tiers_of(point), start=1):
+        victims: list[TaskInfo] | None = None
+        for plugin, answer in tier:
+            why: Why | None = {} if explained else None
+            accepted: list[TaskInfo] | None = answer.fn(initiator, candidates, *context, why)
+            if explained:
+                uids = None if accepted is None else {task.uid for task in accepted}
+                verdict.votes.append((number, plugin, uids, why or {}))
+            if accepted is None:
+                continue
+            if not accepted:
+                victims = None
+                break
+            if victims is None:
+                victims = accepted
+            else:
+                named = {task.uid for task in accepted}
+                victims = [task for task in victims if task.uid in named] or None
+        if victims is not None:
+            verdict.victims, verdict.tier = victims, number
+            return verdict
+    return verdict
+
+
+def tell_spared(session: Session, for_task: TaskInfo, candidates: Sequence[TaskInfo], verdict: Verdict) -> None:
+    """Keep which candidates were refused, and by which plugin first."""
+    if session.trace is None:
+        return
+    victims = {task.uid for task in verdict.victims}
+    for task in candidates:
+        if task.uid in victims:
+            continue
+        for _, plugin, accepted, why in verdict.votes:
+            if accepted is not None and task.uid not in accepted:
+                session.trace.spare(task.key, for_task.key, plugin, _why_of(why, task))
+                break
+
+
+def victims_queue(session: Session, victims: Sequence[TaskInfo], preemptor: TaskInfo) -> PriorityQueue[TaskInfo]:
+    """Return the victims in a heap: popped first is evicted first."""
+
+    def less(left: TaskInfo, right: TaskInfo) -> bool:
+        left_job = session.jobs.get(left.job.key) if left.job else None
+        right_job = session.jobs.get(right.job.key) if right.job else None
+        if left.job is right.job:
+            return not session.task_order(left, right)
+        if left_job is None or right_job is None:
+            if left_job is right_job:
+                return not session.task_order(left, right)
+            return left_job is None
+        preemptor_job = session.jobs.get(preemptor.job.key) if preemptor.job else None
+        if preemptor_job is None or left_job.queue == right_job.queue:
+            compared = session.job_order_compare(left_job, right_job)
+            if compared != 0:
+                return compared > 0
+            return not session.task_order(left, right)
+        return session.victim_queue_order(
+            session.queues[left_job.queue], session.queues[right_job.queue], session.queues[preemptor_job.queue]
+        )
+
+    return PriorityQueue(less, victims)
+
+
+def victims_suffice(session: Session, preemptor: TaskInfo, node: int, victims: Sequence[TaskInfo]) -> bool:
+    """Tell whether evicting all the victims would make room for the preemptor on the node."""
+    available = session.nodes.future_idle_of(node)
+    for victim in victims:
+        available += victim.shape.row
+    return fits(preemptor, available)

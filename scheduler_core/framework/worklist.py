@@ -1,0 +1,72 @@
+"""Whose turn is it? Queues and the jobs waiting in them, as heaps that read live shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from scheduler_core.framework.heap import PriorityQueue
+from scheduler_core.framework.session import Session
+from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.queue import QueueInfo
+from scheduler_core.model.status import TaskStatus
+
+
+class WorkList:
+    """A heap of queues and, per queue, a heap of its jobs."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.queues: PriorityQueue[QueueInfo] = PriorityQueue(session.queue_order)
+        self.jobs: dict[str, PriorityQueue[JobInfo]] = {}
+        self._seen: set[str] = set()
+
+    def add_queue(self, name: str) -> None:
+        """Push a queue the first time it is named."""
+        if name not in self._seen:
+            self._seen.add(name)
+            self.queues.push(self.session.queues[name])
+
+    def add_job(self, job: JobInfo) -> None:
+        """Push a job into its queue's heap."""
+        jobs = self.jobs.get(job.queue)
+        if jobs is None:
+            jobs = self.jobs[job.queue] = PriorityQueue(self.session.job_order)
+        jobs.push(job)
+
+    def waiting(self, queue: QueueInfo) -> PriorityQueue[JobInfo] | None:
+        """Return the queue's jobs, None when none is left."""
+        return self.jobs.get(queue.name) or None
+
+
+def active_jobs(session: Session) -> list[JobInfo]:
+    """Return the jobs that have been enqueued and are valid, by key; tells why invalid ones are stopped."""
+    return [job for job in session.jobs.values() if not job.is_pending and not stopped_as_invalid(session, job)]
+
+
+def stopped_as_invalid(session: Session, job: JobInfo) -> bool:
+    """Tell whether a job is not valid, and keep that as the gate that stopped it."""
+    failure = session.job_valid(job)
+    if failure is None:
+        return False
+    if session.trace is not None and job.by_status[TaskStatus.PENDING]:
+        session.trace.stop(
+            job.key,
+            "gang",
+            plugin="gang",
+            queue=job.queue,
+            required=job.min_available,
+            available=job.valid_count,
+            missing=max(job.min_available - job.valid_count, 0),
+            message=failure[1],
+        )
+    return True
+
+
+def task_heap(session: Session, tasks: Iterable[TaskInfo]) -> PriorityQueue[TaskInfo]:
+    """Return tasks in a heap, pushed by uid."""
+    return PriorityQueue(session.task_order, sorted(tasks, key=lambda task: task.uid))
+
+
+def pending_tasks(job: JobInfo) -> list[TaskInfo]:
+    """Return the pending tasks that no scheduling gate holds back."""
+    return [task for task in job.by_status[TaskStatus.PENDING].values() if not task.shape.gated]

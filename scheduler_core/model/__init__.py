@@ -1,0 +1,1 @@
+"""The scheduler's nouns: tasks, jobs, nodes, queues and the snapshot of them all."""

@@ -1,0 +1,149 @@
+"""Why did a task not fit a node? Statuses kept as numbers per node, turned into text only when shown.
+
+Source: volcano ``pkg/scheduler/api/unschedule_info.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Why = NDArray[np.int32]
+FITS = 0
+
+
+class Code(IntEnum):
+    """What a refusal means."""
+
+    ERROR = 1
+    UNSCHEDULABLE = 2
+    UNSCHEDULABLE_AND_UNRESOLVABLE = 3
+    WAIT = 4
+    SKIP = 5
+
+
+_ABORTING = frozenset({Code.ERROR, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.WAIT, Code.SKIP})
+_REJECTING = _ABORTING | {Code.UNSCHEDULABLE}
+
+
+class Status(NamedTuple):
+    """One reason why a node refuses a task."""
+
+    code: int
+    reason: str
+    plugin: str = ""
+
+
+class StatusTable:
+    """Every distinct list of statuses of a session; number 0 is the empty list: the task fits.
+
+    A filter answers one number per node, so that thousands of refusals cost an array and no objects.
+    """
+
+    def __init__(self) -> None:
+        self.lists: list[tuple[Status, ...]] = [()]
+        self._numbers: dict[tuple[Status, ...], int] = {(): FITS}
+        self._strict = np.zeros(1, dtype=np.bool_)
+        self._lenient = np.zeros(1, dtype=np.bool_)
+        self._unresolvable = np.zeros(1, dtype=np.bool_)
+
+    def number(self, *statuses: Status) -> int:
+        """Return the number of a list of statuses."""
+        known = self._numbers.get(statuses)
+        if known is None:
+            known = self._numbers[statuses] = len(self.lists)
+            self.lists.append(statuses)
+            codes = {status.code for status in statuses}
+            self._strict = np.append(self._strict, bool(codes & _REJECTING))
+            self._lenient = np.append(self._lenient, bool(codes & _ABORTING))
+            self._unresolvable = np.append(self._unresolvable, Code.UNSCHEDULABLE_AND_UNRESOLVABLE in codes)
+        return known
+
+    def rejected(self, why: Why, *, lenient: bool) -> NDArray[np.bool_]:
+        """Tell which refusals reject the node; `lenient` forgives what evictions could cure."""
+        return (self._lenient if lenient else self._strict)[why]
+
+    def unresolvable(self, why: Why) -> NDArray[np.bool_]:
+        """Tell which refusals no eviction on the node can cure."""
+        return self._unresolvable[why]
+
+
+class FitErrors:
+    """Why one task found no node.
+
+    Attributes
+    ----------
+    why : (N,) int32 or None
+        A number of the status table per node, 0 where the node was not refused. None: no node was asked.
+    sentence : str
+        What is said instead of counting nodes, when no node was asked.
+
+    """
+
+    __slots__ = ("table", "why", "sentence")
+
+    def __init__(self, table: StatusTable, why: Why | None, sentence: str = "") -> None:
+        self.table = table
+        self.why = why
+        self.sentence = sentence
+
+    def unresolvable(self) -> NDArray[np.bool_] | None:
+        """Tell per node whether no eviction can help; None when no node was asked."""
+        return None if self.why is None else self.table.unresolvable(self.why)
+
+    def reasons(self) -> Counter[str]:
+        """Return how many nodes gave each reason."""
+        counts: Counter[str] = Counter()
+        if self.why is not None:
+            numbers, occurrences = np.unique(self.why, return_counts=True)
+            for number, occurrence in zip(numbers.tolist(), occurrences.tolist(), strict=True):
+                for status in self.table.lists[number]:
+                    counts[status.reason] += occurrence
+        return counts
+
+    def text(self) -> str:
+        """Return the summary that Volcano writes on the pod."""
+        if self.why is None:
+            return self.sentence
+        return summary(int(np.count_nonzero(self.why)), self.reasons())
+
+
+def summary(refused: int, reasons: Counter[str]) -> str:
+    """Return the sentence that counts the reasons over the nodes that refused.
+
+    Examples
+    --------
+    >>> summary(2, Counter({"Insufficient cpu": 2}))
+    '0/2 nodes are unavailable: 2 Insufficient cpu.'
+
+    """
+    text = f"0/{refused} nodes are unavailable"
+    if refused == 0:
+        return text
+    return text + ": " + ", ".join(sorted(f"{count} {reason}" for reason, count in reasons.items())) + "."
+
+
+def merge_first(first: Why, later: Why) -> Why:
+    """Return per node the first refusal, where there is one, else the later one."""
+    return np.where(first == FITS, later, first)
+
+
+def no_refusals(count: int) -> Why:
+    """Return an array that refuses nothing."""
+    return np.zeros(count, dtype=np.int32)
+
+
+def everywhere(count: int, number: int) -> Why:
+    """Return an array with the same refusal on every node."""
+    return np.full(count, number, dtype=np.int32)
+
+
+def numbers_where(condition: NDArray[np.bool_], number: int) -> Why:
+    """Return `number` where the condition holds, else 0."""
+    return np.where(condition, np.int32(number), np.int32(FITS))
+
+

@@ -1,0 +1,340 @@
+"""What does the scheduler know of a pod (a task) and of a PodGroup with its pods (a job)?
+
+Source: volcano ``pkg/scheduler/api/job_info.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from scheduler_core.conf import parse_bool
+from scheduler_core.model.pod import PodShape
+from scheduler_core.model.status import ALLOCATED_STATUSES, READY_STATUSES, VALID_STATUSES, TaskStatus
+from scheduler_core.resource import PODS, Resource, exceeded_part, is_scalar_name
+
+if TYPE_CHECKING:
+    from scheduler_core.model.fit import FitErrors
+
+TASK_SPEC = "volcano.sh/task-spec"
+TASK_PRIORITY = "volcano.sh/task-priority"
+PREEMPTABLE = "volcano.sh/preemptable"
+NO_NODE = -1
+
+
+class Transaction(NamedTuple):
+    """Where a task stood when its statement was discarded."""
+
+    node_name: str
+    status: TaskStatus
+    eviction_occurred: bool
+
+
+class TaskInfo:
+    """One pod as the scheduler sees it."""
+
+    __slots__ = (
+        "uid",
+        "namespace",
+        "name",
+        "key",
+        "pod",
+        "shape",
+        "job",
+        "role",
+        "priority",
+        "preemptable",
+        "creation",
+        "index",
+        "status",
+        "node",
+        "node_name",
+        "node_status",
+        "eviction_occurred",
+        "last_transaction",
+    )
+
+    def __init__(self, pod: Mapping[str, Any], shape: PodShape, status: TaskStatus, creation: float) -> None:
+        metadata = pod["metadata"]
+        self.uid: str = metadata["uid"]
+        self.namespace: str = metadata["namespace"]
+        self.name: str = metadata["name"]
+        self.key = f"{self.namespace}/{self.name}"
+        self.pod = pod
+        self.shape = shape
+        self.job: JobInfo | None = None
+        self.status = status
+        self.creation = creation
+        self.node = NO_NODE
+        self.node_name: str = pod["spec"].get("nodeName") or ""
+        self.node_status = status
+        self.eviction_occurred = False
+        self.last_transaction: Transaction | None = None
+        self.index = pod_index(self.name)
+        annotations = metadata.get("annotations") or {}
+        labels = metadata.get("labels") or {}
+        self.role: str = annotations.get(TASK_SPEC) or labels.get(TASK_SPEC) or ""
+        self.priority = _task_priority(pod["spec"], annotations)
+        self.preemptable = flag_of(annotations, labels, default=True)
+
+    def __repr__(self) -> str:
+        return f"TaskInfo({self.key}, {self.status.label})"
+
+    @property
+    def best_effort(self) -> bool:
+        """Tell whether nothing but `pods` is requested."""
+        return self.shape.best_effort
+
+    @property
+    def request(self) -> Resource:
+        """Return what the task takes; never change it."""
+        return self.shape.request
+
+    def annotations(self) -> Mapping[str, str]:
+        """Return the pod's annotations."""
+        return self.pod["metadata"].get("annotations") or {}
+
+    def labels(self) -> Mapping[str, str]:
+        """Return the pod's labels."""
+        return self.pod["metadata"].get("labels") or {}
+
+    def transaction(self) -> Transaction:
+        """Return the last discarded transaction, else the present one."""
+        return self.last_transaction or Transaction(self.node_name, self.status, self.eviction_occurred)
+
+
+def pod_index(name: str) -> int | None:
+    """Return the number at the end of a pod's name; None for fewer than three parts or no number."""
+    parts = name.split("-")
+    if len(parts) < 3:
+        return None
+    last = parts[-1]
+    digits = last[1:] if last[:1] == "+" else last
+    return int(last) if digits.isascii() and digits.isdigit() and abs(int(last)) < 2**63 else None
+
+
+def _task_priority(spec: Mapping[str, Any], annotations: Mapping[str, str]) -> int:
+    text = annotations.get(TASK_PRIORITY)
+    if text is not None:
+        digits = text[1:] if text[:1] in "+-" else text
+        if digits.isascii() and digits.isdigit() and -(2**31) <= int(text) < 2**31:
+            return int(text)
+    priority = spec.get("priority")
+    return 1 if priority is None else int(priority)
+
+
+def flag_of(annotations: Mapping[str, str], labels: Mapping[str, str], *, default: bool) -> bool:
+    """Return the `volcano.sh/preemptable` flag: the annotation, else the label, else `default`; unparsable is False."""
+    text = annotations.get(PREEMPTABLE, labels.get(PREEMPTABLE))
+    return default if text is None else bool(parse_bool(text))
+
+
+class JobInfo:
+    """One PodGroup and its tasks.
+
+    Attributes
+    ----------
+    tasks : dict
+        By uid, in ascending order of it.
+    by_status : dict
+        Tasks by status, then uid.
+    min_resources : Resource or None
+        None: the PodGroup names none, which is not the same as an empty map.
+    allocated, total_request : Resource
+        Sums over the tasks in an allocated status, and over all of them.
+    fit_errors : dict
+        Why tasks fitted no node in this session, by uid.
+
+    """
+
+    def __init__(self, podgroup: Mapping[str, Any], queue: str, priority: int, creation: float) -> None:
+        metadata, spec = podgroup["metadata"], podgroup.get("spec") or {}
+        status = podgroup.get("status") or {}
+        self.podgroup = podgroup
+        self.namespace: str = metadata["namespace"]
+        self.name: str = metadata["name"]
+        self.key = f"{self.namespace}/{self.name}"
+        self.queue = queue
+        self.priority = priority
+        self.creation = creation
+        self.min_available = int(spec.get("minMember") or 0)
+        self.task_min_available: dict[str, int] = {
+            role: int(count) for role, count in sorted((spec.get("minTaskMember") or {}).items())
+        }
+        self.task_min_total = sum(self.task_min_available.values())
+        raw_minimum = spec.get("minResources")
+        self.min_resources = None if raw_minimum is None else Resource.from_list(raw_minimum)
+        self.phase: str = status.get("phase") or ""
+        self.phase_before = self.phase
+        self.conditions: list[dict[str, Any]] = [dict(entry) for entry in status.get("conditions") or ()]
+        self.tasks: dict[str, TaskInfo] = {}
+        self.by_status: dict[TaskStatus, dict[str, TaskInfo]] = {status: {} for status in TaskStatus}
+        self.pending_best_effort = 0
+        self.allocated = Resource()
+        self.total_request = Resource()
+        self.fit_errors: dict[str, FitErrors] = {}
+
+    def __repr__(self) -> str:
+        return f"JobInfo({self.key})"
+
+    def annotations(self) -> Mapping[str, str]:
+        """Return the PodGroup's annotations."""
+        return self.podgroup["metadata"].get("annotations") or {}
+
+    def labels(self) -> Mapping[str, str]:
+        """Return the PodGroup's labels."""
+        return self.podgroup["metadata"].get("labels") or {}
+
+    @property
+    def preemptable(self) -> bool:
+        """Return the PodGroup's own flag, False when it has none."""
+        return flag_of(self.annotations(), self.labels(), default=False)
+
+    # membership and status
+
+    def add_task(self, task: TaskInfo) -> None:
+        """Take in a task."""
+        task.job = self
+        self.tasks[task.uid] = task
+        self.total_request.add(task.request)
+        self._enter(task)
+
+    def update_task_status(self, task: TaskInfo, status: TaskStatus) -> None:
+        """Move a task to another status."""
+        self._leave(task)
+        task.status = status
+        self._enter(task)
+
+    def _enter(self, task: TaskInfo) -> None:
+        status = task.status
+        self.by_status[status][task.uid] = task
+        if status in ALLOCATED_STATUSES:
+            self.allocated.add(task.request)
+        elif status is TaskStatus.PENDING and task.best_effort:
+            self.pending_best_effort += 1
+
+    def _leave(self, task: TaskInfo) -> None:
+        status = task.status
+        del self.by_status[status][task.uid]
+        if status in ALLOCATED_STATUSES:
+            self.allocated.sub(task.request)
+        elif status is TaskStatus.PENDING and task.best_effort:
+            self.pending_best_effort -= 1
+
+    def tasks_in(self, statuses: Iterable[TaskStatus]) -> list[TaskInfo]:
+        """Return the tasks in any of the statuses, by uid."""
+        found = [task for status in statuses for task in self.by_status[status].values()]
+        return sorted(found, key=lambda task: task.uid)
+
+    def count(self, statuses: Iterable[TaskStatus]) -> int:
+        """Return how many tasks are in any of the statuses."""
+        return sum(len(self.by_status[status]) for status in statuses)
+
+    # the gang's numbers
+
+    @property
+    def is_pending(self) -> bool:
+        """Tell whether the PodGroup has not been enqueued yet."""
+        return self.phase in ("", "Pending")
+
+    @property
+    def ready_count(self) -> int:
+        """Return the tasks that hold their place, finished ones included."""
+        return self.count(READY_STATUSES)
+
+    @property
+    def waiting_count(self) -> int:
+        """Return the pipelined tasks."""
+        return len(self.by_status[TaskStatus.PIPELINED])
+
+    @property
+    def valid_count(self) -> int:
+        """Return the tasks that are or may still be placed."""
+        return self.count(VALID_STATUSES)
+
+    @property
+    def allocated_count(self) -> int:
+        """Return the tasks in an allocated status."""
+        return self.count(ALLOCATED_STATUSES)
+
+    def is_ready(self) -> bool:
+        """Tell whether the gang has its minimum; best-effort tasks count as placed."""
+        return self.ready_count + self.pending_best_effort >= self.min_available
+
+    def is_pipelined(self) -> bool:
+        """Tell whether the gang will have its minimum once resources are released."""
+        return self.waiting_count + self.ready_count + self.pending_best_effort >= self.min_available
+
+    def is_starving(self) -> bool:
+        """Tell whether the gang lacks members; best-effort tasks do not help."""
+        return self.waiting_count + self.ready_count < self.min_available
+
+    @property
+    def roles_bind(self) -> bool:
+        """Tell whether the minimum per role applies: never when minMember is below their sum."""
+        return self.min_available >= self.task_min_total
+
+    def roles_have(self, statuses: Iterable[TaskStatus], *, pending_best_effort: bool = False) -> bool:
+        """Tell whether every role has its minimum among tasks of these statuses; True when roles do not bind."""
+        if not self.roles_bind or not self.task_min_available:
+            return True
+        held = Counter(task.role for status in statuses for task in self.by_status[status].values())
+        if pending_best_effort:
+            held.update(task.role for task in self.by_status[TaskStatus.PENDING].values() if task.best_effort)
+        return all(held[role] >= minimum for role, minimum in self.task_min_available.items() if minimum > 0)
+
+    # what a queue's account of the job needs
+
+    def elastic(self) -> Resource:
+        """Return what the job holds above its minResources; without minResources all of it."""
+        return exceeded_part(self.allocated, self.min_resources or Resource())
+
+    def inqueue_resource(self) -> Resource:
+        """Return the part of minResources that is not allocated yet.
+
+        Names that are not scalars (ephemeral-storage among them) are left out; a scalar that nothing is allocated of
+        counts in full.
+        """
+        reserved = Resource()
+        minimum, held = self.min_resources, self.allocated
+        if minimum is None:
+            return reserved
+        reserved.cpu = max(minimum.cpu - held.cpu, 0.0)
+        reserved.memory = max(minimum.memory - held.memory, 0.0)
+        for name, amount in (minimum.scalars or {}).items():
+            if name == PODS:
+                if amount > held.get(PODS):
+                    reserved.set(PODS, amount - held.get(PODS))
+            elif is_scalar_name(name):
+                if reserved.scalars is None:
+                    reserved.scalars = {}
+                if held.scalars is None or name not in held.scalars:
+                    reserved.scalars[name] = amount
+                elif amount > held.scalars[name]:
+                    reserved.scalars[name] = amount - held.scalars[name]
+        return reserved
+
+    def deduct_gated(self, amount: Resource) -> Resource:
+        """Return `amount` less what the job's gated tasks ask for (those held by other gates than Volcano's own)."""
+        gated = Resource()
+        for task in self.tasks.values():
+            if task.shape.gated_by_others:
+                gated.add(task.request)
+        if gated.is_empty():
+            return amount
+        left = amount.clone()
+        left.cpu = max(left.cpu - gated.cpu, 0.0)
+        left.memory = max(left.memory - gated.memory, 0.0)
+        for name in left.scalars or ():
+            if name in (gated.scalars or {}):
+                left.scalars[name] = max(left.scalars[name] - gated.scalars[name], 0.0)  # type: ignore[index]
+        return left
+
+    def reserves_inqueue(self) -> bool:
+        """Tell whether the job's unallocated minimum counts as reserved in its queue."""
+        if self.min_resources is None:
+            return False
+        if self.phase == "Inqueue":
+            return True
+        return self.phase == "Running" and self.allocated_count >= self.min_available

@@ -1,0 +1,157 @@
+"""What does each node hold and have left? The nodes of a snapshot as a struct of arrays.
+
+Source: volcano ``pkg/scheduler/api/node_info.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_core.model.axis import ResourceAxis
+from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.status import TaskStatus
+from scheduler_core.resource import MIN_RESOURCE, Resource
+
+Matrix = NDArray[np.float64]
+
+OVERSUBSCRIPTION = {"cpu": "volcano.sh/oversubscription-cpu", "memory": "volcano.sh/oversubscription-memory"}
+
+
+def allocatable_of(node: Mapping[str, Any]) -> Resource:
+    """Return a node's allocatable with its oversubscription annotations (milli-cores and bytes) added."""
+    allocatable = Resource.from_list((node.get("status") or {}).get("allocatable"))
+    annotations = node["metadata"].get("annotations") or {}
+    for name, key in OVERSUBSCRIPTION.items():
+        if key in annotations:
+            allocatable.set(name, allocatable.get(name) + _float_or_zero(annotations[key]))
+    return allocatable
+
+
+def _float_or_zero(text: object) -> float:
+    try:
+        return float(str(text))
+    except ValueError:
+        return 0.0
+
+
+class NodeTable:
+    """Every node of a session, by name.
+
+    Attributes
+    ----------
+    names : list of str
+        In byte order; the position in it is the node's number everywhere.
+    allocatable, idle, used, releasing, pipelined : (N, R) float64
+        Amounts on the resource axis; an absent resource is 0.
+    tasks : list of dict
+        The tasks on each node by namespace/name.
+    changed : list of int
+        Numbers of the nodes whose amounts changed, in order: what keeps rows of choices up to date.
+
+    """
+
+    def __init__(self, nodes: Sequence[Mapping[str, Any]], allocatable: Sequence[Resource], axis: ResourceAxis) -> None:
+        self.objects = list(nodes)
+        self.names: list[str] = [node["metadata"]["name"] for node in nodes]
+        self.index = {name: number for number, name in enumerate(self.names)}
+        self.axis = axis
+        shape = (len(self.names), len(axis))
+        self.allocatable = np.array([axis.row(amount) for amount in allocatable]).reshape(shape)
+        self.names_scalars = [amount.scalars is not None for amount in allocatable]
+        self.idle = self.allocatable.copy()
+        self.used: Matrix = np.zeros(shape)
+        self.releasing: Matrix = np.zeros(shape)
+        self.pipelined: Matrix = np.zeros(shape)
+        self.tasks: list[dict[str, TaskInfo]] = [{} for _ in self.names]
+        self.changed: list[int] = []
+        self._sorted: list[list[TaskInfo] | None] = [None] * len(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def labels(self, number: int) -> Mapping[str, str]:
+        """Return a node's labels."""
+        return self.objects[number]["metadata"].get("labels") or {}
+
+    # amounts
+
+    def future_idle(self) -> Matrix:
+        """Return what will be idle once the terminating pods are gone and the pipelined ones are in, (N, R)."""
+        return self.idle + self.releasing - self.pipelined
+
+    def future_idle_of(self, number: int) -> NDArray[np.float64]:
+        """Return the future idle amounts of one node, (R,)."""
+        amounts: NDArray[np.float64] = self.idle[number] + self.releasing[number] - self.pipelined[number]
+        return amounts
+
+    def fits_idle(self, task: TaskInfo, number: int) -> bool:
+        """Tell whether a task fits what is idle on a node."""
+        return fits(task, self.idle[number])
+
+    def fits_future_idle(self, task: TaskInfo, number: int) -> bool:
+        """Tell whether a task fits what will be idle on a node."""
+        return fits(task, self.future_idle_of(number))
+
+    # tasks
+
+    def sorted_tasks(self, number: int) -> list[TaskInfo]:
+        """Return the tasks on a node by namespace/name; do not change the list."""
+        tasks = self._sorted[number]
+        if tasks is None:
+            on_node = self.tasks[number]
+            tasks = self._sorted[number] = [on_node[key] for key in sorted(on_node)]
+        return tasks
+
+    def add_task(self, task: TaskInfo, number: int) -> None:
+        """Put a task on a node; what it takes depends on its status."""
+        self.tasks[number][task.key] = task
+        self._sorted[number] = None
+        task.node = number
+        task.node_name = self.names[number]
+        task.node_status = task.status
+        self._account(task, number, 1.0)
+
+    def remove_task(self, task: TaskInfo) -> None:
+        """Take a task from its node; `task.node` and `task.node_name` stay for those who are told of it."""
+        number = task.node
+        del self.tasks[number][task.key]
+        self._sorted[number] = None
+        self._account(task, number, -1.0)
+
+    def update_task(self, task: TaskInfo) -> None:
+        """Account for a task on its node by its new status."""
+        self._account(task, task.node, -1.0)
+        task.node_status = task.status
+        self._account(task, task.node, 1.0)
+
+    def _account(self, task: TaskInfo, number: int, sign: float) -> None:
+        row = task.shape.row * sign
+        if task.node_status is TaskStatus.PIPELINED:
+            self.pipelined[number] += row
+        else:
+            if self.names_scalars[number]:
+                self.idle[number] -= row
+            else:
+                self._account_without_scalars(row, number, sign)
+            self.used[number] += row
+            if task.node_status is TaskStatus.RELEASING:
+                self.releasing[number] += row
+        self.changed.append(number)
+
+    def _account_without_scalars(self, row: NDArray[np.float64], number: int, sign: float) -> None:
+        """Idle without any scalar ignores subtracted scalars; the first amount given back makes it name them."""
+        if sign > 0:
+            self.idle[number, :2] -= row[:2]
+        else:
+            self.names_scalars[number] = True
+            self.idle[number] -= row
+
+
+def fits(task: TaskInfo, available: NDArray[np.float64]) -> bool:
+    """Tell whether a task fits the available amounts, (R,), in every dimension that its request names."""
+    dimensions = task.shape.dimensions
+    return bool(((task.shape.row[dimensions] - available[dimensions]) < MIN_RESOURCE).all())

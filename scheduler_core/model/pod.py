@@ -1,0 +1,179 @@
+"""What does a pod ask for? One shape for all pods whose specification the scheduler cannot tell apart.
+
+Source: volcano ``pkg/scheduler/api/pod_info.go``, ``api/job_info.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_core.model.axis import ResourceAxis
+from scheduler_core.quantity import milli_value, whole_value
+from scheduler_core.resource import CPU, MEMORY, PODS, Resource
+
+QUEUE_ALLOCATION_GATE = "scheduling.volcano.sh/queue-allocation-gate"
+
+
+class PodShape:
+    """All that the scheduler reads from a pod's specification, shared by every pod with the same one.
+
+    Attributes
+    ----------
+    number : int
+        Position in order of first sight; equal shapes have equal numbers.
+    spec : mapping
+        The specification of the first pod seen with this shape.
+    request : Resource
+        What a pod of this shape takes (init containers, sidecars and overhead counted; `pods` is 1). Never change it.
+    row : (R,) float64
+        The request on the snapshot's resource axis.
+    dimensions : (K,) intp
+        Positions on the axis that the request names (cpu and memory always, a scalar even when it is 0).
+    best_effort : bool
+        Nothing but `pods` is requested.
+    gated : bool
+        The pod has a scheduling gate.
+    gated_by_others : bool
+        It has a gate other than Volcano's queue-allocation gate alone.
+
+    """
+
+    __slots__ = (
+        "number",
+        "spec",
+        "request",
+        "row",
+        "dimensions",
+        "best_effort",
+        "gated",
+        "gated_by_others",
+        "facts",
+    )
+
+    def __init__(self, number: int, spec: Mapping[str, Any], *, default_requests: bool) -> None:
+        self.number = number
+        self.spec = spec
+        self.request = pod_request(spec, default_requests=default_requests)
+        self.row: NDArray[np.float64] = np.zeros(0)
+        self.dimensions: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
+        self.best_effort = self.request.is_empty()
+        gates = [gate.get("name") for gate in spec.get("schedulingGates") or ()]
+        self.gated = bool(gates)
+        self.gated_by_others = bool(gates) and gates != [QUEUE_ALLOCATION_GATE]
+        self.facts: dict[str, Any] = {}
+
+    def place_on(self, axis: ResourceAxis) -> None:
+        """Write the request as a row of `axis`."""
+        self.row = axis.row(self.request)
+        self.dimensions = axis.dimensions(self.request)
+
+    def fact(self, name: str, work_out: Any) -> Any:
+        """Return what `work_out(spec)` says of this shape, worked out once and kept under `name`."""
+        if name not in self.facts:
+            self.facts[name] = work_out(self.spec)
+        return self.facts[name]
+
+
+class ShapeTable:
+    """Every shape seen so far; kept over cycles so that a shape is read once."""
+
+    def __init__(self, *, default_requests: bool) -> None:
+        self.default_requests = default_requests
+        self.shapes: dict[Any, PodShape] = {}
+
+    def shape_of(self, spec: Mapping[str, Any]) -> PodShape:
+        """Return the shape of a pod's specification."""
+        key = _shape_key(spec)
+        shape = self.shapes.get(key)
+        if shape is None:
+            shape = PodShape(len(self.shapes), spec, default_requests=self.default_requests)
+            self.shapes[key] = shape
+        return shape
+
+
+_SPEC_PARTS = (
+    "nodeSelector",
+    "affinity",
+    "tolerations",
+    "topologySpreadConstraints",
+    "overhead",
+    "resources",
+    "schedulingGates",
+    "volumes",
+    "resourceClaims",
+    "hostNetwork",
+)
+
+
+def _shape_key(spec: Mapping[str, Any]) -> Any:
+    parts = [spec.get(part) for part in _SPEC_PARTS]
+    for name in ("containers", "initContainers"):
+        parts.append([_container_key(container) for container in spec.get(name) or ()])
+    return marshal.dumps(parts, 2)
+
+
+def _container_key(container: Mapping[str, Any]) -> list[Any]:
+    ports = container.get("ports")
+    return [
+        container.get("image"),
+        container.get("resources"),
+        container.get("restartPolicy"),
+        [port for port in ports if port.get("hostPort")] if ports else None,
+    ]
+
+
+def container_requests(container: Mapping[str, Any], *, default_requests: bool) -> Mapping[str, Any]:
+    """Return a container's requests; with `default_requests` those it lacks are its limits, as the API server does."""
+    resources = container.get("resources") or {}
+    requests = resources.get("requests") or {}
+    limits = resources.get("limits")
+    return {**limits, **requests} if default_requests and limits else requests
+
+
+def is_sidecar(container: Mapping[str, Any]) -> bool:
+    """Tell whether an init container keeps running beside the regular ones."""
+    return container.get("restartPolicy") == "Always"
+
+
+def pod_request(spec: Mapping[str, Any], *, default_requests: bool) -> Resource:
+    """Return what a pod takes: the larger of its containers and its init containers, `pods` 1, overhead on top.
+
+    Parameters
+    ----------
+    spec : mapping
+        The pod's specification.
+    default_requests : bool
+        Requests that a container lacks are its limits.
+
+    """
+    total = Resource()
+    for container in spec.get("containers") or ():
+        total.add(Resource.from_list(container_requests(container, default_requests=default_requests)))
+    sidecars, peak = Resource(), Resource()
+    for container in spec.get("initContainers") or ():
+        request = Resource.from_list(container_requests(container, default_requests=default_requests))
+        if is_sidecar(container):
+            total.add(request)
+            sidecars.add(request)
+            request = sidecars.clone()
+        else:
+            request.add(sidecars)
+        peak.set_max_resource(request)
+    total.set_max_resource(peak)
+    total.add_scalar(PODS, 1.0)
+    _replace_by_pod_level(total, (spec.get("resources") or {}).get("requests") or {})
+    total.add(Resource.from_list(spec.get("overhead")))
+    return total
+
+
+def _replace_by_pod_level(total: Resource, requests: Mapping[str, Any]) -> None:
+    for name, quantity in requests.items():
+        if name == MEMORY:
+            total.set(name, whole_value(quantity))
+        elif name == CPU or name.startswith("hugepages-"):
+            total.set(name, milli_value(quantity))

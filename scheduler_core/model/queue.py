@@ -1,0 +1,52 @@
+"""What does the scheduler read from a Queue?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from scheduler_core.resource import Resource
+
+HIERARCHY = "volcano.sh/hierarchy"
+HIERARCHY_WEIGHTS = "volcano.sh/hierarchy-weights"
+ROOT = "root"
+
+
+class QueueInfo:
+    """One Queue; its name is its identity.
+
+    Attributes
+    ----------
+    parent : str
+        As written; empty when the queue names none (which stands for `root`).
+    guarantee, deserved, capability : Resource
+        Empty when the queue names none.
+
+    """
+
+    def __init__(self, queue: Mapping[str, Any], creation: float) -> None:
+        spec, metadata = queue.get("spec") or {}, queue["metadata"]
+        annotations = metadata.get("annotations") or {}
+        self.queue = queue
+        self.name: str = metadata["name"]
+        self.creation = creation
+        self.weight = int(spec.get("weight") or 0)
+        self.priority = int(spec.get("priority") or 0)
+        self.reclaimable: bool = spec.get("reclaimable") is not False
+        self.parent: str = spec.get("parent") or ""
+        self.state: str = (queue.get("status") or {}).get("state") or ""
+        self.hierarchy: str = annotations.get(HIERARCHY) or ""
+        self.hierarchy_weights: str = annotations.get(HIERARCHY_WEIGHTS) or ""
+        self.affinity: Mapping[str, Any] | None = spec.get("affinity")
+        self.guarantee = Resource.from_list((spec.get("guarantee") or {}).get("resource"))
+        self.deserved = Resource.from_list(spec.get("deserved"))
+        self.capability = Resource.from_list(spec.get("capability"))
+        self.names_capability = bool(spec.get("capability"))
+
+    def __repr__(self) -> str:
+        return f"QueueInfo({self.name})"
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether the state is exactly Open; an empty state is not."""
+        return self.state == "Open"

@@ -1,0 +1,48 @@
+"""What states can a task be in, and which of them hold resources?"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class TaskStatus(IntEnum):
+    """The state of a task, with Volcano's own numbers (which order messages)."""
+
+    PENDING = 1
+    ALLOCATED = 2
+    PIPELINED = 4
+    BINDING = 8
+    BOUND = 16
+    RUNNING = 32
+    RELEASING = 64
+    SUCCEEDED = 128
+    FAILED = 256
+    UNKNOWN = 512
+
+    @property
+    def label(self) -> str:
+        """Return Volcano's word for it."""
+        return self.name.capitalize()
+
+
+ALLOCATED_STATUSES = frozenset({TaskStatus.ALLOCATED, TaskStatus.BINDING, TaskStatus.BOUND, TaskStatus.RUNNING})
+READY_STATUSES = ALLOCATED_STATUSES | {TaskStatus.SUCCEEDED}
+PREEMPTABLE_STATUSES = frozenset({TaskStatus.BOUND, TaskStatus.RUNNING})
+SCHEDULED_STATUSES = frozenset({TaskStatus.BOUND, TaskStatus.RUNNING, TaskStatus.SUCCEEDED, TaskStatus.FAILED})
+COMPLETED_STATUSES = frozenset({TaskStatus.SUCCEEDED, TaskStatus.FAILED})
+VALID_STATUSES = READY_STATUSES | {TaskStatus.PIPELINED, TaskStatus.PENDING}
+
+
+def status_of(phase: str, *, deleting: bool, has_node: bool) -> TaskStatus:
+    """Return the status of a task from its pod's phase, deletion timestamp and node name."""
+    if phase == "Running":
+        return TaskStatus.RELEASING if deleting else TaskStatus.RUNNING
+    if phase == "Pending":
+        if deleting:
+            return TaskStatus.RELEASING
+        return TaskStatus.BOUND if has_node else TaskStatus.PENDING
+    if phase == "Succeeded":
+        return TaskStatus.SUCCEEDED
+    if phase == "Failed":
+        return TaskStatus.FAILED
+    return TaskStatus.UNKNOWN

@@ -1,0 +1,92 @@
+"""When is "2026-01-01T00:00:10Z"? RFC 3339 times and Go durations as seconds, without a clock."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from scheduler_core.errors import InputError
+
+_TIME = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(\.\d+)?(?:([Zz])|([+-])(\d\d):(\d\d))", re.ASCII
+)
+_PIECE = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
+_UNIT_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+SECONDS_PER_DAY = 86400
+
+
+def days_from_civil(year: int, month: int, day: int) -> int:
+    """Return the days from 1970-01-01 to a date of the Gregorian calendar."""
+    year -= month <= 2
+    era, year_of_era = divmod(year, 400)
+    day_of_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5 + day - 1
+    day_of_era = year_of_era * 365 + year_of_era // 4 - year_of_era // 100 + day_of_year
+    return era * 146097 + day_of_era - 719468
+
+
+@lru_cache(maxsize=65536)
+def parse_time(text: str) -> float:
+    """Return seconds since 1970 of an RFC 3339 time.
+
+    Examples
+    --------
+    >>> parse_time("1970-01-02T00:00:01Z")
+    86401.0
+
+    """
+    match = _TIME.fullmatch(text)
+    if match is None:
+        raise InputError(f"{text!r} is not an RFC 3339 time such as 2026-01-01T00:00:00Z")
+    year, month, day, hour, minute, second = (int(part) for part in match.groups()[:6])
+    if not (1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second < 61):
+        raise InputError(f"{text!r} is not an RFC 3339 time such as 2026-01-01T00:00:00Z")
+    seconds = days_from_civil(year, month, day) * SECONDS_PER_DAY + hour * 3600 + minute * 60 + second
+    if match[9]:
+        offset = int(match[10]) * 3600 + int(match[11]) * 60
+        seconds += offset if match[9] == "-" else -offset
+    return seconds + float(match[7] or 0)
+
+
+def format_time(seconds: float) -> str:
+    """Return the RFC 3339 text of a time, in UTC and whole seconds.
+
+    Examples
+    --------
+    >>> format_time(86401.0)
+    '1970-01-02T00:00:01Z'
+
+    """
+    days, rest = divmod(int(seconds), SECONDS_PER_DAY)
+    era, day_of_era = divmod(days + 719468, 146097)
+    year_of_era = (day_of_era - day_of_era // 1460 + day_of_era // 36524 - day_of_era // 146096) // 365
+    day_of_year = day_of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
+    shifted = (5 * day_of_year + 2) // 153
+    day = day_of_year - (153 * shifted + 2) // 5 + 1
+    month = shifted + (3 if shifted < 10 else -9)
+    year = year_of_era + era * 400 + (month <= 2)
+    return f"{year:04d}-{month:02d}-{day:02d}T{rest // 3600:02d}:{rest // 60 % 60:02d}:{rest % 60:02d}Z"
+
+
+def parse_duration(text: str) -> float | None:
+    """Return the seconds of a Go duration such as 1h30m; None when it is not one.
+
+    Examples
+    --------
+    >>> parse_duration("1h30m")
+    5400.0
+    >>> parse_duration("60") is None
+    True
+
+    """
+    sign = -1.0 if text[:1] == "-" else 1.0
+    body = text[1:] if text[:1] in ("-", "+") else text
+    if body == "0":
+        return 0.0
+    seconds, position = 0.0, 0
+    while position < len(body):
+        piece = _PIECE.match(body, position)
+        if piece is None:
+            return None
+        seconds += float(piece[1]) * _UNIT_SECONDS[piece[2]]
+        position = piece.end()
+    return sign * seconds if body else None

@@ -1,0 +1,78 @@
+"""Does a job get its minimum or nothing?
+
+Source: volcano ``pkg/scheduler/plugins/gang/gang.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scheduler_core.conf import Arguments
+from scheduler_core.framework.extension_points import Point, Vote
+from scheduler_core.framework.session import Session
+from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.status import READY_STATUSES, VALID_STATUSES, TaskStatus
+from scheduler_core.trace import Why
+
+NAME = "gang"
+
+_PLACED = READY_STATUSES
+_PROMISED = READY_STATUSES | {TaskStatus.PIPELINED}
+
+
+def open_session(session: Session, _arguments: Arguments) -> None:
+    """Register what gang answers."""
+    session.add_fn(Point.JOB_VALID, NAME, job_valid)
+    session.add_fn(Point.JOB_ORDER, NAME, job_order)
+    session.add_fn(Point.JOB_READY, NAME, job_ready)
+    session.add_fn(Point.JOB_PIPELINED, NAME, job_pipelined)
+    session.add_fn(Point.JOB_STARVING, NAME, JobInfo.is_starving)
+    session.add_fn(Point.PREEMPTABLE, NAME, surplus_tasks)
+    session.add_fn(Point.RECLAIMABLE, NAME, surplus_tasks)
+    session.add_fn(Point.UNIFIED_EVICTABLE, NAME, lambda _initiator, candidates, _action, _why: list(candidates))
+
+
+def job_valid(job: JobInfo) -> tuple[str, str] | None:
+    """Return why a job can never reach its minimum with the tasks it has, None when it can."""
+    if not job.roles_have(VALID_STATUSES):
+        return "NotEnoughPodsOfTask", "Not enough valid pods of each task for gang-scheduling"
+    if job.valid_count < job.min_available:
+        counts = f"valid: {job.valid_count}, min: {job.min_available}"
+        return "NotEnoughTasks", f"Not enough valid tasks for gang-scheduling, {counts}"
+    return None
+
+
+def job_order(left: JobInfo, right: JobInfo) -> int:
+    """Return below 0 when `left` lacks members and `right` does not: incomplete gangs go first."""
+    return left.is_ready() - right.is_ready()
+
+
+def job_ready(job: JobInfo) -> bool:
+    """Tell whether the job has its minimum, in all and per role."""
+    return job.roles_have(_PLACED, pending_best_effort=True) and job.is_ready()
+
+
+def job_pipelined(job: JobInfo) -> Vote:
+    """Permit a job that has its minimum once resources are released; reject any other."""
+    complete = job.roles_have(_PROMISED, pending_best_effort=True) and job.is_pipelined()
+    return Vote.PERMIT if complete else Vote.REJECT
+
+
+def surplus_tasks(_initiator: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None) -> list[TaskInfo]:
+    """Return, in order, the candidates that their jobs can lose and still have their minimum."""
+    accepted = []
+    ready: dict[str, int] = {}
+    for task in candidates:
+        job = task.job
+        if job is None:
+            continue
+        left = ready.setdefault(job.key, job.ready_count)
+        if left > job.min_available:
+            ready[job.key] = left - 1
+            accepted.append(task)
+        if why is not None:
+            text = "the job has more members than its minimum" if left > job.min_available else (
+                "the job would fall below its minimum"
+            )
+            why[task.uid] = (text, {"ready": left, "minAvailable": job.min_available})
+    return accepted

@@ -1,0 +1,74 @@
+"""Whose priority class is higher?
+
+Source: volcano ``pkg/scheduler/plugins/priority/priority.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scheduler_core.conf import Arguments
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.session import Session
+from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.trace import Why
+
+NAME = "priority"
+
+
+def open_session(session: Session, _arguments: Arguments) -> None:
+    """Register what priority answers."""
+    session.add_fn(Point.TASK_ORDER, NAME, task_order)
+    session.add_fn(Point.JOB_ORDER, NAME, job_order)
+    session.add_fn(Point.PREEMPTABLE, NAME, less_important)
+    session.add_fn(Point.UNIFIED_EVICTABLE, NAME, evictable)
+    session.add_fn(Point.JOB_STARVING, NAME, job_starving)
+
+
+def task_order(left: TaskInfo, right: TaskInfo) -> int:
+    """Return below 0 when `left` has the higher priority."""
+    return right.priority - left.priority
+
+
+def job_order(left: JobInfo, right: JobInfo) -> int:
+    """Return below 0 when `left` has the higher priority."""
+    return right.priority - left.priority
+
+
+def job_starving(job: JobInfo) -> bool:
+    """Tell whether the job has a task that is neither placed nor promised a place."""
+    return job.ready_count + job.waiting_count < len(job.tasks)
+
+
+def less_important(preemptor: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None) -> list[TaskInfo]:
+    """Return the candidates of lower priority: between jobs the jobs' count, inside a job the tasks'."""
+    if preemptor.job is None:
+        return []
+    accepted = []
+    for task in candidates:
+        if task.job is None:
+            continue
+        inside = task.job is preemptor.job
+        theirs = task.priority if inside else task.job.priority
+        mine = preemptor.priority if inside else preemptor.job.priority
+        if theirs < mine:
+            accepted.append(task)
+        if why is not None:
+            whose = "task" if inside else "job"
+            relation = "lower than" if theirs < mine else "not lower than"
+            why[task.uid] = (
+                f"its {whose} priority is {relation} the preemptor's",
+                {"priority": theirs, "preemptor": mine},
+            )
+    return accepted
+
+
+def evictable(
+    initiator: TaskInfo, candidates: Sequence[TaskInfo], action: str, _why: Why | None
+) -> list[TaskInfo]:
+    """Return everybody for gangreclaim, tasks of jobs of lower priority for gangpreempt."""
+    if action == "gangreclaim":
+        return list(candidates)
+    if initiator.job is None:
+        return []
+    return [task for task in candidates if task.job is not None and task.job.priority < initiator.job.priority]

@@ -1,0 +1,94 @@
+"""What was decided, in which order, and why? Kept as data, never as text to be parsed.
+
+Decisions are always kept; the rest only when explanations are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+Why = dict[str, Any]
+
+
+class Decision:
+    """One operation of an action, in the order made.
+
+    Attributes
+    ----------
+    state : str
+        committed, kept (neither made real nor undone), failed, or `ROLLED_BACK` (then it is not shown).
+    explanation : dict or None
+        For an eviction: tier, order, votes, freed, needed.
+
+    """
+
+    __slots__ = ("action", "op", "job", "pod", "node", "reason", "for_pod", "state", "explanation")
+
+    def __init__(
+        self,
+        action: str,
+        op: str,
+        job: str,
+        *,
+        pod: str = "",
+        node: str = "",
+        reason: str = "",
+        for_pod: str = "",
+        state: str = "committed",
+    ) -> None:
+        self.action = action
+        self.op = op
+        self.job = job
+        self.pod = pod
+        self.node = node
+        self.reason = reason
+        self.for_pod = for_pod
+        self.state = state
+        self.explanation: dict[str, Any] | None = None
+
+    def as_dict(self) -> dict[str, str]:
+        """Return what the result shows of it."""
+        entry = {"action": self.action, "op": self.op, "job": self.job}
+        if self.pod:
+            entry["pod"] = self.pod
+        if self.node:
+            entry["node"] = self.node
+        if self.reason:
+            entry["reason"] = self.reason
+        if self.for_pod:
+            entry["for"] = self.for_pod
+        entry["state"] = self.state
+        return entry
+
+
+ROLLED_BACK = "rolled back"
+
+
+class Trace:
+    """The explanations of one cycle.
+
+    Attributes
+    ----------
+    deserved : dict
+        Rounds or levels of the derivation of deserved, by queue.
+    spared : dict
+        Candidates that a plugin refused, by (pod, for, plugin), in the order asked.
+    pending : dict
+        The first gate that stopped a job, by job.
+
+    """
+
+    def __init__(self) -> None:
+        self.deserved: dict[str, list[dict[str, Any]]] = {}
+        self.spared: dict[tuple[str, str, str], dict[str, Any]] = {}
+        self.pending: dict[str, dict[str, Any]] = {}
+
+    def stop(self, job: str, gate: str, **facts: Any) -> None:
+        """Keep the first gate that stopped a job."""
+        if job not in self.pending:
+            self.pending[job] = {"gate": gate, **{name: fact for name, fact in facts.items() if fact is not None}}
+
+    def spare(self, pod: str, for_pod: str, plugin: str, why: Mapping[str, Any]) -> None:
+        """Keep that a plugin refused a candidate; the same refusal is kept once."""
+        self.spared.setdefault((pod, for_pod, plugin), {"pod": pod, "for": for_pod, "plugin": plugin, **why})
