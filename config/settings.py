@@ -1,0 +1,230 @@
+"""Which settings are in force? Everything that differs between machines comes from the environment."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import environ
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+from config.secret import secret_kept_in
+
+env = environ.Env()
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VAR_DIR = Path(env.str("QUEUECAST_VAR", default=str(BASE_DIR / "var")))
+"""Everything that this installation writes: database, messages, secret, collected static files."""
+VAR_DIR.mkdir(parents=True, exist_ok=True)
+
+# Who may call, and how
+
+PRODUCTION = env.bool("QUEUECAST_PRODUCTION", default=False)
+"""A server for others: the secret must be given, cookies travel over HTTPS only."""
+DEBUG = env.bool("QUEUECAST_DEBUG", default=False)
+
+SECRET_KEY = env.str("QUEUECAST_SECRET_KEY", default="")
+if not SECRET_KEY:
+    if PRODUCTION:
+        raise ImproperlyConfigured("Set QUEUECAST_SECRET_KEY: a server for others has no default secret.")
+    SECRET_KEY = secret_kept_in(VAR_DIR / "secret_key")
+
+ALLOWED_HOSTS = env.list("QUEUECAST_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.list("QUEUECAST_ORIGINS", default=[])
+
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
+SECURE_HSTS_SECONDS = 31_536_000 if PRODUCTION else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PRODUCTION
+SECURE_SSL_REDIRECT = env.bool("QUEUECAST_SSL_REDIRECT", default=PRODUCTION)
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if PRODUCTION else None
+X_FRAME_OPTIONS = "DENY"
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "object-src": [NONE],
+        "base-uri": [NONE],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
+
+# What runs
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "csp",
+    "django_filters",
+    "django_htmx",
+    "rest_framework",
+    "knox",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "planner",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "login"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+
+# What is kept
+
+DATABASES = {"default": env.db_url("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'queuecast.sqlite3'}")}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    # Readers never wait for the writer, and a transaction takes the write lock when it begins, because
+    # SQLite cannot wait for a lock in the middle of one.
+    DATABASES["default"]["OPTIONS"] = {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
+    }
+else:
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+        "LOCATION": str(VAR_DIR / "cache"),
+    }
+}
+
+# Static files
+
+STATIC_URL = "static/"
+STATIC_ROOT = VAR_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+
+# Uploads: a cluster's manifests may be large; the importer bounds what they may unpack to
+
+DATA_UPLOAD_MAX_MEMORY_SIZE = 210 * 2**20
+FILE_UPLOAD_TEMP_DIR = VAR_DIR / "uploads"
+FILE_UPLOAD_TEMP_DIR.mkdir(exist_ok=True)
+
+# Messages. A message is only a kick; the Run row is the truth, so it may be lost
+
+REDIS_URL = env.str("REDIS_URL", default="")
+CELERY_BROKER_URL = REDIS_URL or "filesystem://"
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {}
+if not REDIS_URL:
+    BROKER_DIR = VAR_DIR / "broker"
+    for folder in ("messages", "control", "processed"):
+        (BROKER_DIR / folder).mkdir(parents=True, exist_ok=True)
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "data_folder_in": str(BROKER_DIR / "messages"),
+        "data_folder_out": str(BROKER_DIR / "messages"),
+        "control_folder": str(BROKER_DIR / "control"),
+        "processed_folder": str(BROKER_DIR / "processed"),
+        "polling_interval": 0.05,
+    }
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = False
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+# A thread per run is enough: the run itself computes in a child process of the worker.
+CELERY_WORKER_POOL = "threads"
+CELERY_WORKER_CONCURRENCY = env.int("QUEUECAST_CONCURRENCY", default=2)
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+
+# The life of a run
+
+RUN_LEASE_SECONDS = env.float("QUEUECAST_LEASE_SECONDS", default=30.0)
+RUN_HEARTBEAT_SECONDS = env.float("QUEUECAST_HEARTBEAT_SECONDS", default=1.0)
+RUN_SWEEP_SECONDS = env.float("QUEUECAST_SWEEP_SECONDS", default=5.0)
+RUN_REKICK_SECONDS = env.float("QUEUECAST_REKICK_SECONDS", default=10.0)
+"""A queued run whose last kick is older than this is kicked again."""
+RUN_MAX_LOSSES = env.int("QUEUECAST_MAX_LOSSES", default=3)
+"""How many workers a run may lose before it is failed."""
+RUN_MEMORY_MB = env.int("QUEUECAST_RUN_MEMORY_MB", default=4096)
+RUN_TIME_LIMIT_SECONDS = env.float("QUEUECAST_RUN_SECONDS", default=3600.0)
+
+# The API
+
+REST_FRAMEWORK: dict[str, object] = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "planner.api.authentication.ApiToken",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["planner.api.parsers.JsonBody"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_PAGINATION_CLASS": "planner.api.pagination.Pages",
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "EXCEPTION_HANDLER": "planner.api.errors.exception_handler",
+}
+REST_KNOX = {
+    "AUTH_HEADER_PREFIX": "Token",
+    "TOKEN_TTL": timedelta(days=365),
+    "TOKEN_LIMIT_PER_USER": None,
+}
+SPECTACULAR_SETTINGS: dict[str, object] = {
+    "TITLE": "Queuecast",
+    "DESCRIPTION": "What will happen to queues, jobs and running pods if the cluster's queues change?",
+    "VERSION": "1",
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "SERVE_INCLUDE_SCHEMA": False,
+}
+
+# Words and times
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_I18N = False
+USE_TZ = True
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": env.str("QUEUECAST_LOG_LEVEL", default="INFO")},
+}

@@ -1,0 +1,22 @@
+"""What do tests change? A private folder, quick passwords, short leases, no broker."""
+
+import atexit
+import os
+import shutil
+import tempfile
+
+if "QUEUECAST_VAR" not in os.environ:
+    os.environ["QUEUECAST_VAR"] = tempfile.mkdtemp(prefix="queuecast-test-")
+    atexit.register(shutil.rmtree, os.environ["QUEUECAST_VAR"], ignore_errors=True)
+os.environ.setdefault("QUEUECAST_SECRET_KEY", "only-for-tests-" + "x" * 50)
+
+from config.settings import *  # noqa: F403
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+CELERY_BROKER_URL = "memory://"
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {}
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}

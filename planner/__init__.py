@@ -1,0 +1,1 @@
+"""The product: scenarios, runs and what came out of them."""

@@ -1,0 +1,1 @@
+"""The only room that speaks to the core and to the reader of manifests: translation and execution."""

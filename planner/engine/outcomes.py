@@ -1,0 +1,168 @@
+"""How does the core's result become the rows that pages and scripts filter on?"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from planner.models import Decision, JobOutcome, QueueOutcome, Run, Victim
+from planner.rows import hangs_below, tree_order
+
+UNLIMITED = 9.2e18
+"""From here on the core's amounts are its markers of "no limit" (1.797e308, and 9.22e18 for scalars)."""
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Unsaved rows of one result."""
+
+    queues: Sequence[QueueOutcome]
+    jobs: Sequence[JobOutcome]
+    victims: Sequence[Victim]
+    decisions: Sequence[Decision]
+
+    def keep(self, run: Run) -> None:
+        """Save every row under `run`."""
+        for model, rows in (
+            (QueueOutcome, self.queues),
+            (JobOutcome, self.jobs),
+            (Victim, self.victims),
+            (Decision, self.decisions),
+        ):
+            for row in rows:
+                row.run = run
+            model._default_manager.bulk_create(rows, batch_size=1000)
+
+
+def outcome_of(result: Json, document: Json) -> Outcome:
+    """Return the rows of `result`, which the core made of the scenario `document`."""
+    cycles = result["cycles"]
+    steps = [(cycle["cycle"], step) for cycle in cycles for step in cycle["decisions"]]
+    who = _Belongings(cycles)
+    return Outcome(
+        queues=list(_queue_rows(cycles[0]["at_open"], cycles[-1]["at_end"], document)),
+        jobs=list(_job_rows(cycles[-1])),
+        victims=[
+            _victim(order, cycle, step, who)
+            for order, (cycle, step) in enumerate(steps, 1)
+            if step["op"] == "evict"
+        ],
+        decisions=[_decision(seq, cycle, step) for seq, (cycle, step) in enumerate(steps, 1)],
+    )
+
+
+class _Belongings:
+    """Which job does a pod belong to, and which queue a job?"""
+
+    def __init__(self, cycles: Sequence[Json]) -> None:
+        jobs = [job for cycle in cycles for job in cycle["podgroups"]]
+        self.queue = {job["name"]: job["queue"] for job in jobs}
+        self.job = {task["pod"]: job["name"] for job in jobs for task in job["tasks"]}
+
+
+def _queue_rows(at_open: Json, at_end: Json, document: Json) -> Iterator[QueueOutcome]:
+    before = {queue["name"]: queue for queue in at_open["queues"]}
+    after = {queue["name"]: queue for queue in at_end["queues"]}
+    specs = {queue["metadata"]["name"]: queue.get("spec") or {} for queue in _items(document.get("queues"))}
+    parents = {name: specs.get(name, {}).get("parent") or "" for name in {**specs, **after}}
+    places = {name: hangs_below(name, parent) for name, parent in parents.items()}
+    for position, (name, depth) in enumerate(tree_order(places)):
+        first, last, spec = before.get(name, {}), after.get(name, {}), specs.get(name, {})
+        yield QueueOutcome(
+            queue=name,
+            parent=parents[name],
+            depth=depth,
+            position=position,
+            weight=last.get("weight", spec.get("weight")),
+            in_session=name in after,
+            overused=last.get("overused"),
+            share=last.get("share"),
+            share_at_open=first.get("share"),
+            deserved=amounts(last.get("deserved")),
+            allocated=amounts(last.get("allocated")),
+            allocated_at_open=amounts(first.get("allocated")),
+            request=amounts(last.get("request")),
+            # An empty capability is recorded as zeros; what the queue's own spec leaves out has no limit.
+            capability=amounts(last.get("capability") if spec.get("capability") else None),
+            real_capability=amounts(last.get("realCapability")),
+            guarantee=amounts(last.get("guarantee")),
+            elastic=amounts(last.get("elastic")),
+            inqueue=amounts(last.get("inqueue")),
+        )
+
+
+def _job_rows(cycle: Json) -> Iterator[JobOutcome]:
+    pending = cycle.get("explain", {}).get("pending", {})
+    for position, job in enumerate(cycle["podgroups"]):
+        why = pending.get(job["name"], {})
+        status = job.get("task_status", {})
+        yield JobOutcome(
+            job=job["name"],
+            queue=job["queue"],
+            position=position,
+            phase_before=job.get("phase_before") or "",
+            phase_after=job.get("phase_after") or "",
+            priority=job.get("priority") or 0,
+            min_available=job.get("minAvailable") or 0,
+            pods=len(job.get("tasks", ())),
+            task_status=status,
+            pending=status.get("Pending", 0),
+            ready=bool(job.get("ready")),
+            pipelined=bool(job.get("pipelined")),
+            starving=bool(job.get("starving")),
+            gate=why.get("gate") or "",
+            message=why.get("message") or job.get("fit_error") or job.get("invalid_reason") or "",
+            fit_error=job.get("fit_error") or "",
+            pending_reasons=job.get("pending_reasons") or {},
+            pending_explain=why,
+        )
+
+
+def _victim(order: int, cycle: int, step: Json, who: _Belongings) -> Victim:
+    for_pod = step.get("for") or ""
+    for_job = who.job.get(for_pod, "")
+    job = step.get("job") or ""
+    return Victim(
+        order=order,
+        cycle=cycle,
+        pod=step["pod"],
+        job=job,
+        queue=who.queue.get(job, ""),
+        node=step.get("node") or "",
+        for_pod=for_pod,
+        for_job=for_job,
+        for_queue=who.queue.get(for_job, ""),
+        action=step["action"],
+        reason=step.get("reason") or "",
+        state=step["state"],
+    )
+
+
+def _decision(seq: int, cycle: int, step: Json) -> Decision:
+    return Decision(
+        seq=seq,
+        cycle=cycle,
+        action=step["action"],
+        op=step["op"],
+        job=step.get("job") or "",
+        pod=step.get("pod") or "",
+        node=step.get("node") or "",
+        reason=step.get("reason") or "",
+        for_pod=step.get("for") or "",
+        state=step.get("state") or "",
+    )
+
+
+def amounts(vector: Mapping[str, float] | None) -> dict[str, float | None]:
+    """Return amounts with None for what has no limit.
+
+    >>> amounts({"cpu": 8000, "memory": 1.7976931348623157e308})
+    {'cpu': 8000, 'memory': None}
+    """
+    return {name: None if amount >= UNLIMITED else amount for name, amount in (vector or {}).items()}
+
+
+def _items(listed: Any) -> Sequence[Json]:
+    """Return the objects of a list, which may be written as a Kubernetes List."""
+    return listed.get("items") or [] if isinstance(listed, Mapping) else listed or []

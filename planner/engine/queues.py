@@ -1,0 +1,247 @@
+"""How does a Queue object become a row, an editable spec, and an object again, with nothing lost?"""
+
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from planner.models import Queue
+from planner.rows import Problem
+from scheduler_core.quantity import QuantityError, parse_quantity
+
+Json = dict[str, Any]
+
+_SPEC_ATTRIBUTES = {
+    "parent": "parent",
+    "weight": "weight",
+    "priority": "priority",
+    "reclaimable": "reclaimable",
+    "deserved": "deserved",
+    "capability": "capability",
+    "dequeueStrategy": "dequeue_strategy",
+    "affinity": "affinity",
+}
+_WEIGHTS = range(1, 65536)
+_INT32 = range(2**31)
+
+
+def queue_row(manifest: Mapping[str, Any]) -> Queue:
+    """Return the unsaved row of a Queue object; what has no column of its own goes to `extra`."""
+    rest = copy.deepcopy(dict(manifest))
+    metadata: Json = rest.get("metadata") or {}
+    spec: Json = rest.get("spec") or {}
+    status: Json = rest.get("status") or {}
+    row = Queue(
+        name=metadata.pop("name"),
+        labels=metadata.pop("labels", None) or {},
+        annotations=metadata.pop("annotations", None) or {},
+        created=metadata.pop("creationTimestamp", None) or "",
+        parent=spec.pop("parent", None) or "",
+        weight=spec.pop("weight", None),
+        priority=spec.pop("priority", None),
+        reclaimable=spec.pop("reclaimable", None),
+        deserved=_as_texts(spec.pop("deserved", None)),
+        capability=_as_texts(spec.pop("capability", None)),
+        guarantee=_as_texts((spec.pop("guarantee", None) or {}).get("resource")),
+        dequeue_strategy=spec.pop("dequeueStrategy", None) or "",
+        affinity=spec.pop("affinity", None) or {},
+        state=status.pop("state", None) or "",
+    )
+    parts = {"metadata": metadata, "spec": spec, "status": status}
+    row.extra = {**rest, **parts}
+    return row
+
+
+def queue_manifest(row: Queue) -> Json:
+    """Return the Queue object of a row, in the spelling of its CRD; fields that are not set are left out."""
+    manifest: Json = copy.deepcopy(row.extra)
+    manifest["metadata"] = {
+        "name": row.name,
+        **manifest.get("metadata", {}),
+        **_set_only({"labels": row.labels, "annotations": row.annotations, "creationTimestamp": row.created}),
+    }
+    columns = {field: getattr(row, attribute) for field, attribute in _SPEC_ATTRIBUTES.items()}
+    if row.guarantee:
+        columns["guarantee"] = {"resource": row.guarantee}
+    manifest["spec"] = {**manifest.get("spec", {}), **_set_only(columns)}
+    manifest["status"] = {**manifest.get("status", {}), **_set_only({"state": row.state})}
+    return manifest
+
+
+def queue_spec(row: Queue) -> Json:
+    """Return the editable fields of a queue in CRD spelling; every field is there, null when not set."""
+    return {
+        "name": row.name,
+        "parent": row.parent or None,
+        "weight": row.weight,
+        "priority": row.priority,
+        "reclaimable": row.reclaimable,
+        "state": row.state or None,
+        "guarantee": {"resource": row.guarantee},
+        "deserved": row.deserved,
+        "capability": row.capability,
+        "dequeueStrategy": row.dequeue_strategy or None,
+        "affinity": row.affinity,
+        "annotations": row.annotations,
+        "labels": row.labels,
+    }
+
+
+def merge_patch(target: Any, patch: Any) -> Any:
+    """Return `target` changed by an RFC 7396 merge patch.
+
+    >>> merge_patch({"weight": 1, "capability": {"cpu": "8"}}, {"capability": {"cpu": None, "pods": "5"}})
+    {'weight': 1, 'capability': {'pods': '5'}}
+    """
+    if not isinstance(patch, Mapping):
+        return patch
+    merged = dict(target) if isinstance(target, Mapping) else {}
+    for key, value in patch.items():
+        if value is None:
+            merged.pop(key, None)
+        else:
+            merged[key] = merge_patch(merged.get(key), value)
+    return merged
+
+
+def spec_problems(name: str, spec: Mapping[str, Any]) -> list[Problem]:
+    """Return what is wrong with the fields of one edited queue, each with its path."""
+    return [
+        Problem(
+            rule,
+            "error",
+            message,
+            path=f"queues.{name}.{path}",
+            queue=name,
+            field=path.split(".")[0],
+            actual=actual,
+            fix=fix,
+        )
+        for rule, path, message, actual, fix in _complaints(spec)
+    ]
+
+
+def apply_spec(row: Queue, spec: Mapping[str, Any]) -> None:
+    """Write the fields of an edited, valid spec to the columns of `row`."""
+    row.parent = spec.get("parent") or ""
+    row.weight = spec.get("weight")
+    row.priority = spec.get("priority")
+    row.reclaimable = spec.get("reclaimable")
+    row.state = spec.get("state") or ""
+    row.guarantee = _as_texts((spec.get("guarantee") or {}).get("resource"))
+    row.deserved = _as_texts(spec.get("deserved"))
+    row.capability = _as_texts(spec.get("capability"))
+    row.dequeue_strategy = spec.get("dequeueStrategy") or ""
+    row.affinity = spec.get("affinity") or {}
+    row.annotations = spec.get("annotations") or {}
+    row.labels = spec.get("labels") or {}
+
+
+Complaint = tuple[str, str, str, Any, str]
+"""Rule, path below the queue, message, what was found, what to write instead."""
+
+
+def _complaints(spec: Mapping[str, Any]) -> Iterator[Complaint]:
+    for field, value in spec.items():
+        check = _CHECKS.get(field)
+        if check is None:
+            fields = ", ".join(_CHECKS)
+            yield "unknown_field", field, f"A queue has no field {field!r}.", None, f"One of {fields}."
+        elif value is not None:
+            yield from check(field, value)
+
+
+def _text(field: str, value: Any) -> Iterator[Complaint]:
+    if not isinstance(value, str):
+        yield "not_a_text", field, f"{field} is a text.", value, "Write it in quotes."
+
+
+def _flag(field: str, value: Any) -> Iterator[Complaint]:
+    if not isinstance(value, bool):
+        yield "not_a_flag", field, f"{field} is true or false.", value, "Write true or false."
+
+
+def _whole(allowed: range) -> Callable[[str, Any], Iterator[Complaint]]:
+    def check(field: str, value: Any) -> Iterator[Complaint]:
+        if not isinstance(value, int) or isinstance(value, bool) or value not in allowed:
+            limits = f"from {allowed.start} to {allowed.stop - 1}"
+            yield "out_of_range", field, f"{field} is a whole number {limits}.", value, f"Write one {limits}."
+
+    return check
+
+
+def _one_of(*words: str) -> Callable[[str, Any], Iterator[Complaint]]:
+    def check(field: str, value: Any) -> Iterator[Complaint]:
+        if value not in words:
+            yield "unknown_word", field, f"{field} is one of {', '.join(words)}.", value, f"Write {words[0]}."
+
+    return check
+
+
+def _mapping(field: str, value: Any) -> Iterator[Complaint]:
+    if not isinstance(value, Mapping):
+        yield "not_an_object", field, f"{field} is an object.", value, "Write name and value pairs."
+
+
+def _texts(field: str, value: Any) -> Iterator[Complaint]:
+    yield from _mapping(field, value)
+    if isinstance(value, Mapping):
+        for key, text in value.items():
+            yield from _text(f"{field}.{key}", text)
+
+
+def _quantities(field: str, value: Any) -> Iterator[Complaint]:
+    yield from _mapping(field, value)
+    if isinstance(value, Mapping):
+        for resource, quantity in value.items():
+            yield from _quantity(f"{field}.{resource}", quantity)
+
+
+def _quantity(path: str, value: Any) -> Iterator[Complaint]:
+    try:
+        amount = parse_quantity(value)
+    except QuantityError as error:
+        yield "bad_quantity", path, str(error), value, "Write a quantity such as 500m, 2 or 1.5Gi."
+    else:
+        if amount < 0:
+            yield "negative_quantity", path, f"{path} is below zero.", value, "Write zero or more."
+
+
+def _guarantee(field: str, value: Any) -> Iterator[Complaint]:
+    yield from _mapping(field, value)
+    if isinstance(value, Mapping):
+        for key in value.keys() - {"resource"}:
+            message = f"guarantee has no field {key!r}."
+            yield (
+                "unknown_field",
+                f"{field}.{key}",
+                message,
+                value[key],
+                "Write it below resource.",
+            )
+        yield from _quantities(f"{field}.resource", value.get("resource") or {})
+
+
+_CHECKS: dict[str, Callable[[str, Any], Iterator[Complaint]]] = {
+    "name": _text,
+    "parent": _text,
+    "weight": _whole(_WEIGHTS),
+    "priority": _whole(_INT32),
+    "reclaimable": _flag,
+    "state": _one_of("Open", "Closed", "Closing", "Unknown"),
+    "guarantee": _guarantee,
+    "deserved": _quantities,
+    "capability": _quantities,
+    "dequeueStrategy": _one_of("traverse", "fifo"),
+    "affinity": _mapping,
+    "annotations": _texts,
+    "labels": _texts,
+}
+
+
+def _as_texts(quantities: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return quantities as texts; YAML and JSON numbers are legal quantities, too."""
+    return {resource: str(quantity) for resource, quantity in (quantities or {}).items()}
+
+
+def _set_only(fields: Mapping[str, Any]) -> Json:
+    return {field: value for field, value in fields.items() if value not in (None, "", {})}

@@ -1,0 +1,23 @@
+"""What is kept?"""
+
+from planner.models.outcome import Decision, JobOutcome, QueueOutcome, Victim
+from planner.models.queue import Queue
+from planner.models.run import Run
+from planner.models.scenario import Change, Scenario
+from planner.models.snapshot import Blob, Cluster, Snapshot
+from planner.models.workspace import Workspace
+
+__all__ = [
+    "Blob",
+    "Change",
+    "Cluster",
+    "Decision",
+    "JobOutcome",
+    "Queue",
+    "QueueOutcome",
+    "Run",
+    "Scenario",
+    "Snapshot",
+    "Victim",
+    "Workspace",
+]

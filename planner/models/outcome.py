@@ -1,0 +1,130 @@
+"""What did a run produce, in the figures that pages and scripts filter and sort on?
+
+Amounts are JSON objects in the scheduler's units (cpu in milli-cores, memory in bytes, pods as a count,
+other resources in milli-units); null says unlimited, a missing name says that nothing is set.
+"""
+
+from django.db import models
+
+from planner.models.run import Run
+from planner.models.workspace import Identified
+
+
+class QueueOutcome(Identified):
+    """What a run made of one queue: at the end of the last cycle, and at open of the first."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="queue_outcomes")
+    queue = models.CharField(max_length=253)
+    parent = models.CharField(max_length=253, blank=True)
+    depth = models.PositiveSmallIntegerField(default=0)
+    position = models.PositiveIntegerField(help_text="Its place in the tree, parents first.")
+    weight = models.IntegerField(null=True)
+    in_session = models.BooleanField(
+        help_text="Did the queue plugin count it? Without podgroups it may not: then its figures are empty."
+    )
+    overused = models.BooleanField(null=True)
+    share = models.FloatField(null=True)
+    share_at_open = models.FloatField(null=True)
+    deserved = models.JSONField(default=dict)
+    allocated = models.JSONField(default=dict)
+    allocated_at_open = models.JSONField(default=dict)
+    request = models.JSONField(default=dict)
+    capability = models.JSONField(default=dict)
+    real_capability = models.JSONField(default=dict)
+    guarantee = models.JSONField(default=dict)
+    elastic = models.JSONField(default=dict)
+    inqueue = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [models.UniqueConstraint(fields=["run", "queue"], name="queue_outcome_once_a_run")]
+
+    def __str__(self) -> str:
+        return self.queue
+
+
+class JobOutcome(Identified):
+    """What a run made of one job (a podgroup), at the end of the last cycle."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="job_outcomes")
+    job = models.CharField(max_length=510, help_text="namespace/name of the podgroup.")
+    queue = models.CharField(max_length=253)
+    position = models.PositiveIntegerField()
+    phase_before = models.CharField(max_length=30, blank=True)
+    phase_after = models.CharField(max_length=30, blank=True)
+    priority = models.BigIntegerField(default=0)
+    min_available = models.IntegerField(default=0)
+    pods = models.PositiveIntegerField(default=0)
+    task_status = models.JSONField(default=dict, help_text="Pods by task status.")
+    pending = models.PositiveIntegerField(default=0, help_text="Pods that wait.")
+    ready = models.BooleanField(default=False)
+    pipelined = models.BooleanField(default=False)
+    starving = models.BooleanField(default=False)
+    gate = models.CharField(max_length=60, blank=True, help_text="The first gate that stopped it.")
+    message = models.TextField(blank=True, help_text="Why it waits: the gate's, else the fit error.")
+    fit_error = models.TextField(blank=True)
+    pending_reasons = models.JSONField(default=dict, help_text="Pods by reason.")
+    pending_explain = models.JSONField(default=dict, help_text="The core's explanation as it gave it.")
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [models.UniqueConstraint(fields=["run", "job"], name="job_outcome_once_a_run")]
+
+    def __str__(self) -> str:
+        return self.job
+
+
+class DecisionState(models.TextChoices):
+    """What became of a decision when its statement ended."""
+
+    COMMITTED = "committed", "Committed"
+    KEPT = "kept", "Kept"
+    FAILED = "failed", "Failed"
+
+
+class Victim(Identified):
+    """A running pod that a run chose to evict."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="victims")
+    order = models.PositiveIntegerField(help_text="Its place among the decisions.")
+    cycle = models.PositiveIntegerField(default=1)
+    pod = models.CharField(max_length=510)
+    job = models.CharField(max_length=510, blank=True)
+    queue = models.CharField(max_length=253, blank=True)
+    node = models.CharField(max_length=253, blank=True)
+    for_pod = models.CharField(max_length=510, blank=True)
+    for_job = models.CharField(max_length=510, blank=True)
+    for_queue = models.CharField(max_length=253, blank=True)
+    action = models.CharField(max_length=30)
+    reason = models.TextField(blank=True)
+    state = models.CharField(max_length=10, choices=DecisionState.choices)
+
+    class Meta:
+        ordering = ["order"]
+        constraints = [models.UniqueConstraint(fields=["run", "order"], name="victim_order_once_a_run")]
+
+    def __str__(self) -> str:
+        return self.pod
+
+
+class Decision(Identified):
+    """One step that a run took, in the order taken."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="decisions")
+    seq = models.PositiveIntegerField()
+    cycle = models.PositiveIntegerField(default=1)
+    action = models.CharField(max_length=30)
+    op = models.CharField(max_length=30)
+    job = models.CharField(max_length=510, blank=True)
+    pod = models.CharField(max_length=510, blank=True)
+    node = models.CharField(max_length=253, blank=True)
+    reason = models.TextField(blank=True)
+    for_pod = models.CharField(max_length=510, blank=True)
+    state = models.CharField(max_length=10, blank=True, choices=DecisionState.choices)
+
+    class Meta:
+        ordering = ["seq"]
+        constraints = [models.UniqueConstraint(fields=["run", "seq"], name="decision_seq_once_a_run")]
+
+    def __str__(self) -> str:
+        return f"{self.seq}: {self.action} {self.op}"

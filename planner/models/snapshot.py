@@ -1,0 +1,93 @@
+"""What was the cluster like when it was imported?"""
+
+import hashlib
+import json
+import zlib
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+
+from planner.models.workspace import Identified, Workspace
+
+
+class Blob(models.Model):
+    """Bytes that never change, kept once, compressed, under the hash of what they are when unpacked."""
+
+    sha256 = models.CharField(primary_key=True, max_length=64, editable=False)
+    packed = models.BinaryField()
+    size = models.PositiveBigIntegerField(help_text="Bytes when unpacked.")
+    created = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"{self.sha256[:12]} ({self.size} bytes)"
+
+    @classmethod
+    def of(cls, content: bytes) -> "Blob":
+        """Return the unsaved blob that holds `content`; slow for megabytes, so not inside a transaction."""
+        return cls(
+            sha256=hashlib.sha256(content).hexdigest(), packed=zlib.compress(content, 6), size=len(content)
+        )
+
+    def keep(self) -> "Blob":
+        """Save unless the same bytes are already kept."""
+        Blob.objects.bulk_create([self], ignore_conflicts=True)
+        return self
+
+    def content(self) -> bytes:
+        """Return the bytes."""
+        return zlib.decompress(self.packed)
+
+    def document(self) -> dict[str, Any]:
+        """Return the JSON object that the bytes spell."""
+        document: dict[str, Any] = json.loads(self.content())
+        return document
+
+
+class Cluster(Identified):
+    """A real or imagined cluster; it has snapshots over time."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="clusters")
+    name = models.CharField(max_length=253)
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "name"], name="cluster_name_once_a_workspace")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Snapshot(Identified):
+    """An imported state of a cluster, never changed."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="snapshots")
+    cluster = models.ForeignKey(Cluster, null=True, on_delete=models.SET_NULL, related_name="snapshots")
+    name = models.CharField(max_length=253)
+    created = models.DateTimeField(auto_now_add=True)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="snapshots"
+    )
+    provenance = models.CharField(
+        max_length=500, blank=True, help_text="Where it came from: file names, the API, the sample."
+    )
+    counts = models.JSONField(default=dict, help_text="Objects by kind.")
+    problems = models.JSONField(default=list, help_text="What import found, none of it an error.")
+    scheduler_conf = models.TextField(
+        blank=True, help_text="volcano-scheduler.conf as the user wrote it; empty: Volcano's default."
+    )
+    content = models.ForeignKey(
+        Blob,
+        on_delete=models.PROTECT,
+        related_name="snapshots",
+        help_text="The objects as one scenario document, without scheduler_conf.",
+    )
+
+    class Meta:
+        ordering = ["-created"]
+
+    def __str__(self) -> str:
+        return self.name

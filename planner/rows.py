@@ -1,0 +1,119 @@
+"""Which plain rows do pages, charts and the API share?"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Quantities = Mapping[str, str]
+"""Resource name to quantity as people write it: ``{"cpu": "8", "memory": "32Gi"}``."""
+Amounts = Mapping[str, float | None]
+"""Resource name to amount in the scheduler's units; None says unlimited, a missing name says nothing is set."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something wrong, or worth knowing, about a plan or a text; what is not known is None."""
+
+    rule: str
+    severity: str
+    message: str
+    path: str | None = None
+    queue: str | None = None
+    field: str | None = None
+    actual: Any = None
+    limit: Any = None
+    fix: str | None = None
+    document: str | None = None
+    line: int | None = None
+
+    @property
+    def is_error(self) -> bool:
+        """Does it forbid to save or to simulate?"""
+        return self.severity == "error"
+
+
+@dataclass(frozen=True)
+class QueueRow:
+    """One queue of a scenario's tree; rows come parents first, children by name under their parent."""
+
+    name: str
+    parent: str
+    depth: int
+    children: int
+    weight: int | None
+    priority: int | None
+    reclaimable: bool | None
+    state: str
+    guarantee: Quantities
+    deserved: Quantities
+    capability: Quantities
+    dequeue_strategy: str
+    affinity: Mapping[str, Any]
+    annotations: Mapping[str, str]
+    labels: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class QueueFigures:
+    """What a run made of one queue. Amounts are those at the end of the last cycle unless named otherwise."""
+
+    queue: str
+    parent: str
+    depth: int
+    weight: int | None
+    share: float | None
+    share_at_open: float | None
+    deserved: Amounts
+    allocated: Amounts
+    allocated_at_open: Amounts
+    request: Amounts
+    capability: Amounts
+    real_capability: Amounts
+    guarantee: Amounts
+    elastic: Amounts
+    inqueue: Amounts
+    overused: bool | None
+    in_session: bool
+
+
+@dataclass(frozen=True)
+class RunCounts:
+    """How much a run decided, in numbers of pods and jobs."""
+
+    bound: int
+    pipelined: int
+    victims_committed: int
+    victims_kept: int
+    victims_failed: int
+    jobs: int
+    jobs_pending: int
+
+
+def hangs_below(name: str, parent: str) -> str:
+    """Return under which queue `name` stands: as in Volcano, one without a parent hangs below root."""
+    return parent or ("" if name == "root" else "root")
+
+
+def tree_order(parents: Mapping[str, str]) -> list[tuple[str, int]]:
+    """Return names with their depths, parents first, children by name; `parents` maps a name to its parent's.
+
+    A queue whose parent is missing, or that hangs in a circle, stands at the top: it must be seen to be mended.
+
+    >>> tree_order({"b": "a", "a": "root", "root": "", "c": "b", "d": "gone"})
+    [('d', 0), ('root', 0), ('a', 1), ('b', 2), ('c', 3)]
+    >>> tree_order({"x": "y", "y": "x"})
+    [('x', 0), ('y', 1)]
+    """
+    children: dict[str, list[str]] = {}
+    for name in sorted(parents):
+        children.setdefault(parents[name], []).append(name)
+    tops = [name for name in sorted(parents) if parents[name] not in parents]
+    order: dict[str, int] = {}
+    for top in [*tops, *sorted(parents)]:
+        waiting = [(top, 0)]
+        while waiting:
+            name, depth = waiting.pop()
+            if name not in order:
+                order[name] = depth
+                waiting += [(child, depth + 1) for child in reversed(children.get(name, []))]
+    return list(order.items())

@@ -1,0 +1,64 @@
+"""What did a run do? Lists are querysets, to be filtered and cut into pages; figures are plain rows."""
+
+from dataclasses import fields
+from uuid import UUID
+
+from django.db.models import Count, Q, QuerySet
+
+from planner.models import Decision, JobOutcome, QueueOutcome, Run, Victim, Workspace
+from planner.models.outcome import DecisionState
+from planner.rows import QueueFigures, RunCounts
+
+
+def runs(workspace: Workspace) -> QuerySet[Run]:
+    """Return the runs of a workspace, newest first, without input and result (1 query)."""
+    return Run.objects.filter(workspace=workspace).select_related("scenario", "owner")
+
+
+def get_run(workspace: Workspace, run_id: UUID) -> Run:
+    """Return a run with its scenario, or raise Run.DoesNotExist (1 query)."""
+    return runs(workspace).get(pk=run_id)
+
+
+def queue_figures(run: Run) -> list[QueueFigures]:
+    """Return what the run made of each queue, in tree order (1 query)."""
+    names = [field.name for field in fields(QueueFigures)]
+    return [QueueFigures(**values) for values in run.queue_outcomes.values(*names)]
+
+
+def queue_outcomes(run: Run) -> QuerySet[QueueOutcome]:
+    """Return the queues of a run in tree order (1 query)."""
+    return run.queue_outcomes.all()
+
+
+def job_outcomes(run: Run) -> QuerySet[JobOutcome]:
+    """Return the jobs of a run by key (1 query)."""
+    return run.job_outcomes.all()
+
+
+def pending_jobs(run: Run) -> QuerySet[JobOutcome]:
+    """Return the jobs that still have waiting pods at the end of the run (1 query)."""
+    return run.job_outcomes.filter(pending__gt=0)
+
+
+def victims(run: Run) -> QuerySet[Victim]:
+    """Return the pods chosen as victims, in the order chosen (1 query)."""
+    return run.victims.all()
+
+
+def decisions(run: Run) -> QuerySet[Decision]:
+    """Return every step of the run, in the order taken (1 query)."""
+    return run.decisions.all()
+
+
+def run_counts(run: Run) -> RunCounts:
+    """Return how much the run decided (3 queries)."""
+    steps = run.decisions.aggregate(
+        bound=Count("pk", filter=Q(op="bind", state=DecisionState.COMMITTED)),
+        pipelined=Count("pk", filter=Q(op="pipeline")),
+    )
+    taken = run.victims.aggregate(
+        **{f"victims_{kind}": Count("pk", filter=Q(state=kind)) for kind in DecisionState.values}
+    )
+    jobs = run.job_outcomes.aggregate(jobs=Count("pk"), jobs_pending=Count("pk", filter=Q(pending__gt=0)))
+    return RunCounts(**steps, **taken, **jobs)

@@ -1,0 +1,183 @@
+"""How does a run move from queued to its end? Only from here, and a worker only under its own attempt number."""
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.utils import timezone
+
+from planner.engine.frozen import frozen_input
+from planner.engine.outcomes import Outcome
+from planner.models import Blob, Run, Scenario
+
+State = Run.State
+
+
+def run_create(
+    *, scenario: Scenario, options: Mapping[str, Any] | None = None, user: AbstractBaseUser | None = None
+) -> Run:
+    """Freeze the scenario's present revision and queue a run of it.
+
+    `options`: `cycles` (1) and `explain` (true). Interfaces call `planner.tasks.submit_run`, which kicks, too.
+    """
+    asked = {"cycles": 1, "explain": True, **(options or {})}
+    with transaction.atomic():
+        present = Scenario.objects.select_for_update().select_related("snapshot__content").get(pk=scenario.pk)
+        queues = list(present.queues.all())
+    frozen = frozen_input(
+        present.snapshot.content.document(),
+        name=present.name,
+        queues=queues,
+        conf_text=present.conf_text,
+        options=asked,
+    )
+    content = Blob.of(frozen)
+    with transaction.atomic():
+        return Run.objects.create(
+            workspace=present.workspace,
+            scenario=present,
+            scenario_revision=present.revision,
+            owner=user,
+            options=asked,
+            input=content.keep(),
+            kicked_at=timezone.now(),
+        )
+
+
+def run_cancel(*, run: Run) -> Run:
+    """Cancel a queued run at once, ask a running one to stop, leave one that is over; return it fresh."""
+    waiting = Run.objects.filter(pk=run.pk, state=State.QUEUED)
+    if not waiting.update(state=State.CANCELLED, cancel_requested=True, finished=timezone.now()):
+        Run.objects.filter(pk=run.pk, state=State.RUNNING).update(cancel_requested=True)
+    run.refresh_from_db()
+    return run
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A worker's right to write to a run: it holds until the lease runs out or somebody else claims."""
+
+    run_id: UUID
+    attempt: int
+
+    def mine(self) -> QuerySet[Run]:
+        """Return the run, or nothing once this worker has lost it."""
+        return Run.objects.filter(pk=self.run_id, attempt=self.attempt, state=State.RUNNING)
+
+
+class Beat(enum.Enum):
+    """What a heartbeat learned."""
+
+    GO_ON = "go on"
+    CANCEL = "cancel"
+    LOST = "lost"
+
+
+@transaction.atomic
+def run_claim(*, run_id: UUID, worker: str) -> Claim | None:
+    """Take a queued run with a lease, or return None when there is nothing to take."""
+    now = timezone.now()
+    claimed = Run.objects.filter(pk=run_id, state=State.QUEUED).update(
+        state=State.RUNNING,
+        attempt=F("attempt") + 1,
+        worker=worker,
+        started=now,
+        heartbeat=now,
+        lease_until=_lease_from(now),
+        progress=0.0,
+        doing="starting",
+    )
+    if not claimed:
+        return None
+    return Claim(run_id, Run.objects.values_list("attempt", flat=True).get(pk=run_id))
+
+
+def run_heartbeat(*, claim: Claim, progress: float, doing: str) -> Beat:
+    """Renew the lease and tell how far the run is; learn whether to go on."""
+    now = timezone.now()
+    renewed = claim.mine().update(
+        heartbeat=now, lease_until=_lease_from(now), progress=progress, doing=doing[:100]
+    )
+    if not renewed:
+        return Beat.LOST
+    return Beat.CANCEL if claim.mine().filter(cancel_requested=True).exists() else Beat.GO_ON
+
+
+@transaction.atomic
+def run_finish(
+    *, claim: Claim, result: Blob, outcome: Outcome, timings: Mapping[str, float], engine_version: str
+) -> bool:
+    """Store the result with its rows and end the run, or nothing at all; was the run still this worker's?"""
+    run = claim.mine().select_for_update().first()
+    if run is None:
+        return False
+    outcome.keep(run)
+    run.result = result.keep()
+    run.engine_version = engine_version
+    run.timings = dict(timings)
+    _end(run, State.SUCCEEDED)
+    return True
+
+
+@transaction.atomic
+def run_fail(
+    *,
+    claim: Claim,
+    error: str,
+    result: Blob | None = None,
+    timings: Mapping[str, float] | None = None,
+    engine_version: str = "",
+) -> bool:
+    """End the run with the reason why it failed; was it still this worker's?"""
+    run = claim.mine().select_for_update().first()
+    if run is None:
+        return False
+    run.error = error
+    run.result = result.keep() if result else None
+    run.timings = dict(timings or {})
+    run.engine_version = engine_version
+    _end(run, State.FAILED)
+    return True
+
+
+def run_stop(*, claim: Claim) -> bool:
+    """End a run that was asked to stop; was it still this worker's?"""
+    return bool(
+        claim.mine().update(state=State.CANCELLED, finished=timezone.now(), lease_until=None, doing="")
+    )
+
+
+def run_release(*, claim: Claim) -> bool:
+    """Put a run back because its worker is going away; was it still this worker's?
+
+    This is no loss: it does not count towards the limit of lost workers.
+    """
+    return bool(
+        claim.mine().update(
+            state=State.QUEUED, lease_until=None, kicked_at=None, worker="", progress=0.0, doing=""
+        )
+    )
+
+
+def _end(run: Run, state: str) -> None:
+    run.state = state
+    run.finished = timezone.now()
+    run.lease_until = None
+    run.progress = 1.0 if state == State.SUCCEEDED else run.progress
+    run.doing = ""
+    run.save(
+        update_fields=[
+            "state", "finished", "lease_until", "progress", "doing", "error", "result", "timings", "engine_version",
+        ]
+    )  # fmt: skip
+
+
+def _lease_from(now: Any) -> Any:
+    return now + timedelta(seconds=settings.RUN_LEASE_SECONDS)

@@ -1,0 +1,43 @@
+"""How does a what-if begin, and how does its configuration change?"""
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
+
+from planner.engine.conf import conf_problems
+from planner.engine.queues import queue_row
+from planner.models import Queue, Scenario, Snapshot
+from planner.services.errors import Invalid
+from planner.services.revisions import revision_lock, revision_raise
+
+
+def scenario_create(*, snapshot: Snapshot, name: str, owner: AbstractBaseUser | None = None) -> Scenario:
+    """Begin a what-if: the snapshot's queues become rows, its configuration the text to edit."""
+    rows = [queue_row(manifest) for manifest in snapshot.content.document().get("queues", [])]
+    with transaction.atomic():
+        scenario = Scenario.objects.create(
+            workspace=snapshot.workspace,
+            name=name,
+            snapshot=snapshot,
+            conf_text=snapshot.scheduler_conf,
+            owner=owner,
+        )
+        for position, row in enumerate(rows):
+            row.scenario, row.position = scenario, position
+        Queue.objects.bulk_create(rows)
+    return scenario
+
+
+@transaction.atomic
+def conf_update(
+    *, scenario: Scenario, text: str, expected_revision: int, user: AbstractBaseUser | None = None
+) -> Scenario:
+    """Replace the scheduler configuration by `text`; return the scenario at its present revision."""
+    revision_lock(scenario=scenario, expected=expected_revision)
+    if problems := conf_problems(text):
+        raise Invalid(problems)
+    if text != scenario.conf_text:
+        changes = {"conf": (scenario.conf_text, text)}
+        scenario.conf_text = text
+        scenario.save(update_fields=["conf_text"])
+        revision_raise(scenario=scenario, user=user, changes=changes)
+    return scenario

@@ -1,0 +1,49 @@
+"""How is an imported cluster kept?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
+
+from planner.engine.documents import encoded
+from planner.models import Blob, Cluster, Snapshot, Workspace
+from planner.rows import Problem
+
+
+def snapshot_create(
+    *,
+    workspace: Workspace,
+    name: str,
+    document: Mapping[str, Any],
+    scheduler_conf: str = "",
+    counts: Mapping[str, int] | None = None,
+    problems: Sequence[Problem] = (),
+    provenance: str = "",
+    cluster: str = "",
+    owner: AbstractBaseUser | None = None,
+) -> Snapshot:
+    """Keep a scenario document (golden format) as a snapshot.
+
+    `scheduler_conf` is the configuration as text; a `scheduler_conf` inside the document is left out of the
+    kept content, so hand over its text. `problems` are warnings and remarks; a caller refuses errors before.
+    """
+    content = Blob.of(encoded({key: value for key, value in document.items() if key != "scheduler_conf"}))
+    with transaction.atomic():
+        return Snapshot.objects.create(
+            workspace=workspace,
+            cluster=_cluster(workspace, cluster or name),
+            name=name,
+            owner=owner,
+            provenance=provenance,
+            counts=dict(counts or {}),
+            problems=[asdict(problem) for problem in problems],
+            scheduler_conf=scheduler_conf,
+            content=content.keep(),
+        )
+
+
+def _cluster(workspace: Workspace, name: str) -> Cluster:
+    cluster, _ = Cluster.objects.get_or_create(workspace=workspace, name=name)
+    return cluster

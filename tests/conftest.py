@@ -1,0 +1,41 @@
+"""Fixtures that all tests share."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from planner.models import Workspace
+from tests import factories
+
+
+def unavailable(reason: str) -> None:
+    """Skip the test and say why; where everything must be there (REQUIRE_ALL=1) fail it."""
+    if os.environ.get("REQUIRE_ALL") == "1":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder with recorded answers and real clusters."""
+    folder = Path(os.environ.get("QUEUECAST_SHARED", Path(__file__).parents[2] / "shared")).resolve()
+    if not (folder / "golden").is_dir():
+        unavailable(f"no recorded answers in {folder}; set QUEUECAST_SHARED")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _default_workspace(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Put the default workspace back, which a transactional test before may have flushed away."""
+    if "transactional_db" in request.fixturenames:
+        request.getfixturevalue("transactional_db")
+        Workspace.objects.get_or_create(name=Workspace.DEFAULT)
+    yield
+
+
+@pytest.fixture
+def editor(db: None):
+    """Somebody who may change things."""
+    return factories.user("editor")
