@@ -7,7 +7,7 @@ from typing import Any
 Quantities = Mapping[str, str]
 """Resource name to quantity as people write it: ``{"cpu": "8", "memory": "32Gi"}``."""
 Amounts = Mapping[str, float | None]
-"""Resource name to amount in the scheduler's units; None says unlimited, a missing name says nothing is set."""
+"""Resource name to amount in the scheduler's units; None: unlimited, a missing name: nothing is set."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +95,9 @@ def hangs_below(name: str, parent: str) -> str:
 
 
 def tree_order(parents: Mapping[str, str]) -> list[tuple[str, int]]:
-    """Return names with their depths, parents first, children by name; `parents` maps a name to its parent's.
+    """Return names with their depths, parents first, children by name; `parents` maps child to parent.
 
-    A queue whose parent is missing, or that hangs in a circle, stands at the top: it must be seen to be mended.
+    A queue whose parent is missing, or that hangs in a circle, stands at the top: who mends it must see it.
 
     >>> tree_order({"b": "a", "a": "root", "root": "", "c": "b", "d": "gone"})
     [('d', 0), ('root', 0), ('a', 1), ('b', 2), ('c', 3)]

@@ -1,7 +1,6 @@
 """Fixtures that all tests share."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,12 +26,11 @@ def shared() -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _default_workspace(request: pytest.FixtureRequest) -> Iterator[None]:
+def _default_workspace(request: pytest.FixtureRequest) -> None:
     """Put the default workspace back, which a transactional test before may have flushed away."""
     if "transactional_db" in request.fixturenames:
         request.getfixturevalue("transactional_db")
         Workspace.objects.get_or_create(name=Workspace.DEFAULT)
-    yield
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ Services take keyword arguments and are named `<entity>_<action>`. What a user d
 - `queues.queue_update`: a merge patch on one queue.
 - `runs.run_create`, `runs.run_cancel`: ask for a run, ask it to stop. Interfaces start runs through
   `planner.tasks.submit_run`, which also sends the kick.
-- `runs.run_claim`, `run_heartbeat`, `run_finish`, `run_fail`, `run_release`: a worker's steps, all fenced by the
-  attempt number; each says whether the run was still this worker's.
+- `runs.run_claim`, `run_heartbeat`, `run_finish`, `run_fail`, `run_release`: a worker's steps, all fenced by
+  the attempt number; each says whether the run was still this worker's.
 - `execution.run_execute`: those steps in order, around the child process.
 - `recovery.runs_recover`: expired leases and forgotten kicks.
 """

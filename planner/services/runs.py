@@ -1,4 +1,4 @@
-"""How does a run move from queued to its end? Only from here, and a worker only under its own attempt number."""
+"""How does a run move from queued to its end? Only from here, a worker only under its own attempt."""
 
 import enum
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ def run_create(
 ) -> Run:
     """Freeze the scenario's present revision and queue a run of it.
 
-    `options`: `cycles` (1) and `explain` (true). Interfaces call `planner.tasks.submit_run`, which kicks, too.
+    `options`: `cycles` (1) and `explain` (true). Interfaces call `planner.tasks.submit_run`.
     """
     asked = {"cycles": 1, "explain": True, **(options or {})}
     with transaction.atomic():
@@ -174,7 +174,8 @@ def _end(run: Run, state: str) -> None:
     run.doing = ""
     run.save(
         update_fields=[
-            "state", "finished", "lease_until", "progress", "doing", "error", "result", "timings", "engine_version",
+            "state", "finished", "lease_until", "progress", "doing",
+            "error", "result", "timings", "engine_version",
         ]
     )  # fmt: skip
 
