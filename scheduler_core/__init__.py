@@ -1,1 +1,6 @@
 """Volcano v1.15.1's scheduling decisions as a pure function."""
+
+from scheduler_core.result import encode
+from scheduler_core.simulate import ENGINE_VERSION, Options, simulate_document
+
+__all__ = ["ENGINE_VERSION", "Options", "encode", "simulate_document"]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scheduler_core.conf import PluginOption, SchedulerConf
+from scheduler_core.conf import SchedulerConf
 from scheduler_core.errors import EventError
 from scheduler_core.framework.extension_points import Point, Vote
 from scheduler_core.framework.placement import Placement
@@ -84,7 +84,8 @@ class Session:
         self.cycle_states: dict[str, dict[str, Any]] = {}
         self.kept: dict[str, Any] = {} if kept is None else kept
         self.cache_idle = self.nodes.idle.copy()
-        self.plugins: list[tuple[PluginOption, Any]] = []
+        self.reports: list[Callable[[], dict[str, Any]]] = []
+        self.close_fns: list[Callable[[], None]] = []
         self.placement = Placement(self)
         self._fns: dict[Point, dict[str, Answer]] = {point: {} for point in Point}
         self._handlers: list[tuple[Handler, Handler]] = []
@@ -103,6 +104,14 @@ class Session:
     def add_event_handler(self, *, allocate: Handler, deallocate: Handler) -> None:
         """Register what a plugin does when a task takes or gives back its place."""
         self._handlers.append((allocate, deallocate))
+
+    def add_report(self, report: Callable[[], dict[str, Any]]) -> None:
+        """Register what a plugin shows of its state at the session's open and end."""
+        self.reports.append(report)
+
+    def add_close_fn(self, close: Callable[[], None]) -> None:
+        """Register what a plugin does after the last action."""
+        self.close_fns.append(close)
 
     def add_class_part(self, part: Callable[[TaskInfo], Hashable]) -> None:
         """Say that a plugin's predicates or scores read more of a task than its shape and its queue."""

@@ -174,6 +174,7 @@ class JobInfo:
         self.allocated = Resource()
         self.total_request = Resource()
         self.fit_errors: dict[str, FitErrors] = {}
+        self.unschedulable = False
 
     def __repr__(self) -> str:
         return f"JobInfo({self.key})"
@@ -230,6 +231,15 @@ class JobInfo:
     def count(self, statuses: Iterable[TaskStatus]) -> int:
         """Return how many tasks are in any of the statuses."""
         return sum(len(self.by_status[status]) for status in statuses)
+
+    def set_condition(self, kind: str, reason: str, message: str) -> None:
+        """Write a condition with status True; it takes the place of an older one of its kind."""
+        condition = {"type": kind, "status": "True", "reason": reason, "message": message}
+        for position, entry in enumerate(self.conditions):
+            if entry.get("type") == kind:
+                self.conditions[position] = condition
+                return
+        self.conditions.append(condition)
 
     # the gang's numbers
 

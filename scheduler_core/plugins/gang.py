@@ -11,7 +11,8 @@ from scheduler_core.conf import Arguments
 from scheduler_core.framework.extension_points import Point, Vote
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
-from scheduler_core.model.status import READY_STATUSES, VALID_STATUSES, TaskStatus
+from scheduler_core.model.messages import fit_error
+from scheduler_core.model.status import ALLOCATED_STATUSES, READY_STATUSES, VALID_STATUSES, TaskStatus
 from scheduler_core.trace import Why
 
 NAME = "gang"
@@ -29,6 +30,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     session.add_fn(Point.JOB_STARVING, NAME, JobInfo.is_starving)
     session.add_fn(Point.PREEMPTABLE, NAME, surplus_tasks)
     session.add_fn(Point.RECLAIMABLE, NAME, surplus_tasks)
+    session.add_close_fn(lambda: write_conditions(session))
     session.add_fn(Point.UNIFIED_EVICTABLE, NAME, lambda _initiator, candidates, _action, _why: list(candidates))
 
 
@@ -76,3 +78,22 @@ def surplus_tasks(_initiator: TaskInfo, candidates: Sequence[TaskInfo], why: Why
             )
             why[task.uid] = (text, {"ready": left, "minAvailable": job.min_available})
     return accepted
+
+
+def write_conditions(session: Session) -> None:
+    """Say on every PodGroup with tasks whether its gang is ready to be scheduled."""
+    for job in session.jobs.values():
+        if not job.tasks:
+            continue
+        if job.is_ready():
+            job.set_condition("Scheduled", "tasks in gang are ready to be scheduled", "")
+            continue
+        promised = [
+            task
+            for task in job.by_status[TaskStatus.PENDING].values()
+            if task.transaction().status in ALLOCATED_STATUSES
+        ]
+        missing = job.min_available - job.ready_count - len(promised)
+        text = f"{missing}/{len(job.tasks)} tasks in gang unschedulable: {fit_error(job)}"
+        job.set_condition("Unschedulable", "NotEnoughResources", text)
+        job.unschedulable = True

@@ -1,0 +1,130 @@
+"""The command line of the core: simulate scenarios, compare with recorded answers."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import gzip
+import json
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import manifests
+from scheduler_core import Options, encode, simulate_document
+from scheduler_core.parity import first_difference, first_message_difference
+
+
+class Entry(NamedTuple):
+    """One scenario of a file, the recorded result beside it, and how long reading took."""
+
+    scenario: dict[str, Any]
+    recorded: dict[str, Any] | None
+    load_ms: float
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m scheduler_core", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    simulate = commands.add_parser("simulate", help="print the result of each scenario, one line each")
+    simulate.add_argument("--no-explain", action="store_true", help="leave the explanations out")
+    simulate.add_argument("--timing", action="store_true", help="add how long reading and each action took")
+    simulate.add_argument("--cycles", type=int, help="number of cycles instead of the scenario's own")
+    simulate.add_argument("scenarios", nargs="+", metavar="SCENARIO")
+    parity = commands.add_parser("parity", help="compare with the recorded answers of golden files")
+    parity.add_argument("--failures", type=int, default=None, help="show at most so many failing scenarios a file")
+    parity.add_argument("files", nargs="+", metavar="FILE")
+    options = parser.parse_args(arguments)
+    return print_results(options) if options.command == "simulate" else print_parity(options)
+
+
+def entries(name: str) -> Iterator[Entry]:
+    """Yield the scenarios of a file (.json, .jsonl, .yaml, each optionally .gz; - for standard input)."""
+    raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    text = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+    plain_name = name.removesuffix(".gz")
+    if plain_name.endswith((".yaml", ".yml")):
+        started = _milliseconds()
+        reading = manifests.read([(name, text)])
+        yield Entry(reading.document, None, _milliseconds() - started)
+        return
+    for line in text.splitlines() if _is_lines(text, plain_name) else [text]:
+        if line.strip():
+            started = _milliseconds()
+            loaded = _without_collector(line)
+            recorded = loaded.get("result") if "scenario" in loaded else None
+            yield Entry(manifests.resolve(loaded.get("scenario", loaded)), recorded, _milliseconds() - started)
+
+
+def _is_lines(text: bytes, name: str) -> bool:
+    if name.endswith(".jsonl"):
+        return True
+    first = text.split(b"\n", 1)[0].strip()
+    return name == "-" and first.startswith(b"{") and first.endswith(b"}")
+
+
+def _without_collector(line: bytes) -> dict[str, Any]:
+    """Parse one line of JSON; the garbage collector would walk the growing tree again and again."""
+    gc.disable()
+    try:
+        loaded: dict[str, Any] = json.loads(line)
+        return loaded
+    finally:
+        gc.enable()
+
+
+def print_results(options: argparse.Namespace) -> int:
+    """Print one result per scenario; 1 when any of them could not be simulated."""
+    status = 0
+    timer = _milliseconds if options.timing else None
+    for name in options.scenarios:
+        for entry in entries(name):
+            result = simulate_document(
+                entry.scenario, Options(explain=not options.no_explain, cycles=options.cycles, timer=timer)
+            )
+            if options.timing:
+                result["load_ms"] = entry.load_ms
+            sys.stdout.buffer.write(encode(result))
+            status = status or int("error" in result)
+    return status
+
+
+def print_parity(options: argparse.Namespace) -> int:
+    """Print, per file, how many scenarios are equal to the recorded answers; 1 when any is not."""
+    status = 0
+    for name in options.files:
+        total = equal = messages = shown = 0
+        for entry in entries(name):
+            if entry.recorded is None:
+                continue
+            total += 1
+            difference, message = _compare(entry)
+            equal += difference is None
+            messages += message is None and difference is None
+            if difference is not None or message is not None:
+                shown += 1
+                if options.failures is None or shown <= options.failures:
+                    kind = "differs" if difference is not None else "message"
+                    print(f"  {entry.scenario.get('name')}: {kind}: {difference or message}")
+        status = status or int(equal != total)
+        share = 100.0 * equal / total if total else 100.0
+        text_share = 100.0 * messages / total if total else 100.0
+        print(f"{Path(name).name}: {equal} of {total} equal ({share:.1f} %), messages {text_share:.1f} %", flush=True)
+    return status
+
+
+def _compare(entry: Entry) -> tuple[str | None, str | None]:
+    assert entry.recorded is not None, "only recorded scenarios are compared"
+    ours = simulate_document(entry.scenario, Options(explain=False))
+    return first_difference(ours, entry.recorded), first_message_difference(ours, entry.recorded)
+
+
+def _milliseconds() -> float:
+    return time.perf_counter() * 1000.0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

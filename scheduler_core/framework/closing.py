@@ -1,0 +1,67 @@
+"""What is written down when a session ends?
+
+Source: volcano ``pkg/scheduler/framework/session.go`` (closeSession), ``framework/job_updater.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from scheduler_core.errors import SchedulerPanic
+from scheduler_core.framework.session import Session
+from scheduler_core.model.job import JobInfo
+from scheduler_core.model.queue import ROOT
+from scheduler_core.model.status import COMPLETED_STATUSES, SCHEDULED_STATUSES, TaskStatus
+from scheduler_core.resource import Resource
+
+
+def close_session(session: Session) -> dict[str, Resource]:
+    """Let plugins finish, give every job its phase and return what each queue has allocated.
+
+    Raises
+    ------
+    SchedulerPanic
+        Where Volcano follows a parent that does not exist.
+
+    """
+    for close in session.close_fns:
+        close()
+    for job in session.jobs.values():
+        job.phase = phase_of(job)
+    return queue_allocated(session)
+
+
+def phase_of(job: JobInfo) -> str:
+    """Return the phase of a PodGroup from the states of its tasks."""
+    if job.by_status[TaskStatus.RUNNING] and job.unschedulable:
+        return "Unknown"
+    scheduled = job.count(SCHEDULED_STATUSES)
+    if scheduled >= job.min_available:
+        return "Completed" if scheduled == job.count(COMPLETED_STATUSES) else "Running"
+    return "Inqueue" if job.phase == "Inqueue" else "Pending"
+
+
+def queue_allocated(session: Session) -> dict[str, Resource]:
+    """Return what the tasks of each queue and of all queues below it hold; a queue without any holds nothing."""
+    allocated = {name: Resource() for name in session.queues}
+    for job in session.jobs.values():
+        if not job.allocated_count:
+            continue
+        allocated[job.queue].add(job.allocated)
+        if ROOT in session.queues:
+            for ancestor in _ancestors(session, job.queue):
+                allocated[ancestor].add(job.allocated)
+    return allocated
+
+
+def _ancestors(session: Session, name: str) -> list[str]:
+    """Return the queues above one, nearest first; `root` names itself once more, as in Volcano."""
+    if name == ROOT:
+        return [ROOT]
+    chain = []
+    while name != ROOT:
+        name = session.queues[name].parent or ROOT
+        if name not in session.queues:
+            raise SchedulerPanic(f"queue {name} is the parent of another queue but does not exist: Volcano crashes here")
+        if name in chain:
+            raise SchedulerPanic(f"queue {name} is its own ancestor: Volcano never ends the session")
+        chain.append(name)
+    return chain

@@ -1,0 +1,17 @@
+"""Which module answers for which plugin name?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from scheduler_core.conf import Arguments
+from scheduler_core.framework.session import Session
+from scheduler_core.plugins import gang, priority
+
+OPENERS: Mapping[str, Callable[[Session, Arguments], None]] = {
+    module.NAME: module.open_session
+    for module in (
+        gang,
+        priority,
+    )
+}

@@ -1,0 +1,223 @@
+"""What does a run show? Sessions as plain dictionaries in the recorded format.
+
+Resource maps are in the scheduler's units: milli-cores, bytes, milli-units; `pods` is a count.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from scheduler_core.framework.session import Session
+from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.messages import fit_error, is_waiting, task_reason
+from scheduler_core.model.status import TaskStatus
+from scheduler_core.resource import MEMORY, PODS, Resource
+from scheduler_core.trace import ROLLED_BACK
+
+_EXACT = 2.0**53
+_STATE_KEYS = ("queue_plugin", "queues", "total_resource", "drf_jobs", "hdrf_tree", "overcommit")
+
+
+def number(value: float) -> float:
+    """Return a whole number as int where that is exact."""
+    return int(value) if value.is_integer() and abs(value) < _EXACT else value
+
+
+def amounts(resource: Resource) -> dict[str, float]:
+    """Return a resource vector by name."""
+    return {name: number(float(amount)) for name, amount in resource.items()}
+
+
+def plain(value: Any) -> Any:
+    """Return the same data with every resource vector as a map and every number in its shortest form."""
+    if isinstance(value, Resource):
+        return amounts(value)
+    if isinstance(value, float):
+        return number(value)
+    if isinstance(value, Mapping):
+        return {name: plain(entry) for name, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(entry) for entry in value]
+    return value
+
+
+def state(session: Session) -> dict[str, Any]:
+    """Return what the plugins know of queues and jobs at this moment (S of the format)."""
+    told: dict[str, Any] = {"total_resource": session.total}
+    for report in session.reports:
+        told.update(report())
+    return {name: plain(told[name]) for name in _STATE_KEYS if name in told}
+
+
+def cycle_result(session: Session, at_open: Mapping[str, Any], at_end: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what one closed session did, without its number."""
+    return {
+        "at_open": at_open,
+        "at_end": at_end,
+        "decisions": [d.as_dict() for d in session.decisions if d.state != ROLLED_BACK],
+        "nodes": nodes_of(session),
+    }
+
+
+def nodes_of(session: Session) -> list[dict[str, Any]]:
+    """Return each node's amounts; a scalar of which there is nothing is left out."""
+    table = session.nodes
+    columns = [(name, matrix.tolist()) for name, matrix in _matrices(session)]
+    names = table.axis.names
+    return [
+        {
+            "name": node,
+            **{
+                column: {
+                    resource: number(amount)
+                    for position, (resource, amount) in enumerate(zip(names, rows[row], strict=True))
+                    if position < 2 or amount
+                }
+                for column, rows in columns
+            },
+        }
+        for row, node in enumerate(table.names)
+    ]
+
+
+def _matrices(session: Session) -> list[tuple[str, Any]]:
+    table = session.nodes
+    return [
+        ("idle", table.idle),
+        ("used", table.used),
+        ("releasing", table.releasing),
+        ("pipelined", table.pipelined),
+    ]
+
+
+def podgroup_before_close(session: Session, job: JobInfo) -> dict[str, Any]:
+    """Return a job's numbers after the last action."""
+    told: dict[str, Any] = {
+        "name": job.key,
+        "queue": job.queue,
+        "phase_before": job.phase_before,
+        "phase_in_session": job.phase,
+        "phase_after": "",
+        "minAvailable": job.min_available,
+        "priority": job.priority,
+        "ready": job.is_ready(),
+        "pipelined": job.is_pipelined(),
+        "starving": job.is_starving(),
+        "session_job_ready": session.job_ready(job),
+        "session_job_pipelined": session.job_pipelined(job),
+    }
+    failure = session.job_valid(job)
+    if failure is not None:
+        told["invalid_reason"] = ": ".join(failure)
+    told["task_status"] = {status.label: len(tasks) for status, tasks in job.by_status.items() if tasks}
+    return told
+
+
+def add_after_close(told: dict[str, Any], job: JobInfo) -> None:
+    """Complete a job's numbers with what closing the session wrote."""
+    told["phase_after"] = job.phase
+    if any(is_waiting(task) for task in job.tasks.values()):
+        told["fit_error"] = fit_error(job)
+    reasons = Counter(
+        message or reason
+        for reason, message, _ in (task_reason(task) for task in job.by_status[TaskStatus.PENDING].values())
+    )
+    if reasons:
+        told["pending_reasons"] = dict(sorted(reasons.items()))
+    if job.conditions:
+        told["conditions"] = [
+            {name: entry[name] for name in ("type", "status", "reason", "message") if entry.get(name)}
+            for entry in job.conditions
+        ]
+    told["tasks"] = [task_result(task) for task in sorted(job.tasks.values(), key=lambda task: task.key)]
+
+
+def task_result(task: TaskInfo) -> dict[str, Any]:
+    """Return where a task stands."""
+    told = {"pod": task.key}
+    if task.role:
+        told["role"] = task.role
+    told["status"] = task.status.label
+    if task.node_name:
+        told["node"] = task.node_name
+    if is_waiting(task):
+        reason, message, nominated = task_reason(task)
+        told["reason"] = reason
+        if message:
+            told["message"] = message
+        if nominated:
+            told["nominatedNodeName"] = nominated
+    return told
+
+
+def explanations(session: Session) -> dict[str, Any]:
+    """Return the `explain` block of a session whose trace was kept."""
+    trace = session.trace
+    assert trace is not None, "explanations need a trace"
+    victims = []
+    for decision in session.decisions:
+        if decision.op == "evict" and decision.state != ROLLED_BACK and decision.explanation is not None:
+            entry = decision.explanation
+            victims.append(
+                {
+                    "pod": decision.pod,
+                    "job": decision.job,
+                    "queue": entry["queue"],
+                    "node": decision.node,
+                    "for": decision.for_pod,
+                    "action": decision.action,
+                    **{name: entry[name] for name in ("tier", "order", "votes", "freed", "needed")},
+                }
+            )
+    waiting = {
+        job.key
+        for job in session.jobs.values()
+        if job.is_pending or any(is_waiting(task) for task in job.tasks.values())
+    }
+    return {
+        "deserved": plain(trace.deserved),
+        "victims": plain(victims),
+        "spared": plain(list(trace.spared.values())),
+        "pending": plain({job: gate for job, gate in sorted(trace.pending.items()) if job in waiting}),
+    }
+
+
+def quantities(resource: Resource) -> dict[str, str]:
+    """Return a vector as Kubernetes quantities; fractions are cut off.
+
+    Examples
+    --------
+    >>> quantities(Resource(1500.0, 5 * 2.0**30, {"pods": 4.0}))
+    {'cpu': '1500m', 'memory': '5Gi', 'pods': '4'}
+
+    """
+    texts = {}
+    for name, amount in resource.items():
+        whole = int(amount)
+        if name == MEMORY:
+            texts[name] = _with_suffix(whole, 1024, ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"))
+        elif name == PODS:
+            texts[name] = _with_suffix(whole, 1000, ("", "k", "M", "G", "T", "P", "E"))
+        else:
+            texts[name] = _with_suffix(whole, 1000, ("m", "", "k", "M", "G", "T", "P", "E"))
+    return texts
+
+
+def _with_suffix(amount: int, base: int, suffixes: tuple[str, ...]) -> str:
+    if amount == 0:
+        return "0"
+    position = 0
+    while amount % base == 0 and position < len(suffixes) - 1:
+        amount //= base
+        position += 1
+    return f"{amount}{suffixes[position]}"
+
+
+def encode(result: Mapping[str, Any]) -> bytes:
+    """Return a result as compact UTF-8 JSON with one newline at its end."""
+    return json.dumps(result, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+

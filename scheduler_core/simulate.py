@@ -1,0 +1,173 @@
+"""What would Volcano do? One scenario in, its decisions out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from scheduler_core import result as shown
+from scheduler_core.actions import allocate, backfill, enqueue, preempt, reclaim
+from scheduler_core.admission import Admission
+from scheduler_core.conf import MODELLED_PLUGINS, UNMODELLED_PLUGINS, SchedulerConf, parse_conf
+from scheduler_core.cycles import Afterwards
+from scheduler_core.errors import InputError, SchedulerPanic
+from scheduler_core.framework.closing import close_session
+from scheduler_core.framework.session import Session
+from scheduler_core.model.snapshot import take_snapshot
+from scheduler_core.plugins.registry import OPENERS
+from scheduler_core.trace import Trace
+
+ENGINE_VERSION = "1.15.1+1"
+
+ACTIONS: Mapping[str, Callable[[Session], None]] = {
+    "enqueue": enqueue.execute,
+    "allocate": allocate.execute,
+    "backfill": backfill.execute,
+    "preempt": preempt.execute,
+    "reclaim": reclaim.execute,
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a scenario is simulated.
+
+    Attributes
+    ----------
+    explain : bool
+        Whether explanations are collected.
+    cycles : int, optional
+        How many sessions; None: what the scenario says.
+    progress : callable, optional
+        ``progress(done, what)`` is called now and then, `done` from 0 to 1.
+    timer : callable, optional
+        A clock in milliseconds; with one each cycle tells how long it took.
+
+    """
+
+    explain: bool = True
+    cycles: int | None = None
+    progress: Callable[[float, str], None] | None = None
+    timer: Callable[[], float] | None = None
+
+
+def simulate_document(document: Mapping[str, Any], options: Options = Options()) -> dict[str, Any]:
+    """Return the result of a scenario; one that cannot be simulated has the key `error`.
+
+    Parameters
+    ----------
+    document : mapping
+        A scenario whose `scheduler_conf` is a structure, or missing for Volcano's default.
+
+    """
+    told: dict[str, Any] = {"name": str(document.get("name") or "")}
+    try:
+        return Simulation(document, options).run(told)
+    except SchedulerPanic as error:
+        return {"name": told["name"], "error": f"Volcano would crash here: {error}", "notes": told.get("notes", [])}
+    except InputError as error:
+        return {"name": told["name"], "error": str(error), "notes": told.get("notes", [])}
+
+
+class Simulation:
+    """The sessions of one scenario, one after the other."""
+
+    def __init__(self, document: Mapping[str, Any], options: Options) -> None:
+        self.options = options
+        self.conf = parse_conf(document.get("scheduler_conf"))
+        admission = Admission(document)
+        self.cluster = admission.cluster()
+        self.notes = [*admission.notes(), *plugin_notes(self.conf)]
+        self.cycles = options.cycles if options.cycles is not None else int(document.get("cycles") or 1)
+        self.afterwards = Afterwards(
+            self.cluster,
+            requeue=document.get("evicted") != "delete",
+            termination_cycles=int(document.get("termination_cycles") or 0),
+            cycle_seconds=float(document.get("cycle_seconds") or 1),
+        )
+        self.kept: dict[str, Any] = {}
+
+    def run(self, told: dict[str, Any]) -> dict[str, Any]:
+        """Return the result of all cycles."""
+        told["actions"] = list(self.conf.actions)
+        told["notes"] = self.notes
+        told["cycles"] = []
+        for cycle in range(1, self.cycles + 1):
+            told["cycles"].append(self._cycle(cycle))
+        self._report(1.0, "done")
+        return told
+
+    def _cycle(self, cycle: int) -> dict[str, Any]:
+        times = [self._now()]
+        session = self._open()
+        at_open = shown.state(session)
+        times.append(self._now())
+        for position, action in enumerate(self.conf.actions):
+            done = (cycle - 1 + position / len(self.conf.actions)) / self.cycles
+            self._report(done, f"cycle {cycle}: {action}")
+            session.action = action
+            ACTIONS[action](session)
+            times.append(self._now())
+        at_end = shown.state(session)
+        podgroups = [shown.podgroup_before_close(session, job) for job in session.jobs.values()]
+        closing = self._now()
+        allocated = close_session(session)
+        closed = self._now()
+        for entry, job in zip(podgroups, session.jobs.values(), strict=True):
+            shown.add_after_close(entry, job)
+        told = {
+            "cycle": cycle,
+            **shown.cycle_result(session, at_open, at_end),
+            "podgroups": podgroups,
+            "queue_status_allocated": {name: shown.quantities(amount) for name, amount in allocated.items()},
+        }
+        if session.trace is not None:
+            told["explain"] = shown.explanations(session)
+        if self.options.timer is not None:
+            told["timing"] = _timing(self.conf, times, closed - closing)
+        if cycle < self.cycles:
+            self.afterwards.advance(session, cycle)
+        return told
+
+    def _open(self) -> Session:
+        trace = Trace() if self.options.explain else None
+        session = Session(take_snapshot(self.cluster), self.conf, trace=trace, kept=self.kept)
+        for option in self.conf.options():
+            opener = OPENERS.get(option.name)
+            if opener is not None:
+                opener(session, option.arguments)
+        return session
+
+    def _now(self) -> float:
+        return self.options.timer() if self.options.timer is not None else 0.0
+
+    def _report(self, done: float, what: str) -> None:
+        if self.options.progress is not None:
+            self.options.progress(done, what)
+
+
+def _timing(conf: SchedulerConf, times: list[float], closing: float) -> dict[str, Any]:
+    actions = [
+        {"action": action, "ms": after - before}
+        for action, before, after in zip(conf.actions, times[1:], times[2:], strict=False)
+    ]
+    return {
+        "open_session_ms": times[1] - times[0],
+        "actions": actions,
+        "close_session_ms": closing,
+        "session_ms": times[-1] - times[0] + closing,
+    }
+
+
+def plugin_notes(conf: SchedulerConf) -> list[str]:
+    """Return what it means for the answer that the configuration names plugins that are not modelled."""
+    notes = []
+    for name in sorted({option.name for option in conf.options()}):
+        if name in MODELLED_PLUGINS:
+            continue
+        if name in UNMODELLED_PLUGINS:
+            notes.append(f'plugin "{name}" is not modelled: {UNMODELLED_PLUGINS[name]}')
+        else:
+            notes.append(f'plugin "{name}" does not exist in Volcano v1.15.1, which ignores it')
+    return notes
