@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scheduler_core.conf import parse_bool
 from scheduler_core.model.pod import PodShape
 from scheduler_core.model.status import ALLOCATED_STATUSES, READY_STATUSES, VALID_STATUSES, TaskStatus
-from scheduler_core.resource import PODS, Resource, exceeded_part, is_scalar_name
+from scheduler_core.resource import PODS, Resource, exceeded_part, is_scalar_name, total_of
 
 if TYPE_CHECKING:
     from scheduler_core.model.fit import FitErrors
@@ -46,7 +47,6 @@ class TaskInfo:
         "priority",
         "preemptable",
         "creation",
-        "index",
         "status",
         "node",
         "node_name",
@@ -71,7 +71,6 @@ class TaskInfo:
         self.node_status = status
         self.eviction_occurred = False
         self.last_transaction: Transaction | None = None
-        self.index = pod_index(self.name)
         annotations = metadata.get("annotations") or {}
         labels = metadata.get("labels") or {}
         self.role: str = annotations.get(TASK_SPEC) or labels.get(TASK_SPEC) or ""
@@ -91,6 +90,11 @@ class TaskInfo:
         """Return what the task takes; never change it."""
         return self.shape.request
 
+    @property
+    def index(self) -> int | None:
+        """Return the number at the end of the pod's name, None when it has none."""
+        return pod_index(self.name)
+
     def annotations(self) -> Mapping[str, str]:
         """Return the pod's annotations."""
         return self.pod["metadata"].get("annotations") or {}
@@ -104,6 +108,7 @@ class TaskInfo:
         return self.last_transaction or Transaction(self.node_name, self.status, self.eviction_occurred)
 
 
+@lru_cache(maxsize=65536)
 def pod_index(name: str) -> int | None:
     """Return the number at the end of a pod's name; None for fewer than three parts or no number."""
     parts = name.split("-")
@@ -141,8 +146,8 @@ class JobInfo:
         Tasks by status, then uid.
     min_resources : Resource or None
         None: the PodGroup names none, which is not the same as an empty map.
-    allocated, total_request : Resource
-        Sums over the tasks in an allocated status, and over all of them.
+    allocated : Resource
+        The sum over the tasks in an allocated status.
     fit_errors : dict
         Why tasks fitted no node in this session, by uid.
 
@@ -172,7 +177,6 @@ class JobInfo:
         self.by_status: dict[TaskStatus, dict[str, TaskInfo]] = {status: {} for status in TaskStatus}
         self.pending_best_effort = 0
         self.allocated = Resource()
-        self.total_request = Resource()
         self.fit_errors: dict[str, FitErrors] = {}
         self.unschedulable = False
 
@@ -198,7 +202,6 @@ class JobInfo:
         """Take in a task."""
         task.job = self
         self.tasks[task.uid] = task
-        self.total_request.add(task.request)
         self._enter(task)
 
     def update_task_status(self, task: TaskInfo, status: TaskStatus) -> None:
@@ -295,6 +298,10 @@ class JobInfo:
         return all(held[role] >= minimum for role, minimum in self.task_min_available.items() if minimum > 0)
 
     # what a queue's account of the job needs
+
+    def total_request(self) -> Resource:
+        """Return the sum over all tasks, finished ones included."""
+        return total_of(task.request for task in self.tasks.values())
 
     def elastic(self) -> Resource:
         """Return what the job holds above its minResources; without minResources all of it."""

@@ -98,6 +98,24 @@ class NodeTable:
 
     # tasks
 
+    def load(self, tasks: Sequence[TaskInfo]) -> None:
+        """Put the tasks of a new snapshot on their nodes, all at once; `task.node_name` says where."""
+        placed = [(task, self.index[task.node_name]) for task in tasks]
+        for task, number in placed:
+            task.node = number
+            self.tasks[number][task.key] = task
+        regular = [(task, number) for task, number in placed if self.names_scalars[number]]
+        for task, number in placed:
+            if not self.names_scalars[number]:
+                self._account(task, number, 1.0)
+        if regular:
+            rows = np.array([task.shape.row for task, _ in regular])
+            numbers = np.array([number for _, number in regular], dtype=np.intp)
+            np.subtract.at(self.idle, numbers, rows)
+            np.add.at(self.used, numbers, rows)
+            leaving = np.array([task.status is TaskStatus.RELEASING for task, _ in regular])
+            np.add.at(self.releasing, numbers[leaving], rows[leaving])
+
     def sorted_tasks(self, number: int) -> list[TaskInfo]:
         """Return the tasks on a node by namespace/name; do not change the list."""
         tasks = self._sorted[number]

@@ -6,7 +6,7 @@ Source: volcano ``pkg/scheduler/cache/cache.go`` (Snapshot), ``cache/event_handl
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from scheduler_core.model.axis import ResourceAxis
@@ -60,9 +60,6 @@ class Snapshot:
         Jobs whose PodGroup and queue exist, by key, ascending.
     queues : dict
         By name, ascending.
-    loose_tasks : list
-        Tasks on nodes that belong to no job of the session.
-
     """
 
     cluster: Cluster
@@ -71,7 +68,6 @@ class Snapshot:
     allocatable: list[Resource]
     queues: dict[str, QueueInfo]
     jobs: dict[str, JobInfo]
-    loose_tasks: list[TaskInfo] = field(default_factory=list)
 
     @property
     def now(self) -> float:
@@ -89,19 +85,19 @@ def take_snapshot(cluster: Cluster) -> Snapshot:
     """Return the snapshot of a cluster at its present clock."""
     objects = sorted(cluster.nodes, key=lambda node: str(node["metadata"]["name"]))
     allocatable = [allocatable_of(node) for node in objects]
-    queues = {
-        name: queue
-        for name, queue in sorted((q["metadata"]["name"], QueueInfo(q, creation_of(q))) for q in cluster.queues)
-    }
-    jobs = _jobs_of(cluster, queues)
+    queues = {queue["metadata"]["name"]: QueueInfo(queue, creation_of(queue)) for queue in cluster.queues}
+    queues = dict(sorted(queues.items()))
     tasks = [_task_of(pod, cluster) for pod in cluster.pods.values() if _is_known(pod, cluster)]
-    axis = ResourceAxis([*allocatable, *(shape.request for shape in {task.shape.number: task.shape for task in tasks}.values())])
-    for shape in {task.shape.number: task.shape for task in tasks}.values():
+    tasks.sort(key=lambda task: task.uid)
+    shapes = {task.shape.number: task.shape for task in tasks}.values()
+    axis = ResourceAxis([*allocatable, *(shape.request for shape in shapes)])
+    for shape in shapes:
         shape.place_on(axis)
     nodes = NodeTable(objects, allocatable, axis)
-    snapshot = Snapshot(cluster, axis, nodes, allocatable, queues, jobs)
-    for task in sorted(tasks, key=lambda task: task.uid):
+    snapshot = Snapshot(cluster, axis, nodes, allocatable, queues, _jobs_of(cluster, queues))
+    for task in tasks:
         _file(task, snapshot)
+    nodes.load([task for task in tasks if task.status not in COMPLETED_STATUSES and task.node_name in nodes.index])
     nodes.changed.clear()
     return snapshot
 
@@ -146,14 +142,8 @@ def job_priorities(classes: Sequence[Mapping[str, Any]]) -> tuple[int, dict[str,
 
 
 def _file(task: TaskInfo, snapshot: Snapshot) -> None:
+    """Give a task to the job that its annotation names, if that is in the session."""
     group = task.annotations().get(GROUP_NAME)
     job = snapshot.jobs.get(f"{task.namespace}/{group}") if group else None
     if job is not None:
         job.add_task(task)
-    if not task.node_name or task.status in COMPLETED_STATUSES:
-        return
-    number = snapshot.nodes.index.get(task.node_name)
-    if number is not None:
-        snapshot.nodes.add_task(task, number)
-        if job is None:
-            snapshot.loose_tasks.append(task)

@@ -1,0 +1,58 @@
+"""What a pod takes: containers, init containers, sidecars, pod-level requests, overhead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler_core.model.pod import ShapeTable, pod_request
+from scheduler_core.resource import Resource
+
+
+def container(cpu: str, **more: Any) -> dict[str, Any]:
+    return {"resources": {"requests": {"cpu": cpu}}, **more}
+
+
+SPEC: dict[str, Any] = {
+    "containers": [container("1"), container("1")],
+    "initContainers": [
+        container("4"),
+        container("2", restartPolicy="Always"),
+        container("3"),
+        container("1", restartPolicy="Always"),
+    ],
+    "overhead": {"cpu": "250m"},
+}
+
+
+def request(spec: dict[str, Any], *, default_requests: bool = False) -> Resource:
+    return pod_request(spec, default_requests=default_requests)
+
+
+def test_sidecars_add_up_and_init_containers_count_once() -> None:
+    assert request(SPEC).as_dict() == {"cpu": 5250, "memory": 0, "pods": 1}
+
+
+def test_pod_level_requests_replace_and_overhead_is_added() -> None:
+    assert request({**SPEC, "resources": {"requests": {"cpu": "10"}}}).cpu == 10250
+
+
+def test_limits_count_only_where_admission_would_default_them() -> None:
+    spec = {"containers": [{"resources": {"limits": {"cpu": "2"}}}]}
+    assert request(spec).cpu == 0
+    assert request(spec, default_requests=True).cpu == 2000
+
+
+def test_pods_that_differ_in_nothing_the_scheduler_reads_share_a_shape() -> None:
+    shapes = ShapeTable(default_requests=True)
+    one = {"containers": [{"name": "a", "env": [{"name": "INDEX", "value": "0"}], "resources": {}}]}
+    two = {"containers": [{"name": "b", "env": [{"name": "INDEX", "value": "1"}], "resources": {}}]}
+    assert shapes.shape_of(one) is shapes.shape_of(two)
+    assert shapes.shape_of({**one, "nodeSelector": {"zone": "a"}}) is not shapes.shape_of(one)
+
+
+def test_which_gates_hold_a_pod() -> None:
+    shapes = ShapeTable(default_requests=True)
+    own = [{"name": "scheduling.volcano.sh/queue-allocation-gate"}]
+    assert shapes.shape_of({"schedulingGates": own}).gated
+    assert not shapes.shape_of({"schedulingGates": own}).gated_by_others
+    assert shapes.shape_of({"schedulingGates": [*own, {"name": "other"}]}).gated_by_others

@@ -1,0 +1,128 @@
+"""The truth table of resource comparisons, and what absence means."""
+
+from __future__ import annotations
+
+import pytest
+
+from scheduler_core.errors import SchedulerPanic
+from scheduler_core.resource import (
+    Absent,
+    Resource,
+    difference,
+    exceeded_part,
+    is_scalar_name,
+    maximum,
+    minimum,
+)
+
+ZERO, INFINITY = Absent.ZERO, Absent.INFINITY
+
+
+def r(cpu: float = 0, memory: float = 0, **scalars: float) -> Resource:
+    return Resource(cpu, memory, dict(scalars) or None)
+
+
+AMOUNTS = {
+    "cpu is milli": ({"cpu": "1500u"}, r(2)),
+    "memory is rounded up": ({"memory": "1.5"}, r(0, 2)),
+    "a gpu is a thousand": ({"nvidia.com/gpu": 2}, Resource(0, 0, {"nvidia.com/gpu": 2000.0})),
+    "pods are counted": ({"pods": "110"}, r(pods=110)),
+    "hugepages are milli": ({"hugepages-2Mi": "4Mi"}, Resource(0, 0, {"hugepages-2Mi": 4194304000.0})),
+    "storage is milli": ({"ephemeral-storage": "1Ki"}, Resource(0, 0, {"ephemeral-storage": 1024000.0})),
+    "quota names are left out": ({"requests.cpu": "1", "count/pods": "3", "services": "1"}, r()),
+    "device classes are scalars": ({"deviceclass/x": 4}, Resource(0, 0, {"deviceclass/x": 4000.0})),
+}
+
+
+@pytest.mark.parametrize(("amounts", "want"), AMOUNTS.values(), ids=AMOUNTS.keys())
+def test_resource_list(amounts: dict[str, object], want: Resource) -> None:
+    got = Resource.from_list(amounts)
+    assert got.same_as(want)
+    assert (got.scalars is None) == (want.scalars is None)
+
+
+def test_which_names_are_scalars() -> None:
+    names = ["nvidia.com/gpu", "hugepages-1Gi", "kubernetes.io/foo", "attachable-volumes-csi-x"]
+    assert all(map(is_scalar_name, names))
+    assert not any(map(is_scalar_name, ["requests.nvidia.com/gpu", "foo", "services", "ephemeral-storage"]))
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "absent", "want"),
+    [
+        (r(), r(gpu=5), ZERO, True),
+        (r(), r(gpu=5), INFINITY, False),
+        (r(gpu=5), r(), ZERO, False),
+        (r(gpu=5), r(), INFINITY, True),
+        (r(gpu=0), r(), ZERO, True),
+        (r(1000.1), r(1000), ZERO, False),
+        (r(100.1), r(100), ZERO, True),
+    ],
+)
+def test_less_equal(left: Resource, right: Resource, absent: Absent, want: bool) -> None:
+    assert left.less_equal(right, absent) is want
+
+
+def test_insufficient_ignores_keys_only_on_the_right() -> None:
+    assert r().insufficient(r(gpu=5), INFINITY) == []
+    assert r(5, 7, b=1, a=1).insufficient(r(1)) == ["cpu", "memory", "a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "absent", "want"),
+    [
+        (r(), r(gpu=0), ZERO, True),
+        (r(), r(gpu=0), INFINITY, False),
+        (r(gpu=5), r(), ZERO, False),
+        (r(gpu=5), r(), INFINITY, True),
+    ],
+)
+def test_less_partly(left: Resource, right: Resource, absent: Absent, want: bool) -> None:
+    assert left.less_partly(right, absent) is want
+
+
+def test_requested_dimensions_are_compared_without_tolerance() -> None:
+    assert r(1000.05).exceeded_dimensions(r(1000), r(1)) == ["cpu"]
+    assert r(2000, 5).exceeded_dimensions(r(1000), r(0, 1)) == ["memory"]
+    assert r(pods=9).exceeded_dimensions(r(pods=1), r(pods=1)) == []
+
+
+def test_difference_keeps_only_what_grew() -> None:
+    increase, decrease = difference(r(a=1, c=7), r(c=3, e=2))
+    assert increase.scalars == {"a": 1, "c": 4}
+    assert decrease.scalars == {"e": 2}
+    increase, decrease = difference(r(c=3), r(c=3))
+    assert increase.scalars is None
+    assert decrease.scalars == {"c": 0}
+
+
+def test_a_scalar_that_is_used_up_disappears() -> None:
+    assert exceeded_part(r(10, gpu=4), r(4, gpu=4)).scalars is None
+
+
+def test_min_dimension() -> None:
+    assert r(a=9, c=9).min_dimension_resource(r(a=4, z=1), ZERO).scalars == {"a": 4, "c": 0}
+    assert r(a=9, c=9).min_dimension_resource(r(a=4, z=1), INFINITY).scalars == {"a": 4, "c": 9}
+    assert r(a=9).min_dimension_resource(r(), ZERO).scalars == {"a": 0}
+
+
+def test_minimum_and_maximum() -> None:
+    assert minimum(r(1, 5, a=3), r(2, 4, b=1)).as_dict() == {"cpu": 1, "memory": 4, "a": 0}
+    assert minimum(r(1, a=3), r(2)).scalars is None
+    assert maximum(r(1, a=-3, b=2), r(2, b=1, c=4)).scalars == {"b": 2, "c": 4}
+
+
+def test_emptiness_ignores_pods() -> None:
+    assert r(0.05, 0.09, pods=30).is_empty()
+    assert not r(gpu=1).is_empty()
+
+
+def test_subtracting_too_much_is_where_volcano_crashes() -> None:
+    assert r(5).sub(r(5.05)).cpu == pytest.approx(-0.05)
+    with pytest.raises(SchedulerPanic, match="not sufficient"):
+        r(5).sub(r(6))
+
+
+def test_raw_subtraction_without_a_map_leaves_scalars_alone() -> None:
+    assert r(5).raw_sub(r(7, gpu=1)).as_dict() == {"cpu": -2, "memory": 0}
+    assert r(5, gpu=1).raw_sub(r(1, fpga=1)).scalars == {"gpu": 1, "fpga": -1}
