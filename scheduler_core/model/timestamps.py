@@ -13,6 +13,7 @@ _TIME = re.compile(
 _PIECE = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
 _UNIT_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 SECONDS_PER_DAY = 86400
+ZERO_TIME = -62135596800.0  # Go's zero time, 0001-01-01T00:00:00Z: the age of what has no creationTimestamp
 
 
 def days_from_civil(year: int, month: int, day: int) -> int:

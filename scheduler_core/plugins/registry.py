@@ -6,12 +6,15 @@ from collections.abc import Callable, Mapping
 
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.session import Session
-from scheduler_core.plugins import gang, priority
+from scheduler_core.plugins import cdp, conformance, gang, priority, sla
 
 OPENERS: Mapping[str, Callable[[Session, Arguments], None]] = {
     module.NAME: module.open_session
     for module in (
+        cdp,
+        conformance,
         gang,
         priority,
+        sla,
     )
 }

@@ -1,0 +1,53 @@
+"""Which pods keep the cluster itself alive, and are never victims?
+
+Source: volcano ``pkg/scheduler/plugins/conformance/conformance.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scheduler_core.conf import Arguments
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.session import Session
+from scheduler_core.model.job import TaskInfo
+from scheduler_core.trace import Why
+
+NAME = "conformance"
+
+SYSTEM_CLASSES = frozenset({"system-cluster-critical", "system-node-critical"})
+SYSTEM_NAMESPACE = "kube-system"
+
+
+def open_session(session: Session, _arguments: Arguments) -> None:
+    """Register what conformance answers."""
+    session.add_fn(Point.PREEMPTABLE, NAME, ordinary_tasks)
+    session.add_fn(Point.RECLAIMABLE, NAME, ordinary_tasks)
+    session.add_fn(
+        Point.UNIFIED_EVICTABLE,
+        NAME,
+        lambda initiator, candidates, _action, why: ordinary_tasks(initiator, candidates, why),
+    )
+
+
+def ordinary_tasks(_initiator: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None) -> list[TaskInfo]:
+    """Return, in order, the candidates that are no part of the system; only the name of the class counts."""
+    accepted = []
+    for task in candidates:
+        critical = critical_by(task)
+        if critical is None:
+            accepted.append(task)
+        if why is not None:
+            text = (
+                "the pod is no part of the system" if critical is None else f"the pod is critical: {critical}"
+            )
+            why[task.uid] = (text, {})
+    return accepted
+
+
+def critical_by(task: TaskInfo) -> str | None:
+    """Return what makes a pod critical for the cluster, None when nothing does."""
+    name = task.pod["spec"].get("priorityClassName")
+    if name in SYSTEM_CLASSES:
+        return f"priority class {name}"
+    return f"namespace {SYSTEM_NAMESPACE}" if task.namespace == SYSTEM_NAMESPACE else None
