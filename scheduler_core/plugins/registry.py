@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.session import Session
-from scheduler_core.plugins import cdp, conformance, gang, priority, sla
+from scheduler_core.plugins import cdp, conformance, gang, pdb, priority, sla
 
 OPENERS: Mapping[str, Callable[[Session, Arguments], None]] = {
     module.NAME: module.open_session
@@ -14,6 +14,7 @@ OPENERS: Mapping[str, Callable[[Session, Arguments], None]] = {
         cdp,
         conformance,
         gang,
+        pdb,
         priority,
         sla,
     )

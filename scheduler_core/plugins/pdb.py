@@ -1,0 +1,106 @@
+"""How many pods of a disruption budget may go at once?
+
+Source: volcano ``pkg/scheduler/plugins/pdb/pdb.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scheduler_core.conf import Arguments
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.session import Session
+from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.label_selector import LabelSelector, SelectorError
+from scheduler_core.trace import Why
+
+NAME = "pdb"
+
+
+class Budget:
+    """One PodDisruptionBudget whose selector picks something.
+
+    Attributes
+    ----------
+    allowed : int
+        How many disruptions its status allows; 0 when the status does not say.
+    disrupted : mapping
+        Pods by name whose disruption is already counted.
+
+    """
+
+    def __init__(self, budget: Mapping[str, Any], selector: LabelSelector) -> None:
+        status = budget.get("status") or {}
+        self.name: str = budget["metadata"]["name"]
+        self.namespace: str = budget["metadata"]["namespace"]
+        self.selector = selector
+        self.allowed = int(status.get("disruptionsAllowed") or 0)
+        self.disrupted: Mapping[str, Any] = status.get("disruptedPods") or {}
+
+    def guards(self, task: TaskInfo) -> bool:
+        """Tell whether evicting the task would take from the budget."""
+        return (
+            task.namespace == self.namespace
+            and task.name not in self.disrupted
+            and self.selector.matches(task.labels())
+        )
+
+
+def open_session(session: Session, _arguments: Arguments) -> None:
+    """Register what pdb answers."""
+    budgets = budgets_of(session.snapshot.cluster.pod_disruption_budgets)
+
+    def within_budgets(
+        _initiator: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
+    ) -> list[TaskInfo]:
+        return tasks_within(budgets, candidates, why)
+
+    session.add_fn(Point.PREEMPTABLE, NAME, within_budgets)
+    session.add_fn(Point.RECLAIMABLE, NAME, within_budgets)
+    session.add_fn(Point.VICTIM_TASKS, NAME, lambda running: tasks_within(budgets, running, None))
+
+
+def budgets_of(objects: Sequence[Mapping[str, Any]]) -> list[Budget]:
+    """Return the budgets that restrict anything: not those with an absent, empty or malformed selector."""
+    budgets = []
+    for entry in objects:
+        try:
+            selector = LabelSelector.read((entry.get("spec") or {}).get("selector") or {})
+        except SelectorError:
+            continue
+        if selector.requirements:
+            budgets.append(Budget(entry, selector))
+    return budgets
+
+
+def tasks_within(
+    budgets: Sequence[Budget], candidates: Sequence[TaskInfo], why: Why | None
+) -> list[TaskInfo]:
+    """Return, in order, the candidates that their budgets can lose; never a pod without labels.
+
+    Every call starts from the budgets' status: nothing is remembered of earlier calls.
+    """
+    left = [budget.allowed for budget in budgets]
+    accepted = []
+    for task in candidates:
+        broken: Budget | None = None
+        for position, budget in enumerate(budgets if task.labels() else ()):
+            if budget.guards(task):
+                left[position] -= 1
+                if left[position] < 0 and broken is None:
+                    broken = budget
+        if task.labels() and broken is None:
+            accepted.append(task)
+        if why is not None:
+            why[task.uid] = _told(task, broken)
+    return accepted
+
+
+def _told(task: TaskInfo, broken: Budget | None) -> tuple[str, dict[str, Any]]:
+    if not task.labels():
+        return "a pod without labels is never handed out", {}
+    if broken is None:
+        return "no disruption budget would be broken", {}
+    text = f"disruption budget {broken.namespace}/{broken.name} would be broken"
+    return text, {"disruptionsAllowed": broken.allowed}
