@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.session import Session
-from scheduler_core.plugins import cdp, conformance, gang, pdb, priority, sla
+from scheduler_core.plugins import cdp, conformance, gang, pdb, priority, sla, tdm
 
 OPENERS: Mapping[str, Callable[[Session, Arguments], None]] = {
     module.NAME: module.open_session
@@ -17,5 +17,6 @@ OPENERS: Mapping[str, Callable[[Session, Arguments], None]] = {
         pdb,
         priority,
         sla,
+        tdm,
     )
 }

@@ -1,0 +1,174 @@
+"""When may batch work use nodes that belong to somebody else by day?
+
+Source: volcano ``pkg/scheduler/plugins/tdm/tdm.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_core.conf import Arguments
+from scheduler_core.errors import SchedulerPanic
+from scheduler_core.framework.extension_points import Point, Vote
+from scheduler_core.framework.session import Session
+from scheduler_core.model.fit import Code, Status
+from scheduler_core.model.fit import Why as Refusals
+from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.status import TaskStatus
+from scheduler_core.model.timestamps import parse_duration
+from scheduler_core.plugins.tdm.disruption import evictable_at_once
+from scheduler_core.plugins.tdm.zones import inactive_because, may_use_revocable_nodes, zone_of, zones_of
+from scheduler_core.trace import Why
+
+NAME = "tdm"
+
+EVICT_PERIOD = "tdm.evict.period"
+DEFAULT_EVICT_PERIOD = 60.0
+ACTIVE_ZONE_SCORE = 100.0
+NOT_ALLOWED = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "not allow to dispatch to revocable node", NAME)
+
+
+def open_session(session: Session, arguments: Arguments) -> None:
+    """Register what tdm answers."""
+    tdm = Tdm(session, arguments)
+    session.add_class_part(lambda task: may_use_revocable_nodes(task.annotations()))
+    session.add_fn(Point.PREDICATE, NAME, tdm.predicate)
+    session.add_fn(Point.NODE_ORDER, NAME, tdm.node_order)
+    session.add_fn(Point.PREEMPTABLE, NAME, tdm.preemptable)
+    session.add_fn(Point.VICTIM_TASKS, NAME, tdm.victim_tasks)
+    session.add_fn(Point.JOB_ORDER, NAME, job_order)
+    session.add_fn(Point.JOB_PIPELINED, NAME, job_pipelined)
+    session.add_fn(Point.JOB_STARVING, NAME, job_starving)
+
+
+class Tdm:
+    """The revocable zones of one session.
+
+    Attributes
+    ----------
+    zone : list of str
+        Per node its zone, empty when it is not revocable.
+    inactive : (N,) int32
+        Per node the number of the status that refuses tasks because its zone is not active, else 0.
+
+    """
+
+    def __init__(self, session: Session, arguments: Arguments) -> None:
+        self.session = session
+        self.zones = zones_of(arguments)
+        self.evict_period = _evict_period(arguments)
+        nodes = session.nodes
+        self.zone = [zone_of(nodes.labels(number)) for number in range(len(nodes))]
+        numbers = {"": 0, **{zone: self._refusal(zone) for zone in sorted(set(self.zone)) if zone}}
+        self.inactive: Refusals = np.array([numbers[zone] for zone in self.zone], dtype=np.int32)
+        self.revocable: NDArray[np.bool_] = np.array([bool(zone) for zone in self.zone], dtype=np.bool_)
+
+    def _refusal(self, zone: str) -> int:
+        reason = inactive_because(zone, self.zones, self.session.now)
+        if reason is None:
+            return 0
+        return self.session.statuses.number(Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, reason, NAME))
+
+    # nodes
+
+    def predicate(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Refusals:
+        """Refuse nodes of inactive zones, and every revocable node to tasks that may not use one."""
+        inactive = self.inactive[nodes]
+        if may_use_revocable_nodes(task.annotations()):
+            return inactive
+        not_allowed = np.int32(self.session.statuses.number(NOT_ALLOWED))
+        return np.where(self.revocable[nodes] & (inactive == 0), not_allowed, inactive)
+
+    def node_order(self, task: TaskInfo, nodes: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Prefer revocable nodes for tasks that may use them; an inactive zone spoils the whole score."""
+        allowed = may_use_revocable_nodes(task.annotations())
+        scores = np.where(self.revocable[nodes] & allowed, ACTIVE_ZONE_SCORE, 0.0)
+        scores[self.inactive[nodes] != 0] = np.nan
+        return scores
+
+    # victims
+
+    def preemptable(
+        self, preemptor: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
+    ) -> list[TaskInfo]:
+        """Return what each job can lose at once of its preemptable tasks on ordinary nodes.
+
+        A preemptor that is preemptable itself (pods are by default) or may use revocable nodes gets nobody.
+        """
+        if preemptor.preemptable or may_use_revocable_nodes(preemptor.annotations()):
+            if why is not None:
+                text = "the preemptor is preemptable itself or may use revocable nodes"
+                why.update((task.uid, (text, {})) for task in candidates)
+            return []
+        accepted = self._within_budgets(task for task in candidates if not self.revocable[task.node])
+        if why is not None:
+            self._tell(candidates, accepted, why)
+        return accepted
+
+    def victim_tasks(self, _running: Sequence[TaskInfo]) -> list[TaskInfo]:
+        """Return what has to leave the nodes of zones that are no longer active, at most once per period."""
+        session, last = self.session, self.session.kept.get(NAME)
+        if last is not None and last + self.evict_period > session.now:
+            return []
+        victims = []
+        for zone in sorted(self.zones):
+            if inactive_because(zone, self.zones, session.now) is not None:
+                numbers = [number for number, held in enumerate(self.zone) if held == zone]
+                victims += self._within_budgets(
+                    task for number in numbers for task in session.nodes.sorted_tasks(number)
+                )
+        session.kept[NAME] = session.now
+        return victims
+
+    def _within_budgets(self, tasks: Iterable[TaskInfo]) -> list[TaskInfo]:
+        """Return the running preemptable tasks that each job can lose at once, by job."""
+        by_job: dict[str, list[TaskInfo]] = {}
+        for task in tasks:
+            if task.preemptable and task.node_status is TaskStatus.RUNNING and task.job is not None:
+                by_job.setdefault(task.job.key, []).append(task)
+        jobs = self.session.jobs
+        return [task for key in sorted(by_job) for task in by_job[key][: evictable_at_once(jobs[key])]]
+
+    def _tell(self, candidates: Sequence[TaskInfo], accepted: Sequence[TaskInfo], why: Why) -> None:
+        uids = {task.uid for task in accepted}
+        for task in candidates:
+            numbers: dict[str, Any] = {}
+            if task.uid in uids:
+                text = "the job can lose it"
+            elif self.revocable[task.node]:
+                text = "it runs on a revocable node"
+            elif not task.preemptable or task.node_status is not TaskStatus.RUNNING or task.job is None:
+                text = "it is not a running preemptable pod"
+            else:
+                text = "the job would lose more pods at once than it allows"
+                numbers = {"at_once": evictable_at_once(task.job)}
+            why[task.uid] = (text, numbers)
+
+
+def job_order(left: JobInfo, right: JobInfo) -> int:
+    """Return below 0 when `left` is not preemptable and `right` is."""
+    return left.preemptable - right.preemptable
+
+
+def job_pipelined(job: JobInfo) -> Vote:
+    """Permit a job that has its minimum once resources are released; reject any other."""
+    return Vote.PERMIT if job.is_pipelined() else Vote.REJECT
+
+
+def job_starving(job: JobInfo) -> bool:
+    """Tell whether a job that is not preemptable has pending tasks."""
+    return not job.preemptable and bool(job.by_status[TaskStatus.PENDING])
+
+
+def _evict_period(arguments: Arguments) -> float:
+    text = arguments.values.get(EVICT_PERIOD)
+    if text is None:
+        return DEFAULT_EVICT_PERIOD
+    if not isinstance(text, str):
+        raise SchedulerPanic(f"argument {EVICT_PERIOD} of plugin {NAME} is not a text")
+    seconds = parse_duration(text)
+    return DEFAULT_EVICT_PERIOD if seconds is None else seconds

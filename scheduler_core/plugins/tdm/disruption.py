@@ -1,0 +1,40 @@
+"""How many tasks may a job lose at once?"""
+
+from __future__ import annotations
+
+import re
+
+from scheduler_core.model.job import JobInfo
+from scheduler_core.model.status import COMPLETED_STATUSES, TaskStatus
+
+MIN_AVAILABLE = "volcano.sh/jdb-min-available"
+MAX_UNAVAILABLE = "volcano.sh/jdb-max-unavailable"
+DEFAULT_AT_ONCE = 1
+
+_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
+
+
+def evictable_at_once(job: JobInfo) -> int:
+    """Return how many running tasks may go: by the job's minimum, else by its maximum, else one.
+
+    A minimum that is not met still lets one go.
+    """
+    annotations, running = job.annotations(), len(job.by_status[TaskStatus.RUNNING])
+    minimum = annotations.get(MIN_AVAILABLE)
+    if minimum is not None:
+        needed = _scaled(minimum, len(job.tasks))
+        return running - needed if minimum and running >= needed else DEFAULT_AT_ONCE
+    maximum = annotations.get(MAX_UNAVAILABLE)
+    if maximum:
+        unavailable = len(job.tasks) - job.count(COMPLETED_STATUSES) - running
+        return max(0, _scaled(maximum, len(job.tasks)) - unavailable)
+    return DEFAULT_AT_ONCE
+
+
+def _scaled(text: str, total: int) -> int:
+    """Return a number as written, or a percentage of `total` rounded up; 0 for anything else."""
+    digits = text.removesuffix("%")
+    if _INTEGER.fullmatch(digits) is None:
+        return 0
+    number = int(digits)
+    return -((-number * total) // 100) if text.endswith("%") else number

@@ -1,0 +1,80 @@
+"""Which nodes are revocable, at what time of day, and for whom?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from scheduler_core.conf import Arguments, parse_bool
+from scheduler_core.errors import SchedulerPanic
+from scheduler_core.model.job import PREEMPTABLE
+from scheduler_core.model.timestamps import SECONDS_PER_DAY
+
+REVOCABLE_ZONE = "volcano.sh/revocable-zone"
+ARGUMENT_PREFIX = "tdm.revocable-zone."
+
+_TIME_OF_DAY = re.compile(r"(\d{1,2}):(\d{2})", re.ASCII)
+
+
+def zones_of(arguments: Arguments) -> dict[str, str]:
+    """Return the hours of each configured zone as written."""
+    zones = {}
+    for key, value in arguments.values.items():
+        if ARGUMENT_PREFIX in key:
+            if not isinstance(value, str):
+                raise SchedulerPanic(f"argument {key} of plugin tdm is not a text")
+            zones[key.replace(ARGUMENT_PREFIX, "", 1)] = value
+    return zones
+
+
+def zone_of(labels: Mapping[str, str]) -> str:
+    """Return the revocable zone of a node, empty when it has none."""
+    return labels.get(REVOCABLE_ZONE) or ""
+
+
+def may_use_revocable_nodes(annotations: Mapping[str, str]) -> bool:
+    """Tell whether a pod may run on revocable nodes; labels do not count."""
+    zone = annotations.get(REVOCABLE_ZONE)
+    if zone is not None:
+        return zone == "*"
+    return bool(parse_bool(annotations.get(PREEMPTABLE)))
+
+
+def inactive_because(zone: str, zones: Mapping[str, str], now: float) -> str | None:
+    """Return why a zone is not active at `now` (seconds since 1970), None when it is.
+
+    The hours start today and end tomorrow when the end is not after the start, so those that span midnight
+    are over at midnight. The time zone is UTC.
+
+    Examples
+    --------
+    >>> inactive_because("night", {"night": "22:00-06:00"}, 23 * 3600.0)
+    >>> inactive_because("night", {"night": "22:00-06:00"}, 5 * 3600.0)
+    'current time beyond revocable zone night:22:00-06:00'
+
+    """
+    if zone not in zones:
+        return f"revocable zone {zone} not support"
+    hours = zones[zone]
+    parts = hours.strip().split("-")
+    if len(parts) != 2:
+        return f"revocable zone {hours} format error"
+    start, end = (seconds_of_day(part) for part in parts)
+    if start is None or end is None:
+        return _unparsable(parts[0] if start is None else parts[1])
+    if start >= end:
+        end += SECONDS_PER_DAY
+    second = int(now // 1) % SECONDS_PER_DAY
+    return None if start <= second <= end else f"current time beyond revocable zone {zone}:{hours}"
+
+
+def seconds_of_day(text: str) -> int | None:
+    """Return the seconds after midnight of a time such as 9:30, None when it is not one."""
+    match = _TIME_OF_DAY.fullmatch(text)
+    if match is None or int(match[1]) > 23 or int(match[2]) > 59:
+        return None
+    return int(match[1]) * 3600 + int(match[2]) * 60
+
+
+def _unparsable(text: str) -> str:
+    return f'parsing time "{text}" as "15:04": not a time of day'
