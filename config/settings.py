@@ -150,7 +150,7 @@ FILE_UPLOAD_TEMP_DIR.mkdir(exist_ok=True)
 # Messages. A message is only a kick; the Run row is the truth, so it may be lost
 
 REDIS_URL = env.str("REDIS_URL", default="")
-CELERY_BROKER_URL = REDIS_URL or "filesystem://"
+CELERY_BROKER_URL = REDIS_URL or "filesystem://localhost"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {}
 if not REDIS_URL:
     BROKER_DIR = VAR_DIR / "broker"
@@ -170,6 +170,7 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 # A thread per run is enough: the run itself computes in a child process of the worker.
 CELERY_WORKER_POOL = "threads"
 CELERY_WORKER_CONCURRENCY = env.int("QUEUECAST_CONCURRENCY", default=2)
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 
 # The life of a run
@@ -196,7 +197,7 @@ REST_FRAMEWORK: dict[str, object] = {
     "DEFAULT_PARSER_CLASSES": ["planner.api.parsers.JsonBody"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_PAGINATION_CLASS": "planner.api.pagination.Pages",
-    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_FILTER_BACKENDS": ["planner.api.filters.KnownFilters"],
     "EXCEPTION_HANDLER": "planner.api.errors.exception_handler",
 }
 REST_KNOX = {
@@ -212,6 +213,12 @@ SPECTACULAR_SETTINGS: dict[str, object] = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_NAME_OVERRIDES": {
+        "RunState": "planner.models.run.Run.State",
+        "DecisionState": "planner.models.outcome.DecisionState",
+    },
 }
 
 # Words and times

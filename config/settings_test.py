@@ -20,3 +20,4 @@ STORAGES = {
 CELERY_BROKER_URL = "memory://"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {}
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+WHITENOISE_AUTOREFRESH = True  # there are no collected files to list when a client starts

@@ -2,6 +2,10 @@
 
 from django.urls import include, path
 
+from planner.views import health
+
 urlpatterns = [
+    path("healthz", health.alive),
+    path("readyz", health.ready),
     path("", include("planner.urls")),
 ]

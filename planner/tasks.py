@@ -1,19 +1,28 @@
 """What is done elsewhere, and who sends it there?"""
 
 import logging
+import threading
 from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from celery import shared_task
+from celery import bootsteps, current_app, shared_task
+from celery.signals import worker_shutting_down
+from celery.worker import WorkController
+from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
-from django.db import transaction
+from django.db import DatabaseError, connection, transaction
 from kombu.exceptions import OperationalError
 
 from planner.models import Run, Scenario
+from planner.services.execution import run_execute, worker_name
+from planner.services.recovery import oldest_forgotten_run, runs_recover
 from planner.services.runs import run_create
 
 logger = logging.getLogger(__name__)
+
+STOPPING = threading.Event()
+"""Set when this worker is asked to go: its runs are put back for others."""
 
 
 def submit_run(
@@ -35,4 +44,44 @@ def kick(run_id: UUID) -> None:
 
 @shared_task(ignore_result=True)
 def execute_run(run_id: str) -> None:
-    """Execute one run. The row, not the message, holds state and result."""
+    """Execute one run, then those whose kick was lost. The row, not the message, holds state and result."""
+    following: UUID | None = UUID(run_id)
+    while following is not None and not STOPPING.is_set():
+        run_execute(run_id=following, worker=worker_name(), stopping=STOPPING)
+        following = oldest_forgotten_run()
+
+
+class Recovery(bootsteps.StartStopStep):
+    """A thread in every worker that takes back what was left behind."""
+
+    def __init__(self, parent: WorkController, **options: Any) -> None:
+        super().__init__(parent, **options)
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._sweep, name="recovery", daemon=True)
+
+    def start(self, parent: WorkController) -> None:
+        """Begin to sweep."""
+        self._thread.start()
+
+    def stop(self, parent: WorkController) -> None:
+        """Let the last sweep end."""
+        self._over.set()
+
+    def _sweep(self) -> None:
+        while not self._over.is_set():
+            try:
+                for run_id in runs_recover():
+                    kick(run_id)
+            except DatabaseError:
+                logger.warning("Recovery could not read the database; it will try again.")
+            finally:
+                connection.close()
+            self._over.wait(settings.RUN_SWEEP_SECONDS)
+
+
+@worker_shutting_down.connect
+def _put_back_runs(**_: Any) -> None:
+    STOPPING.set()
+
+
+current_app.steps["worker"].add(Recovery)

@@ -62,8 +62,8 @@ class _Belongings:
 
 
 def _queue_rows(at_open: Json, at_end: Json, document: Json) -> Iterator[QueueOutcome]:
-    before = {queue["name"]: queue for queue in at_open["queues"]}
-    after = {queue["name"]: queue for queue in at_end["queues"]}
+    before = {queue["name"]: queue for queue in at_open.get("queues", ())}
+    after = {queue["name"]: queue for queue in at_end.get("queues", ())}
     specs = {queue["metadata"]["name"]: queue.get("spec") or {} for queue in _items(document.get("queues"))}
     parents = {name: specs.get(name, {}).get("parent") or "" for name in {**specs, **after}}
     places = {name: hangs_below(name, parent) for name, parent in parents.items()}

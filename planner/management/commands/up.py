@@ -1,0 +1,126 @@
+"""`manage.py up`: everything that a first look needs, in one terminal, until Ctrl-C."""
+
+import errno
+import os
+import socket
+import sys
+from contextlib import suppress
+from typing import Any
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+
+from planner.management.supervisor import Program, Supervisor
+from planner.models import Snapshot
+from planner.services.accounts import ADMIN, admin_create
+from planner.services.execution import worker_name
+from planner.services.recovery import worker_lost
+
+WORKER = "worker"
+HOST = "127.0.0.1"
+"""Loopback only: a server for others stands behind a proxy, see docker-compose.yml."""
+
+
+class Command(BaseCommand):
+    """Prepare the database, start web and worker, and keep them alive."""
+
+    help = "Start web and worker on this machine; PORT chooses the port (8000)."
+
+    def handle(self, **options: Any) -> None:
+        """Prepare, then supervise until asked to stop."""
+        port = _free_port()
+        try:
+            self._prepare()
+            self._supervise(f"http://{HOST}:{port}/", port)
+        except KeyboardInterrupt:
+            sys.exit(130)
+
+    def _prepare(self) -> None:
+        call_command("migrate", verbosity=0, interactive=False)
+        call_command("collectstatic", verbosity=0, interactive=False)
+        if not Snapshot.objects.exists():
+            call_command("load_sample", verbosity=0)
+        if password := admin_create():
+            self._say(f"First start: log in as {ADMIN!r} with the password {password} (shown this once).")
+
+    def _supervise(self, address: str, port: int) -> None:
+        programs = [_web(port), _worker()]
+        announcement = _Announcement(address, self._say)
+        Supervisor(programs, on_death=_take_back_runs, say=self._say).run(on_tick=announcement.look)
+        self._say("Queuecast has stopped.")
+
+    def _say(self, line: str) -> None:
+        # A terminal that was closed takes no more words; the processes still have to be ended.
+        with suppress(OSError):
+            self.stdout.write(line)
+            self.stdout.flush()
+
+
+class _Announcement:
+    """Says the address once, as soon as somebody answers there."""
+
+    def __init__(self, address: str, say: Any) -> None:
+        self._address = address
+        self._say = say
+        self._said = False
+
+    def look(self) -> None:
+        if not self._said and _answers(f"{self._address}healthz"):
+            self._said = True
+            self._say(f"Queuecast is ready at {self._address} (Ctrl-C stops it).")
+
+
+def _answers(address: str) -> bool:
+    with suppress(URLError, OSError), urlopen(address, timeout=1):  # noqa: S310 - our own address
+        return True
+    return False
+
+
+def _free_port() -> int:
+    """Return the port to listen on, or end with one line that says why not."""
+    asked = os.environ.get("PORT", "8000")
+    if not asked.isdecimal() or not 0 < int(asked) < 65536:
+        raise CommandError(f"PORT={asked} is no port; choose one from 1 to 65535.")
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, int(asked)))
+        except OSError as error:
+            why = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
+            raise CommandError(
+                f"Port {asked} {why}. Choose another one: PORT={int(asked) + 1} make run"
+            ) from None
+    return int(asked)
+
+
+def _web(port: int) -> Program:
+    return Program(
+        "web",
+        [
+            sys.executable, "-m", "gunicorn", "config.wsgi:application",
+            "--bind", f"{HOST}:{port}", "--worker-class", "gthread", "--workers", "2", "--threads", "4",
+            "--timeout", "120", "--graceful-timeout", "2", "--log-level", "warning", "--no-control-socket",
+        ],
+    )  # fmt: skip
+
+
+def _worker() -> Program:
+    # The file-system transport moves messages through the temporary folder; the same disk makes that atomic.
+    folder = settings.VAR_DIR / "tmp"
+    folder.mkdir(exist_ok=True)
+    return Program(
+        WORKER,
+        [
+            sys.executable, "-m", "celery", "--quiet", "--app", "config", "worker", "--loglevel", "warning",
+            "--without-gossip", "--without-mingle", "--without-heartbeat",
+        ],
+        {"TMPDIR": str(folder), "PYTHONWARNINGS": "ignore:You're running the worker with superuser"},
+    )  # fmt: skip
+
+
+def _take_back_runs(program: Program, process_id: int) -> None:
+    if program.name == WORKER:
+        worker_lost(worker_name(process_id))

@@ -1,0 +1,135 @@
+"""What does a worker do with one run, from claim to end?"""
+
+import json
+import logging
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+
+from planner.engine.execution import Limits, Simulated, SimulationFailed, SimulationStopped, simulate
+from planner.engine.outcomes import outcome_of
+from planner.models import Blob, Run
+from planner.services.runs import (
+    Beat,
+    Claim,
+    run_claim,
+    run_fail,
+    run_finish,
+    run_heartbeat,
+    run_release,
+    run_stop,
+)
+
+logger = logging.getLogger(__name__)
+
+Answer = TypeVar("Answer")
+
+
+def worker_name(pid: int | None = None) -> str:
+    """Return the name under which a worker process of this machine claims runs."""
+    return f"{socket.gethostname()}:{pid or os.getpid()}"
+
+
+def run_execute(*, run_id: UUID, worker: str, stopping: threading.Event) -> bool:
+    """Claim a queued run, simulate it in a child process and store how it ended; was there a run to claim?
+
+    When `stopping` is set the child is killed and the run put back for another worker.
+    """
+    claim = run_claim(run_id=run_id, worker=worker)
+    if claim is None:
+        return False
+    watch = _Watch(claim, stopping)
+    run = Run.objects.select_related("input").get(pk=run_id)
+    try:
+        _simulate_and_store(run, claim, watch)
+    except SimulationStopped:
+        _patiently(watch.end)
+    except SimulationFailed as error:
+        reason = str(error)
+        _patiently(lambda: run_fail(claim=claim, error=reason))
+    except Exception:
+        logger.exception("Run %s broke", run_id)
+        _patiently(lambda: run_fail(claim=claim, error="The run broke; the worker's log says more."))
+    return True
+
+
+def _simulate_and_store(run: Run, claim: Claim, watch: "_Watch") -> None:
+    assert run.started is not None, "a claimed run has started"
+    document = run.input.content()
+    began = time.monotonic()
+    simulated = simulate(document, explain=run.options["explain"], limits=_limits(), beat=watch.beat)
+    timings = {
+        "queued_ms": round((run.started - run.created).total_seconds() * 1000, 1),
+        **simulated.timings,
+        "process_ms": round((time.monotonic() - began) * 1000, 1),
+    }
+    watch.beat(1.0, "storing the outcome")
+    _store(claim, document, simulated, timings)
+
+
+def _store(claim: Claim, document: bytes, simulated: Simulated, timings: dict[str, float]) -> None:
+    facts: dict[str, Any] = {
+        "claim": claim,
+        "result": Blob.of(simulated.result),
+        "timings": timings,
+        "engine_version": simulated.engine_version,
+    }
+    error = simulated.error
+    if error is not None:
+        _patiently(lambda: run_fail(error=error, **facts))
+    else:
+        outcome = outcome_of(json.loads(simulated.result), json.loads(document))
+        _patiently(lambda: run_finish(outcome=outcome, **facts))
+
+
+class _Watch:
+    """Between the child and the row: renews the lease, and learns why the child should stop."""
+
+    def __init__(self, claim: Claim, stopping: threading.Event) -> None:
+        self.claim = claim
+        self.stopping = stopping
+        self._heard = Beat.GO_ON
+
+    def beat(self, progress: float, doing: str) -> bool:
+        """Renew the lease; should the child go on? It does while the database is away: the fence decides."""
+        try:
+            self._heard = run_heartbeat(claim=self.claim, progress=progress, doing=doing)
+        except DatabaseError:
+            logger.warning("The database is away; run %s goes on.", self.claim.run_id)
+            connection.close()
+        return self._heard is Beat.GO_ON and not self.stopping.is_set()
+
+    def end(self) -> bool:
+        """Write why the child was stopped."""
+        if self._heard is Beat.CANCEL:
+            return run_stop(claim=self.claim)
+        return run_release(claim=self.claim)
+
+
+def _patiently(step: Callable[[], Answer]) -> Answer:
+    """Return what `step` answers, trying again for as long as a lease lasts while the database is away."""
+    until = time.monotonic() + settings.RUN_LEASE_SECONDS
+    while True:
+        try:
+            return step()
+        except DatabaseError:
+            connection.close()
+            if time.monotonic() > until:
+                raise
+            logger.warning("The database is away; trying again.")
+            time.sleep(settings.RUN_HEARTBEAT_SECONDS)
+
+
+def _limits() -> Limits:
+    return Limits(
+        memory_mb=settings.RUN_MEMORY_MB,
+        seconds=settings.RUN_TIME_LIMIT_SECONDS,
+        beat_seconds=settings.RUN_HEARTBEAT_SECONDS,
+    )

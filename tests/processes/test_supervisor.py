@@ -1,0 +1,141 @@
+"""What lives and what dies under the supervisor, with real processes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+SLEEPER = "import os, time; print('pid', os.getpid(), flush=True); time.sleep(600)"
+STUBBORN = "import signal; [signal.signal(s, signal.SIG_IGN) for s in (signal.SIGTERM, signal.SIGQUIT)]; "
+
+SUPERVISE = """
+import sys
+from planner.management.supervisor import Program, Supervisor
+programs = [Program(f"p{number}", [sys.executable, "-c", code]) for number, code in enumerate(sys.argv[1:])]
+Supervisor(
+    programs,
+    on_death=lambda program, pid: print("died", program.name, pid, flush=True),
+    say=lambda line: print(line, flush=True),
+).run()
+print("over", flush=True)
+"""
+
+Start = Callable[..., "Supervised"]
+
+
+class Supervised:
+    """A supervisor in a process of its own."""
+
+    def __init__(self, *codes: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", SUPERVISE, *codes],
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        self.lines: list[str] = []
+
+    def wait_for(self, word: str) -> str:
+        """Return the next line that holds `word`."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.lines.append(line)
+            if word in line:
+                return line
+        raise AssertionError(f"{word!r} was never said: {self.lines}")
+
+    def pid(self) -> int:
+        return int(self.wait_for("pid ").rsplit(maxsplit=1)[-1])
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    started: list[Supervised] = []
+
+    def start(*codes: str) -> Supervised:
+        started.append(Supervised(*codes))
+        return started[-1]
+
+    yield start
+    for supervised in started:
+        supervised.process.kill()
+        supervised.process.communicate()
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+def wait_until_dead(pid: int, seconds: float = 5.0) -> None:
+    until = time.monotonic() + seconds
+    while is_alive(pid):
+        assert time.monotonic() < until, f"process {pid} still lives"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("wish", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda wish: wish.name)
+def test_asked_once_it_ends_everything_and_then_itself(start: Start, wish: signal.Signals) -> None:
+    supervised = start(SLEEPER, SLEEPER)
+    pids = [supervised.pid(), supervised.pid()]
+    supervised.process.send_signal(wish)
+    supervised.wait_for("over")
+    assert supervised.process.wait(5) == 0
+    assert not any(is_alive(pid) for pid in pids)
+
+
+def test_asked_twice_it_kills_at_once(start: Start) -> None:
+    supervised = start(STUBBORN + SLEEPER)
+    pid = supervised.pid()
+    supervised.process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    assert is_alive(pid)
+    supervised.process.send_signal(signal.SIGINT)
+    asked = time.monotonic()
+    supervised.wait_for("over")
+    assert time.monotonic() - asked < 1.5
+    assert not is_alive(pid)
+
+
+def test_one_that_does_not_listen_is_killed_in_the_end(start: Start) -> None:
+    supervised = start(STUBBORN + SLEEPER)
+    pid = supervised.pid()
+    supervised.process.send_signal(signal.SIGTERM)
+    supervised.wait_for("over")
+    assert not is_alive(pid)
+
+
+def test_what_dies_is_started_again_and_reported(start: Start) -> None:
+    supervised = start(SLEEPER)
+    first = supervised.pid()
+    os.kill(first, signal.SIGKILL)
+    supervised.wait_for(f"died p0 {first}")
+    second = supervised.pid()
+    assert second != first
+    assert is_alive(second)
+
+
+def test_one_that_keeps_dying_waits_longer_each_time(start: Start) -> None:
+    supervised = start("raise SystemExit(3)")
+    pauses = [supervised.wait_for("starts again").rsplit(maxsplit=2)[-2] for _ in range(3)]
+    assert pauses == ["0.5", "1", "2"]
+
+
+def test_a_killed_supervisor_takes_its_processes_along(start: Start) -> None:
+    supervised = start(SLEEPER)
+    pid = supervised.pid()
+    supervised.process.kill()
+    wait_until_dead(pid)
+
+
+def test_every_line_says_who_printed_it(start: Start) -> None:
+    supervised = start("print('hello'); " + SLEEPER)
+    assert supervised.wait_for("hello") == "p0 | hello\n"
