@@ -1,0 +1,1 @@
+"""The same answers as the pages, as JSON under /api/v1/."""

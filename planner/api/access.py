@@ -1,0 +1,62 @@
+"""What may this caller see, and is the call meant in earnest?"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from rest_framework.generics import get_object_or_404
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from planner.models import Run, Scenario, Workspace
+from planner.selectors.runs import runs
+from planner.selectors.scenarios import scenarios
+from planner.selectors.workspaces import default_workspace
+
+
+class WorkspaceView(APIView):
+    """A call that sees one workspace; what lies in another does not exist for it."""
+
+    @cached_property
+    def workspace(self) -> Workspace:
+        """Return the caller's workspace."""
+        return default_workspace()
+
+    @property
+    def user(self) -> User:
+        """Return who calls; strangers do not come this far."""
+        assert isinstance(self.request.user, User), "every call here asks for a login"
+        return self.request.user
+
+    def scenario(self) -> Scenario:
+        """Return the scenario that the address names, or answer 404."""
+        return get_object_or_404(scenarios(self.workspace), pk=self.kwargs["scenario_id"])
+
+    def run(self) -> Run:
+        """Return the run that the address names, or answer 404."""
+        return get_object_or_404(runs(self.workspace), pk=self.kwargs["run_id"])
+
+
+def is_dry(request: Request) -> bool:
+    """Is this call only to check what it would do (``?dry_run=1``)?"""
+    return request.query_params.get("dry_run", "").lower() in ("1", "true")
+
+
+@contextmanager
+def saved_unless_dry(request: Request) -> Iterator[None]:
+    """Do the writes inside, and undo them all when the call is a dry run."""
+    with transaction.atomic():
+        yield
+        if is_dry(request):
+            transaction.set_rollback(True)
+
+
+def made(request: Request, body: dict[str, Any], status: int, **headers: str) -> Response:
+    """Answer a creating call; a dry run made nothing that an id could name."""
+    if is_dry(request):
+        return Response({**body, "id": None})
+    return Response(body, status, headers=headers)

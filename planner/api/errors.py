@@ -1,0 +1,121 @@
+"""What does a script see when a call fails? One shape, whatever went wrong."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from http import HTTPStatus
+from math import ceil
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, JsonResponse
+from rest_framework import exceptions
+from rest_framework.response import Response
+
+from planner.services.errors import Invalid, StaleRevision
+
+PROBLEM_KEYS = (
+    "rule", "severity", "message", "path", "queue", "field", "actual", "limit", "fix", "document", "line",
+)  # fmt: skip
+"""Every problem has all of these; what is not known is null."""
+
+
+class PreconditionRequired(exceptions.APIException):
+    """An edit that does not say which revision it saw."""
+
+    status_code = HTTPStatus.PRECONDITION_REQUIRED
+    default_detail = "Say which revision this edit saw: send If-Match with the ETag of the last answer."
+    default_code = "precondition_required"
+
+
+class StaleEdit(exceptions.APIException):
+    """An edit that saw an older revision: both versions are in the answer."""
+
+    status_code = HTTPStatus.PRECONDITION_FAILED
+    default_code = "stale_revision"
+
+    def __init__(self, stale: StaleRevision, *, seen: Any, current: Any) -> None:
+        super().__init__(str(stale))
+        self.versions = {
+            "seen": {"revision": stale.expected, "body": seen},
+            "current": {"revision": stale.current, "body": current},
+        }
+
+
+class PayloadTooLarge(exceptions.APIException):
+    """A body above the limit."""
+
+    status_code = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    default_detail = "The body is too large."
+    default_code = "payload_too_large"
+
+
+def error_body(code: str, message: str, problems: Iterable[Mapping[str, Any]] = ()) -> dict[str, Any]:
+    """Return the one error shape."""
+    return {"code": code, "message": message, "problems": [problem_body(**problem) for problem in problems]}
+
+
+def problem_body(**known: Any) -> dict[str, Any]:
+    """Return a problem with every key of the shape."""
+    return {key: known.get(key) for key in PROBLEM_KEYS}
+
+
+def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response | None:
+    """Answer what a view raised; None leaves a fault of ours to the server."""
+    if isinstance(error, Http404):
+        error = exceptions.NotFound()
+    elif isinstance(error, PermissionDenied):
+        error = exceptions.PermissionDenied()
+    if isinstance(error, Invalid):
+        return _unprocessable([asdict(problem) for problem in error.problems])
+    if isinstance(error, exceptions.ValidationError):
+        return _unprocessable(list(_request_problems(error.get_full_details())))
+    if isinstance(error, exceptions.APIException):
+        return _failure(error)
+    return None
+
+
+def _unprocessable(problems: Sequence[Mapping[str, Any]]) -> Response:
+    errors = sum(problem["severity"] == "error" for problem in problems)
+    message = f"{errors} problem{'' if errors == 1 else 's'} to mend; nothing was saved."
+    body = error_body("invalid", message, problems)
+    return Response(body, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+def _failure(error: exceptions.APIException) -> Response:
+    body = error_body(str(error.get_codes()), str(error.detail))
+    if isinstance(error, StaleEdit):
+        body |= error.versions
+    return Response(body, status=error.status_code, headers=_headers(error))
+
+
+def _request_problems(details: Any, path: str = "") -> Iterator[dict[str, Any]]:
+    """Yield a problem for each fault that a serializer found, with its path in the request."""
+    if isinstance(details, list):
+        for index, detail in enumerate(details):
+            leaf = isinstance(detail, dict) and set(detail) == {"message", "code"}
+            yield from _request_problems(detail, path if leaf else f"{path}[{index}]")
+    elif set(details) == {"message", "code"}:
+        rule = f"request.{details['code']}"
+        yield {"rule": rule, "severity": "error", "message": str(details["message"]), "path": path or None}
+    else:
+        for key, detail in details.items():
+            inner = path if key == "non_field_errors" else f"{path}.{key}".lstrip(".")
+            yield from _request_problems(detail, inner)
+
+
+def _headers(error: exceptions.APIException) -> dict[str, str]:
+    """Return what the status asks for besides a body: who may log in how, when to try again."""
+    headers = {}
+    if challenge := getattr(error, "auth_header", None):
+        headers["WWW-Authenticate"] = challenge
+    if wait := getattr(error, "wait", None):
+        headers["Retry-After"] = str(ceil(wait))
+    return headers
+
+
+def server_error(request: HttpRequest) -> JsonResponse:
+    """Answer a fault of ours without telling its inside."""
+    return JsonResponse(
+        error_body("internal_error", "Something broke on our side; it has been logged."),
+        status=HTTPStatus.INTERNAL_SERVER_ERROR,
+    )

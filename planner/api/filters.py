@@ -1,0 +1,139 @@
+"""By what can a list be filtered and ordered? Declared once, for the query string and for the schema."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import django_filters
+from django.db.models import QuerySet
+from django_filters.rest_framework import DjangoFilterBackend
+from rest_framework.exceptions import ErrorDetail, ValidationError
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from planner.models import Decision, JobOutcome, Queue, QueueOutcome, Run, Scenario, Snapshot, Victim
+
+_OF_EVERY_LIST = {"page", "page_size"}
+
+
+class KnownFilters(DjangoFilterBackend):
+    """Filter by what the list's filter set declares; a misspelt filter is an error, not the whole list."""
+
+    def filter_queryset(self, request: Request, queryset: QuerySet[Any], view: APIView) -> QuerySet[Any]:
+        """Return the rows asked for."""
+        known = set(self.get_filterset_class(view, queryset).base_filters) | _OF_EVERY_LIST
+        refuse_unknown(request.query_params, known)
+        rows: QuerySet[Any] = super().filter_queryset(request, queryset, view)
+        return rows
+
+
+def refuse_unknown(asked: Iterable[str], known: set[str]) -> None:
+    """Raise for every query parameter that nothing here would read."""
+    message = f"Unknown here. Known: {', '.join(sorted(known)) or 'none'}."
+    unknown = {name: ErrorDetail(message, code="unknown_parameter") for name in asked if name not in known}
+    if unknown:
+        raise ValidationError(unknown)
+
+
+def _order(*fields: str) -> django_filters.OrderingFilter:
+    return django_filters.OrderingFilter(fields=fields)
+
+
+class SnapshotFilter(django_filters.FilterSet):
+    """Snapshots."""
+
+    name = django_filters.CharFilter(lookup_expr="icontains")
+    ordering = _order("created", "name")
+
+    class Meta:
+        model = Snapshot
+        fields = ["cluster"]
+
+
+class ScenarioFilter(django_filters.FilterSet):
+    """Scenarios."""
+
+    name = django_filters.CharFilter(lookup_expr="icontains")
+    ordering = _order("updated", "created", "name")
+
+    class Meta:
+        model = Scenario
+        fields = ["snapshot"]
+
+
+class QueueFilter(django_filters.FilterSet):
+    """Queues of a scenario."""
+
+    name = django_filters.CharFilter(lookup_expr="icontains")
+    ordering = _order("name", "parent", "weight", "priority")
+
+    class Meta:
+        model = Queue
+        fields = ["parent", "reclaimable", "state"]
+
+
+class RunFilter(django_filters.FilterSet):
+    """Runs."""
+
+    ordering = _order("created", "finished")
+
+    class Meta:
+        model = Run
+        fields = ["scenario", "state"]
+
+
+class QueueOutcomeFilter(django_filters.FilterSet):
+    """Queues of a run; in tree order unless asked otherwise."""
+
+    ordering = _order("queue", "share", "weight")
+
+    class Meta:
+        model = QueueOutcome
+        fields = ["queue", "parent", "overused", "in_session"]
+
+
+class JobOutcomeFilter(django_filters.FilterSet):
+    """Jobs of a run."""
+
+    job = django_filters.CharFilter(lookup_expr="icontains", help_text="Part of namespace/name.")
+    phase = django_filters.CharFilter(field_name="phase_after", help_text="Phase after the run.")
+    pending = django_filters.BooleanFilter(method="filter_pending", help_text="Does a pod of it wait?")
+    ordering = _order("job", "queue", "priority", "pending", "pods")
+
+    class Meta:
+        model = JobOutcome
+        fields = ["queue", "gate", "ready", "starving", "pipelined"]
+
+    def filter_pending(self, jobs: QuerySet[JobOutcome], name: str, value: bool) -> QuerySet[JobOutcome]:
+        """Return the jobs that wait, or those that do not."""
+        return jobs.filter(pending__gt=0) if value else jobs.filter(pending=0)
+
+
+class VictimFilter(django_filters.FilterSet):
+    """Victims of a run, in the order chosen unless asked otherwise."""
+
+    ordering = _order("order", "pod", "job", "queue", "node", "for_queue")
+
+    class Meta:
+        model = Victim
+        fields = [
+            "cycle",
+            "pod",
+            "job",
+            "queue",
+            "node",
+            "for_pod",
+            "for_job",
+            "for_queue",
+            "action",
+            "state",
+        ]
+
+
+class DecisionFilter(django_filters.FilterSet):
+    """Decisions of a run, in the order taken unless asked otherwise."""
+
+    ordering = _order("seq", "job", "pod", "node")
+
+    class Meta:
+        model = Decision
+        fields = ["cycle", "action", "op", "job", "pod", "node", "for_pod", "state"]

@@ -1,0 +1,48 @@
+"""What does the schema say about parameters and failures that many calls share?"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
+
+from planner.api.serializers import ErrorSerializer, StaleSerializer
+
+DRY_RUN = OpenApiParameter(
+    "dry_run", OpenApiTypes.BOOL, description="Check and answer as if done, and save nothing."
+)
+IF_MATCH = OpenApiParameter(
+    "If-Match",
+    OpenApiTypes.STR,
+    OpenApiParameter.HEADER,
+    required=True,
+    description="The ETag of the revision that this edit saw, with or without quotes.",
+)
+ETAG = OpenApiParameter(
+    "ETag",
+    OpenApiTypes.STR,
+    OpenApiParameter.HEADER,
+    response=[200, 201],
+    description="The scenario's revision.",
+)
+
+_FAILURES: dict[int, OpenApiResponse] = {
+    400: OpenApiResponse(ErrorSerializer, "The body or a header cannot be read."),
+    401: OpenApiResponse(ErrorSerializer, "Nobody is logged in."),
+    403: OpenApiResponse(ErrorSerializer, "The caller's role does not allow it."),
+    404: OpenApiResponse(ErrorSerializer, "There is no such thing in the caller's workspace."),
+    412: OpenApiResponse(StaleSerializer, "The scenario has moved on since; both versions are here."),
+    413: OpenApiResponse(ErrorSerializer, "The body is too large."),
+    422: OpenApiResponse(ErrorSerializer, "Every problem that stands in the way; nothing was saved."),
+    428: OpenApiResponse(ErrorSerializer, "If-Match is missing."),
+}
+
+
+def answers(success: Mapping[Any, Any], *failures: int) -> dict[Any, Any]:
+    """Return the responses of a call: `success`, the failures named, and that of a stranger."""
+    return {**success} | {status: _FAILURES[status] for status in sorted({401, *failures})}
+
+
+def listed(serializer: Any) -> dict[int, Any]:
+    """Return the responses of a list."""
+    return answers({200: serializer(many=True)}, 404, 422)

@@ -1,0 +1,269 @@
+"""What do scripts read and write? Our own fields in snake_case, Kubernetes objects as in their CRD."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from planner.engine.queues import queue_spec
+from planner.models import (
+    Decision,
+    JobOutcome,
+    Queue,
+    QueueOutcome,
+    Run,
+    Scenario,
+    Snapshot,
+    Victim,
+)
+from planner.rows import Amounts
+
+_UNITS = {"cpu": "millicores", "memory": "bytes", "pods": "pods"}
+
+
+def amount_body(resource: str, value: float | None) -> dict[str, Any]:
+    """Return one amount with its unit; None is an amount without a limit.
+
+    >>> amount_body("cpu", 8000.0)
+    {'value': 8000.0, 'unit': 'millicores', 'unlimited': False}
+    >>> amount_body("nvidia.com/gpu", None)
+    {'value': None, 'unit': 'milliunits', 'unlimited': True}
+    """
+    return {"value": value, "unit": _UNITS.get(resource, "milliunits"), "unlimited": value is None}
+
+
+class AmountSerializer(serializers.Serializer[Any]):
+    """One amount in the scheduler's unit."""
+
+    value = serializers.FloatField(allow_null=True)
+    unit = serializers.ChoiceField(choices=[*_UNITS.values(), "milliunits"])
+    unlimited = serializers.BooleanField()
+
+
+@extend_schema_field(serializers.DictField(child=AmountSerializer()))
+class AmountsField(serializers.Field[Amounts, Any, dict[str, Any], Any]):
+    """Amounts by resource."""
+
+    def to_representation(self, value: Amounts) -> dict[str, Any]:
+        """Return each amount with its unit."""
+        return {resource: amount_body(resource, amount) for resource, amount in value.items()}
+
+
+# Problems and errors
+
+
+class ProblemSerializer(serializers.Serializer[Any]):
+    """Something wrong, or worth knowing, about a plan or a text; what is not known is null."""
+
+    rule = serializers.CharField()
+    severity = serializers.ChoiceField(choices=["error", "warning", "remark"])
+    message = serializers.CharField(allow_null=True)
+    path = serializers.CharField(allow_null=True)
+    queue = serializers.CharField(allow_null=True)
+    field = serializers.CharField(allow_null=True)
+    actual = serializers.JSONField(allow_null=True)
+    limit = serializers.JSONField(allow_null=True)
+    fix = serializers.CharField(allow_null=True)
+    document = serializers.CharField(allow_null=True)
+    line = serializers.IntegerField(allow_null=True)
+
+
+class ErrorSerializer(serializers.Serializer[Any]):
+    """Every failure has this shape."""
+
+    code = serializers.CharField()
+    message = serializers.CharField()
+    problems = ProblemSerializer(many=True)
+
+
+class VersionSerializer(serializers.Serializer[Any]):
+    """What an object was, or is, at a revision."""
+
+    revision = serializers.IntegerField()
+    body = serializers.JSONField(allow_null=True)
+
+
+class StaleSerializer(ErrorSerializer):
+    """An edit that came too late: what it saw, and what is there now."""
+
+    seen = VersionSerializer()
+    current = VersionSerializer()
+
+
+# Snapshots
+
+
+class SnapshotSerializer(serializers.ModelSerializer[Snapshot]):
+    """An imported state of a cluster."""
+
+    counts = serializers.DictField(child=serializers.IntegerField())
+    problems = ProblemSerializer(many=True)
+
+    class Meta:
+        model = Snapshot
+        fields = ["id", "name", "cluster", "created", "provenance", "counts", "problems"]
+
+
+class SnapshotUpload(serializers.Serializer[Any]):
+    """A cluster to import: one scenario, or the text of any mix of documents."""
+
+    name = serializers.CharField(max_length=253)
+    scenario = serializers.DictField(required=False)
+    documents = serializers.CharField(required=False, trim_whitespace=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Ask for exactly one of the two."""
+        if ("scenario" in attrs) == ("documents" in attrs):
+            raise serializers.ValidationError("Send either scenario or documents.", code="one_of")
+        return attrs
+
+
+class SnapshotFiles(serializers.Serializer[Any]):
+    """A cluster to import: files as kubectl prints them, plain or gzip."""
+
+    name = serializers.CharField(max_length=253)
+    files = serializers.ListField(child=serializers.FileField(), allow_empty=False)
+
+
+# Scenarios
+
+
+class ScenarioSerializer(serializers.ModelSerializer[Scenario]):
+    """An editable what-if on a snapshot."""
+
+    owner = serializers.CharField(source="owner.username", allow_null=True, default=None)
+
+    class Meta:
+        model = Scenario
+        fields = ["id", "name", "snapshot", "parent", "revision", "owner", "created", "updated"]
+
+
+class ScenarioCreate(serializers.Serializer[Any]):
+    """A what-if to begin."""
+
+    name = serializers.CharField(max_length=253)
+    snapshot = serializers.UUIDField()
+
+
+class QuantitiesField(serializers.DictField):
+    """Quantities by resource, as Kubernetes writes them: strings such as `8`, `500m`, `32Gi`."""
+
+    child = serializers.CharField()
+
+
+class GuaranteeSerializer(serializers.Serializer[Any]):
+    """What stays reserved for a queue."""
+
+    resource = QuantitiesField(required=False)
+
+
+class QueueSerializer(serializers.Serializer[Any]):
+    """A queue of a scenario in the spelling of its CRD; what is not set is null or empty."""
+
+    name = serializers.CharField()
+    parent = serializers.CharField(allow_null=True)  # type: ignore[assignment]  # a field, not the base's link
+    weight = serializers.IntegerField(allow_null=True)
+    priority = serializers.IntegerField(allow_null=True)
+    reclaimable = serializers.BooleanField(allow_null=True)
+    state = serializers.CharField(allow_null=True)
+    guarantee = GuaranteeSerializer()
+    deserved = QuantitiesField()
+    capability = QuantitiesField()
+    dequeueStrategy = serializers.CharField(allow_null=True)  # noqa: N815  # the CRD's spelling
+    affinity = serializers.DictField()
+    annotations = serializers.DictField(child=serializers.CharField())
+    labels = serializers.DictField(child=serializers.CharField())
+
+    def to_representation(self, instance: Queue) -> dict[str, Any]:
+        """Return the fields of a queue's row."""
+        return queue_spec(instance)
+
+
+class ConfSerializer(serializers.Serializer[Any]):
+    """The scheduler configuration, as the text that was written; empty stands for Volcano's default."""
+
+    text = serializers.CharField(allow_blank=True, trim_whitespace=False)
+
+
+# Runs
+
+
+class RunOptions(serializers.Serializer[Any]):
+    """How to run a scenario."""
+
+    cycles = serializers.IntegerField(min_value=1, max_value=1000, default=1)
+
+
+class RunSerializer(serializers.ModelSerializer[Run]):
+    """One execution of a scenario's revision."""
+
+    owner = serializers.CharField(source="owner.username", allow_null=True, default=None)
+    input_sha256 = serializers.CharField(source="input_id")
+    result_sha256 = serializers.CharField(source="result_id", allow_null=True)
+    timings = serializers.DictField(child=serializers.FloatField(), help_text="Milliseconds.")
+    options = RunOptions()
+
+    class Meta:
+        model = Run
+        fields = [
+            "id", "state", "scenario", "scenario_revision", "owner", "options", "progress", "doing", "error",
+            "engine_version", "attempt", "created", "started", "finished", "timings", "input_sha256",
+            "result_sha256",
+        ]  # fmt: skip
+
+
+class QueueOutcomeSerializer(serializers.ModelSerializer[QueueOutcome]):
+    """What a run made of one queue, at the end of its last cycle unless named otherwise."""
+
+    deserved = AmountsField()
+    allocated = AmountsField()
+    allocated_at_open = AmountsField()
+    request = AmountsField()
+    capability = AmountsField()
+    real_capability = AmountsField()
+    guarantee = AmountsField()
+    elastic = AmountsField()
+    inqueue = AmountsField()
+
+    class Meta:
+        model = QueueOutcome
+        fields = [
+            "queue", "parent", "depth", "weight", "in_session", "overused", "share", "share_at_open",
+            "deserved", "allocated", "allocated_at_open", "request", "capability", "real_capability",
+            "guarantee", "elastic", "inqueue",
+        ]  # fmt: skip
+
+
+class JobOutcomeSerializer(serializers.ModelSerializer[JobOutcome]):
+    """What a run made of one job, at the end of its last cycle."""
+
+    task_status = serializers.DictField(child=serializers.IntegerField())
+    pending_reasons = serializers.DictField()
+    pending_explain = serializers.DictField()
+
+    class Meta:
+        model = JobOutcome
+        fields = [
+            "job", "queue", "phase_before", "phase_after", "priority", "min_available", "pods", "task_status",
+            "pending", "ready", "pipelined", "starving", "gate", "message", "fit_error", "pending_reasons",
+            "pending_explain",
+        ]  # fmt: skip
+
+
+class VictimSerializer(serializers.ModelSerializer[Victim]):
+    """A running pod that a run chose to evict, and for whom."""
+
+    class Meta:
+        model = Victim
+        fields = [
+            "order", "cycle", "pod", "job", "queue", "node", "for_pod", "for_job", "for_queue", "action",
+            "reason", "state",
+        ]  # fmt: skip
+
+
+class DecisionSerializer(serializers.ModelSerializer[Decision]):
+    """One step that a run took."""
+
+    class Meta:
+        model = Decision
+        fields = ["seq", "cycle", "action", "op", "job", "pod", "node", "reason", "for_pod", "state"]

@@ -1,0 +1,36 @@
+"""Which address under /api/v1/ leads to which call?"""
+
+from django.urls import path, re_path
+from drf_spectacular.views import SpectacularAPIView
+
+from planner.api.views import docs, runs, scenarios, snapshots
+from planner.api.views.missing import Nowhere
+
+app_name = "api"
+
+urlpatterns = [
+    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("docs/", docs.Docs.as_view(), name="docs"),
+    path("snapshots/", snapshots.SnapshotList.as_view(), name="snapshots"),
+    path("snapshots/<uuid:snapshot_id>/", snapshots.SnapshotDetail.as_view(), name="snapshot"),
+    path("scenarios/", scenarios.ScenarioList.as_view(), name="scenarios"),
+    path("scenarios/<uuid:scenario_id>/", scenarios.ScenarioDetail.as_view(), name="scenario"),
+    path("scenarios/<uuid:scenario_id>/queues/", scenarios.QueueList.as_view(), name="scenario-queues"),
+    path(
+        "scenarios/<uuid:scenario_id>/queues/<str:name>/",
+        scenarios.QueueDetail.as_view(),
+        name="scenario-queue",
+    ),
+    path("scenarios/<uuid:scenario_id>/conf/", scenarios.ConfDetail.as_view(), name="scenario-conf"),
+    path("scenarios/<uuid:scenario_id>/runs/", runs.ScenarioRuns.as_view(), name="scenario-runs"),
+    path("runs/", runs.RunList.as_view(), name="runs"),
+    path("runs/<uuid:run_id>/", runs.RunDetail.as_view(), name="run"),
+    path("runs/<uuid:run_id>/cancel/", runs.RunCancel.as_view(), name="run-cancel"),
+    path("runs/<uuid:run_id>/input/", runs.RunInput.as_view(), name="run-input"),
+    path("runs/<uuid:run_id>/result/", runs.RunResult.as_view(), name="run-result"),
+    path("runs/<uuid:run_id>/queues/", runs.RunQueues.as_view(), name="run-queues"),
+    path("runs/<uuid:run_id>/jobs/", runs.RunJobs.as_view(), name="run-jobs"),
+    path("runs/<uuid:run_id>/victims/", runs.RunVictims.as_view(), name="run-victims"),
+    path("runs/<uuid:run_id>/decisions/", runs.RunDecisions.as_view(), name="run-decisions"),
+    re_path("", Nowhere.as_view(), name="nowhere"),
+]

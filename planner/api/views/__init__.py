@@ -1,0 +1,1 @@
+"""Each call: one selector, one service or one task, then an answer."""

@@ -1,0 +1,161 @@
+"""How do scripts start a run, follow it, and read what it did?"""
+
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.http import HttpResponse, HttpResponseBase
+from django.utils.cache import get_conditional_response
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_view
+from rest_framework import status
+from rest_framework.exceptions import NotFound
+from rest_framework.generics import ListAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from planner.api import filters, serializers
+from planner.api.access import WorkspaceView, made, saved_unless_dry
+from planner.api.schema import DRY_RUN, answers, listed
+from planner.models import Blob, Decision, JobOutcome, QueueOutcome, Run, Victim
+from planner.selectors.runs import decisions, job_outcomes, queue_outcomes, runs, victims
+from planner.services.runs import run_cancel
+from planner.tasks import submit_run
+
+
+@extend_schema_view(get=extend_schema(responses=listed(serializers.RunSerializer)))
+class RunList(WorkspaceView, ListAPIView[Run]):
+    """The runs of the workspace, newest first."""
+
+    queryset = Run.objects.none()
+    serializer_class = serializers.RunSerializer
+    filterset_class = filters.RunFilter
+
+    def get_queryset(self) -> QuerySet[Run]:
+        """Return what the caller may see."""
+        return runs(self.workspace)
+
+
+@extend_schema_view(get=extend_schema(operation_id="scenarios_runs_list"))
+class ScenarioRuns(RunList):
+    """The runs of one scenario, newest first."""
+
+    def get_queryset(self) -> QuerySet[Run]:
+        """Return the scenario's runs."""
+        return super().get_queryset().filter(scenario=self.scenario())
+
+    @extend_schema(
+        request=serializers.RunOptions,
+        responses=answers({202: serializers.RunSerializer}, 400, 404, 422),
+        parameters=[DRY_RUN],
+        filters=False,
+    )
+    def post(self, request: Request, scenario_id: UUID) -> Response:
+        """Freeze the scenario's present revision and queue a run of it."""
+        scenario = self.scenario()
+        options = serializers.RunOptions(data=request.data)
+        options.is_valid(raise_exception=True)
+        with saved_unless_dry(request):
+            run = submit_run(scenario=scenario, options=options.validated_data, user=self.user)
+        return made(request, serializers.RunSerializer(run).data, status.HTTP_202_ACCEPTED)
+
+
+class RunDetail(WorkspaceView):
+    """One run."""
+
+    @extend_schema(responses=answers({200: serializers.RunSerializer}, 404))
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """Return where a run stands: state, progress, timings."""
+        return Response(serializers.RunSerializer(self.run()).data)
+
+
+class RunCancel(WorkspaceView):
+    """Stopping a run."""
+
+    @extend_schema(request=None, responses=answers({200: serializers.RunSerializer}, 404))
+    def post(self, request: Request, run_id: UUID) -> Response:
+        """Cancel a queued run at once, ask a running one to stop, leave one that is over as it is."""
+        return Response(serializers.RunSerializer(run_cancel(run=self.run())).data)
+
+
+_BYTES = {(200, "application/json"): OpenApiResponse(OpenApiTypes.OBJECT, "The bytes as they are kept.")}
+
+
+class RunInput(WorkspaceView):
+    """What a run reads."""
+
+    @extend_schema(responses=answers(_BYTES, 404))
+    def get(self, request: Request, run_id: UUID) -> HttpResponseBase:
+        """Return the frozen input as a scenario document."""
+        return _kept(request, self.run().input)
+
+
+class RunResult(WorkspaceView):
+    """What the core answered."""
+
+    @extend_schema(responses=answers(_BYTES, 404))
+    def get(self, request: Request, run_id: UUID) -> HttpResponseBase:
+        """Return the core's result, byte for byte what `python -m scheduler_core simulate` prints."""
+        run = self.run()
+        if run.result is None:
+            raise NotFound(f"The run is {run.state} and has no result.", "no_result")
+        return _kept(request, run.result)
+
+
+@extend_schema_view(get=extend_schema(responses=listed(serializers.QueueOutcomeSerializer)))
+class RunQueues(WorkspaceView, ListAPIView[QueueOutcome]):
+    """What a run made of each queue, in tree order."""
+
+    queryset = QueueOutcome.objects.none()
+    serializer_class = serializers.QueueOutcomeSerializer
+    filterset_class = filters.QueueOutcomeFilter
+
+    def get_queryset(self) -> QuerySet[QueueOutcome]:
+        """Return the run's queues."""
+        return queue_outcomes(self.run())
+
+
+@extend_schema_view(get=extend_schema(responses=listed(serializers.JobOutcomeSerializer)))
+class RunJobs(WorkspaceView, ListAPIView[JobOutcome]):
+    """What a run made of each job."""
+
+    queryset = JobOutcome.objects.none()
+    serializer_class = serializers.JobOutcomeSerializer
+    filterset_class = filters.JobOutcomeFilter
+
+    def get_queryset(self) -> QuerySet[JobOutcome]:
+        """Return the run's jobs."""
+        return job_outcomes(self.run())
+
+
+@extend_schema_view(get=extend_schema(responses=listed(serializers.VictimSerializer)))
+class RunVictims(WorkspaceView, ListAPIView[Victim]):
+    """The pods that a run chose to evict, in the order chosen."""
+
+    queryset = Victim.objects.none()
+    serializer_class = serializers.VictimSerializer
+    filterset_class = filters.VictimFilter
+
+    def get_queryset(self) -> QuerySet[Victim]:
+        """Return the run's victims."""
+        return victims(self.run())
+
+
+@extend_schema_view(get=extend_schema(responses=listed(serializers.DecisionSerializer)))
+class RunDecisions(WorkspaceView, ListAPIView[Decision]):
+    """Every step that a run took, in the order taken."""
+
+    queryset = Decision.objects.none()
+    serializer_class = serializers.DecisionSerializer
+    filterset_class = filters.DecisionFilter
+
+    def get_queryset(self) -> QuerySet[Decision]:
+        """Return the run's decisions."""
+        return decisions(self.run())
+
+
+def _kept(request: Request, blob: Blob) -> HttpResponseBase:
+    """Return bytes that never change under their hash, or 304 to whom has them already."""
+    tag = f'"{blob.sha256}"'
+    if unchanged := get_conditional_response(request, etag=tag):
+        return unchanged
+    return HttpResponse(blob.content(), content_type="application/json", headers={"ETag": tag})

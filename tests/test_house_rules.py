@@ -1,0 +1,97 @@
+"""Do the texts of this repository hold what they promise? Hosts, paths, links, versions, pages per plugin."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import plotly.offline
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+REQUIREMENTS = sorted((ROOT / "requirements").glob("*.txt"))
+PLUGINS = sorted(
+    path.stem
+    for path in (ROOT / "scheduler_core" / "plugins").iterdir()
+    if not path.name.startswith("_") and (path.suffix == ".py" or (path / "__init__.py").exists())
+)
+# Spelled in pieces, so that this file does not break its own rule.
+MACHINE_PATH = re.compile("/(?:" + "work|root|farm" + r")/[\w.]|/tmp/" + "bash_")
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def tracked(*patterns: str) -> list[Path]:
+    """Return the tracked files that match, as absolute paths."""
+    listing = subprocess.run(
+        ["git", "ls-files", "-z", "--", *patterns], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return [ROOT / name for name in listing.stdout.split("\0") if name and (ROOT / name).is_file()]
+
+
+def texts(paths: list[Path]) -> Iterator[tuple[Path, str]]:
+    """Yield the files that hold text; a picture or a recording has no words to check."""
+    for path in paths:
+        try:
+            yield path, path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+
+
+@pytest.mark.parametrize("lock", REQUIREMENTS, ids=lambda path: path.name)
+def test_the_lock_names_no_host_and_pins_every_hash(lock: Path) -> None:
+    text = lock.read_text()
+    assert "://" not in text
+    assert "--index-url" not in text
+    for entry in re.split(r"(?<!\\)\n", text.strip()):
+        assert "--hash=sha256:" in entry, entry
+
+
+def test_the_vendored_plotly_is_the_one_that_plotly_py_speaks_to() -> None:
+    bundles = [path for path in tracked("static/vendor/**") if re.match(r"plotly.*\.js$", path.name)]
+    assert bundles, "static/vendor holds no plotly bundle"
+    for bundle in bundles:
+        banner = re.search(r"plotly\.js .*v(\d+\.\d+\.\d+)", bundle.read_text(encoding="utf-8")[:500])
+        assert banner, bundle
+        assert banner[1] == plotly.offline.get_plotlyjs_version(), bundle
+
+
+@pytest.mark.parametrize("plugin", PLUGINS)
+def test_every_plugin_has_its_page(plugin: str) -> None:
+    page = ROOT / "docs" / "plugins" / f"{plugin.replace('_', '-')}.md"
+    assert page.is_file(), f"write {page.relative_to(ROOT)}"
+
+
+def test_no_tracked_file_names_a_path_of_a_machine() -> None:
+    named = [
+        f"{path.relative_to(ROOT)}: {found[0]}"
+        for path, text in texts(tracked(":!static/vendor"))
+        for found in MACHINE_PATH.finditer(text)
+    ]
+    assert named == []
+
+
+def test_every_link_in_the_docs_leads_somewhere() -> None:
+    broken = [
+        f"{page.relative_to(ROOT)} -> {target}"
+        for page, text in texts(tracked("*.md", ":!static/vendor"))
+        for target in LINK.findall(text)
+        if not leads_somewhere(page, target)
+    ]
+    assert broken == []
+
+
+def leads_somewhere(page: Path, target: str) -> bool:
+    """Return whether a link's file exists and, where it names a heading, has that heading."""
+    if "://" in target or target.startswith("mailto:"):
+        return True
+    name, _, anchor = target.partition("#")
+    linked = (page.parent / name).resolve() if name else page
+    if not linked.exists():
+        return False
+    return not anchor or anchor in headings(linked)
+
+
+def headings(page: Path) -> set[str]:
+    """Return the anchors of a Markdown page's headings, as Git hosts make them."""
+    lines = re.findall(r"^#+ +(.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", line.lower()).replace(" ", "-") for line in lines}
