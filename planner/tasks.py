@@ -10,7 +10,7 @@ from celery import bootsteps, current_app, shared_task
 from celery.signals import worker_shutting_down
 from celery.worker import WorkController
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import DatabaseError, connection, transaction
 from kombu.exceptions import OperationalError
 
@@ -26,7 +26,7 @@ STOPPING = threading.Event()
 
 
 def submit_run(
-    *, scenario: Scenario, options: Mapping[str, Any] | None = None, user: AbstractBaseUser | None = None
+    *, scenario: Scenario, options: Mapping[str, Any] | None = None, user: User | None = None
 ) -> Run:
     """Queue a run of the scenario's present revision and, once the row is visible to workers, kick one."""
     run = run_create(scenario=scenario, options=options, user=user)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from planner.models import Decision, JobOutcome, QueueOutcome, Run, Victim
 from planner.rows import hangs_below, tree_order
@@ -10,6 +10,7 @@ from planner.rows import hangs_below, tree_order
 UNLIMITED = 9.2e18
 """From here on the core's amounts are its markers of "no limit" (1.797e308, and 9.22e18 for scalars)."""
 
+Row = TypeVar("Row", QueueOutcome, JobOutcome, Victim, Decision)
 Json = Mapping[str, Any]
 
 
@@ -24,15 +25,10 @@ class Outcome:
 
     def keep(self, run: Run) -> None:
         """Save every row under `run`."""
-        for model, rows in (
-            (QueueOutcome, self.queues),
-            (JobOutcome, self.jobs),
-            (Victim, self.victims),
-            (Decision, self.decisions),
-        ):
-            for row in rows:
-                row.run = run
-            model._default_manager.bulk_create(rows, batch_size=1000)
+        _keep(QueueOutcome, self.queues, run)
+        _keep(JobOutcome, self.jobs, run)
+        _keep(Victim, self.victims, run)
+        _keep(Decision, self.decisions, run)
 
 
 def outcome_of(result: Json, document: Json) -> Outcome:
@@ -50,6 +46,12 @@ def outcome_of(result: Json, document: Json) -> Outcome:
         ],
         decisions=[_decision(seq, cycle, step) for seq, (cycle, step) in enumerate(steps, 1)],
     )
+
+
+def _keep(model: type[Row], rows: Sequence[Row], run: Run) -> None:
+    for row in rows:
+        row.run = run
+    model._default_manager.bulk_create(rows, batch_size=1000)
 
 
 class _Belongings:

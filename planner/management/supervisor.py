@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import IO, Any
 
 ESCALATION = ((0.0, signal.SIGTERM), (2.0, signal.SIGQUIT), (8.0, signal.SIGKILL))
@@ -50,8 +51,7 @@ class Supervisor:
         self._selector = selectors.DefaultSelector()
         width = max(len(program.name) for program in programs)
         self._keepers = [
-            _Keeper(program, lambda line, name=f"{program.name:<{width}}": say(f"{name} | {line}"))
-            for program in programs
+            _Keeper(program, partial(_say_who, say, f"{program.name:<{width}}")) for program in programs
         ]
         self._asked_at: float | None = None
         self._escalation = list(ESCALATION)
@@ -174,6 +174,10 @@ class _Keeper:
         self._start_at = now + self._pause
         self._say(f"ended with status {status}; starts again in {self._pause:g} s")
         self._pause = min(self._pause * 2, LONGEST_PAUSE)
+
+
+def _say_who(say: Callable[[str], None], who: str, line: str) -> None:
+    say(f"{who} | {line}")
 
 
 @contextmanager

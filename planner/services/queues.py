@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from planner.engine.queues import apply_spec, merge_patch, queue_spec, spec_problems
@@ -20,7 +20,7 @@ def queue_update(
     name: str,
     patch: Mapping[str, Any],
     expected_revision: int,
-    user: AbstractBaseUser | None = None,
+    user: User | None = None,
 ) -> Queue:
     """Apply an RFC 7396 merge patch in CRD spelling to the queue `name`.
 

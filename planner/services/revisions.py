@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from planner.models import Change, Scenario
@@ -21,9 +21,7 @@ def revision_lock(*, scenario: Scenario, expected: int) -> None:
         raise StaleRevision(expected=expected, current=present.revision)
 
 
-def revision_raise(
-    *, scenario: Scenario, user: AbstractBaseUser | None, changes: Mapping[str, tuple[Any, Any]]
-) -> None:
+def revision_raise(*, scenario: Scenario, user: User | None, changes: Mapping[str, tuple[Any, Any]]) -> None:
     """Keep `changes` (path to before and after) as one new revision; without changes there is none."""
     if not changes:
         return

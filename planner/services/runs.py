@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
@@ -21,7 +21,7 @@ State = Run.State
 
 
 def run_create(
-    *, scenario: Scenario, options: Mapping[str, Any] | None = None, user: AbstractBaseUser | None = None
+    *, scenario: Scenario, options: Mapping[str, Any] | None = None, user: User | None = None
 ) -> Run:
     """Freeze the scenario's present revision and queue a run of it.
 

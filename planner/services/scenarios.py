@@ -1,6 +1,6 @@
 """How does a what-if begin, and how does its configuration change?"""
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from planner.engine.conf import conf_problems
@@ -10,7 +10,7 @@ from planner.services.errors import Invalid
 from planner.services.revisions import revision_lock, revision_raise
 
 
-def scenario_create(*, snapshot: Snapshot, name: str, owner: AbstractBaseUser | None = None) -> Scenario:
+def scenario_create(*, snapshot: Snapshot, name: str, owner: User | None = None) -> Scenario:
     """Begin a what-if: the snapshot's queues become rows, its configuration the text to edit."""
     rows = [queue_row(manifest) for manifest in snapshot.content.document().get("queues", [])]
     with transaction.atomic():
@@ -29,7 +29,7 @@ def scenario_create(*, snapshot: Snapshot, name: str, owner: AbstractBaseUser | 
 
 @transaction.atomic
 def conf_update(
-    *, scenario: Scenario, text: str, expected_revision: int, user: AbstractBaseUser | None = None
+    *, scenario: Scenario, text: str, expected_revision: int, user: User | None = None
 ) -> Scenario:
     """Replace the scheduler configuration by `text`; return the scenario at its present revision."""
     revision_lock(scenario=scenario, expected=expected_revision)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from planner.engine.documents import encoded
@@ -22,7 +22,7 @@ def snapshot_create(
     problems: Sequence[Problem] = (),
     provenance: str = "",
     cluster: str = "",
-    owner: AbstractBaseUser | None = None,
+    owner: User | None = None,
 ) -> Snapshot:
     """Keep a scenario document (golden format) as a snapshot.
 
