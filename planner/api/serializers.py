@@ -61,8 +61,8 @@ class ProblemSerializer(serializers.Serializer[Any]):
     path = serializers.CharField(allow_null=True)
     queue = serializers.CharField(allow_null=True)
     field = serializers.CharField(allow_null=True)
-    actual = serializers.JSONField(allow_null=True)
-    limit = serializers.JSONField(allow_null=True)
+    actual = serializers.JSONField()
+    limit = serializers.JSONField()
     fix = serializers.CharField(allow_null=True)
     document = serializers.CharField(allow_null=True)
     line = serializers.IntegerField(allow_null=True)
@@ -80,7 +80,7 @@ class VersionSerializer(serializers.Serializer[Any]):
     """What an object was, or is, at a revision."""
 
     revision = serializers.IntegerField()
-    body = serializers.JSONField(allow_null=True)
+    body = serializers.JSONField()
 
 
 class StaleSerializer(ErrorSerializer):
@@ -207,8 +207,8 @@ class RunSerializer(serializers.ModelSerializer[Run]):
         model = Run
         fields = [
             "id", "state", "scenario", "scenario_revision", "owner", "options", "progress", "doing", "error",
-            "engine_version", "attempt", "created", "started", "finished", "timings", "input_sha256",
-            "result_sha256",
+            "engine_version", "attempt", "cancel_requested", "created", "started", "finished", "timings",
+            "input_sha256", "result_sha256",
         ]  # fmt: skip
 
 

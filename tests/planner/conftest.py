@@ -1,11 +1,16 @@
 """Fixtures of the product's tests: a script with a token, and one without."""
 
+import threading
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from knox.models import AuthToken
 from rest_framework.test import APIClient
+
+from planner.models import Run
+from planner.services.execution import run_execute
+from tests import factories
 
 
 @pytest.fixture
@@ -19,6 +24,16 @@ def api(editor: User) -> APIClient:
 def stranger(db: None) -> APIClient:
     """A script without a token."""
     return _client()
+
+
+@pytest.fixture
+def finished_run(transactional_db: None) -> Run:
+    """A run that a worker has executed: one queue reclaims from the other."""
+    run = factories.run()
+    assert run_execute(run_id=run.pk, worker="test", stopping=threading.Event())
+    run.refresh_from_db()
+    assert run.state == "succeeded", run.error
+    return run
 
 
 def _client(**headers: Any) -> APIClient:

@@ -1,0 +1,111 @@
+"""The API's description of itself: complete, without warnings, and true."""
+
+import re
+from typing import Any
+
+import jsonschema
+import pytest
+from django.core.management import call_command
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.settings import patched_settings
+from rest_framework.test import APIClient
+
+from planner.api.urls import urlpatterns
+from tests import factories
+
+NOT_DESCRIBED = {"schema", "docs", "nowhere"}
+
+
+@pytest.fixture(scope="module")
+def schema() -> dict[str, Any]:
+    """The schema in OpenAPI 3.1, whose types are plain JSON Schema."""
+    with patched_settings({"OAS_VERSION": "3.1.0"}):
+        described: dict[str, Any] = SchemaGenerator().get_schema(public=True)
+    return described
+
+
+def test_the_schema_is_made_without_a_warning_and_valid(capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("spectacular", "--validate", "--fail-on-warn")
+    assert capsys.readouterr().err == ""
+
+
+def test_every_address_is_described(schema: dict[str, Any]) -> None:
+    routes = {
+        "/api/v1/" + re.sub(r"<\w+:(\w+)>", r"{\1}", str(route.pattern))
+        for route in urlpatterns
+        if route.name not in NOT_DESCRIBED
+    }
+    assert set(schema["paths"]) == routes
+
+
+def test_every_failure_is_described_in_the_one_shape(schema: dict[str, Any]) -> None:
+    for path, calls in schema["paths"].items():
+        for method, call in calls.items():
+            assert "401" in call["responses"], (method, path)
+            for status, response in call["responses"].items():
+                if status >= "400":
+                    shape = response["content"]["application/json"]["schema"]["$ref"]
+                    assert shape in ("#/components/schemas/Error", "#/components/schemas/Stale")
+
+
+def test_strangers_may_read_schema_and_docs(stranger: APIClient) -> None:
+    assert stranger.get("/api/v1/schema/").status_code == 200
+    page = stranger.get("/api/v1/docs/")
+    assert page.status_code == 200
+    text = page.content.decode()
+    for address in re.findall(r'(?:src|href)="([^"]+)"', text):
+        assert address.startswith("/"), "docs come from our own files"
+    assert not re.findall(r"<script(?![^>]*\bsrc=)|<style|\bon\w+=|\bstyle=", text), "nothing inline"
+    (script,) = re.findall(r'src="([^"]*script[^"]*)"', text)
+    assert "SwaggerUIBundle" in stranger.get(script.replace("&amp;", "&")).content.decode()
+
+
+READS = [
+    "snapshots/",
+    "snapshots/{snapshot_id}/",
+    "scenarios/",
+    "scenarios/{scenario_id}/",
+    "scenarios/{scenario_id}/queues/",
+    "scenarios/{scenario_id}/queues/{name}/",
+    "scenarios/{scenario_id}/conf/",
+    "scenarios/{scenario_id}/runs/",
+    "runs/",
+    "runs/{run_id}/",
+    "runs/{run_id}/queues/",
+    "runs/{run_id}/jobs/",
+    "runs/{run_id}/victims/",
+    "runs/{run_id}/decisions/",
+]
+
+
+@pytest.mark.parametrize("path", READS)
+def test_what_is_answered_is_what_is_described(
+    api: APIClient, finished_run: Any, schema: dict[str, Any], path: str
+) -> None:
+    scenario = finished_run.scenario
+    response = api.get(
+        "/api/v1/"
+        + path.format(
+            snapshot_id=scenario.snapshot_id, scenario_id=scenario.pk, run_id=finished_run.pk, name="waits"
+        )
+    )
+    described = schema["paths"][f"/api/v1/{path}"]["get"]["responses"]["200"]
+    assert_described(response.json(), described, schema)
+
+
+def test_a_failure_is_what_is_described(api: APIClient, schema: dict[str, Any]) -> None:
+    edit = f"/api/v1/scenarios/{factories.scenario().pk}/queues/waits/"
+    responses = schema["paths"]["/api/v1/scenarios/{scenario_id}/queues/{name}/"]["patch"]["responses"]
+    for seen, body, status in (
+        ("1", {"weight": 0}, 422),
+        ("1", {"weight": 2}, 200),
+        ("1", {"weight": 3}, 412),
+    ):
+        response = api.patch(edit, body, headers={"If-Match": seen})
+        assert response.status_code == status
+        assert_described(response.json(), responses[str(status)], schema)
+
+
+def assert_described(body: Any, response: dict[str, Any], schema: dict[str, Any]) -> None:
+    described = {**response["content"]["application/json"]["schema"], "components": schema["components"]}
+    jsonschema.Draft202012Validator(described).validate(body)
