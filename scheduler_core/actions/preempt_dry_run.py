@@ -5,14 +5,29 @@ Source: volcano ``pkg/scheduler/actions/preempt/preempt.go`` (topology-aware var
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from scheduler_core.conf import Arguments
+from scheduler_core.framework.dry_run import DryRun
+from scheduler_core.framework.eviction import evict_for
+from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.placement import Nodes
+from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
+from scheduler_core.framework.victims import (
+    Verdict,
+    ask_victims,
+    tell_spared,
+    victims_queue,
+    victims_suffice,
+)
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.queue import QueueInfo
+from scheduler_core.model.timestamps import parse_time
+
+REASON = "preempt"
+PRIORITY_OFFSET = 2**31
 
 
 @dataclass(frozen=True)
@@ -34,6 +49,26 @@ class DryRunArguments:
             arguments.get_int("maxCandidateNodesAbsolute", 100),
         )
 
+    def wanted(self, nodes: int) -> int:
+        """Return how many candidates are enough among `nodes`.
+
+        Examples
+        --------
+        >>> DryRunArguments(True, 10, 1, 100).wanted(25)
+        2
+
+        """
+        return min(max(nodes * self.percentage // 100, self.at_least), self.at_most, nodes)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A node where the victims, most important first, would make room."""
+
+    node: int
+    victims: list[TaskInfo]
+    verdict: Verdict
+
 
 def preempt_by_dry_run(
     statement: Statement,
@@ -44,4 +79,90 @@ def preempt_by_dry_run(
     arguments: DryRunArguments,
 ) -> bool:
     """Evict for a task on the node whose victims matter least; True when the task was pipelined."""
-    raise NotImplementedError
+    session = statement.session
+    found: list[Candidate] = []
+    for node in nodes.tolist():
+        candidate = try_node(session, queue, task, node, is_candidate)
+        if candidate is not None:
+            found.append(candidate)
+            if len(found) >= arguments.wanted(len(nodes)):
+                break
+    if not found:
+        return False
+    chosen = least_loss(found, session.now)
+    local = Statement(session)
+    for victim in chosen.victims:
+        evict_for(local, victim, REASON, task, chosen.verdict)
+    if not local.pipeline(task, chosen.node, eviction_occurred=True):
+        local.discard()
+        return False
+    statement.merge(local)
+    return True
+
+
+def try_node(
+    session: Session, queue: QueueInfo, task: TaskInfo, node: int, is_candidate: Callable[[TaskInfo], bool]
+) -> Candidate | None:
+    """Return the victims that would have to leave one node, None when that would not help."""
+    tasks = [other for other in session.nodes.sorted_tasks(node) if is_candidate(other)]
+    verdict = ask_victims(session, Point.PREEMPTABLE, task, tasks)
+    tell_spared(session, task, tasks, verdict)
+    if not victims_suffice(session, task, node, verdict.victims):
+        return None
+    dry_run = DryRun(session, queue, task, node)
+    potential = _potential_victims(dry_run, verdict)
+    if not potential or not dry_run.passes_filters():
+        return None
+    victims = []
+    for victim in reversed(potential):
+        if not dry_run.add(victim):
+            return None
+        if not dry_run.takes_preemptor():
+            if not dry_run.remove(victim):
+                return None
+            victims.append(victim)
+    return Candidate(node, victims, verdict) if victims else None
+
+
+def _potential_victims(dry_run: DryRun, verdict: Verdict) -> list[TaskInfo]:
+    """Remove victims in their order until the preemptor would be taken; none when a plugin cannot follow."""
+    waiting = victims_queue(dry_run.session, verdict.victims, dry_run.preemptor)
+    potential: list[TaskInfo] = []
+    while waiting:
+        victim = waiting.pop()
+        if not dry_run.remove(victim):
+            return []
+        potential.append(victim)
+        if dry_run.takes_preemptor():
+            break
+    return potential
+
+
+def least_loss(candidates: Sequence[Candidate], now: float) -> Candidate:
+    """Return the candidate that loses least; equal ones go to the first node by name.
+
+    Compared in order: lower priority of the first victim, smaller sum of priorities, fewer victims, later start
+    of the most important ones.
+    """
+
+    def loss(candidate: Candidate) -> tuple[float, ...]:
+        priorities = [_priority(victim) for victim in candidate.victims]
+        highest = max(priorities)
+        earliest = min(
+            _start(victim, now)
+            for victim, priority in zip(candidate.victims, priorities, strict=True)
+            if priority == highest
+        )
+        total = sum(priority + PRIORITY_OFFSET for priority in priorities)
+        return priorities[0], total, len(priorities), -earliest
+
+    return min(candidates, key=loss)
+
+
+def _priority(task: TaskInfo) -> int:
+    return int(task.pod["spec"].get("priority") or 0)
+
+
+def _start(task: TaskInfo, now: float) -> float:
+    text = (task.pod.get("status") or {}).get("startTime")
+    return parse_time(text) if text else now

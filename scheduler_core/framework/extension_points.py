@@ -12,7 +12,7 @@ from enum import Enum
 
 
 class Point(Enum):
-    """An extension point: the switch that guards it (None: always on), and what its function is asked."""
+    """An extension point: the switch that guards it (None: always on), and what it is asked."""
 
     # compare(left, right) -> number; below 0: left first
     JOB_ORDER = "job_order", "enableJobOrder"
@@ -52,18 +52,18 @@ class Point(Enum):
     UNIFIED_EVICTABLE = "unified_evictable", None
     # (running tasks) -> tasks that shuffle should evict
     VICTIM_TASKS = "victim_tasks", "enabledVictim"
-    # dry run of topology-aware preemption, on a DryRun
+    # dry run of topology-aware preemption, on a DryRun; off only when both switches are
     # (dry run, task) -> None; raises CoreError
-    SIMULATE_ADD_TASK = "simulate_add_task", None
-    SIMULATE_REMOVE_TASK = "simulate_remove_task", None
+    SIMULATE_ADD_TASK = "simulate_add_task", "enablePreemptable", "enabledAllocatable"
+    SIMULATE_REMOVE_TASK = "simulate_remove_task", "enablePreemptable", "enabledAllocatable"
     # (dry run, queue, task) -> bool
     SIMULATE_ALLOCATABLE = "simulate_allocatable", "enabledAllocatable"
     # (dry run, task) -> bool
     SIMULATE_PREDICATE = "simulate_predicate", "enablePredicate"
 
-    def __init__(self, label: str, switch: str | None) -> None:
+    def __init__(self, label: str, *switches: str | None) -> None:
         self.label = label
-        self.switch = switch
+        self.switches = [switch for switch in switches if switch is not None]
 
 
 class Vote(Enum):

@@ -126,7 +126,8 @@ class Session:
                 [
                     (option.name, fns[option.name])
                     for option in tier
-                    if option.name in fns and (point.switch is None or option.enabled(point.switch))
+                    if option.name in fns
+                    and (not point.switches or any(option.enabled(switch) for switch in point.switches))
                 ]
                 for tier in self.conf.tiers
             ]

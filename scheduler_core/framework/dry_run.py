@@ -1,0 +1,74 @@
+"""Would a task fit a node after some evictions, tried out without touching the session?
+
+Source: volcano ``pkg/scheduler/framework/session_plugins.go`` (Simulate*) at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler_core.errors import CoreError, SchedulerPanic
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.session import Session
+from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.node import fits
+from scheduler_core.model.queue import QueueInfo
+
+
+class DryRun:
+    """One node as it would be without some of its tasks, seen by one preemptor.
+
+    Attributes
+    ----------
+    available : (R,) float64
+        What the node will have idle.
+    state : dict
+        What plugins remember of the preemptor in this session, by plugin, copied where it can be cloned.
+
+    """
+
+    def __init__(self, session: Session, queue: QueueInfo, preemptor: TaskInfo, node: int) -> None:
+        self.session = session
+        self.queue = queue
+        self.preemptor = preemptor
+        self.node = node
+        self.available = session.nodes.future_idle_of(node)
+        self.state: dict[str, Any] = {
+            plugin: value.clone() if hasattr(value, "clone") else value
+            for plugin, value in session.cycle_state(preemptor).items()
+        }
+
+    def remove(self, task: TaskInfo) -> bool:
+        """Take a task off the node; False when a plugin cannot simulate it."""
+        self.available = self.available + task.shape.row
+        return self._tell(Point.SIMULATE_REMOVE_TASK, task)
+
+    def add(self, task: TaskInfo) -> bool:
+        """Put a task back on the node; False when a plugin cannot simulate it."""
+        self.available = self.available - task.shape.row
+        return self._tell(Point.SIMULATE_ADD_TASK, task)
+
+    def _tell(self, point: Point, task: TaskInfo) -> bool:
+        try:
+            for fn in self.session.answers(point):
+                fn(self, task)
+        except SchedulerPanic:
+            raise
+        except CoreError:
+            return False
+        return True
+
+    def takes_preemptor(self) -> bool:
+        """Tell whether queue, node and filters would take the preemptor now."""
+        return (
+            all(
+                fn(self, self.queue, self.preemptor)
+                for fn in self.session.answers(Point.SIMULATE_ALLOCATABLE)
+            )
+            and fits(self.preemptor, self.available)
+            and self.passes_filters()
+        )
+
+    def passes_filters(self) -> bool:
+        """Tell whether the filters would take the preemptor now; amounts are not looked at."""
+        return all(fn(self, self.preemptor) for fn in self.session.answers(Point.SIMULATE_PREDICATE))
