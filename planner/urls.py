@@ -1,5 +1,31 @@
 """Which address leads to which page or call?"""
 
-from django.urls import URLPattern, URLResolver
+from django.contrib.auth.views import LoginView, LogoutView
+from django.urls import include, path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from planner.views import account, home, imports, queues, runs, scenarios
+
+pages = [
+    path("", home.home, name="home"),
+    path("sample/", home.sample, name="sample"),
+    path("import/", imports.import_cluster, name="import"),
+    path("import/save/", imports.save, name="import-save"),
+    path("scenarios/<uuid:scenario_id>/", scenarios.detail, name="scenario-detail"),
+    path("scenarios/<uuid:scenario_id>/conf/", scenarios.conf, name="conf"),
+    path("scenarios/<uuid:scenario_id>/queues/<str:name>/", queues.queue, name="queue"),
+    path("scenarios/<uuid:scenario_id>/runs/", runs.submit, name="run-submit"),
+    path("runs/<uuid:run_id>/", runs.detail, name="run-detail"),
+    path("runs/<uuid:run_id>/cancel/", runs.cancel, name="run-cancel"),
+    path("runs/<uuid:run_id>/queues/<str:queue>/", runs.queue, name="run-queue"),
+    path("runs/<uuid:run_id>/jobs/<str:namespace>/<str:name>/", runs.job, name="run-job"),
+    path("account/", account.account, name="account"),
+    path("account/tokens/", account.token_create, name="token-create"),
+    path("account/tokens/<str:token_key>/", account.token_revoke, name="token-revoke"),
+]
+
+urlpatterns = [
+    path("", include((pages, "planner"))),
+    path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("logout/", LogoutView.as_view(), name="logout"),
+    path("api/v1/", include("planner.api.urls")),
+]

@@ -27,8 +27,8 @@ def shown_queues(
 ) -> ShownQueues:
     """Return the fullest queues first, equal ones by name; all of them in tree order when asked for.
 
-    `containing` keeps queues whose name contains it, whatever its capitals. The root queue, which stands for the
-    whole cluster, is left out unless all are asked for.
+    `containing` keeps queues whose name contains it, whatever its capitals. The root queue, which stands for
+    the whole cluster, is left out unless all are asked for.
     """
     wanted = containing.casefold()
     matching = [

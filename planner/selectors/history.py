@@ -1,27 +1,21 @@
-"""What was an object at an older revision?"""
+"""What happened to a scenario since somebody looked?"""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from planner.models import Scenario
+from planner.models import Change, Scenario
+from planner.selectors.scenarios import changes
 
 
-def fields_at(
-    scenario: Scenario, revision: int, *, path: str, present: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the fields below `path` as they were at `revision`, given what they are at present (1 query).
-
-    Changes are undone newest first, so what is left is what the oldest of them found.
-    """
-    fields = dict(present)
-    for change in scenario.changes.filter(revision__gt=revision, path__startswith=f"{path}."):
-        field = change.path.removeprefix(f"{path}.")
-        if field in fields:
-            fields[field] = change.before
-    return fields
+def changes_since(scenario: Scenario, revision: int) -> list[Change]:
+    """Return the changes made after a revision, oldest first (1 query)."""
+    return list(changes(scenario).filter(revision__gt=revision).order_by("revision", "path"))
 
 
-def conf_text_at(scenario: Scenario, revision: int) -> str:
-    """Return the scheduler configuration as it was at `revision` (1 query)."""
-    change = scenario.changes.filter(revision__gt=revision, path="conf").order_by("revision").first()
-    return change.before if change else scenario.conf_text
+def as_before(present: Mapping[str, Any], later: Iterable[Change], prefix: str) -> dict[str, Any]:
+    """Return the fields of an object as they were before the changes `later`, given oldest first."""
+    before = dict(present)
+    for change in reversed(list(later)):
+        if change.path.startswith(prefix):
+            before[change.path.removeprefix(prefix)] = change.before
+    return before

@@ -1,0 +1,6 @@
+"""How is an outcome drawn? Each figure is a function of the rows of the table beside it."""
+
+from planner.charts.amounts import amounts_figure
+from planner.charts.share import share_figure
+
+__all__ = ["amounts_figure", "share_figure"]

@@ -1,0 +1,1 @@
+"""Which words do templates have of their own?"""

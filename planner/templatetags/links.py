@@ -1,0 +1,33 @@
+"""Where does the name of a queue or a job in a run lead?"""
+
+from django import template
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from planner.models import Run
+
+register = template.Library()
+
+
+@register.simple_tag
+def queue_link(run: Run, queue: str) -> SafeString:
+    """Link a queue to its page in this run."""
+    return _link(reverse("planner:run-queue", args=[run.pk, queue]), queue) if queue else _nothing()
+
+
+@register.simple_tag
+def job_link(run: Run, job: str) -> SafeString:
+    """Link a job, ``namespace/name``, to its page in this run."""
+    namespace, _, name = job.partition("/")
+    if not (namespace and name):
+        return format_html("{}", job) if job else _nothing()
+    return _link(reverse("planner:run-job", args=[run.pk, namespace, name]), job)
+
+
+def _link(address: str, text: str) -> SafeString:
+    return format_html('<a href="{}">{}</a>', address, text)
+
+
+def _nothing() -> SafeString:
+    return format_html('<span class="soft">{}</span>', "–")

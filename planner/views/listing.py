@@ -1,0 +1,39 @@
+"""Which rows of a long list are shown, and where are the others?"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import QueryDict
+
+ROWS_A_PAGE = 25
+
+
+class Listing:
+    """One page of a list; the address says which, under the name of the list."""
+
+    def __init__(self, found: "QuerySet[Any]", *, name: str, asked: QueryDict) -> None:
+        self._page = Paginator(found, ROWS_A_PAGE).get_page(asked.get(name))
+        self._name = name
+        self._asked = asked
+        self.rows: Sequence[Any] = list(self._page)
+        self.total: int = self._page.paginator.count
+        self.is_cut: bool = self._page.has_other_pages()
+        self.first: int = self._page.start_index()
+        self.last: int = self._page.end_index()
+
+    @property
+    def before(self) -> str:
+        """Return the query of the page before, empty on the first one."""
+        return self._query(self._page.number - 1) if self._page.has_previous() else ""
+
+    @property
+    def after(self) -> str:
+        """Return the query of the next page, empty on the last one."""
+        return self._query(self._page.number + 1) if self._page.has_next() else ""
+
+    def _query(self, number: int) -> str:
+        asked = self._asked.copy()
+        asked[self._name] = str(number)
+        return f"?{asked.urlencode()}"

@@ -1,0 +1,119 @@
+"""How is a run started, followed, stopped and read?"""
+
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from planner.models import JobOutcome, Run
+from planner.selectors.figures import resources
+from planner.selectors.runs import get_run, job_outcomes, queue_figures
+from planner.selectors.stories import (
+    job_decisions,
+    queue_jobs,
+    victims_for_job,
+    victims_for_queue,
+    victims_of_job,
+    victims_of_queue,
+)
+from planner.selectors.workspaces import default_workspace
+from planner.services.runs import run_cancel
+from planner.tasks import submit_run
+from planner.templatetags.quantities import resource_order
+from planner.views.pages import caller, page_or_part
+from planner.views.run_page import RunPage
+from planner.views.scenarios import scenario_or_404
+
+PARTS = {
+    "run": "planner/_run.html",
+    "amounts": "planner/_amounts.html",
+    "victims": "planner/_victims.html",
+    "pending": "planner/_pending.html",
+    "decisions": "planner/_decisions.html",
+}
+UNCHANGED = 204
+
+
+@login_required
+@require_POST
+def submit(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
+    """Start a run of the scenario's present revision and go to its page."""
+    run = submit_run(scenario=scenario_or_404(scenario_id), user=caller(request))
+    return redirect("planner:run-detail", run.pk)
+
+
+@login_required
+@require_GET
+def detail(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Show a run; a poll that has seen this state and progress hears that nothing changed."""
+    run = run_or_404(run_id)
+    if request.GET.get("seen") == seen(run):
+        return HttpResponse(status=UNCHANGED)
+    context = {"run": run, "page": RunPage(run, request.GET), "seen": seen(run)}
+    return page_or_part(request, "planner/run_detail.html", PARTS, context)
+
+
+@login_required
+@require_POST
+def cancel(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Ask a run to stop and show where it stands."""
+    run = run_cancel(run=run_or_404(run_id))
+    if request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
+        return render(
+            request, PARTS["run"], {"run": run, "page": RunPage(run, request.GET), "seen": seen(run)}
+        )
+    return redirect("planner:run-detail", run.pk)
+
+
+@login_required
+@require_GET
+def queue(request: HttpRequest, run_id: UUID, queue: str) -> HttpResponse:
+    """Show what a run made of one queue."""
+    run = run_or_404(run_id)
+    figures = next((row for row in queue_figures(run) if row.queue == queue), None)
+    if figures is None:
+        raise Http404
+    context = {
+        "run": run,
+        "row": figures,
+        "resources": resource_order(resources([figures]) | set(figures.real_capability)),
+        "jobs": queue_jobs(run, queue),
+        "taken": victims_of_queue(run, queue),
+        "given": victims_for_queue(run, queue),
+    }
+    return render(request, "planner/run_queue.html", context)
+
+
+@login_required
+@require_GET
+def job(request: HttpRequest, run_id: UUID, namespace: str, name: str) -> HttpResponse:
+    """Show what a run made of one job."""
+    run = run_or_404(run_id)
+    key = f"{namespace}/{name}"
+    try:
+        outcome = job_outcomes(run).get(job=key)
+    except JobOutcome.DoesNotExist:
+        raise Http404 from None
+    context = {
+        "run": run,
+        "job": outcome,
+        "decisions": job_decisions(run, key),
+        "taken": victims_of_job(run, key),
+        "given": victims_for_job(run, key),
+    }
+    return render(request, "planner/run_job.html", context)
+
+
+def seen(run: Run) -> str:
+    """Return what a poll remembers of a run, to ask whether it changed."""
+    return f"{run.state}-{run.progress:.3f}-{run.doing}-{run.cancel_requested:d}"
+
+
+def run_or_404(run_id: UUID) -> Run:
+    """Return a run of the caller's workspace."""
+    try:
+        return get_run(default_workspace(), run_id)
+    except Run.DoesNotExist:
+        raise Http404 from None
