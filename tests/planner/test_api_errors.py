@@ -6,7 +6,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from planner.api.errors import PROBLEM_KEYS
-from planner.models import Scenario, Workspace
+from planner.models import Blob, Scenario, Workspace
 from tests import factories
 
 ID = "{id}"
@@ -150,6 +150,15 @@ def test_a_filter_without_sense_is_told_422(api: APIClient, query: str) -> None:
 @pytest.mark.parametrize("page", ["0", "-1", "99", "x", "1" * 5000])
 def test_a_page_that_is_not_there_is_told_404(api: APIClient, page: str) -> None:
     assert_shape(call(api, "get", f"runs/?page={page}"), 404, "not_found")
+
+
+def test_a_fault_of_ours_tells_nothing_of_its_inside(api: APIClient) -> None:
+    run = factories.run()
+    Blob.objects.filter(pk=run.input_id).update(packed=b"rotten")
+    api.raise_request_exception = False
+    response = call(api, "get", "runs/{id}/input/", run.pk)
+    assert_shape(response, 500, "internal_error")
+    assert "zlib" not in response.content.decode()
 
 
 def test_a_list_comes_in_pages(api: APIClient) -> None:
