@@ -121,7 +121,7 @@ def amount(amounts: Amounts, resource: str, absent: str = "–") -> str:
         return format_html('<span class="soft">{}</span>', absent)
     value = amounts[resource]
     if value is None:
-        return format_html('<span class="soft">unlimited</span>')
+        return format_html('<span class="soft">{}</span>', "unlimited")
     return format_html(
         '<data value="{}" title="{}">{}</data>', value, exact(value, resource), plain(value, resource)
     )

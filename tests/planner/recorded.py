@@ -1,0 +1,40 @@
+"""Runs whose outcome is a recorded answer of the real scheduler: pages then have something true to show."""
+
+import gzip
+import json
+from pathlib import Path
+
+from planner.engine.documents import encoded
+from planner.engine.outcomes import outcome_of
+from planner.models import Blob, Run, Scenario
+from planner.services.runs import run_claim, run_finish
+from tests import factories
+
+CASES = Path(__file__).parents[1] / "fidelity" / "cases"
+
+
+def finished_run(family: str, index: int = 0) -> Run:
+    """Return a succeeded run of a recorded scenario with the recorded result."""
+    with gzip.open(CASES / f"{family}.jsonl.gz") as lines:
+        case = next(json.loads(line) for number, line in enumerate(lines) if number == index)
+    return finish(factories.run(factories.scenario(document=case["scenario"])), case["result"])
+
+
+def finish(run: Run, result: dict) -> Run:
+    """Store a result as a worker would."""
+    claim = run_claim(run_id=run.pk, worker="test")
+    assert claim is not None
+    assert run_finish(
+        claim=claim,
+        result=Blob.of(encoded(result)),
+        outcome=outcome_of(result, run.input.document()),
+        timings={},
+        engine_version="test",
+    )
+    run.refresh_from_db()
+    return run
+
+
+def first_queue(scenario: Scenario) -> str:
+    """Return the name of some queue of a scenario."""
+    return scenario.queues.values_list("name", flat=True)[0]

@@ -1,0 +1,199 @@
+"""Does the page of a run follow the run, and show what it decided?"""
+
+import json
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+
+from planner.models import Run
+from planner.services.runs import run_claim, run_fail, run_heartbeat
+from tests import factories
+from tests.planner.recorded import finished_run
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def browser(client: Client, editor: User) -> Client:
+    client.force_login(editor)
+    return client
+
+
+@pytest.fixture
+def run() -> Run:
+    return finished_run("capacity_hierarchy", 3)
+
+
+def page_of(run: Run) -> str:
+    return reverse("planner:run-detail", args=[run.pk])
+
+
+def fragment(browser: Client, address: str, target: str) -> str:
+    return text_of(browser.get(address, headers={"HX-Request": "true", "HX-Target": target}))
+
+
+def text_of(answer: HttpResponse) -> str:
+    """Return the page; the token of its forms, which is another one each time, is left out."""
+    return re.sub(r'(name="csrfmiddlewaretoken" value)="\w+"', r"\1", answer.content.decode())
+
+
+def pages_of(run: Run) -> list[str]:
+    victim = run.victims.all()[0]
+    return [
+        page_of(run),
+        reverse("planner:run-queue", args=[run.pk, victim.queue]),
+        reverse("planner:run-job", args=[run.pk, *victim.job.split("/")]),
+    ]
+
+
+def test_every_page_of_a_run_works(browser: Client, run: Run) -> None:
+    assert [browser.get(page).status_code for page in pages_of(run)] == [200, 200, 200]
+
+
+def test_every_page_of_a_run_asks_to_log_in(client: Client, run: Run) -> None:
+    for page in pages_of(run):
+        answer = client.get(page)
+        assert answer.status_code == 302
+        assert answer.headers["Location"].startswith(reverse("login"))
+
+
+def test_what_is_not_there_is_404(browser: Client, run: Run) -> None:
+    nowhere = [
+        reverse("planner:run-queue", args=[run.pk, "nobody"]),
+        reverse("planner:run-job", args=[run.pk, "default", "nobody"]),
+        page_of(run).replace(str(run.pk), "00000000-0000-0000-0000-000000000000"),
+    ]
+    assert [browser.get(page).status_code for page in nowhere] == [404, 404, 404]
+
+
+def test_the_page_makes_a_known_number_of_queries(
+    browser: Client, run: Run, django_assert_num_queries
+) -> None:
+    with django_assert_num_queries(14):
+        browser.get(page_of(run))
+
+
+@pytest.mark.parametrize(
+    ("part", "queries"), [("amounts", 5), ("victims", 6), ("pending", 6), ("decisions", 6)]
+)
+def test_a_part_reads_only_what_it_shows(
+    browser: Client, run: Run, django_assert_num_queries, part: str, queries: int
+) -> None:
+    with django_assert_num_queries(queries):
+        fragment(browser, page_of(run), part)
+
+
+@pytest.mark.parametrize("part", ["run", "amounts", "victims", "pending", "decisions"])
+def test_a_part_is_literally_part_of_the_page(browser: Client, run: Run, part: str) -> None:
+    page = text_of(browser.get(page_of(run)))
+    assert fragment(browser, page_of(run), part).strip() in page
+
+
+def test_a_running_run_says_how_far_it_is_and_polls(browser: Client) -> None:
+    run = factories.run()
+    claim = run_claim(run_id=run.pk, worker="test")
+    assert claim is not None
+    run_heartbeat(claim=claim, progress=0.42, doing="reclaim, cycle 1")
+    page = text_of(browser.get(page_of(run)))
+    assert "42 %" in page
+    assert "reclaim, cycle 1" in page
+    assert 'hx-trigger="every 1s"' in page
+    assert fragment(browser, page_of(run), "run").strip() in page
+
+
+def test_a_poll_that_has_seen_this_hears_that_nothing_changed(browser: Client) -> None:
+    run = factories.run()
+    address = re.search(r'hx-get="([^"]+)"', fragment(browser, page_of(run), "run"))[1]  # type: ignore[index]
+    answer = browser.get(address, headers={"HX-Request": "true", "HX-Target": "run"})
+    assert answer.status_code == 204
+    run_claim(run_id=run.pk, worker="test")
+    assert "Running" in fragment(browser, address, "run")
+
+
+def test_a_run_that_is_over_polls_no_more(browser: Client, run: Run) -> None:
+    assert "every 1s" not in text_of(browser.get(page_of(run)))
+
+
+def test_a_failed_run_gives_its_reason(browser: Client) -> None:
+    run = factories.run()
+    claim = run_claim(run_id=run.pk, worker="test")
+    assert claim is not None
+    run_fail(claim=claim, error="Queue a has a parent b that does not exist.")
+    assert "Queue a has a parent b that does not exist." in text_of(browser.get(page_of(run)))
+
+
+def test_cancel_ends_a_waiting_run(browser: Client) -> None:
+    run = factories.run()
+    answer = browser.post(reverse("planner:run-cancel", args=[run.pk]))
+    assert answer.headers["Location"] == page_of(run)
+    assert "was cancelled" in text_of(browser.get(page_of(run)))
+
+
+def test_each_victim_is_shown_with_whom_it_left_for(browser: Client, run: Run) -> None:
+    shown = fragment(browser, page_of(run), "victims")
+    victims = list(run.victims.all())
+    assert victims
+    for victim in victims:
+        for part in (victim.pod, victim.job, victim.queue, victim.node, victim.for_pod, victim.action):
+            assert part in shown
+        assert victim.get_state_display() in shown
+
+
+def test_waiting_jobs_say_why(browser: Client, run: Run) -> None:
+    shown = fragment(browser, page_of(run), "pending")
+    assert "Not enqueued: the podgroup stays Pending" in shown
+    assert "pod group is not ready, 4 Pending, 4 minAvailable" in shown
+
+
+def test_the_figure_holds_the_numbers_of_the_api(browser: Client, run: Run) -> None:
+    shown = fragment(browser, f"{page_of(run)}?resource=cpu", "amounts")
+    text = re.search(r'<script id="amounts-figure" type="application/json">(.+?)</script>', shown)[1]  # type: ignore[index]
+    traces = {
+        trace["name"]: dict(zip(trace["y"], trace["x"], strict=True)) for trace in json.loads(text)["data"]
+    }
+    for row in run.queue_outcomes.filter(in_session=True).exclude(queue="root"):
+        assert traces["Deserved"][row.queue] == row.deserved["cpu"] / 1000
+        assert traces["Allocated"][row.queue] == row.allocated["cpu"] / 1000
+        assert f'<data value="{row.deserved["cpu"]}"' in shown
+
+
+def test_the_resource_switch_changes_table_and_chart(browser: Client, run: Run) -> None:
+    shown = fragment(browser, f"{page_of(run)}?resource=memory", "amounts")
+    assert "Memory in GiB" in shown
+    assert "80 GiB" in shown
+    assert " cores" not in shown
+
+
+def test_the_filter_keeps_queues_by_name(browser: Client, run: Run) -> None:
+    shown = fragment(browser, f"{page_of(run)}?queue=Q-1", "amounts")
+    assert ">q-1<" in shown
+    assert ">q-0<" not in shown
+    assert "No queue is called that" in fragment(browser, f"{page_of(run)}?queue=nobody", "amounts")
+
+
+def test_decisions_are_filtered_and_cut_into_pages(browser: Client, run: Run) -> None:
+    evictions = fragment(browser, f"{page_of(run)}?op=evict", "decisions")
+    assert evictions.count("<tr>") - 1 == run.decisions.filter(op="evict").count()
+    words = fragment(browser, f"{page_of(run)}?words=new5", "decisions")
+    assert words.count("<tr>") - 1 == run.decisions.filter(job="default/new5").count()
+
+
+def test_long_lists_are_cut_into_pages(browser: Client) -> None:
+    run = finished_run("scale")
+    first = fragment(browser, page_of(run), "decisions")
+    assert f"1 to 25 of {run.decisions.count()} decisions" in first
+    second = fragment(browser, f"{page_of(run)}?decisions=2&op=bind", "decisions")
+    assert "?decisions=3&amp;op=bind" in second
+
+
+def test_run_starts_a_run_of_the_present_revision(browser: Client) -> None:
+    scenario = factories.scenario()
+    answer = browser.post(reverse("planner:run-submit", args=[scenario.pk]))
+    run = scenario.runs.get()
+    assert answer.headers["Location"] == page_of(run)
+    assert run.scenario_revision == scenario.revision
+    assert run.owner.username == "editor"
