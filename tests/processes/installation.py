@@ -1,0 +1,104 @@
+"""A private Queuecast: its own folder, database and broker, with workers that can be killed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+
+SHORT = {
+    "QUEUECAST_LEASE_SECONDS": "3",
+    "QUEUECAST_HEARTBEAT_SECONDS": "0.2",
+    "QUEUECAST_SWEEP_SECONDS": "0.5",
+    "QUEUECAST_REKICK_SECONDS": "2",
+}
+
+
+class Worker:
+    """A Celery worker with its process group."""
+
+    def __init__(self, installation: "Installation") -> None:
+        self._log = (installation.folder / "worker.log").open("ab")
+        self.process = subprocess.Popen(
+            [
+                sys.executable, "-m", "celery", "--quiet", "--app", "config", "worker",
+                "--loglevel", "warning", "--without-gossip", "--without-mingle", "--without-heartbeat",
+            ],
+            cwd=ROOT,
+            env=installation.environment,
+            stdout=self._log,
+            stderr=self._log,
+            start_new_session=True,
+        )  # fmt: skip
+
+    def simulations(self) -> list[int]:
+        """Return the process ids of the runs' child processes."""
+        children = Path(f"/proc/{self.process.pid}/task").glob("*/children")
+        return [int(pid) for path in children for pid in path.read_text().split()]
+
+    def kill(self) -> None:
+        """Kill it as the system would: nothing of it gets to say goodbye."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.end()
+
+    def stop(self) -> None:
+        """Ask it to go."""
+        self.process.terminate()
+        self.end()
+
+    def end(self) -> None:
+        try:
+            self.process.wait(15)
+        finally:
+            self.process.kill()
+            self.process.wait()
+            self._log.close()
+
+
+class Installation:
+    """One installation; `variables` say which database and broker it uses."""
+
+    def __init__(self, folder: Path, variables: dict[str, str]) -> None:
+        self.folder = folder
+        inherited = {
+            name: value for name, value in os.environ.items()
+            if not name.startswith("QUEUECAST_") and name not in ("DATABASE_URL", "REDIS_URL")
+        }  # fmt: skip
+        self.environment = {
+            **inherited, **SHORT, **variables,
+            "QUEUECAST_VAR": str(folder), "DJANGO_SETTINGS_MODULE": "config.settings", "TMPDIR": str(folder),
+        }  # fmt: skip
+        self.manage("migrate", "--verbosity", "0")
+        self._workers: list[Worker] = []
+
+    def manage(self, *arguments: str) -> str:
+        """Return what a command of manage.py prints."""
+        return self._python(str(ROOT / "manage.py"), *arguments)
+
+    def drive(self, step: str, *arguments: str) -> Any:
+        """Return what a step of `tests.processes.driver` answers."""
+        return json.loads(self._python("-m", "tests.processes.driver", step, *arguments))
+
+    def start_worker(self) -> Worker:
+        self._workers.append(Worker(self))
+        return self._workers[-1]
+
+    def close(self) -> None:
+        for worker in self._workers:
+            if worker.process.poll() is None:
+                worker.kill()
+
+    def log(self) -> str:
+        return (self.folder / "worker.log").read_text()
+
+    def _python(self, *arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout

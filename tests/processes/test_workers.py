@@ -1,0 +1,95 @@
+"""What becomes of runs when workers die: real workers, a real broker, a core that truly computes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.processes.installation import ROOT, Installation
+from tests.processes.test_supervisor import wait_until_dead
+
+LONG = "60"
+"""Cycles: some ten seconds of computing."""
+ENDLESS = "5000"
+SHORT = "1"
+
+
+def test_a_run_whose_worker_was_killed_is_taken_again_and_finishes(installation: Installation) -> None:
+    worker = installation.start_worker()
+    [long] = installation.drive("submit", LONG, "1")
+    assert installation.drive("computing", long).endswith(f":{worker.process.pid}")
+    simulations = worker.simulations()
+    assert simulations
+    worker.kill()
+    for pid in simulations:
+        wait_until_dead(pid)
+    others = installation.drive("submit", SHORT, "4")
+    installation.start_worker()
+    endings = installation.drive("over", long, *others)
+    assert {ending["state"] for ending in endings.values()} == {"succeeded"}
+    assert (endings[long]["attempt"], endings[long]["losses"]) == (2, 1)
+    assert {endings[other]["attempt"] for other in others} == {1}
+    assert all((ending["queues"], ending["jobs"]) == (2, 2) for ending in endings.values())
+
+
+def test_the_stored_bytes_are_what_the_core_prints_for_the_frozen_input(installation: Installation) -> None:
+    installation.start_worker()
+    [run] = installation.drive("submit", "2", "1")
+    installation.drive("over", run)
+    frozen = installation.drive("frozen", run)
+    printed = subprocess.run(
+        [sys.executable, "-m", "scheduler_core", "simulate", "-"],
+        cwd=ROOT,
+        input=frozen.encode(),
+        capture_output=True,
+        check=True,
+    ).stdout
+    assert installation.drive("result", run).encode() == printed
+    assert len(json.loads(printed)["cycles"]) == 2
+
+
+def test_a_worker_that_is_asked_to_go_puts_its_run_back(installation: Installation) -> None:
+    worker = installation.start_worker()
+    [run] = installation.drive("submit", LONG, "1")
+    installation.drive("computing", run)
+    worker.stop()
+    assert installation.drive("queued", run) == 0
+    installation.start_worker()
+    ending = installation.drive("over", run)[run]
+    assert (ending["state"], ending["attempt"], ending["losses"]) == ("succeeded", 2, 0)
+
+
+def test_a_running_run_is_cancelled_within_two_seconds(installation: Installation) -> None:
+    worker = installation.start_worker()
+    [run] = installation.drive("submit", ENDLESS, "1")
+    installation.drive("computing", run)
+    [simulation] = worker.simulations()
+    assert installation.drive("cancel", run) < 2
+    wait_until_dead(simulation)
+    assert installation.drive("over", run)[run]["state"] == "cancelled"
+
+
+def test_a_simulation_that_is_killed_fails_its_run_and_not_the_worker(installation: Installation) -> None:
+    worker = installation.start_worker()
+    [long] = installation.drive("submit", ENDLESS, "1")
+    installation.drive("computing", long)
+    [simulation] = worker.simulations()
+    os.kill(simulation, signal.SIGKILL)
+    ending = installation.drive("over", long)[long]
+    assert ending["state"] == "failed"
+    assert "SIGKILL" in ending["error"]
+    [short] = installation.drive("submit", SHORT, "1")
+    assert installation.drive("over", short)[short]["state"] == "succeeded"
+
+
+@pytest.mark.parametrize("installation", ["defaults"], indirect=True)
+def test_runs_whose_messages_are_lost_are_kicked_again(installation: Installation) -> None:
+    runs = installation.drive("submit", SHORT, "3")
+    for message in (installation.folder / "broker" / "messages").iterdir():
+        message.unlink()
+    installation.start_worker()
+    endings = installation.drive("over", *runs)
+    assert {ending["state"] for ending in endings.values()} == {"succeeded"}
