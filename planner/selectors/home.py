@@ -18,3 +18,8 @@ def scenarios_with_last_run(workspace: Workspace) -> QuerySet[Scenario]:
 def recent_runs(workspace: Workspace, limit: int = 12) -> QuerySet[Run]:
     """Return the newest runs (1 query)."""
     return runs(workspace)[:limit]
+
+
+def scenario_runs(scenario: Scenario, limit: int = 12) -> QuerySet[Run]:
+    """Return the newest runs of a scenario (1 query)."""
+    return scenario.runs.order_by("-created")[:limit]

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from planner.models import Scenario
 from planner.selectors.history import changes_since
-from planner.selectors.runs import runs
+from planner.selectors.home import scenario_runs
 from planner.selectors.scenarios import get_scenario, queue_rows
 from planner.selectors.workspaces import default_workspace
 from planner.services.errors import Invalid, StaleRevision
@@ -21,7 +21,6 @@ from planner.views.cluster import cluster_totals
 from planner.views.pages import caller, fragment_asked
 from planner.views.queue_tree import QueueTree, queue_tree
 
-RUNS_SHOWN = 10
 STALE, INVALID = 412, 422
 
 
@@ -61,7 +60,7 @@ def scenario_page(
         "tree": scenario_tree(scenario),
         "totals": cluster_totals(scenario.snapshot),
         "conf_text": scenario.conf_text,
-        "runs": runs(scenario.workspace).filter(scenario=scenario)[:RUNS_SHOWN],
+        "runs": scenario_runs(scenario),
         **(changed or {}),
     }
     return render(request, "planner/scenario_detail.html", context, status=status)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
 from knox.models import AuthToken
 from rest_framework.test import APIClient
 
@@ -24,6 +25,13 @@ def api(editor: User) -> APIClient:
 def stranger(db: None) -> APIClient:
     """A script without a token."""
     return _client()
+
+
+@pytest.fixture
+def browser(client: Client, editor: User) -> Client:
+    """A browser in which the editor is logged in."""
+    client.force_login(editor)
+    return client
 
 
 @pytest.fixture

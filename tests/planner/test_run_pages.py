@@ -4,23 +4,16 @@ import json
 import re
 
 import pytest
-from django.contrib.auth.models import User
-from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
 from planner.models import Run
 from planner.services.runs import run_claim, run_fail, run_heartbeat
 from tests import factories
+from tests.planner.pages import asking_for, part, text_of
 from tests.planner.recorded import finished_run
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def browser(client: Client, editor: User) -> Client:
-    client.force_login(editor)
-    return client
 
 
 @pytest.fixture
@@ -30,15 +23,6 @@ def run() -> Run:
 
 def page_of(run: Run) -> str:
     return reverse("planner:run-detail", args=[run.pk])
-
-
-def fragment(browser: Client, address: str, target: str) -> str:
-    return text_of(browser.get(address, headers={"HX-Request": "true", "HX-Target": target}))
-
-
-def text_of(answer: HttpResponse) -> str:
-    """Return the page; the token of its forms, which is another one each time, is left out."""
-    return re.sub(r'(name="csrfmiddlewaretoken" value)="\w+"', r"\1", answer.content.decode())
 
 
 def pages_of(run: Run) -> list[str]:
@@ -78,19 +62,19 @@ def test_the_page_makes_a_known_number_of_queries(
 
 
 @pytest.mark.parametrize(
-    ("part", "queries"), [("amounts", 5), ("victims", 6), ("pending", 6), ("decisions", 6)]
+    ("name", "queries"), [("amounts", 5), ("victims", 6), ("pending", 6), ("decisions", 6)]
 )
 def test_a_part_reads_only_what_it_shows(
-    browser: Client, run: Run, django_assert_num_queries, part: str, queries: int
+    browser: Client, run: Run, django_assert_num_queries, name: str, queries: int
 ) -> None:
     with django_assert_num_queries(queries):
-        fragment(browser, page_of(run), part)
+        part(browser, page_of(run), name)
 
 
-@pytest.mark.parametrize("part", ["run", "amounts", "victims", "pending", "decisions"])
-def test_a_part_is_literally_part_of_the_page(browser: Client, run: Run, part: str) -> None:
+@pytest.mark.parametrize("name", ["run", "amounts", "victims", "pending", "decisions"])
+def test_a_part_is_literally_part_of_the_page(browser: Client, run: Run, name: str) -> None:
     page = text_of(browser.get(page_of(run)))
-    assert fragment(browser, page_of(run), part).strip() in page
+    assert part(browser, page_of(run), name).strip() in page
 
 
 def test_a_running_run_says_how_far_it_is_and_polls(browser: Client) -> None:
@@ -102,16 +86,16 @@ def test_a_running_run_says_how_far_it_is_and_polls(browser: Client) -> None:
     assert "42 %" in page
     assert "reclaim, cycle 1" in page
     assert 'hx-trigger="every 1s"' in page
-    assert fragment(browser, page_of(run), "run").strip() in page
+    assert part(browser, page_of(run), "run").strip() in page
 
 
 def test_a_poll_that_has_seen_this_hears_that_nothing_changed(browser: Client) -> None:
     run = factories.run()
-    address = re.search(r'hx-get="([^"]+)"', fragment(browser, page_of(run), "run"))[1]  # type: ignore[index]
-    answer = browser.get(address, headers={"HX-Request": "true", "HX-Target": "run"})
+    address = re.search(r'hx-get="([^"]+)"', part(browser, page_of(run), "run"))[1]  # type: ignore[index]
+    answer = browser.get(address, headers=asking_for("run"))
     assert answer.status_code == 204
     run_claim(run_id=run.pk, worker="test")
-    assert "Running" in fragment(browser, address, "run")
+    assert "Running" in part(browser, address, "run")
 
 
 def test_a_run_that_is_over_polls_no_more(browser: Client, run: Run) -> None:
@@ -134,23 +118,23 @@ def test_cancel_ends_a_waiting_run(browser: Client) -> None:
 
 
 def test_each_victim_is_shown_with_whom_it_left_for(browser: Client, run: Run) -> None:
-    shown = fragment(browser, page_of(run), "victims")
+    shown = part(browser, page_of(run), "victims")
     victims = list(run.victims.all())
     assert victims
     for victim in victims:
-        for part in (victim.pod, victim.job, victim.queue, victim.node, victim.for_pod, victim.action):
-            assert part in shown
+        for word in (victim.pod, victim.job, victim.queue, victim.node, victim.for_pod, victim.action):
+            assert word in shown
         assert victim.get_state_display() in shown
 
 
 def test_waiting_jobs_say_why(browser: Client, run: Run) -> None:
-    shown = fragment(browser, page_of(run), "pending")
+    shown = part(browser, page_of(run), "pending")
     assert "Not enqueued: the podgroup stays Pending" in shown
     assert "pod group is not ready, 4 Pending, 4 minAvailable" in shown
 
 
 def test_the_figure_holds_the_numbers_of_the_api(browser: Client, run: Run) -> None:
-    shown = fragment(browser, f"{page_of(run)}?resource=cpu", "amounts")
+    shown = part(browser, f"{page_of(run)}?resource=cpu", "amounts")
     text = re.search(r'<script id="amounts-figure" type="application/json">(.+?)</script>', shown)[1]  # type: ignore[index]
     traces = {
         trace["name"]: dict(zip(trace["y"], trace["x"], strict=True)) for trace in json.loads(text)["data"]
@@ -162,31 +146,31 @@ def test_the_figure_holds_the_numbers_of_the_api(browser: Client, run: Run) -> N
 
 
 def test_the_resource_switch_changes_table_and_chart(browser: Client, run: Run) -> None:
-    shown = fragment(browser, f"{page_of(run)}?resource=memory", "amounts")
+    shown = part(browser, f"{page_of(run)}?resource=memory", "amounts")
     assert "Memory in GiB" in shown
     assert "80 GiB" in shown
     assert " cores" not in shown
 
 
 def test_the_filter_keeps_queues_by_name(browser: Client, run: Run) -> None:
-    shown = fragment(browser, f"{page_of(run)}?queue=Q-1", "amounts")
+    shown = part(browser, f"{page_of(run)}?queue=Q-1", "amounts")
     assert ">q-1<" in shown
     assert ">q-0<" not in shown
-    assert "No queue is called that" in fragment(browser, f"{page_of(run)}?queue=nobody", "amounts")
+    assert "No queue is called that" in part(browser, f"{page_of(run)}?queue=nobody", "amounts")
 
 
 def test_decisions_are_filtered_and_cut_into_pages(browser: Client, run: Run) -> None:
-    evictions = fragment(browser, f"{page_of(run)}?op=evict", "decisions")
+    evictions = part(browser, f"{page_of(run)}?op=evict", "decisions")
     assert evictions.count("<tr>") - 1 == run.decisions.filter(op="evict").count()
-    words = fragment(browser, f"{page_of(run)}?words=new5", "decisions")
+    words = part(browser, f"{page_of(run)}?words=new5", "decisions")
     assert words.count("<tr>") - 1 == run.decisions.filter(job="default/new5").count()
 
 
 def test_long_lists_are_cut_into_pages(browser: Client) -> None:
     run = finished_run("scale")
-    first = fragment(browser, page_of(run), "decisions")
+    first = part(browser, page_of(run), "decisions")
     assert f"1 to 25 of {run.decisions.count()} decisions" in first
-    second = fragment(browser, f"{page_of(run)}?decisions=2&op=bind", "decisions")
+    second = part(browser, f"{page_of(run)}?decisions=2&op=bind", "decisions")
     assert "?decisions=3&amp;op=bind" in second
 
 

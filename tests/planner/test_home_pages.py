@@ -1,0 +1,77 @@
+"""Does the first page lead to what there is, and say what to do when there is nothing?"""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from planner.services.accounts import token_create
+from tests import factories
+from tests.planner.pages import text_of
+
+pytestmark = pytest.mark.django_db
+
+
+def test_an_empty_installation_says_what_to_do(browser: Client) -> None:
+    page = text_of(browser.get("/"))
+    assert "No scenario yet" in page
+    assert "No run yet" in page
+    assert "Import a cluster" in page
+    assert "Open the sample" in page
+
+
+def test_scenarios_and_runs_are_listed(browser: Client) -> None:
+    run = factories.run()
+    page = text_of(browser.get("/"))
+    assert reverse("planner:scenario-detail", args=[run.scenario_id]) in page
+    assert reverse("planner:run-detail", args=[run.pk]) in page
+
+
+@pytest.mark.parametrize("scenarios", [1, 5])
+def test_the_number_of_queries_does_not_grow(
+    browser: Client, django_assert_num_queries, scenarios: int
+) -> None:
+    for number in range(scenarios):
+        factories.run(factories.scenario(name=f"what if {number}"))
+    with django_assert_num_queries(5):
+        browser.get("/")
+
+
+def test_every_page_asks_to_log_in(client: Client) -> None:
+    for name in ("home", "import", "account"):
+        address = reverse(f"planner:{name}")
+        assert client.get(address).headers["Location"] == f"{reverse('login')}?next={address}"
+
+
+def test_logging_in_leads_on(client: Client) -> None:
+    factories.user("editor", "a-long-test-password")
+    assert "do not match" in text_of(client.post("/login/", {"username": "editor", "password": "wrong"}))
+    answer = client.post(
+        "/login/?next=/import/",
+        {"username": "editor", "password": "a-long-test-password", "next": "/import/"},
+    )
+    assert answer.headers["Location"] == "/import/"
+
+
+def test_a_token_is_shown_once_and_can_be_revoked(browser: Client) -> None:
+    assert "No token yet" in text_of(browser.get("/account/"))
+    page = text_of(browser.post("/account/tokens/"))
+    assert "Copy the token now" in page
+    revoke = page.split('action="/account/tokens/')[2].split('"')[0]
+    assert "Copy the token now" not in text_of(browser.get("/account/"))
+    browser.post(f"/account/tokens/{revoke}")
+    assert "No token yet" in text_of(browser.get("/account/"))
+
+
+def test_nobody_revokes_the_token_of_somebody_else(browser: Client) -> None:
+    factories.user("other")
+    key = token_create(username="other")[:15]
+    browser.post(f"/account/tokens/{key}/")
+    browser.logout()
+    browser.force_login(factories.user("other"))
+    assert key in text_of(browser.get("/account/"))
+
+
+def test_every_page_forbids_foreign_scripts_and_styles(browser: Client) -> None:
+    policy = browser.get("/").headers["Content-Security-Policy"]
+    assert "default-src 'self'" in policy
+    assert "unsafe" not in policy

@@ -1,0 +1,184 @@
+"""Can a scenario be edited on its page, and is nothing lost when it cannot?"""
+
+import re
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+
+from planner.models import Queue, Scenario
+from planner.services.queues import queue_update
+from tests import factories
+from tests.planner.pages import asking_for, part, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def scenario() -> Scenario:
+    return factories.scenario()
+
+
+def page_of(scenario: Scenario) -> str:
+    return reverse("planner:scenario-detail", args=[scenario.pk])
+
+
+def queue_of(scenario: Scenario, name: str = "waits") -> str:
+    return reverse("planner:queue", args=[scenario.pk, name])
+
+
+def save(browser: Client, scenario: Scenario, *, revision: int = 1, **typed: str) -> HttpResponse:
+    fields = {"revision": str(revision), **{name.replace("__", "."): text for name, text in typed.items()}}
+    return browser.post(queue_of(scenario), fields, headers=asking_for("queue-waits"))
+
+
+def stored(scenario: Scenario, name: str = "waits") -> Queue:
+    return scenario.queues.get(name=name)
+
+
+def test_the_page_shows_every_queue_with_units(browser: Client, scenario: Scenario) -> None:
+    page = text_of(browser.get(page_of(scenario)))
+    assert 'role="treegrid"' in page
+    assert page.count('aria-level="') == 2
+    assert '<data value="12000.0" title="12000m">12 cores</data>' in page
+
+
+def test_the_page_asks_to_log_in(client: Client, scenario: Scenario) -> None:
+    pages = [page_of(scenario), queue_of(scenario), reverse("planner:conf", args=[scenario.pk])]
+    for page in pages:
+        assert client.get(page).headers["Location"].startswith(reverse("login"))
+
+
+def test_the_page_makes_a_known_number_of_queries(
+    browser: Client, scenario: Scenario, django_assert_num_queries
+) -> None:
+    browser.get(page_of(scenario))
+    with django_assert_num_queries(6):
+        browser.get(page_of(scenario))
+
+
+def test_a_line_is_literally_part_of_the_page(browser: Client, scenario: Scenario) -> None:
+    line = part(browser, queue_of(scenario), "queue-waits").split("<template>")[0]
+    assert line.strip() in text_of(browser.get(page_of(scenario)))
+
+
+def test_an_open_line_is_literally_part_of_the_page(browser: Client, scenario: Scenario) -> None:
+    line = part(browser, f"{queue_of(scenario)}?edit", "queue-waits").split("<template>")[0]
+    assert 'name="capability.cpu" value="12"' in line
+    assert line.strip() in text_of(browser.get(f"{queue_of(scenario)}?edit"))
+
+
+def test_the_editor_offers_the_resources_that_nodes_have(browser: Client) -> None:
+    document = factories.cluster()
+    document["nodes"].append(factories.node("gpu", **{"nvidia.com/gpu": "8"}))
+    line = part(browser, f"{queue_of(factories.scenario(document=document))}?edit", "queue-waits")
+    assert 'name="deserved.nvidia.com/gpu"' in line
+
+
+def test_saving_changes_only_what_was_typed(browser: Client, scenario: Scenario) -> None:
+    answer = save(browser, scenario, weight="4", guarantee__resource__cpu="500m", reclaimable="false")
+    assert answer.status_code == 200
+    assert "0.5 cores" in text_of(answer)
+    queue = stored(scenario)
+    assert (queue.weight, queue.guarantee, queue.reclaimable) == (4, {"cpu": "500m"}, False)
+    assert queue.capability == {"cpu": "12"}
+
+
+def test_saving_tells_the_page_its_new_revision(browser: Client, scenario: Scenario) -> None:
+    answer = save(browser, scenario, weight="4")
+    assert answer.headers["HX-Trigger"] == '{"revision": {"seen": 1, "now": 2}}'
+    assert 'hx-swap-oob="true">revision 2<' in text_of(answer)
+
+
+def test_an_emptied_field_is_not_set_any_more(browser: Client, scenario: Scenario) -> None:
+    save(browser, scenario, capability__cpu="", weight="")
+    assert stored(scenario).capability == {}
+    assert stored(scenario).weight is None
+
+
+def test_a_bad_quantity_stays_in_its_field_with_the_reason(browser: Client, scenario: Scenario) -> None:
+    answer = save(browser, scenario, capability__cpu="12 cores", weight="many")
+    assert answer.status_code == 422
+    page = text_of(answer)
+    assert 'value="12 cores"' in page
+    assert 'value="many"' in page
+    assert page.count('aria-invalid="true"') == 2
+    assert "Not saved." in page
+    assert stored(scenario).capability == {"cpu": "12"}
+
+
+@pytest.fixture
+def edited_meanwhile(scenario: Scenario) -> Scenario:
+    queue_update(
+        scenario=scenario,
+        name="waits",
+        patch={"weight": 7},
+        expected_revision=1,
+        user=factories.user("other"),
+    )
+    return scenario
+
+
+def test_a_stale_edit_is_refused_with_both_versions(browser: Client, edited_meanwhile: Scenario) -> None:
+    answer = save(browser, edited_meanwhile, weight="3")
+    assert answer.status_code == 412
+    page = text_of(answer)
+    assert "You edited revision 1; the scenario is at revision 2 now." in page
+    assert re.search(
+        r"<td>other</td><td><code>queues.waits.weight</code></td><td><code>1</code></td><td><code>7<", page
+    )
+    assert stored(edited_meanwhile).weight == 7
+
+
+def test_a_stale_edit_loses_nothing_that_was_typed_and_undoes_nothing(
+    browser: Client, edited_meanwhile: Scenario
+) -> None:
+    page = text_of(save(browser, edited_meanwhile, weight="1", capability__cpu="16"))
+    assert 'name="capability.cpu" value="16"' in page
+    assert 'name="weight" value="7"' in page
+    assert 'name="revision" value="2"' in page
+
+
+def test_a_stale_edit_can_be_saved_over_the_other(browser: Client, edited_meanwhile: Scenario) -> None:
+    assert save(browser, edited_meanwhile, weight="3", revision=2).status_code == 200
+    assert stored(edited_meanwhile).weight == 3
+
+
+def test_without_javascript_the_page_comes_back(browser: Client, scenario: Scenario) -> None:
+    fields = {"revision": "1", "weight": "5"}
+    answer = browser.post(queue_of(scenario), fields)
+    assert answer.headers["Location"] == page_of(scenario) + "#queue-waits"
+    answer = browser.post(queue_of(scenario), fields | {"weight": "3"})
+    assert answer.status_code == 412
+    page = text_of(answer)
+    assert "<html" in page
+    assert 'name="weight" value="3"' in page
+
+
+def conf_saved(browser: Client, scenario: Scenario, text: str, revision: int = 1) -> HttpResponse:
+    address = reverse("planner:conf", args=[scenario.pk])
+    return browser.post(address, {"text": text, "revision": str(revision)}, headers=asking_for("conf"))
+
+
+def test_the_configuration_is_kept_as_it_was_typed(browser: Client, scenario: Scenario) -> None:
+    text = factories.CONF + "# reclaim only at night\n"
+    assert "saved as revision 2" in text_of(conf_saved(browser, scenario, text.replace("\n", "\r\n")))
+    scenario.refresh_from_db()
+    assert scenario.conf_text == text
+
+
+def test_a_configuration_that_is_no_yaml_stays_in_its_field(browser: Client, scenario: Scenario) -> None:
+    answer = conf_saved(browser, scenario, "actions: [enqueue\ntiers: {")
+    assert answer.status_code == 422
+    assert "actions: [enqueue\ntiers: {" in text_of(answer)
+    scenario.refresh_from_db()
+    assert scenario.conf_text == factories.CONF
+
+
+def test_a_stale_configuration_is_refused_and_kept(browser: Client, edited_meanwhile: Scenario) -> None:
+    answer = conf_saved(browser, edited_meanwhile, "actions: allocate\n")
+    assert answer.status_code == 412
+    page = text_of(answer)
+    assert "You edited revision 1; the scenario is at revision 2 now." in page
+    assert "actions: allocate\n</textarea>" in page
