@@ -1,0 +1,203 @@
+"""What does a JSON document hold? The C parser reads it; only one with a fault is read again, with care."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from json import JSONDecodeError, JSONDecoder
+from typing import Any
+
+from manifests.document import MAX_DEPTH, Document, Fault, Span, Steps
+from manifests.json_places import find_in_json
+
+_TOKEN = re.compile(r'[ \t\r\n]*("(?:[^"\\]|\\.)*"|[{}\[\],:]|[^ \t\r\n{}\[\],:"]+)', re.DOTALL)
+_SUSPECT_ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
+"""May make a character that cannot be stored: NUL, or half of a surrogate pair."""
+_MAX_DIGITS = 1000
+
+_FIX = "check the quotes, commas and brackets around this line"
+_FIXES = {
+    "Expecting property name enclosed in double quotes": "quote the key; no comma after the last",
+    "Expecting ',' delimiter": "put a comma between the entries, or close the bracket",
+    "Unterminated string starting at": "close the quote",
+    "Invalid control character at": r"write line breaks and tabs inside a text as \n and \t",
+}
+
+
+class _Suspect(ValueError):
+    """The C parser met something odd and cannot say where."""
+
+
+def read_json(text: str, start: int) -> tuple[Document, int]:
+    """Return the document that begins at a place, and where it ends or cannot be read further."""
+    line = text.count("\n", 0, start)
+    faults: list[Fault] = []
+    try:
+        value, end = _decoded(text, start)
+    except JSONDecodeError as error:
+        value, end, faults = None, error.pos, [_syntax_fault(error)]
+    document = Document(text, Span(start, 0, line, end), value, find_in_json, faults)
+    if value is _ODD:
+        document.value, end = _read_with_care(document)
+    return document, end
+
+
+_ODD = object()
+
+
+def _decoded(text: str, start: int) -> tuple[Any, int]:
+    """Return the value and its end; an odd one is left to the careful reader."""
+    try:
+        value, end = _STRICT.raw_decode(text, start)
+    except JSONDecodeError:
+        raise
+    except (ValueError, RecursionError):
+        return _ODD, start
+    return (_ODD if _is_deep(value) or _SUSPECT_ESCAPE.search(text, start, end) else value), end
+
+
+def _read_with_care(document: Document) -> tuple[Any, int]:
+    """Put every fault of a document on record; return what can be used of it, and its end."""
+    start = document.whole.start
+    document.faults.extend(_faults(document.text, start, document.whole.line))
+    if any(fault.rule == "json.depth" for fault in document.faults):
+        return None, start
+    try:
+        value, end = _LENIENT.raw_decode(document.text, start)
+        return (None if any(fault.rule == "json.character" for fault in document.faults) else value), end
+    except JSONDecodeError as error:
+        document.faults.append(_syntax_fault(error))
+        return None, error.pos
+
+
+def _syntax_fault(error: JSONDecodeError) -> Fault:
+    message = f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
+    return Fault("json.syntax", message, error.lineno - 1, _FIXES.get(error.msg, _FIX))
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise _Suspect("duplicate key")
+    return value
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        raise _Suspect("a number beyond all numbers")
+    return value
+
+
+def _no_constant(text: str) -> None:
+    raise _Suspect(text)
+
+
+def _usable(text: str) -> int | float | None:
+    """Return a number that JSON and Python both know, else None."""
+    if len(text) > _MAX_DIGITS:
+        return None
+    number = float(text)
+    if not (float("-inf") < number < float("inf")):
+        return None
+    return number if set(text) & set(".eE") else int(text)
+
+
+_STRICT = JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, parse_constant=_no_constant)
+_LENIENT = JSONDecoder(parse_int=_usable, parse_float=_usable, parse_constant=_usable)
+
+
+def _is_deep(value: Any) -> bool:
+    """Return whether containers nest deeper than the limit."""
+    level = [value]
+    for _ in range(MAX_DEPTH + 1):
+        containers = [outer for outer in level if type(outer) in (dict, list)]
+        if not containers:
+            return False
+        level = [
+            inner for outer in containers for inner in (outer.values() if type(outer) is dict else outer)
+        ]
+    return True
+
+
+# The careful reader
+
+
+@dataclass
+class _Open:
+    """A container whose end has not been read yet."""
+
+    is_mapping: bool
+    keys: set[str] = field(default_factory=set)
+    key: str = ""
+    index: int = 0
+    awaits_key: bool = True
+
+
+def _faults(text: str, start: int, line: int) -> Iterator[Fault]:
+    """Yield what the C parser cannot place, up to the document's end or its first fault of form."""
+    stack: list[_Open] = []
+    position = start
+    while token := _TOKEN.match(text, position):
+        line += text.count("\n", position, token.start(1))
+        word = token[1]
+        for rule, message, fix in _word_faults(word, stack):
+            yield Fault(rule, message, line, fix, _steps(stack))
+        if len(stack) > MAX_DEPTH:
+            yield Fault("json.depth", f"nested more than {MAX_DEPTH} levels deep", line, "flatten it")
+            return
+        position = token.end()
+        if not stack:
+            return
+
+
+def _word_faults(word: str, stack: list[_Open]) -> Iterator[tuple[str, str, str]]:
+    """Take one token; yield rule, message and fix of what is wrong with it."""
+    inner = stack[-1] if stack else None
+    if word in ("{", "["):
+        stack.append(_Open(is_mapping=word == "{"))
+    elif word in ("}", "]"):
+        stack.pop()
+    elif word == "," and inner:
+        inner.index += 1
+        inner.awaits_key = True
+    elif word == ":":
+        pass
+    elif word[0] == '"':
+        yield from _text_faults(word, inner)
+    elif word not in ("true", "false", "null") and _is_unusable_number(word):
+        yield (
+            "json.value",
+            f"{word[:40]} is not a number that the Kubernetes API knows",
+            "write a finite number",
+        )
+
+
+def _is_unusable_number(word: str) -> bool:
+    try:
+        return _usable(word) is None
+    except ValueError:
+        return False  # no number at all: a fault of form, which the parser reports
+
+
+def _text_faults(word: str, inner: _Open | None) -> Iterator[tuple[str, str, str]]:
+    try:
+        content = json.loads(word, strict=False)
+    except ValueError:
+        return  # a fault of form
+    if not _is_storable(content):
+        yield "json.character", "the text holds NUL or half of a surrogate pair", "remove the character"
+    if inner and inner.is_mapping and inner.awaits_key:
+        inner.awaits_key = False
+        inner.key = content.encode("utf-8", "replace").decode()
+        if inner.key in inner.keys:
+            yield "json.duplicate", f"{inner.key} stands here a second time", "keep one"
+        inner.keys.add(inner.key)
+
+
+def _is_storable(content: str) -> bool:
+    return "\0" not in content and not any("\ud800" <= character <= "\udfff" for character in content)
+
+
+def _steps(stack: list[_Open]) -> Steps:
+    return tuple(inner.key if inner.is_mapping else inner.index for inner in stack)

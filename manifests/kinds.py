@@ -1,0 +1,44 @@
+"""Which kinds of objects does the scheduler read, and in which list of a scenario do they stand?"""
+
+from typing import Any, NamedTuple
+
+
+class Kind(NamedTuple):
+    """A kind of object as Kubernetes names it."""
+
+    group: str
+    name: str
+    namespaced: bool
+
+
+LISTS = {
+    "nodes": Kind("", "Node", namespaced=False),
+    "queues": Kind("scheduling.volcano.sh", "Queue", namespaced=False),
+    "podgroups": Kind("scheduling.volcano.sh", "PodGroup", namespaced=True),
+    "pods": Kind("", "Pod", namespaced=True),
+    "jobs": Kind("batch.volcano.sh", "Job", namespaced=True),
+    "priorityclasses": Kind("scheduling.k8s.io", "PriorityClass", namespaced=False),
+    "resourcequotas": Kind("", "ResourceQuota", namespaced=True),
+    "namespaces": Kind("", "Namespace", namespaced=False),
+    "poddisruptionbudgets": Kind("policy", "PodDisruptionBudget", namespaced=True),
+}
+"""The lists of a scenario, in its order."""
+
+_LIST_OF = {(kind.group, kind.name): name for name, kind in LISTS.items()}
+
+
+def group_of(api_version: str) -> str:
+    """Return the API group: `v1` has the empty one."""
+    return api_version.rpartition("/")[0]
+
+
+def list_of(api_version: str, kind: str) -> str | None:
+    """Return the scenario list of a kind, None when the scheduler does not read it."""
+    return _LIST_OF.get((group_of(api_version), kind))
+
+
+def full_name(list_name: str, item: Any) -> tuple[str, str]:
+    """Return namespace and name of an object with sound metadata; no namespace means `default`."""
+    metadata = item["metadata"]
+    namespace = metadata.get("namespace") or "default"
+    return (namespace if LISTS[list_name].namespaced else "", metadata["name"])

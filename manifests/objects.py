@@ -1,0 +1,44 @@
+"""Which objects does a document hold: one, a List of them, a scenario, a bare configuration?"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from manifests.document import Steps
+from manifests.kinds import LISTS
+
+
+class Item(NamedTuple):
+    """An object, and where it stands in its document."""
+
+    value: Any
+    steps: Steps
+    api_version: Any
+    kind: Any
+
+
+def scenario_in(value: Any) -> tuple[dict[str, Any], Steps] | None:
+    """Return the scenario in a document, and the way to it: a recorded one stands beside its result."""
+    if not isinstance(value, dict) or "kind" in value:
+        return None
+    if isinstance(value.get("scenario"), dict):
+        return value["scenario"], ("scenario",)
+    return (value, ()) if any(name in value for name in LISTS) else None
+
+
+def is_conf(value: Any) -> bool:
+    """Return whether a document is a bare scheduler configuration."""
+    return isinstance(value, dict) and "kind" not in value and ("tiers" in value or "actions" in value)
+
+
+def items_of(value: Any, steps: Steps = ()) -> Iterator[Item]:
+    """Yield the objects of a document; a List is taken apart, a PodList names the kind of its items."""
+    api_version = value.get("apiVersion") if isinstance(value, dict) else None
+    kind = value.get("kind") if isinstance(value, dict) else None
+    if not (isinstance(kind, str) and kind.endswith("List") and isinstance(value.get("items"), list)):
+        yield Item(value, steps, api_version, kind)
+        return
+    item_kind = kind.removesuffix("List") or None
+    for index, inner in enumerate(value["items"]):
+        for item in items_of(inner, (*steps, "items", index)):
+            is_typed = item_kind is not None and item.kind is None
+            yield item._replace(api_version=api_version, kind=item_kind) if is_typed else item

@@ -1,0 +1,71 @@
+"""Which text do a file's bytes hold? gzip is inflated under the limit of size, never beyond."""
+
+import zlib
+from collections.abc import Iterator
+
+_GZIP = b"\x1f\x8b"
+_CHUNK = 2**20
+_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+
+
+class NoText(ValueError):
+    """The bytes hold no text that may be read."""
+
+    def __init__(self, rule: str, message: str, fix: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.rule = rule
+        self.fix = fix
+        self.line = line
+        """The first is 1."""
+
+
+def text_of(content: bytes, *, limit: int) -> str:
+    """Return the text of a file whose text may have `limit` bytes."""
+    data = _inflated(content, limit) if content.startswith(_GZIP) else content
+    if len(data) > limit:
+        raise _too_large(limit)
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return _decoded(data[len(mark) :], encoding)
+    return _decoded(data, "utf-8")
+
+
+def _decoded(data: bytes, encoding: str) -> str:
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        message = f"not text in {encoding.upper()}: {error.reason} at byte {error.start + 1}"
+        raise NoText("file.encoding", message, "save the file as UTF-8", line) from error
+
+
+def _inflated(content: bytes, limit: int) -> bytes:
+    try:
+        return b"".join(_members(content, limit))
+    except zlib.error as error:
+        raise NoText(
+            "file.gzip", f"not readable as gzip: {error}", "upload the file as it was packed"
+        ) from error
+
+
+def _members(content: bytes, limit: int) -> Iterator[bytes]:
+    """Yield the inflated pieces of all members of a gzip file."""
+    left = limit
+    while content.startswith(_GZIP):
+        member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+        while not member.eof:
+            piece = member.decompress(content, _CHUNK)
+            content = member.unconsumed_tail
+            left -= len(piece)
+            if left < 0:
+                raise _too_large(limit)
+            if not piece and not content and not member.eof:
+                raise NoText("file.gzip", "the gzip file ends too early", "upload the whole file")
+            yield piece
+        content = member.unused_data.lstrip(b"\0")
+
+
+def _too_large(limit: int) -> NoText:
+    return NoText(
+        "file.size", f"more than {limit / 1e6:g} MB of text", "leave out what the scheduler does not read"
+    )
