@@ -1,7 +1,7 @@
 """How is a small cluster written in a test? Kubernetes objects with everything ordinary left out.
 
-Amounts are Kubernetes quantities; `gpu` stands for ``nvidia.com/gpu``. Objects made later have later creation times
-only where `created` (seconds after the start of the year) says so.
+Amounts are Kubernetes quantities; `gpu` stands for ``nvidia.com/gpu``. All objects are equally old unless
+`created` (seconds after the scenario's midnight) says otherwise.
 """
 
 from __future__ import annotations
@@ -211,9 +211,9 @@ def job(
 
 
 def conf(actions: str, *tiers: Sequence[Plugin], **action_arguments: Mapping[str, Any]) -> Object:
-    """Return a scheduler configuration: ``conf("allocate", ["gang", ("drf", {"enablePreemptable": False})])``.
+    """Return a scheduler configuration: ``conf("allocate", ["gang"], [("drf", {"enableJobOrder": False})])``.
 
-    Arguments of an action are named after it: ``conf("preempt", [...], preempt={"key": 1})``.
+    Arguments of an action are named after it: ``conf("preempt", ["gang"], preempt={"key": 1})``.
     """
     return {
         "actions": actions,

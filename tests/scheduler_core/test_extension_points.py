@@ -1,0 +1,321 @@
+"""How are plugins' answers combined over the tiers? Votes, victims, orders, and switches that end them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+from scheduler_core.conf import parse_conf
+from scheduler_core.framework.extension_points import Point, Vote
+from scheduler_core.framework.placement import ErrorCache
+from scheduler_core.framework.session import Session
+from scheduler_core.framework.victims import ask_victims
+from scheduler_core.model.fit import Code, Status
+from tests.builders import Plugin, conf, node, podgroup, pods, queue, scenario, session_of
+from tests.scheduler_core.states import task_of
+
+PERMIT, ABSTAIN, REJECT = Vote.PERMIT, Vote.ABSTAIN, Vote.REJECT
+
+
+def opened(*tiers: Sequence[Plugin]) -> Session:
+    """Return a session whose plugins are named but answer nothing yet."""
+    return session_of(
+        scenario(
+            nodes=[node("n0", cpu=4), node("n1", cpu=4), node("n2", cpu=4)],
+            queues=[queue("a", created=2), queue("b", created=1)],
+            podgroups=[podgroup("old", queue="a", created=1), podgroup("new", queue="b", created=2)],
+            pods=[*pods("old", 3, node="n0", cpu=1), *pods("new", 2, cpu=1)],
+            conf=conf("allocate", *tiers),
+        )
+    )
+
+
+def answering(point: Point, tiers: Sequence[Mapping[str, Any]], **switches: bool) -> Session:
+    """Return a session where each plugin of each tier gives one fixed answer; None: it has none."""
+    session = opened(*[[(plugin, switches) for plugin in tier] for tier in tiers])
+    for tier in tiers:
+        for plugin, answer in tier.items():
+            if answer is not None:
+                session.add_fn(point, plugin, lambda *_question, answer=answer: answer)
+    return session
+
+
+# votes
+
+
+@dataclass
+class Ballot:
+    tiers: list[dict[str, Vote | None]]
+    want: bool
+
+
+BALLOTS = {
+    "nobody registered: passed": Ballot([{"x": None}], want=True),
+    "all abstain: passed": Ballot([{"x": ABSTAIN}, {"y": ABSTAIN}], want=True),
+    "one rejection in a tier decides": Ballot([{"x": PERMIT, "y": REJECT}], want=False),
+    "a rejection of the first tier decides": Ballot([{"x": REJECT}, {"y": PERMIT}], want=False),
+    "a permit hides the rejections of lower tiers": Ballot([{"x": PERMIT}, {"y": REJECT}], want=True),
+    "an abstention asks the next tier": Ballot([{"x": ABSTAIN}, {"y": REJECT}], want=False),
+    "abstentions beside a permit change nothing": Ballot(
+        [{"x": ABSTAIN, "y": PERMIT}, {"z": REJECT}], want=True
+    ),
+}
+
+
+@pytest.mark.parametrize("ballot", BALLOTS.values(), ids=BALLOTS.keys())
+def test_job_pipelined_votes(ballot: Ballot) -> None:
+    session = answering(Point.JOB_PIPELINED, ballot.tiers)
+    assert session.job_pipelined(session.jobs["default/new"]) is ballot.want
+
+
+@pytest.mark.parametrize("ballot", BALLOTS.values(), ids=BALLOTS.keys())
+def test_job_enqueueable_votes_alike(ballot: Ballot) -> None:
+    session = answering(Point.JOB_ENQUEUEABLE, ballot.tiers)
+    assert (session.job_enqueueable(session.jobs["default/new"]) is None) is ballot.want
+
+
+def test_a_rejection_ends_the_vote_and_names_its_plugin() -> None:
+    session = opened(["x", "y", "z"])
+    asked = []
+
+    def answer(plugin: str, vote: Vote) -> None:
+        session.add_fn(Point.JOB_ENQUEUEABLE, plugin, lambda _job, _why: asked.append(plugin) or vote)
+
+    answer("x", PERMIT)
+    answer("y", REJECT)
+    answer("z", PERMIT)
+    refusal = session.job_enqueueable(session.jobs["default/new"])
+    assert refusal is not None
+    assert refusal["plugin"] == "y"
+    assert asked == ["x", "y"]
+
+
+# yes or no
+
+
+@dataclass
+class YesNo:
+    tiers: list[dict[str, bool | None]]
+    want: bool
+
+
+STARVING = {
+    "nobody registered: never starving": YesNo([{"x": None}, {"y": None}], want=False),
+    "all of the first tier that answers must agree": YesNo([{"x": True, "y": False}], want=False),
+    "lower tiers are not asked": YesNo([{"x": True}, {"y": False}], want=True),
+    "a tier without answers is passed over": YesNo([{"x": None}, {"y": True}], want=True),
+}
+
+
+@pytest.mark.parametrize("case", STARVING.values(), ids=STARVING.keys())
+def test_job_starving(case: YesNo) -> None:
+    session = answering(Point.JOB_STARVING, case.tiers)
+    assert session.job_starving(session.jobs["default/new"]) is case.want
+
+
+READY = {
+    "nobody registered: ready": YesNo([{"x": None}], want=True),
+    "one refusal in any tier is enough": YesNo([{"x": True}, {"y": False}], want=False),
+    "all agree": YesNo([{"x": True}, {"y": True}], want=True),
+}
+
+
+@pytest.mark.parametrize("case", READY.values(), ids=READY.keys())
+def test_job_ready(case: YesNo) -> None:
+    session = answering(Point.JOB_READY, case.tiers)
+    assert session.job_ready(session.jobs["default/new"]) is case.want
+
+
+@pytest.mark.parametrize("case", READY.values(), ids=READY.keys())
+@pytest.mark.parametrize("point", [Point.ALLOCATABLE, Point.PREEMPTIVE], ids=lambda point: point.label)
+def test_allocatable_and_preemptive_need_everybody(point: Point, case: YesNo) -> None:
+    session = answering(point, case.tiers)
+    task = task_of(session, "default-new-0")
+    ask = session.allocatable if point is Point.ALLOCATABLE else session.preemptive
+    refusal = ask(session.queues["a"], task if point is Point.ALLOCATABLE else [task])
+    assert (refusal is None) is case.want
+
+
+OVERUSED = {
+    "nobody registered: not overused": YesNo([{"x": None}], want=False),
+    "one plugin of any tier is enough": YesNo([{"x": False}, {"y": True}], want=True),
+}
+
+
+@pytest.mark.parametrize("case", OVERUSED.values(), ids=OVERUSED.keys())
+def test_overused(case: YesNo) -> None:
+    session = answering(Point.OVERUSED, case.tiers)
+    assert session.overused(session.queues["a"]) is case.want
+
+
+def test_job_valid_gives_the_first_failure() -> None:
+    session = answering(Point.JOB_VALID, [{"x": None}, {"y": ("First", "one")}, {"z": ("Second", "two")}])
+    assert session.job_valid(session.jobs["default/new"]) == ("First", "one")
+
+
+# orders
+
+
+def test_the_first_plugin_with_an_opinion_orders_jobs() -> None:
+    session = answering(Point.JOB_ORDER, [{"x": 0, "y": 1}, {"z": -1}])
+    old, new = session.jobs["default/old"], session.jobs["default/new"]
+    assert not session.job_order(old, new)
+
+
+def test_without_an_opinion_the_older_is_first_then_the_smaller_name() -> None:
+    session = opened(["x"])
+    assert session.job_order(session.jobs["default/old"], session.jobs["default/new"])
+    assert session.queue_order(session.queues["b"], session.queues["a"])
+    assert session.queue_order(session.queues["default"], session.queues["root"])
+
+
+def test_victim_queues_go_in_reverse_when_no_plugin_orders_them() -> None:
+    session = opened(["x"])
+    a, b = session.queues["a"], session.queues["b"]
+    assert session.victim_queue_order(a, b, session.queues["root"])
+    assert not session.victim_queue_order(b, a, session.queues["root"])
+
+
+# victims
+
+
+@dataclass
+class Hunt:
+    tiers: list[dict[str, list[int] | None]]
+    want: list[int]
+    tier: int = field(default=1)
+
+
+HUNTS = {
+    "nobody registered: no victims": Hunt([{"x": None}], want=[], tier=0),
+    "plugins of a tier must agree": Hunt([{"x": [0, 1], "y": [1, 2]}], want=[1]),
+    "the order is that of the plugin that named them first": Hunt([{"x": [2, 0], "y": [0, 2]}], want=[2, 0]),
+    "lower tiers are not asked once a tier has victims": Hunt([{"x": [0, 1]}, {"y": []}], want=[0, 1]),
+    "a refusal of everybody ends the tier and asks the next": Hunt(
+        [{"x": [0, 1], "y": [], "z": [2]}, {"w": [1]}], want=[1], tier=2
+    ),
+    "an empty intersection starts afresh with the next plugin": Hunt(
+        [{"x": [0], "y": [1], "z": [2]}], want=[2]
+    ),
+    "an empty intersection at the end of a tier asks the next": Hunt(
+        [{"x": [0], "y": [1]}, {"z": [2]}], want=[2], tier=2
+    ),
+    "when every tier refuses there are no victims": Hunt([{"x": []}, {"y": []}], want=[], tier=0),
+}
+
+
+@pytest.mark.parametrize("hunt", HUNTS.values(), ids=HUNTS.keys())
+@pytest.mark.parametrize("point", [Point.PREEMPTABLE, Point.RECLAIMABLE], ids=lambda point: point.label)
+def test_victims(point: Point, hunt: Hunt) -> None:
+    session = opened(*[list(tier) for tier in hunt.tiers])
+    candidates = [task_of(session, f"default-old-{number}") for number in range(3)]
+    for tier in hunt.tiers:
+        for plugin, named in tier.items():
+            if named is not None:
+                accepted = [candidates[number] for number in named]
+                session.add_fn(point, plugin, lambda *_question, accepted=accepted: accepted)
+    verdict = ask_victims(session, point, task_of(session, "default-new-0"), candidates)
+    assert verdict.victims == [candidates[number] for number in hunt.want]
+    assert verdict.tier == hunt.tier
+
+
+def test_a_plugin_that_abstains_is_passed_over() -> None:
+    session = opened(["x", "y"])
+    candidates = [task_of(session, "default-old-0")]
+    session.add_fn(Point.PREEMPTABLE, "x", lambda *_question: None)
+    session.add_fn(Point.PREEMPTABLE, "y", lambda *_question: candidates)
+    verdict = ask_victims(session, Point.PREEMPTABLE, task_of(session, "default-new-0"), candidates)
+    assert verdict.victims == candidates
+
+
+# switches and registration
+
+
+@pytest.mark.parametrize(
+    ("point", "switch"),
+    [(point, switch) for point in Point for switch in point.switches],
+    ids=lambda value: value.label if isinstance(value, Point) else value,
+)
+def test_a_switch_turns_its_answers_off(point: Point, switch: str) -> None:
+    off = dict.fromkeys(point.switches, False)
+    assert answering(point, [{"x": "yes"}]).answers(point) != []
+    assert answering(point, [{"x": "yes"}], **off).answers(point) == []
+    if len(point.switches) > 1:
+        assert answering(point, [{"x": "yes"}], **{switch: False}).answers(point) != []
+
+
+@pytest.mark.parametrize("point", [p for p in Point if not p.switches], ids=lambda point: point.label)
+def test_some_answers_cannot_be_switched_off(point: Point) -> None:
+    every_switch = {name: False for other in Point for name in other.switches}
+    assert answering(point, [{"x": "yes"}], **every_switch).answers(point) != []
+
+
+def test_a_wrongly_spelled_switch_does_nothing() -> None:
+    session = answering(Point.OVERUSED, [{"x": True}], enableOverused=False)
+    assert session.overused(session.queues["a"])
+
+
+def test_a_plugin_named_twice_is_asked_twice_with_its_last_answer() -> None:
+    session = opened(["x", "x"])
+    session.add_fn(Point.OVERUSED, "x", lambda _queue: True)
+    session.add_fn(Point.OVERUSED, "x", lambda _queue: False)
+    assert [answer(None) for answer in session.answers(Point.OVERUSED)] == [False, False]
+
+
+def test_a_plugin_that_no_tier_names_is_not_asked() -> None:
+    session = opened(["x"])
+    session.add_fn(Point.OVERUSED, "y", lambda _queue: True)
+    assert not session.overused(session.queues["a"])
+
+
+def test_hierarchy_is_read_from_the_first_entry_of_the_plugin() -> None:
+    configuration = parse_conf(conf("allocate", [("drf", {"enableHierarchy": True})], ["drf"]))
+    assert configuration.hierarchy_enabled("drf")
+    assert not configuration.hierarchy_enabled("capacity")
+
+
+# nodes
+
+
+def test_the_first_plugin_that_refuses_a_node_is_kept() -> None:
+    session = opened(["x"], ["y"])
+    table = session.statuses
+    first = table.number(Status(Code.UNSCHEDULABLE, "first"))
+    second = table.number(Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "second"))
+
+    def answer(on_nodes: list[int]) -> Any:
+        return lambda _task, nodes: np.array(on_nodes, dtype=np.int32)[nodes]
+
+    session.add_fn(Point.PREDICATE, "x", answer([first, 0, 0]))
+    session.add_fn(Point.PREDICATE, "y", answer([second, second, 0]))
+    task = task_of(session, "default-new-0")
+    nodes, errors = session.placement.examine(
+        task, resources=True, lenient=False, cache=ErrorCache(enabled=True)
+    )
+    assert nodes.tolist() == [2]
+    assert errors.reasons() == {"first": 1, "second": 1}
+    nodes, _ = session.placement.examine(task, resources=True, lenient=True, cache=ErrorCache(enabled=True))
+    assert nodes.tolist() == [0, 2], "evictions may cure the first refusal, not the second"
+
+
+def test_scores_are_summed_and_ties_go_to_the_smallest_name() -> None:
+    session = opened(["x"], ["y"])
+    everywhere = session.placement.all
+    session.add_fn(Point.NODE_ORDER, "x", lambda _task, nodes: np.array([1.0, 3.0, 2.0])[nodes])
+    session.add_fn(Point.BATCH_NODE_ORDER, "y", lambda _task, nodes: np.array([2.0, 0.0, 1.0])[nodes])
+    task = task_of(session, "default-new-0")
+    assert session.placement.scores(task, everywhere).tolist() == [3.0, 3.0, 3.0]
+    assert session.placement.best(task, everywhere) == 0
+
+
+def test_a_node_that_one_plugin_cannot_score_gets_no_per_node_score_at_all() -> None:
+    session = opened(["x", "y"])
+    session.add_fn(Point.NODE_ORDER, "x", lambda _task, nodes: np.array([5.0, np.nan, 5.0])[nodes])
+    session.add_fn(Point.NODE_ORDER, "y", lambda _task, nodes: np.array([1.0, 9.0, 1.0])[nodes])
+    session.add_fn(Point.BATCH_NODE_ORDER, "y", lambda _task, nodes: np.array([0.0, 4.0, 0.0])[nodes])
+    task = task_of(session, "default-new-0")
+    assert session.placement.scores(task, session.placement.all).tolist() == [6.0, 4.0, 6.0]
