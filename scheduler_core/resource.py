@@ -386,22 +386,27 @@ def difference(left: Resource, right: Resource) -> tuple[Resource, Resource]:
     stands for infinity, as in Volcano.
     """
     increase, decrease = Resource(), Resource()
-    for name in (CPU, MEMORY):
-        mine, theirs = left.get(name), right.get(name)
-        if mine > theirs:
-            increase.set(name, mine - theirs)
-        else:
-            decrease.set(name, theirs - mine)
-    for name in sorted({**(left.scalars or {}), **(right.scalars or {})}):
-        mine, theirs = left.get(name), right.get(name)
+    if left.cpu > right.cpu:
+        increase.cpu = left.cpu - right.cpu
+    else:
+        decrease.cpu = right.cpu - left.cpu
+    if left.memory > right.memory:
+        increase.memory = left.memory - right.memory
+    else:
+        decrease.memory = right.memory - left.memory
+    ours, others = left.scalars or {}, right.scalars or {}
+    grown, shrunk = {}, {}
+    for name in {**ours, **others}:
+        mine, theirs = ours.get(name, 0.0), others.get(name, 0.0)
         if mine == INFINITE:
-            increase.set(name, INFINITE)
+            grown[name] = INFINITE
         elif theirs == INFINITE:
-            decrease.set(name, INFINITE)
+            shrunk[name] = INFINITE
         elif mine > theirs:
-            increase.set(name, mine - theirs)
+            grown[name] = mine - theirs
         else:
-            decrease.set(name, theirs - mine)
+            shrunk[name] = theirs - mine
+    increase.scalars, decrease.scalars = grown or None, shrunk or None
     return increase, decrease
 
 

@@ -34,6 +34,6 @@ def _enqueue(session: Session, job: JobInfo) -> None:
         job.phase = "Inqueue"
         session.decide("enqueue", job)
         return
-    session.decide("enqueue_reject", job, reason=str(refusal.get("message", "")))
+    session.decide("enqueue_reject", job, reason=str(refusal.pop("event", "")))
     if session.trace is not None:
         session.trace.stop(job.key, "enqueue", **{"queue": job.queue, **refusal})

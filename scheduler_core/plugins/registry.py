@@ -6,16 +6,32 @@ from collections.abc import Callable, Mapping
 
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.session import Session
-from scheduler_core.plugins import cdp, conformance, gang, pdb, priority, sla, tdm
+from scheduler_core.plugins import (
+    cdp,
+    conformance,
+    drf,
+    gang,
+    overcommit,
+    pdb,
+    priority,
+    proportion,
+    resourcequota,
+    sla,
+    tdm,
+)
 
 OPENERS: Mapping[str, Callable[[Session, Arguments], None]] = {
     module.NAME: module.open_session
     for module in (
         cdp,
         conformance,
+        drf,
         gang,
+        overcommit,
         pdb,
         priority,
+        proportion,
+        resourcequota,
         sla,
         tdm,
     )

@@ -1,0 +1,67 @@
+"""What would queues hold if tasks came and went? Copies of accounts for topology-aware preemption's dry runs.
+
+Source: volcano ``pkg/scheduler/plugins/proportion/proportion.go``, ``plugins/capacity/capacity.go``
+(PrePredicate, SimulateAddTask, SimulateRemoveTask) at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Generic, TypeVar
+
+from scheduler_core.errors import CoreError
+from scheduler_core.framework.dry_run import DryRun
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.session import Session
+from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.queue_account import QueueAccount
+
+Account = TypeVar("Account", bound=QueueAccount)
+
+
+class AccountCopies(Generic[Account]):
+    """Accounts by queue, apart from the session's."""
+
+    def __init__(self, accounts: Mapping[str, Account]) -> None:
+        self.accounts = {name: account.clone() for name, account in accounts.items()}
+
+    def clone(self) -> AccountCopies[Account]:
+        """Return an independent copy."""
+        return AccountCopies(self.accounts)
+
+    def of(self, task: TaskInfo) -> Account:
+        """Return the account of a task's queue."""
+        account = self.accounts.get(task.job.queue) if task.job is not None else None
+        if account is None:
+            raise CoreError(f"{task.key}: the queue of its job has no account")
+        return account
+
+
+def makes_dry_runs(session: Session) -> bool:
+    """Tell whether preemption is tried out on copies first."""
+    return session.conf.arguments_of("preempt").get_bool("enableTopologyAwarePreemption", False)
+
+
+def copy_at_pre_predicate(session: Session, plugin: str, accounts: Mapping[str, Account]) -> None:
+    """Keep a copy of the accounts for every task about to be tried; only when there are dry runs at all."""
+    if not makes_dry_runs(session):
+        return
+
+    def remember(task: TaskInfo) -> None:
+        session.cycle_state(task)[plugin] = AccountCopies(accounts)
+
+    session.add_fn(Point.PRE_PREDICATE, plugin, remember)
+
+
+def copies_in(dry_run: DryRun, plugin: str) -> AccountCopies[Account] | None:
+    """Return a plugin's copies for one node; None when no pre-predicate of the preemptor has made any."""
+    copies: AccountCopies[Account] | None = dry_run.state.get(plugin)
+    return copies
+
+
+def copied_account(dry_run: DryRun, plugin: str, task: TaskInfo) -> QueueAccount:
+    """Return the copied account of a task's queue."""
+    copies: AccountCopies[QueueAccount] | None = copies_in(dry_run, plugin)
+    if copies is None:
+        raise CoreError(f"{plugin} has kept no copy of its queues for {dry_run.preemptor.key}")
+    return copies.of(task)

@@ -1,0 +1,200 @@
+"""What does a queue hold, ask for and have reserved?
+
+The account that proportion and capacity keep of a queue. It is counted once when a session opens and moved by
+events from then on.
+
+Source: volcano ``pkg/scheduler/plugins/proportion/proportion.go``, ``plugins/capacity/capacity.go`` at
+v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from typing import Any, NamedTuple, Self
+
+from scheduler_core.model.job import JobInfo
+from scheduler_core.model.queue import QueueInfo
+from scheduler_core.model.status import TaskStatus
+from scheduler_core.resource import UNLIMITED, Absent, Resource, exceeded_part
+
+
+class Demand(NamedTuple):
+    """What one job adds to its queue.
+
+    Attributes
+    ----------
+    allocated : Resource
+        Held by tasks in an allocated status.
+    request : Resource
+        The same plus what pending tasks ask for, gated ones included.
+    inqueue : Resource or None
+        The part of minResources that is promised but not held; None: the job has nothing promised.
+    elastic : Resource or None
+        Held above minResources; None: the job holds nothing.
+
+    """
+
+    allocated: Resource
+    request: Resource
+    inqueue: Resource | None
+    elastic: Resource | None
+
+
+def demand_of(job: JobInfo) -> Demand:
+    """Return what a job adds to its queue."""
+    request = job.allocated.clone()
+    for task in job.by_status[TaskStatus.PENDING].values():
+        request.add(task.request)
+    inqueue = job.deduct_gated(job.inqueue_resource()) if job.reserves_inqueue() else None
+    elastic = job.elastic() if job.allocated_count else None
+    return Demand(job.allocated, request, inqueue, elastic)
+
+
+class QueueAccount:
+    """One queue's account.
+
+    Attributes
+    ----------
+    share : float
+        The largest part of deserved that is allocated; see `share_of_deserved`.
+    deserved, guarantee, capability, real_capability : Resource
+        Fixed once the session is open. An absent scalar of `capability` is unlimited, one of
+        `real_capability` is 0 wherever a request is compared with it.
+    allocated : Resource
+        Moves with every placement and eviction; pipelined tasks count.
+    request, elastic : Resource
+        As the session found them.
+    inqueue : Resource
+        Grows when a job is let in, never shrinks within a session.
+
+    """
+
+    __slots__ = (
+        "allocated",
+        "capability",
+        "deserved",
+        "elastic",
+        "guarantee",
+        "inqueue",
+        "name",
+        "queue",
+        "real_capability",
+        "request",
+        "share",
+    )
+
+    def __init__(self, queue: QueueInfo) -> None:
+        self.queue = queue
+        self.name = queue.name
+        self.share = 0.0
+        self.deserved = Resource()
+        self.allocated = Resource()
+        self.request = Resource()
+        self.elastic = Resource()
+        self.inqueue = Resource()
+        self.guarantee = queue.guarantee
+        self.capability = Resource()
+        self.real_capability = Resource()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name})"
+
+    def clone(self) -> Self:
+        """Return a copy whose `allocated` moves apart from this one's."""
+        twin = copy(self)
+        twin.allocated = self.allocated.clone()
+        return twin
+
+    def count(self, demand: Demand) -> None:
+        """Add what one job holds, asks for and has reserved."""
+        self.allocated.add(demand.allocated)
+        self.request.add(demand.request)
+        if demand.inqueue is not None:
+            self.inqueue.add(demand.inqueue)
+        if demand.elastic is not None:
+            self.elastic.add(demand.elastic)
+
+    def share_of_deserved(self) -> float:
+        """Return the largest allocated / deserved over what is deserved (`pods` too); 0 when nothing is."""
+        share, held = 0.0, self.allocated
+        for name in self.deserved.names():
+            part = held.get(name) / self.deserved.get(name)
+            if part > share:
+                share = part
+        return share
+
+    def shortage_for(self, request: Resource, limit: Resource) -> list[str]:
+        """Return the requested dimensions (not `pods`) of which `limit` is below allocated + request."""
+        return self.allocated.clone().add(request).exceeded_dimensions(limit, request)
+
+    def reserved_with(self, minimum: Resource) -> Resource:
+        """Return what is held or promised once a job with this minimum is let in, less what is elastic.
+
+        Raises
+        ------
+        SchedulerPanic
+            If more is elastic than held and promised: an eviction took the elastic part away in this session.
+
+        """
+        return minimum.clone().add(self.allocated).add(self.inqueue).sub(self.elastic)
+
+    def figures(self) -> dict[str, Any]:
+        """Return the amounts that a result shows."""
+        return {
+            "deserved": self.deserved,
+            "allocated": self.allocated,
+            "request": self.request,
+            "elastic": self.elastic,
+            "inqueue": self.inqueue,
+            "capability": self.capability,
+            "realCapability": self.real_capability,
+            "guarantee": self.guarantee,
+        }
+
+
+def capability_of(queue: QueueInfo) -> Resource:
+    """Return a queue's capability, empty when it has none; cpu or memory that it leaves out is unlimited."""
+    capability = queue.capability.clone()
+    if queue.names_capability:
+        if capability.cpu <= 0:
+            capability.cpu = UNLIMITED
+        if capability.memory <= 0:
+            capability.memory = UNLIMITED
+    return capability
+
+
+def real_capability(
+    limit: Resource, *, guaranteed: Resource, guarantee: Resource, capability: Resource | None
+) -> Resource:
+    """Return what a queue can reach at most.
+
+    Parameters
+    ----------
+    limit : Resource
+        What there is for the queue and its siblings.
+    guaranteed : Resource
+        What is guaranteed to all of them; a scalar that is guaranteed away in full has no bound here any
+        more.
+    guarantee : Resource
+        The queue's own part of that.
+    capability : Resource or None
+        The queue's own ceiling; a scalar that it lacks is unlimited. None: it has none.
+
+    """
+    reachable = exceeded_part(limit, guaranteed).add(guarantee)
+    if capability is not None:
+        reachable.min_dimension_resource(capability, Absent.INFINITY)
+    return reachable
+
+
+def shortage_facts(
+    held: Resource, request: Resource, limit: Resource, names: Sequence[str]
+) -> dict[str, Any]:
+    """Return the numbers of a refusal, for its first dimension.
+
+    `available` is below 0 where the queue is above its limit already; `missing` is what the limit lacks.
+    """
+    name = names[0]
+    required, available = request.get(name), limit.get(name) - held.get(name)
+    return {"resource": name, "required": required, "available": available, "missing": required - available}

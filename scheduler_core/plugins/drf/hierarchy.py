@@ -1,0 +1,209 @@
+"""Which queue of the annotated tree has less, level by level?
+
+Source: volcano ``pkg/scheduler/plugins/drf/drf.go`` (compareQueues, queue order, reclaimable) at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from scheduler_core.framework.session import Session
+from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.queue import QueueInfo
+from scheduler_core.model.queue_account import demand_of
+from scheduler_core.plugins.drf.share import JobAccount, Yardstick
+from scheduler_core.plugins.drf.tree import HierarchyTree, InnerNode, JobLeaf, TreeNode
+from scheduler_core.resource import Resource
+from scheduler_core.trace import Trace, Why
+
+RULE = "hdrf.rule"
+DESIGN = "design"
+
+
+class Comparison(NamedTuple):
+    """How two queues compare, and what decided.
+
+    Attributes
+    ----------
+    order : float
+        Below 0: left first. NaN, from a weight that is none, prefers nobody.
+    left, right : str
+        The nodes of the two paths that were compared last.
+    mine, theirs : float
+        Their shares per weight.
+
+    """
+
+    order: float
+    left: str
+    right: str
+    mine: float
+    theirs: float
+
+
+class Hierarchy:
+    """The answers of drf with `enableHierarchy`.
+
+    Parameters
+    ----------
+    by_design : bool
+        Whether the rule of the HDRF design document replaces the release's (argument `hdrf.rule: design`).
+
+    """
+
+    def __init__(
+        self, session: Session, accounts: Mapping[str, JobAccount], yardstick: Yardstick, *, by_design: bool
+    ) -> None:
+        self.session = session
+        self.accounts = accounts
+        self.tree = HierarchyTree(session.nodes.axis, yardstick, by_design=by_design)
+        for key, account in accounts.items():
+            job = account.job
+            request = demand_of(job).request if by_design else job.total_request()
+            self.tree.add_job(key, session.queues[job.queue], account.allocated, request)
+        self.tree.complete()
+        if session.trace is not None:
+            self.tell(session.trace)
+
+    # who goes first
+
+    def queue_order(self, left: QueueInfo, right: QueueInfo) -> int:
+        """Return below 0 when `left` goes first; see `compare`."""
+        order = self.compare(left, right).order
+        return (order > 0) - (order < 0)
+
+    def compare(self, left: QueueInfo, right: QueueInfo) -> Comparison:
+        """Compare two queues from the root down, as deep as the shorter path goes.
+
+        Where they differ first, a saturated node comes last, else the smaller share per weight first.
+        """
+        self.tree.refresh()
+        left_path, right_path = left.hierarchy.split("/"), right.hierarchy.split("/")
+        mine: TreeNode = self.tree.root
+        theirs: TreeNode = self.tree.root
+        depth = min(len(left_path), len(right_path))
+        for level in range(depth):
+            if mine.saturated != theirs.saturated:
+                return _comparison(1.0 if mine.saturated else -1.0, mine, theirs)
+            if mine.ratio != theirs.ratio:
+                return _comparison(mine.ratio - theirs.ratio, mine, theirs)
+            if level < depth - 1:
+                mine = _child(mine, left_path[level + 1])
+                theirs = _child(theirs, right_path[level + 1])
+        return _comparison(0.0, mine, theirs)
+
+    # who may be reclaimed
+
+    def reclaimable(
+        self, reclaimer: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
+    ) -> list[TaskInfo]:
+        """Return, in order, the candidates in whose place the reclaimer would leave its queue first.
+
+        Each is judged alone against the present state.
+        """
+        account = self.accounts.get(reclaimer.job.key) if reclaimer.job is not None else None
+        if account is None:
+            return []
+        tree, total = self.tree, self.tree.total_allocated
+        tree.total_allocated = total.clone().add(reclaimer.request)
+        tree.hold(account.job.key, account.allocated.clone().add(reclaimer.request))
+        queue = self.session.queues[account.job.queue]
+        accepted = []
+        for task in candidates:
+            theirs = self.accounts.get(task.job.key) if task.job is not None else None
+            if theirs is None:
+                continue
+            comparison = self._compare_without(task, theirs, queue)
+            if comparison.order < 0:
+                accepted.append(task)
+            if why is not None:
+                why[task.uid] = _explain(comparison)
+        tree.total_allocated = total
+        tree.hold(account.job.key, account.allocated)
+        return accepted
+
+    def _compare_without(self, task: TaskInfo, theirs: JobAccount, queue: QueueInfo) -> Comparison:
+        """Compare the reclaimer's queue with a candidate's as if the candidate were gone."""
+        tree, total = self.tree, self.tree.total_allocated
+        tree.total_allocated = total.clone().sub(task.request)
+        tree.hold(theirs.job.key, theirs.allocated.clone().sub(task.request))
+        comparison = self.compare(queue, self.session.queues[theirs.job.queue])
+        tree.total_allocated = total
+        tree.hold(theirs.job.key, theirs.allocated)
+        return comparison
+
+    # events
+
+    def allocate(self, account: JobAccount, request: Resource) -> None:
+        """Count a task that takes its place; its job's account has it already."""
+        self.tree.total_allocated.add(request)
+        self.tree.hold(account.job.key, account.allocated)
+
+    def deallocate(self, account: JobAccount, request: Resource) -> None:
+        """Count a task that gives its place back; its job's account has lost it already."""
+        self.tree.total_allocated.sub(request)
+        self.tree.hold(account.job.key, account.allocated)
+
+    # what is shown
+
+    def report(self) -> list[dict[str, Any]]:
+        """Return every node, each before its children."""
+        self.tree.refresh()
+        return [self._figures(node) for node in self.tree.root.walk()]
+
+    def _figures(self, node: TreeNode) -> dict[str, Any]:
+        leaf = isinstance(node, JobLeaf)
+        return {
+            "path": node.path,
+            "leaf": leaf,
+            "weight": node.weight,
+            "share": node.share.value,
+            "dominantResource": node.share.resource,
+            "saturated": node.saturated,
+            "allocated": node.allocated if isinstance(node, JobLeaf) else self._inner_allocated(node),
+            "request": node.request if isinstance(node, JobLeaf) else Resource(),
+        }
+
+    def _inner_allocated(self, node: TreeNode) -> Resource:
+        assert isinstance(node, InnerNode), "what is no job has children"
+        held = self.tree.axis.resource(node.allocated)
+        held.scalars = {name: amount for name, amount in (held.scalars or {}).items() if amount} or None
+        return held
+
+    def tell(self, trace: Trace) -> None:
+        """Keep, for every queue, the numbers of its path from the root down."""
+        self.tree.refresh()
+        for name in sorted({account.job.queue for account in self.accounts.values()}):
+            node: TreeNode = self.tree.root
+            for level, part in enumerate(self.session.queues[name].hierarchy.split("/")):
+                node = node if level == 0 else _child(node, part)
+                trace.deserved.setdefault(name, []).append(
+                    {
+                        "level": level,
+                        "node": node.path,
+                        "weight": node.weight,
+                        "share": node.share.value,
+                        "dominantResource": node.share.resource,
+                        "share_per_weight": node.ratio,
+                        "saturated": node.saturated,
+                        "allocated": self._inner_allocated(node),
+                    }
+                )
+
+
+def _child(node: TreeNode, key: str) -> TreeNode:
+    assert isinstance(node, InnerNode), "a queue's path leads over inner nodes"
+    return node.children[key]
+
+
+def _comparison(order: float, left: TreeNode, right: TreeNode) -> Comparison:
+    return Comparison(order, left.path, right.path, left.ratio, right.ratio)
+
+
+def _explain(comparison: Comparison) -> tuple[str, dict[str, Any]]:
+    relation = "would still go before" if comparison.order < 0 else "would not go before"
+    return f"{comparison.left} {relation} {comparison.right} without this pod", {
+        "share_per_weight": comparison.mine,
+        "victim": comparison.theirs,
+    }

@@ -1,0 +1,127 @@
+"""What does drf answer? Jobs, and with hierarchy queues, in order of their dominant shares.
+
+Source: volcano ``pkg/scheduler/plugins/drf/drf.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scheduler_core.conf import Arguments
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.session import Session
+from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.plugins.drf.hierarchy import DESIGN, RULE, Hierarchy
+from scheduler_core.plugins.drf.share import JobAccount, Yardstick
+from scheduler_core.resource import Resource
+from scheduler_core.trace import Why
+
+NAME = "drf"
+
+SHARE_DELTA = 0.000001
+
+
+def open_session(session: Session, arguments: Arguments) -> None:
+    """Measure every job, and register what follows from that."""
+    drf = Drf(session)
+    session.add_fn(Point.JOB_ORDER, NAME, drf.job_order)
+    session.add_fn(Point.PREEMPTABLE, NAME, drf.preemptable)
+    session.add_event_handler(allocate=drf.allocate, deallocate=drf.deallocate)
+    session.add_report(drf.report)
+    if session.conf.hierarchy_enabled(NAME):
+        hierarchy = Hierarchy(
+            session, drf.accounts, drf.yardstick, by_design=arguments.get_str(RULE) == DESIGN
+        )
+        drf.hierarchy = hierarchy
+        session.add_fn(Point.QUEUE_ORDER, NAME, hierarchy.queue_order)
+        session.add_fn(Point.RECLAIMABLE, NAME, hierarchy.reclaimable)
+
+
+class Drf:
+    """The dominant shares of one session.
+
+    Attributes
+    ----------
+    accounts : dict
+        By job.
+    hierarchy : Hierarchy or None
+        None when `enableHierarchy` is off.
+
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.yardstick = Yardstick(session.total)
+        self.accounts = {job.key: JobAccount(job, self.yardstick) for job in session.jobs.values()}
+        self.hierarchy: Hierarchy | None = None
+
+    def job_order(self, left: JobInfo, right: JobInfo) -> float:
+        """Return below 0 when `left` has the smaller dominant share; no tolerance."""
+        mine, theirs = self.accounts[left.key].share.value, self.accounts[right.key].share.value
+        return (mine > theirs) - (mine < theirs)
+
+    def preemptable(
+        self, preemptor: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
+    ) -> list[TaskInfo]:
+        """Return, in order, the candidates whose job keeps no less than the share of the preemptor's job.
+
+        A candidate is taken from its job's holdings for those after it even when it is refused.
+        """
+        account = self.accounts.get(preemptor.job.key) if preemptor.job is not None else None
+        if account is None:
+            return []
+        wanted = self.yardstick.dominant_share(account.allocated.clone().add(preemptor.request)).value
+        left: dict[str, Resource] = {}
+        accepted = []
+        for task in candidates:
+            theirs = self.accounts.get(task.job.key) if task.job is not None else None
+            if theirs is None:
+                continue
+            held = left.setdefault(theirs.job.key, theirs.allocated.clone()).sub(task.request)
+            kept = self.yardstick.dominant_share(held).value
+            accepts = wanted < kept or abs(wanted - kept) <= SHARE_DELTA
+            if accepts:
+                accepted.append(task)
+            if why is not None:
+                relation = "keeps at least" if accepts else "would keep less than"
+                why[task.uid] = (
+                    f"its job {relation} the dominant share that the preemptor's would have",
+                    {"share": kept, "preemptor": wanted},
+                )
+        return accepted
+
+    # events
+
+    def allocate(self, task: TaskInfo) -> None:
+        """Count a task that takes its place."""
+        account = self.accounts.get(task.job.key) if task.job is not None else None
+        if account is not None:
+            account.add(task.request)
+            if self.hierarchy is not None:
+                self.hierarchy.allocate(account, task.request)
+
+    def deallocate(self, task: TaskInfo) -> None:
+        """Count a task that gives its place back."""
+        account = self.accounts.get(task.job.key) if task.job is not None else None
+        if account is not None:
+            account.sub(task.request)
+            if self.hierarchy is not None:
+                self.hierarchy.deallocate(account, task.request)
+
+    # what is shown
+
+    def report(self) -> dict[str, object]:
+        """Return the jobs' shares and, with hierarchy, the tree as they are now."""
+        told: dict[str, object] = {}
+        if self.accounts:
+            told["drf_jobs"] = {
+                key: {
+                    "share": account.share.value,
+                    "dominantResource": account.share.resource,
+                    "allocated": account.allocated,
+                }
+                for key, account in self.accounts.items()
+            }
+        if self.hierarchy is not None:
+            told["hdrf_tree"] = self.hierarchy.report()
+        return told

@@ -1,0 +1,71 @@
+"""Which part of the cluster does a job hold, in the resource of which it holds most?
+
+Source: volcano ``pkg/scheduler/plugins/drf/drf.go`` (calculateShare) at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from scheduler_core.model.job import JobInfo
+from scheduler_core.resource import Resource
+
+
+class Share(NamedTuple):
+    """A dominant share and the resource that it is of; empty when nothing is held."""
+
+    value: float
+    resource: str
+
+
+NOTHING = Share(0.0, "")
+
+
+class Yardstick:
+    """The cluster's total, as what everybody's holdings are measured by.
+
+    Only resources of which the cluster has any are looked at, `pods` among them.
+    """
+
+    def __init__(self, total: Resource) -> None:
+        self.amounts = [(name, total.get(name)) for name in total.names()]
+
+    def dominant_share(self, held: Resource) -> Share:
+        """Return the largest held / total; among equals cpu, then memory, then the first scalar by name."""
+        largest, dominant = NOTHING
+        for name, total in self.amounts:
+            share = held.get(name) / total
+            if share > largest:
+                largest, dominant = share, name
+        return Share(largest, dominant)
+
+
+class JobAccount:
+    """What one job holds within a session: pipelined tasks count, evicted ones no longer do.
+
+    Attributes
+    ----------
+    allocated : Resource
+        Moves with every placement and eviction.
+    share : Share
+        Kept up to date with it.
+
+    """
+
+    __slots__ = ("allocated", "job", "share", "yardstick")
+
+    def __init__(self, job: JobInfo, yardstick: Yardstick) -> None:
+        self.job = job
+        self.yardstick = yardstick
+        self.allocated = job.allocated.clone()
+        self.share = yardstick.dominant_share(self.allocated) if job.allocated_count else NOTHING
+
+    def add(self, request: Resource) -> None:
+        """Count a task that takes its place."""
+        self.allocated.add(request)
+        self.share = self.yardstick.dominant_share(self.allocated)
+
+    def sub(self, request: Resource) -> None:
+        """Count a task that gives its place back."""
+        self.allocated.sub(request)
+        self.share = self.yardstick.dominant_share(self.allocated)

@@ -1,0 +1,292 @@
+"""What part of the cluster does each node of the queue tree hold? Jobs are the leaves of annotated paths.
+
+Source: volcano ``pkg/scheduler/plugins/drf/drf.go`` (buildHierarchy, updateHierarchicalShare) at v1.15.1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_core.errors import SchedulerPanic
+from scheduler_core.model.axis import ResourceAxis
+from scheduler_core.model.queue import ROOT, QueueInfo
+from scheduler_core.plugins.drf.share import NOTHING, Share, Yardstick
+from scheduler_core.resource import Resource
+
+Matrix = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+_NUMBER = re.compile(
+    r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf|infinity|nan)", re.ASCII | re.IGNORECASE
+)
+
+
+class TreeNode:
+    """A node of the tree.
+
+    Attributes
+    ----------
+    path : str
+        The keys from the root on; a job's is marked ``job:``.
+    position : int
+        Its row in the arrays of its parent.
+    share : Share
+        The dominant share of what it holds.
+    saturated : bool
+        Nothing more can be given to it.
+
+    """
+
+    def __init__(self, weight: float, path: str) -> None:
+        self.weight = weight
+        self.path = path
+        self.position = 0
+        self.share: Share = NOTHING
+        self.saturated = False
+
+    @property
+    def ratio(self) -> float:
+        """Return the share per weight: who has less goes first."""
+        return self.share.value / self.weight
+
+
+class JobLeaf(TreeNode):
+    """A job in the tree: what it holds and what it asks for in all."""
+
+    def __init__(self, key: str, parent: InnerNode, allocated: Resource, request: Resource) -> None:
+        super().__init__(1.0, f"{parent.path}/job:{key}")
+        self.parent = parent
+        self.allocated = allocated
+        self.request = request
+
+
+class InnerNode(TreeNode):
+    """A queue, or a group of queues.
+
+    Attributes
+    ----------
+    children : dict
+        Nodes and jobs by key, ascending once the tree is complete.
+    held : (C, R) float64
+        What each child holds, on the session's resource axis.
+    shares : (C,) float64
+        Each child's dominant share.
+    blocked : (C,) bool
+        Which children are saturated.
+    allocated : (R,) float64
+        The sum over the children, after rescaling.
+
+    """
+
+    def __init__(self, key: str, weight: float, parent: InnerNode | None) -> None:
+        super().__init__(weight, f"{parent.path}/{key}" if parent is not None else key)
+        self.parent = parent
+        self.depth: int = parent.depth + 1 if parent is not None else 0
+        self.children: dict[str, TreeNode] = {}
+        self.held: Matrix = np.zeros((0, 0))
+        self.shares: Matrix = np.zeros(0)
+        self.blocked: Mask = np.zeros(0, dtype=np.bool_)
+        self.allocated: Matrix = np.zeros(0)
+
+    def complete(self, resources: int) -> None:
+        """Put the children in order and make room for their numbers, all the way down."""
+        self.children = dict(sorted(self.children.items()))
+        self.held = np.zeros((len(self.children), resources))
+        self.shares = np.zeros(len(self.children))
+        self.blocked = np.zeros(len(self.children), dtype=np.bool_)
+        self.allocated = np.zeros(resources)
+        for position, child in enumerate(self.children.values()):
+            child.position = position
+            if isinstance(child, InnerNode):
+                child.complete(resources)
+
+    def take_over(self, child: TreeNode, held: Matrix) -> None:
+        """Write a child's numbers into the arrays."""
+        self.held[child.position] = held
+        self.shares[child.position] = child.share.value
+        self.blocked[child.position] = child.saturated
+
+    def walk(self) -> Iterator[TreeNode]:
+        """Yield this node and everything below it, children by key."""
+        yield self
+        for child in self.children.values():
+            if isinstance(child, InnerNode):
+                yield from child.walk()
+            else:
+                yield child
+
+
+def rescaled_sum(held: Matrix, shares: Matrix, blocked: Mask, *, idle_children_count: bool) -> Matrix:
+    """Return what an inner node holds.
+
+    Children that are not blocked are scaled down to the smallest dominant share among them, blocked ones are
+    added as they are.
+
+    Parameters
+    ----------
+    held : (C, R) float64
+        What each child holds.
+    shares : (C,) float64
+        Each child's dominant share; a child with 0 adds nothing.
+    blocked : (C,) bool
+        Which children are saturated.
+    idle_children_count : bool
+        Whether a child that holds nothing yet, and is not blocked, counts for the smallest share.
+
+    Returns
+    -------
+    (R,) float64
+
+    Notes
+    -----
+    Volcano adds the children in random order; here it is the order of the rows.
+
+    Examples
+    --------
+    Two cores beside four, nobody blocked: both count as two.
+
+    >>> rescaled_sum(
+    ...     np.array([[2.0, 0.0], [0.0, 4.0]]),
+    ...     np.array([0.2, 0.4]),
+    ...     np.array([False, False]),
+    ...     idle_children_count=False,
+    ... )
+    array([2., 2.])
+
+    """
+    active = shares != 0
+    scaled = ~blocked if idle_children_count else active & ~blocked
+    smallest = min(1.0, float(shares[scaled].min(initial=1.0)))
+    ratio = np.ones(len(shares))
+    np.divide(smallest, shares, out=ratio, where=scaled & active)
+    if not active.any():
+        return np.zeros(held.shape[1])
+    summed: Matrix = np.add.accumulate(held[active] * ratio[active, None], axis=0)[-1]
+    return summed
+
+
+class HierarchyTree:
+    """The tree of one session; brought up to date when somebody looks.
+
+    Attributes
+    ----------
+    total_allocated : Resource
+        The sum over all jobs.
+    demanding : set of str
+        The resources of which the cluster has something left, to the last bit.
+    by_design : bool
+        Whether the rule of the HDRF design document holds instead of the release's: an inner node's share
+        leaves out exhausted resources, a job is blocked by any exhausted resource that it asks for, and
+        children that hold nothing yet count for the smallest share.
+
+    """
+
+    def __init__(self, axis: ResourceAxis, yardstick: Yardstick, *, by_design: bool) -> None:
+        self.axis = axis
+        self.yardstick = yardstick
+        self.by_design = by_design
+        self.root = InnerNode(ROOT, 1.0, None)
+        self.leaves: dict[str, JobLeaf] = {}
+        self.total_allocated = Resource()
+        self.demanding: set[str] | None = None
+        self._measured = [(axis.index[name], name, total) for name, total in yardstick.amounts]
+        self._stale: dict[str, JobLeaf] = {}
+
+    # building
+
+    def add_job(self, key: str, queue: QueueInfo, allocated: Resource, request: Resource) -> None:
+        """Hang a job below the last node of its queue's path; who names a node first gives it its weight."""
+        node = self.root
+        path, weights = queue.hierarchy.split("/"), queue.hierarchy_weights.split("/")
+        for position in range(1, len(path)):
+            child = node.children.get(path[position])
+            if child is None:
+                if position >= len(weights):
+                    raise SchedulerPanic(
+                        f"queue {queue.name}: volcano.sh/hierarchy-weights {queue.hierarchy_weights!r} "
+                        f"has fewer parts than volcano.sh/hierarchy {queue.hierarchy!r}"
+                    )
+                child = node.children[path[position]] = InnerNode(
+                    path[position], weight_of(weights[position]), node
+                )
+            assert isinstance(child, InnerNode), "the key of a job has a slash, a part of a path has none"
+            node = child
+        leaf = self.leaves[key] = JobLeaf(key, node, allocated, request)
+        node.children[key] = leaf
+        self.total_allocated.add(allocated)
+
+    def complete(self) -> None:
+        """Say that all jobs are in."""
+        self.root.complete(len(self.axis))
+        self._stale = dict(self.leaves)
+
+    # what is held
+
+    def hold(self, key: str, allocated: Resource) -> None:
+        """Say what a job holds now."""
+        leaf = self.leaves[key]
+        leaf.allocated = allocated
+        self._stale[key] = leaf
+
+    def refresh(self) -> None:
+        """Bring every node up to date that depends on what has changed."""
+        demanding = {name for name, total in self.yardstick.amounts if self.total_allocated.get(name) < total}
+        if demanding != self.demanding:
+            self.demanding = demanding
+            self._stale = dict(self.leaves)
+        if not self._stale:
+            return
+        changed: dict[int, dict[str, InnerNode]] = defaultdict(dict)
+        for leaf in self._stale.values():
+            leaf.share = self.yardstick.dominant_share(leaf.allocated)
+            leaf.saturated = is_saturated(leaf, demanding, by_design=self.by_design)
+            leaf.parent.take_over(leaf, self.axis.row(leaf.allocated))
+            changed[leaf.parent.depth][leaf.parent.path] = leaf.parent
+        self._stale = {}
+        for depth in range(max(changed), -1, -1):
+            for node in changed[depth].values():
+                self._sum_up(node)
+                if node.parent is not None:
+                    node.parent.take_over(node, node.allocated)
+                    changed[depth - 1][node.parent.path] = node.parent
+
+    def _sum_up(self, node: InnerNode) -> None:
+        node.allocated = rescaled_sum(
+            node.held, node.shares, node.blocked, idle_children_count=self.by_design
+        )
+        node.saturated = bool(node.blocked.all())
+        largest, dominant = NOTHING
+        for position, name, total in self._measured:
+            share = float(node.allocated[position]) / total
+            if share > largest and not (self.by_design and name not in (self.demanding or ())):
+                largest, dominant = share, name
+        node.share = Share(largest, dominant)
+
+
+def is_saturated(leaf: JobLeaf, demanding: set[str], *, by_design: bool) -> bool:
+    """Tell whether a job has all of some resource that it asks for, or some such resource is exhausted.
+
+    The release looks only at resources that the job holds already, so that a job that holds nothing never is;
+    by design everything that it asks for counts, and a job that asks for nothing is saturated.
+    """
+    request, held = leaf.request, leaf.allocated
+    asked = [name for name, amount in request.items() if amount != 0]
+    if by_design:
+        return not asked or any(
+            held.get(name) >= request.get(name) or name not in demanding for name in asked
+        )
+    return any(
+        request.get(name) != 0 and (held.get(name) >= request.get(name) or name not in demanding)
+        for name in held.names()
+    )
+
+
+def weight_of(text: str) -> float:
+    """Return a weight of a path; what is no number, and everything below 1, is 1."""
+    weight = float(text) if _NUMBER.fullmatch(text) else 0.0
+    return 1.0 if weight < 1 else weight

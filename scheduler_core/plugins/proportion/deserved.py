@@ -1,0 +1,139 @@
+"""What does each queue deserve, by weight?
+
+Source: volcano ``pkg/scheduler/plugins/proportion/proportion.go`` (OnSessionOpen) at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_core.resource import MIN_RESOURCE
+
+Matrix = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+class Round(NamedTuple):
+    """One round of the division.
+
+    Attributes
+    ----------
+    remaining : (R,) float64
+        What the round divides.
+    weight_sum : float
+        The weights of the queues that take part.
+    unmet : (Q,) bool
+        The queues that take part.
+    offered : (Q, R) float64
+        Each one's weighted part of `remaining`; 0 for a queue that does not take part.
+    before, deserved : (Q, R) float64
+        Deserved before and after the round.
+    met : (Q,) bool
+        The queues that leave after it.
+
+    """
+
+    remaining: Matrix
+    weight_sum: float
+    unmet: Mask
+    offered: Matrix
+    before: Matrix
+    deserved: Matrix
+    met: Mask
+
+
+def rounds_of_deserved(
+    total: Matrix,
+    *,
+    weight: Matrix,
+    request: Matrix,
+    guarantee: Matrix,
+    real_capability: Matrix,
+    ignored: Mask,
+    gains_scalars: Mask,
+    loses_scalars: bool,
+) -> Iterator[Round]:
+    """Divide `total` between queues by weight and yield every round; the last one holds what is deserved.
+
+    Each round offers every unmet queue its weighted part of what remains, then clips the queue to real
+    capability, then to its request, and at last raises it to its guarantee. A queue is met when its request
+    is covered or when the round did not move it at all. Rounds end when nothing remains, nothing moved, or
+    every queue is met.
+
+    Parameters
+    ----------
+    total : (R,) float64
+        Cluster total in the scheduler's units.
+    weight : (Q,) float64
+        Queue weights.
+    request, guarantee, real_capability : (Q, R) float64
+        Per queue; what is not requested or guaranteed is 0, what has no ceiling is ``inf``.
+    ignored : (R,) bool
+        Resources whose rest does not keep the division going (`pods`).
+    gains_scalars : (Q,) bool
+        Queues whose deserved names a scalar after the first round, even with amount 0. Volcano compares the
+        names too, so that such a queue counts as moved by the first round.
+    loses_scalars : bool
+        Whether the total names a scalar of amount 0, whose name is gone after the first round: what remains
+        then counts as changed.
+
+    Notes
+    -----
+    Volcano visits queues in random order; here it is the order of the rows, which can only touch the last
+    bits of the sum that one round takes away. A guarantee is given whatever was offered, so that a column of
+    deserved may sum to more than `total`, by at most the guarantees.
+
+    Examples
+    --------
+    Weights 2, 3 and 5 over 100 cores; the middle queue asks for 15 only, and what it leaves is divided 2 to
+    5.
+
+    >>> rounds = rounds_of_deserved(
+    ...     np.array([100.0]),
+    ...     weight=np.array([2.0, 3.0, 5.0]),
+    ...     request=np.array([[80.0], [15.0], [200.0]]),
+    ...     guarantee=np.zeros((3, 1)),
+    ...     real_capability=np.full((3, 1), np.inf),
+    ...     ignored=np.array([False]),
+    ...     gains_scalars=np.zeros(3, dtype=np.bool_),
+    ...     loses_scalars=False,
+    ... )
+    >>> [turn.deserved.ravel().round(2).tolist() for turn in rounds]
+    [[20.0, 15.0, 50.0], [24.29, 15.0, 60.71]]
+
+    """
+    remaining = total
+    deserved = np.zeros_like(request)
+    unmet: Mask = np.ones(len(weight), dtype=np.bool_)
+    first = True
+    while (weight_sum := float(weight[unmet].sum())) > 0:
+        before = deserved
+        offered = np.where(unmet[:, None], remaining * (weight / weight_sum)[:, None], 0.0)
+        clipped = np.minimum(np.minimum(before + offered, real_capability), request)
+        deserved = np.where(unmet[:, None], np.maximum(clipped, guarantee), before)
+        moved = (deserved != before).any(axis=1) | (first & gains_scalars)
+        met = unmet & (covers(deserved, request) | ~moved)
+        yield Round(remaining, weight_sum, unmet, offered, before, deserved, met)
+        unmet = unmet & ~met
+        left = less_what_was_taken(remaining, deserved - before)
+        changed = (left != remaining).any() or (first and loses_scalars)
+        if not changed or (left[~ignored] < MIN_RESOURCE).all():
+            return
+        remaining, first = left, False
+
+
+def covers(deserved: Matrix, request: Matrix) -> Mask:
+    """Tell which queues deserve all that they request, within `MIN_RESOURCE`, (Q,)."""
+    close: Mask = np.abs(request - deserved) < MIN_RESOURCE
+    covered: Mask = np.logical_or(request < deserved, close).all(axis=1)
+    return covered
+
+
+def less_what_was_taken(remaining: Matrix, taken: Matrix) -> Matrix:
+    """Return what is left of (R,) after every row of (Q, R) has taken its part, never below 0."""
+    sums = np.add.accumulate(taken, axis=0)[-1]
+    return np.where(remaining > sums, remaining - sums, 0.0)

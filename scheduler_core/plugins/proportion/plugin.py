@@ -1,0 +1,212 @@
+"""What does proportion answer? Weighted fair share between queues that know no parent.
+
+Source: volcano ``pkg/scheduler/plugins/proportion/proportion.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scheduler_core.conf import Arguments
+from scheduler_core.framework.dry_run import DryRun
+from scheduler_core.framework.extension_points import Point, Vote
+from scheduler_core.framework.session import Session
+from scheduler_core.framework.simulation import (
+    AccountCopies,
+    copied_account,
+    copies_in,
+    copy_at_pre_predicate,
+)
+from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.queue import QueueInfo
+from scheduler_core.model.queue_account import QueueAccount, shortage_facts
+from scheduler_core.plugins.proportion.division import divide, open_accounts
+from scheduler_core.resource import Absent, Resource, total_of
+from scheduler_core.trace import Why
+
+NAME = "proportion"
+
+
+def open_session(session: Session, _arguments: Arguments) -> None:
+    """Divide the cluster between the queues that have jobs, and register what follows from that."""
+    accounts = open_accounts(session)
+    divide(session, accounts)
+    proportion = Proportion(session, accounts)
+    session.add_fn(Point.QUEUE_ORDER, NAME, proportion.queue_order)
+    session.add_fn(Point.RECLAIMABLE, NAME, proportion.reclaimable)
+    session.add_fn(Point.OVERUSED, NAME, proportion.overused)
+    session.add_fn(Point.ALLOCATABLE, NAME, proportion.allocatable)
+    session.add_fn(Point.PREEMPTIVE, NAME, proportion.preemptive)
+    session.add_fn(Point.JOB_ENQUEUEABLE, NAME, proportion.job_enqueueable)
+    session.add_fn(Point.SIMULATE_ALLOCATABLE, NAME, simulate_allocatable)
+    session.add_fn(Point.SIMULATE_ADD_TASK, NAME, simulate_add_task)
+    session.add_fn(Point.SIMULATE_REMOVE_TASK, NAME, simulate_remove_task)
+    session.add_event_handler(allocate=proportion.allocate, deallocate=proportion.deallocate)
+    session.add_report(proportion.report)
+    copy_at_pre_predicate(session, NAME, accounts)
+
+
+class Proportion:
+    """The answers of one session, from the accounts of the queues that have jobs."""
+
+    def __init__(self, session: Session, accounts: dict[str, QueueAccount]) -> None:
+        self.session = session
+        self.accounts = accounts
+
+    # who goes first, who has its part
+
+    def queue_order(self, left: QueueInfo, right: QueueInfo) -> float:
+        """Return below 0 when `left` has the higher priority, else the smaller share."""
+        if left.priority != right.priority:
+            return right.priority - left.priority
+        mine, theirs = self.accounts[left.name].share, self.accounts[right.name].share
+        return (mine > theirs) - (mine < theirs)
+
+    def overused(self, queue: QueueInfo) -> bool:
+        """Tell whether the queue has all that it deserves of every resource, `pods` too."""
+        account = self.accounts[queue.name]
+        return account.deserved.less_equal(account.allocated, Absent.ZERO)
+
+    # who may be reclaimed
+
+    def reclaimable(
+        self, _reclaimer: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
+    ) -> list[TaskInfo]:
+        """Return, in order, the candidates whose queue still has more of something than it deserves.
+
+        The last one may take its queue below deserved: the test comes before the subtraction.
+        """
+        left: dict[str, Resource] = {}
+        accepted = []
+        for task in candidates:
+            account = self.accounts.get(task.job.queue) if task.job is not None else None
+            if account is None:
+                continue
+            held = left.get(account.name)
+            if held is None:
+                held = left[account.name] = account.allocated.clone()
+            above = held.insufficient(account.deserved)
+            if why is not None:
+                why[task.uid] = _explain(account, held, above)
+            if above:
+                held.sub(task.request)
+                accepted.append(task)
+        return accepted
+
+    # what a queue may still take
+
+    def allocatable(self, queue: QueueInfo, task: TaskInfo, why: Why | None) -> bool:
+        """Tell whether the queue stays within its deserved, in what the task requests."""
+        return self._stays_within_deserved(queue, task.request, why)
+
+    def preemptive(self, queue: QueueInfo, tasks: Sequence[TaskInfo], why: Why | None) -> bool:
+        """Tell whether the queue would stay within its deserved with all these tasks."""
+        return self._stays_within_deserved(queue, total_of(task.request for task in tasks), why)
+
+    def _stays_within_deserved(self, queue: QueueInfo, request: Resource, why: Why | None) -> bool:
+        if not queue.is_open:
+            if why is not None:
+                why["message"] = not_open(queue)
+            return False
+        account = self.accounts[queue.name]
+        short = account.shortage_for(request, account.deserved)
+        if short and why is not None:
+            why.update(shortage_facts(account.allocated, request, account.deserved, short))
+            why["message"] = f"queue {queue.name} deserves no more {', '.join(short)}"
+        return not short
+
+    # who may enter
+
+    def job_enqueueable(self, job: JobInfo, why: Why) -> Vote:
+        """Permit a job whose minimum fits real capability; that reserves it, whatever other plugins say."""
+        queue = self.session.queues[job.queue]
+        if not queue.is_open:
+            why["message"] = not_open(queue)
+            return Vote.REJECT
+        if job.min_resources is None:
+            return Vote.PERMIT
+        account = self.accounts[job.queue]
+        reserved = account.reserved_with(job.min_resources)
+        short = reserved.exceeded_dimensions(account.real_capability, job.min_resources)
+        if not short:
+            account.inqueue.add(job.deduct_gated(job.min_resources))
+            return Vote.PERMIT
+        why["event"] = "queue resource quota insufficient: " + ", ".join(
+            f"insufficient {name}" for name in short
+        )
+        if self.session.trace is not None:
+            held = reserved.raw_sub(job.min_resources)
+            why.update(shortage_facts(held, job.min_resources, account.real_capability, short))
+            why["message"] = (
+                f"queue {queue.name} can never hold so much {', '.join(short)} beside what it has let in"
+            )
+        return Vote.REJECT
+
+    # events
+
+    def allocate(self, task: TaskInfo) -> None:
+        """Count a task that takes its place."""
+        account = self.accounts.get(task.job.queue) if task.job is not None else None
+        if account is not None:
+            account.allocated.add(task.request)
+            account.share = account.share_of_deserved()
+
+    def deallocate(self, task: TaskInfo) -> None:
+        """Count a task that gives its place back."""
+        account = self.accounts.get(task.job.queue) if task.job is not None else None
+        if account is not None:
+            account.allocated.sub(task.request)
+            account.share = account.share_of_deserved()
+
+    # what is shown
+
+    def report(self) -> dict[str, object]:
+        """Return the queues' amounts as they are now."""
+        queues = [
+            {
+                "name": account.name,
+                "weight": account.queue.weight,
+                "share": account.share,
+                **account.figures(),
+                "overused": self.overused(account.queue),
+            }
+            for account in self.accounts.values()
+        ]
+        return {"queue_plugin": NAME, "queues": queues} if queues else {"queue_plugin": NAME}
+
+
+def not_open(queue: QueueInfo) -> str:
+    """Return the sentence that a queue's state lets nothing in."""
+    return f"queue {queue.name} is {queue.state or 'without a state'}, not Open"
+
+
+def _explain(account: QueueAccount, held: Resource, above: list[str]) -> tuple[str, dict[str, object]]:
+    if not above:
+        return f"queue {account.name} has no more than it deserves", {"queue": account.name}
+    name = above[0]
+    return f"queue {account.name} has more {name} than it deserves", {
+        "queue": account.name,
+        "resource": name,
+        "allocated": held.get(name),
+        "deserved": account.deserved.get(name),
+    }
+
+
+# dry runs: the queue's state does not matter
+
+
+def simulate_allocatable(dry_run: DryRun, queue: QueueInfo, task: TaskInfo) -> bool:
+    """Tell whether the queue's copy stays within its deserved with the task."""
+    copies: AccountCopies[QueueAccount] | None = copies_in(dry_run, NAME)
+    account = copies.accounts.get(queue.name) if copies is not None else None
+    return account is not None and not account.shortage_for(task.request, account.deserved)
+
+
+def simulate_add_task(dry_run: DryRun, task: TaskInfo) -> None:
+    """Count a task that comes back."""
+    copied_account(dry_run, NAME, task).allocated.add(task.request)
+
+
+def simulate_remove_task(dry_run: DryRun, task: TaskInfo) -> None:
+    """Count a task that goes."""
+    copied_account(dry_run, NAME, task).allocated.sub(task.request)

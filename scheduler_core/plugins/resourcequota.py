@@ -1,0 +1,93 @@
+"""Would a job's minimum still fit the ResourceQuotas of its namespace?
+
+Source: volcano ``pkg/scheduler/plugins/resourcequota/resourcequota.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from scheduler_core.conf import Arguments
+from scheduler_core.framework.extension_points import Point, Vote
+from scheduler_core.framework.session import Session
+from scheduler_core.model.job import JobInfo
+from scheduler_core.quantity import parse_quantity
+from scheduler_core.trace import Why
+
+NAME = "resourcequota"
+
+Amounts = Mapping[str, Fraction]
+
+
+class Quota(NamedTuple):
+    """The status of one ResourceQuota, as exact Kubernetes quantities by resource name."""
+
+    name: str
+    hard: Amounts
+    used: Amounts
+
+
+def open_session(session: Session, _arguments: Arguments) -> None:
+    """Register what resourcequota answers."""
+    votes = ResourceQuotaVotes(quotas_by_namespace(session.snapshot.cluster.resource_quotas))
+    session.add_fn(Point.JOB_ENQUEUEABLE, NAME, votes.job_enqueueable)
+
+
+def quotas_by_namespace(objects: Iterable[Mapping[str, Any]]) -> dict[str, list[Quota]]:
+    """Return the quotas of each namespace, by name; scopes are not looked at."""
+    quotas: dict[str, list[Quota]] = {}
+    for entry in sorted(objects, key=lambda entry: str(entry["metadata"]["name"])):
+        status = entry.get("status") or {}
+        quota = Quota(entry["metadata"]["name"], _exact(status.get("hard")), _exact(status.get("used")))
+        quotas.setdefault(entry["metadata"].get("namespace") or "default", []).append(quota)
+    return quotas
+
+
+def _exact(amounts: Mapping[str, object] | None) -> dict[str, Fraction]:
+    return {name: parse_quantity(quantity) for name, quantity in sorted((amounts or {}).items())}
+
+
+class ResourceQuotaVotes:
+    """The quotas, and what the jobs permitted in this session will take.
+
+    Attributes
+    ----------
+    pending : dict
+        The minimums of permitted jobs, by namespace and resource name; booked at the vote, whatever other
+        plugins say.
+
+    """
+
+    def __init__(self, quotas: Mapping[str, list[Quota]]) -> None:
+        self.quotas = quotas
+        self.pending: dict[str, dict[str, Fraction]] = defaultdict(dict)
+
+    def job_enqueueable(self, job: JobInfo, why: Why) -> Vote:
+        """Permit a job whose minimum fits every quota of its namespace beside what is used and pending."""
+        if job.min_resources is None or job.namespace not in self.quotas:
+            return Vote.PERMIT
+        minimum = _exact(job.podgroup["spec"]["minResources"])
+        pending = self.pending[job.namespace]
+        for quota in self.quotas[job.namespace]:
+            for name, required in minimum.items():
+                if name not in quota.hard:
+                    continue
+                available = (
+                    quota.hard[name] - quota.used.get(name, Fraction(0)) - pending.get(name, Fraction(0))
+                )
+                if required > available:
+                    why["event"] = f"resource quota insufficient: {name} of ResourceQuota {quota.name}"
+                    why.update(
+                        resource=name,
+                        required=float(required),
+                        available=float(available),
+                        missing=float(required - available),
+                        message=f"ResourceQuota {job.namespace}/{quota.name} has too little {name} left",
+                    )
+                    return Vote.REJECT
+        for name, required in minimum.items():
+            pending[name] = pending.get(name, Fraction(0)) + required
+        return Vote.PERMIT
