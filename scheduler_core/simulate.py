@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from scheduler_core import result as shown
-from scheduler_core.actions import allocate, backfill, enqueue, preempt, reclaim
+from scheduler_core.actions import (
+    allocate,
+    backfill,
+    enqueue,
+    gangpreempt,
+    gangreclaim,
+    preempt,
+    reclaim,
+    shuffle,
+)
 from scheduler_core.admission import Admission
 from scheduler_core.conf import MODELLED_PLUGINS, UNMODELLED_PLUGINS, SchedulerConf, parse_conf
 from scheduler_core.cycles import Afterwards
@@ -24,8 +33,11 @@ ACTIONS: Mapping[str, Callable[[Session], None]] = {
     "enqueue": enqueue.execute,
     "allocate": allocate.execute,
     "backfill": backfill.execute,
+    "gangpreempt": gangpreempt.execute,
+    "gangreclaim": gangreclaim.execute,
     "preempt": preempt.execute,
     "reclaim": reclaim.execute,
+    "shuffle": shuffle.execute,
 }
 
 

@@ -1,17 +1,16 @@
-"""How does a task look for room that others hold? What preempt and reclaim have in common.
+"""How does a task look for room that others hold? What the evicting actions have in common.
 
 Source: volcano ``pkg/scheduler/actions/preempt/preempt.go``, ``actions/reclaim/reclaim.go`` at v1.15.1.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 from scheduler_core.framework.placement import ErrorCache, Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.victims import Verdict
-from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.resource import Resource
 
 
 def never_evicts(task: TaskInfo) -> bool:
@@ -22,34 +21,51 @@ def never_evicts(task: TaskInfo) -> bool:
 def promising_nodes(session: Session, task: TaskInfo, cache: ErrorCache) -> Nodes:
     """Return the nodes where evictions could help, by name.
 
-    Left out are those that an earlier attempt of this session found hopeless, and those that the predicates refuse
-    for good; resources are not compared.
+    Left out are those that an earlier attempt of this session found hopeless, and those that the predicates
+    refuse for good; resources are not compared.
     """
-    among = None
-    errors = task.job.fit_errors.get(task.uid) if task.job is not None else None
-    hopeless = errors.unresolvable() if errors is not None else None
-    if hopeless is not None and hopeless.any():
-        among = session.placement.all[~hopeless]
-    candidates, _ = session.placement.examine(task, resources=False, lenient=True, cache=cache, among=among)
+    candidates, _ = session.placement.examine(
+        task, resources=False, lenient=True, cache=cache, among=not_hopeless(session, task)
+    )
     return candidates
 
 
-def evict_for(statement: Statement, victim: TaskInfo, reason: str, for_task: TaskInfo, verdict: Verdict) -> None:
-    """Evict a victim and keep what was said of it."""
-    session = statement.session
+def not_hopeless(session: Session, task: TaskInfo) -> Nodes | None:
+    """Return the nodes that no earlier attempt of this session found hopeless; None: all of them."""
+    errors = task.job.fit_errors.get(task.uid) if task.job is not None else None
+    hopeless = errors.unresolvable() if errors is not None else None
+    return None if hopeless is None or not hopeless.any() else session.placement.all[~hopeless]
+
+
+def evict_for(
+    statement: Statement, victim: TaskInfo, reason: str, for_task: TaskInfo, verdict: Verdict
+) -> None:
+    """Evict a victim to make room for a task, and keep what was said of it."""
     statement.evict(victim, reason, for_task)
-    if session.trace is not None:
-        order = sum(operation.kind == "evict" for operation in statement.operations)
-        session.decisions[-1].explanation = explain_victim(victim, for_task, verdict, order)
+    _explain(statement, victim, for_task.job, for_task.request, verdict)
 
 
-def explain_victim(victim: TaskInfo, for_task: TaskInfo, verdict: Verdict, order: int) -> dict[str, Any]:
-    """Return why a victim was handed out and what it frees, next to what is needed."""
-    return {
+def evict_for_gang(
+    statement: Statement, victim: TaskInfo, reason: str, job: JobInfo, needed: Resource, verdict: Verdict
+) -> None:
+    """Evict a victim to make room for all that a job still needs, and keep what was said of it."""
+    statement.evict(victim, reason, None)
+    _explain(statement, victim, job, needed, verdict)
+
+
+def _explain(
+    statement: Statement, victim: TaskInfo, for_job: JobInfo | None, needed: Resource, verdict: Verdict
+) -> None:
+    """Keep with the last decision why its victim was handed out and what it frees, next to what is needed."""
+    session = statement.session
+    if session.trace is None:
+        return
+    session.decisions[-1].explanation = {
         "tier": verdict.tier,
-        "order": order,
+        "order": sum(operation.kind == "evict" for operation in statement.operations),
         "votes": verdict.votes_on(victim),
         "freed": victim.request.as_dict(),
-        "needed": for_task.request.as_dict(),
+        "needed": needed.as_dict(),
         "queue": victim.job.queue if victim.job is not None else "",
+        "for_job": for_job.key if for_job is not None else "",
     }

@@ -87,17 +87,18 @@ class Placement:
             The nodes to examine; None stands for all.
 
         """
-        why = self._refusals(task, resources=resources)
-        if among is not None:
-            outside = np.ones(len(why), dtype=np.bool_)
-            outside[among] = False
-            why = np.where(outside, FITS, why)
         group = cache.group_of(task)
         remembered = cache.remembered.get(group) if group is not None else None
+        asked = np.ones(len(self.nodes), dtype=np.bool_) if remembered is None else remembered == FITS
+        if among is not None:
+            outside = np.ones(len(self.nodes), dtype=np.bool_)
+            outside[among] = False
+            asked &= ~outside
+        why = self._refusals(task, asked, resources=resources)
         if remembered is not None:
             why = merge_first(remembered, why)
-            if among is not None:
-                why = np.where(outside, FITS, why)
+        if among is not None:
+            why = np.where(outside, FITS, why)
         rejected = self.session.statuses.rejected(why, lenient=lenient)
         if group is not None:
             refused = np.where(rejected, why, np.int32(FITS))
@@ -114,24 +115,29 @@ class Placement:
         """Return the number of the statuses with which the plugins refuse a task on one node, 0: it fits."""
         return int(self._predicate(task, np.array([node], dtype=np.intp))[0])
 
-    def _refusals(self, task: TaskInfo, *, resources: bool) -> Why:
+    def _refusals(self, task: TaskInfo, asked: NDArray[np.bool_], *, resources: bool) -> Why:
+        """Return why nodes refuse a task, (N,); what is said of nodes that are not `asked` means nothing.
+
+        Answers that are not local are asked for anew, and only where Volcano would ask.
+        """
         row = self._row(task)
-        if row.predicate is not None:
-            predicate = row.predicate
-        else:
-            predicate = self._predicate(task, self.all)
-            if self._is_local(Point.PREDICATE, task):
-                row.predicate = predicate
-        if not resources:
-            return predicate
-        if row.fit is None:
+        if resources and row.fit is None:
             row.fit = self._resource_fit(task, self.all)
-        return merge_first(row.fit, predicate)
+        if self._is_local(Point.PREDICATE, task):
+            if row.predicate is None:
+                row.predicate = self._predicate(task, self.all)
+            return row.predicate if not resources or row.fit is None else merge_first(row.fit, row.predicate)
+        why = no_refusals(len(self.nodes)) if not resources or row.fit is None else row.fit.copy()
+        nodes = np.flatnonzero(asked & (why == FITS))
+        why[nodes] = self._predicate(task, nodes)
+        return why
 
     def _predicate(self, task: TaskInfo, nodes: Nodes) -> Why:
+        """Return the first refusal of each node; plugins after it are not asked."""
         why = no_refusals(len(nodes))
         for fn in self.session.answers(Point.PREDICATE):
-            why = merge_first(why, fn(task, nodes))
+            left = why == FITS
+            why[left] = fn(task, nodes[left])
         return why
 
     def _resource_fit(self, task: TaskInfo, nodes: Nodes) -> Why:
@@ -171,10 +177,11 @@ class Placement:
         node = self.best(task, candidates[now])
         if node is None and not now.all():
             later = candidates[~now]
-            node = self.best(task, later[self._will_fit(task, later)])
+            node = self.best(task, later[self.will_fit(task, later)])
         return node
 
-    def _will_fit(self, task: TaskInfo, nodes: Nodes) -> NDArray[np.bool_]:
+    def will_fit(self, task: TaskInfo, nodes: Nodes) -> NDArray[np.bool_]:
+        """Tell on which of the nodes a task fits what will be idle, (K,)."""
         return self._resource_fit(task, nodes) == FITS
 
     def best(self, task: TaskInfo, candidates: Nodes) -> int | None:

@@ -32,15 +32,21 @@ class Statement:
 
     # operations
 
-    def evict(self, task: TaskInfo, reason: str, for_task: TaskInfo) -> None:
-        """Evict a running task to make room for another one."""
+    def evict(self, task: TaskInfo, reason: str, for_task: TaskInfo | None) -> None:
+        """Evict a running task to make room for another one, or for a whole job (None)."""
         job = _job(task)
         node = task.node_name
         job.update_task_status(task, TaskStatus.RELEASING)
         self.session.nodes.update_task(task)
         self.session.fire_deallocate(task)
         decision = self.session.decide(
-            "evict", job, pod=task.key, node=node, reason=reason, for_pod=for_task.key, state="kept"
+            "evict",
+            job,
+            pod=task.key,
+            node=node,
+            reason=reason,
+            for_pod=for_task.key if for_task is not None else "",
+            state="kept",
         )
         self.operations.append(Operation("evict", task, decision))
 

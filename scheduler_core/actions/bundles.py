@@ -1,0 +1,118 @@
+"""Which tasks of a job can go without breaking its gang, and which only at the price of the whole job?
+
+Source: volcano ``pkg/scheduler/actions/utils/bundle.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cmp_to_key
+
+from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.status import READY_STATUSES, TaskStatus
+from scheduler_core.resource import Resource, total_of
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Tasks of one job that are evicted together.
+
+    Attributes
+    ----------
+    tasks : list
+        The less important ones first.
+    safe : bool
+        Whether the job's gang stays as ready as it is when they go.
+    cost : Resource
+        What their eviction makes useless: nothing, or all that the job holds and asks for.
+
+    """
+
+    job: JobInfo
+    tasks: list[TaskInfo]
+    safe: bool
+    cost: Resource
+
+    def return_on(self, need: Resource) -> float:
+        """Return how much of the need is met per cost, both in parts of the need; infinite at no cost."""
+        cost = sum(self.cost.get(name) / need.get(name) for name in need.names())
+        if cost == 0:
+            return math.inf
+        benefit = total_of(task.request for task in self.tasks)
+        return sum(min(benefit.get(name), need.get(name)) / need.get(name) for name in need.names()) / cost
+
+
+def bundles_of(job: JobInfo, candidates: Iterable[TaskInfo]) -> list[Bundle]:
+    """Return a job's candidates as a safe bundle and a rest that would break the gang, where there are any.
+
+    A task is safe while the job, and its role when roles bind, has more than its minimum. A job below its
+    minimum has nothing to lose: all are safe.
+    """
+    tasks = sorted(candidates, key=lambda task: (task.priority, task.uid))
+    surplus = job.ready_count - job.min_available
+    if surplus < 0:
+        return [Bundle(job, tasks, safe=True, cost=Resource())]
+    role_surplus = _role_surplus(job)
+    safe, rest = [], []
+    for task in tasks:
+        if surplus > 0 and role_surplus.get(task.role, 1) > 0:
+            surplus -= 1
+            if task.role in role_surplus:
+                role_surplus[task.role] -= 1
+            safe.append(task)
+        else:
+            rest.append(task)
+    bundles = [Bundle(job, safe, safe=True, cost=Resource())] if safe else []
+    if rest:
+        bundles.append(Bundle(job, rest, safe=False, cost=total_of(t.request for t in job.tasks.values())))
+    return bundles
+
+
+def _role_surplus(job: JobInfo) -> dict[str, int]:
+    """Return how many tasks each role has above its minimum; empty when roles do not bind."""
+    if not job.roles_bind:
+        return {}
+    ready = Counter(task.role for task in job.tasks_in(READY_STATUSES))
+    ready.update(task.role for task in job.by_status[TaskStatus.PENDING].values() if task.best_effort)
+    return {role: ready[role] - minimum for role, minimum in job.task_min_available.items()}
+
+
+def allowed_part(bundles: Iterable[Bundle], allowed: Collection[str]) -> list[Bundle]:
+    """Return what is left of the bundles when only the tasks with these uids may go.
+
+    A safe bundle shrinks; the other kind goes whole or not at all.
+    """
+    left = []
+    for bundle in bundles:
+        tasks = [task for task in bundle.tasks if task.uid in allowed]
+        if tasks and (bundle.safe or len(tasks) == len(bundle.tasks)):
+            left.append(replace(bundle, tasks=tasks))
+    return left
+
+
+def in_order_of_loss(
+    bundles: Sequence[Bundle], need: Resource, loses_first: Callable[[JobInfo, JobInfo], bool]
+) -> list[Bundle]:
+    """Return the bundles in the order in which they go.
+
+    Safe ones first, then whose job `loses_first`, then the higher return on the need; ties go to the smaller
+    job key, the smaller uid of the first task, the fewer tasks.
+    """
+
+    def compare(left: Bundle, right: Bundle) -> int:
+        if left.safe != right.safe:
+            return -1 if left.safe else 1
+        first, second = loses_first(left.job, right.job), loses_first(right.job, left.job)
+        if first != second:
+            return -1 if first else 1
+        mine, theirs = _rank(left, need), _rank(right, need)
+        return (mine > theirs) - (mine < theirs)
+
+    return sorted(bundles, key=cmp_to_key(compare))
+
+
+def _rank(bundle: Bundle, need: Resource) -> tuple[float, str, str, int]:
+    return -bundle.return_on(need), bundle.job.key, bundle.tasks[0].uid, len(bundle.tasks)

@@ -1,0 +1,247 @@
+"""Which evictions give a whole gang its places at once? What gangpreempt and gangreclaim have in common.
+
+Source: volcano ``pkg/scheduler/actions/utils/simulate.go``, ``actions/utils/util.go``,
+``actions/gangpreempt/gangpreempt.go``, ``actions/gangreclaim/gangreclaim.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_core.actions.bundles import Bundle, allowed_part, bundles_of, in_order_of_loss
+from scheduler_core.errors import PrePredicateError
+from scheduler_core.framework.eviction import evict_for_gang, not_hopeless
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.placement import ErrorCache, Nodes
+from scheduler_core.framework.session import Session
+from scheduler_core.framework.statement import Statement
+from scheduler_core.framework.victims import Verdict, ask_victims
+from scheduler_core.framework.worklist import WorkList, active_jobs, pending_tasks, task_heap
+from scheduler_core.model.job import PREEMPTABLE, JobInfo, TaskInfo
+from scheduler_core.model.queue import QueueInfo
+from scheduler_core.resource import MIN_RESOURCE, Resource, total_of
+
+
+class Placed(NamedTuple):
+    """A task and the number of the node where it was tried."""
+
+    task: TaskInfo
+    node: int
+
+
+class GangEviction(ABC):
+    """One execution of a gang action; the two differ in whom they may evict and who loses first."""
+
+    name: ClassVar[str]
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        arguments = session.conf.arguments_of(self.name)
+        self.allow_whole_bundle = arguments.get_bool("allowWholeBundle", True)
+        self.remember_errors = session.conf.arguments_of("allocate").get_bool(
+            "predicateErrorCacheEnable", True
+        )
+
+    # where the two actions differ
+
+    @abstractmethod
+    def serves(self, queue: QueueInfo) -> bool:
+        """Tell whether the queue's jobs get a turn."""
+
+    @abstractmethod
+    def may_evict(self, queue: QueueInfo, job: JobInfo, demand: Sequence[TaskInfo]) -> bool:
+        """Tell whether the queue may evict for what the job still needs."""
+
+    @abstractmethod
+    def is_candidate(self, task: TaskInfo, job: JobInfo, owner: JobInfo) -> bool:
+        """Tell whether a preemptable task of `owner` may have to make way for `job`."""
+
+    @abstractmethod
+    def loses_first(self, left: JobInfo, right: JobInfo, job: JobInfo) -> bool:
+        """Tell whether `left` loses tasks to `job` before `right` does; False when they are equal."""
+
+    # what they have in common
+
+    def run(self) -> None:
+        """Give every starving job one attempt, queue by queue; it gets all its places or none."""
+        session = self.session
+        work = WorkList(session)
+        for job in active_jobs(session):
+            work.add_queue(job.queue)
+            if session.job_starving(job):
+                work.add_job(job)
+        while work.queues:
+            queue = work.queues.pop()
+            jobs = work.waiting(queue) if self.serves(queue) else None
+            while jobs:
+                job = jobs.pop()
+                statement = Statement(session)
+                self._attempt(statement, queue, job)
+                if session.job_pipelined(job):
+                    statement.commit()
+                else:
+                    statement.discard()
+
+    def _attempt(self, statement: Statement, queue: QueueInfo, job: JobInfo) -> None:
+        """Add bundle by bundle until evicting them would place the job, then do so."""
+        demand = demand_of(self.session, job)
+        if not demand or not self.may_evict(queue, job, demand):
+            return
+        need = total_of(task.request for task in demand)
+        bundles, verdict = self._bundles(job, demand, need)
+        victims: list[TaskInfo] = []
+        for bundle in bundles:
+            victims += bundle.tasks
+            if not self._has_room(demand, victims):
+                continue
+            places = self._try(queue, job, need, victims, verdict)
+            if places is not None:
+                self._evict(statement, job, need, victims, verdict)
+                for place in places:
+                    statement.pipeline(place.task, place.node, eviction_occurred=True)
+                return
+
+    # whom to evict
+
+    def _bundles(
+        self, job: JobInfo, demand: Sequence[TaskInfo], need: Resource
+    ) -> tuple[list[Bundle], Verdict]:
+        """Return what may be evicted for a job, in order, and what the plugins said of it."""
+
+        def ordered(bundles: Sequence[Bundle]) -> list[Bundle]:
+            return in_order_of_loss(bundles, need, lambda left, right: self.loses_first(left, right, job))
+
+        candidates = self._candidates(job)
+        bundles = ordered(
+            [b for key in sorted(candidates) for b in bundles_of(self.session.jobs[key], candidates[key])]
+        )
+        if not bundles:
+            return [], Verdict()
+        tasks = [task for bundle in bundles for task in bundle.tasks]
+        verdict = ask_victims(self.session, Point.UNIFIED_EVICTABLE, demand[0], tasks, self.name)
+        left = ordered(allowed_part(bundles, {task.uid for task in verdict.victims}))
+        return [bundle for bundle in left if bundle.safe or self.allow_whole_bundle], verdict
+
+    def _candidates(self, job: JobInfo) -> dict[str, list[TaskInfo]]:
+        candidates: dict[str, list[TaskInfo]] = {}
+        for node in range(len(self.session.nodes)):
+            for task in self.session.nodes.sorted_tasks(node):
+                owner = task.job
+                if owner is None or not task.preemptable or not gives_way(owner):
+                    continue
+                if self.is_candidate(task, job, owner):
+                    candidates.setdefault(owner.key, []).append(task)
+        return candidates
+
+    def _has_room(self, demand: Sequence[TaskInfo], victims: Sequence[TaskInfo]) -> bool:
+        """Tell whether all nodes together would have room for the demand once the victims are gone."""
+        nodes = self.session.nodes
+        available = nodes.idle.sum(axis=0) + nodes.releasing.sum(axis=0)
+        for victim in victims:
+            available = available + victim.shape.row
+        need = np.sum([task.shape.row for task in demand], axis=0)
+        named = sorted({position for task in demand for position in task.shape.dimensions.tolist()})
+        return bool(((need - available)[named] < MIN_RESOURCE).all())
+
+    def _evict(
+        self,
+        statement: Statement,
+        job: JobInfo,
+        need: Resource,
+        victims: Sequence[TaskInfo],
+        verdict: Verdict,
+    ) -> None:
+        for victim in victims:
+            evict_for_gang(statement, victim, self.name, job, need, verdict)
+
+    # trying
+
+    def _try(
+        self,
+        queue: QueueInfo,
+        job: JobInfo,
+        need: Resource,
+        victims: Sequence[TaskInfo],
+        verdict: Verdict,
+    ) -> list[Placed] | None:
+        """Return where the demanded tasks would go without the victims, None when one of them finds no place.
+
+        Everything tried is undone again.
+        """
+        session = self.session
+        evictions = Statement(session)
+        self._evict(evictions, job, need, victims, verdict)
+        trial = Statement(session)
+        places = self._place_all(trial, queue, job)
+        complete = places is not None and session.job_pipelined(job)
+        trial.discard()
+        evictions.discard()
+        return places if complete else None
+
+    def _place_all(self, trial: Statement, queue: QueueInfo, job: JobInfo) -> list[Placed] | None:
+        session = self.session
+        attempt = Attempt(session, ErrorCache(enabled=self.remember_errors))
+        tasks = task_heap(session, demand_of(session, job))
+        places = []
+        while tasks:
+            task = tasks.pop()
+            node = attempt.node_for(queue, task)
+            if node is None:
+                return None
+            if not trial.pipeline(task, node, eviction_occurred=True):
+                session.fire_deallocate(task)  # Volcano takes a refused placement back twice
+                return None
+            places.append(Placed(task, node))
+        return places
+
+
+class Attempt:
+    """The search for nodes for the tasks of one job, with what was refused so far."""
+
+    def __init__(self, session: Session, cache: ErrorCache) -> None:
+        self.session = session
+        self.cache = cache
+        self.too_small: dict[str, NDArray[np.bool_]] = {}
+
+    def node_for(self, queue: QueueInfo, task: TaskInfo) -> int | None:
+        """Return the best node that would take a task, None when there is none."""
+        session = self.session
+        if session.allocatable(queue, task) is not None:
+            return None
+        among = not_hopeless(session, task)
+        if among is not None and not len(among):
+            among = None  # when every node is hopeless Volcano looks at all of them
+        try:
+            session.pre_predicate(task)
+        except PrePredicateError:
+            return None
+        candidates, _ = session.placement.examine(
+            task, resources=False, lenient=True, cache=self.cache, among=among
+        )
+        return session.placement.choose(task, candidates[self._large_enough(task)[candidates]])
+
+    def _large_enough(self, task: TaskInfo) -> NDArray[np.bool_]:
+        """Tell which nodes will have room, (N,); one too small for a task of the same role stays so."""
+        nodes: Nodes = self.session.placement.all
+        fits = self.session.placement.will_fit(task, nodes)
+        group = self.cache.group_of(task)
+        if group is not None:
+            fits = fits & ~self.too_small.get(group, np.zeros(len(nodes), dtype=np.bool_))
+            self.too_small[group] = ~fits
+        return fits
+
+
+def demand_of(session: Session, job: JobInfo) -> list[TaskInfo]:
+    """Return the pending tasks of a job that ask for resources and are not gated, in task order."""
+    waiting = task_heap(session, [task for task in pending_tasks(job) if not task.best_effort])
+    return [waiting.pop() for _ in range(len(waiting))]
+
+
+def gives_way(job: JobInfo) -> bool:
+    """Tell whether a job's tasks may be evicted for a gang; they may unless its PodGroup says no."""
+    return job.preemptable or not (PREEMPTABLE in job.annotations() or PREEMPTABLE in job.labels())

@@ -1,0 +1,53 @@
+"""Which queues give back enough for a whole gang of another one?
+
+Source: volcano ``pkg/scheduler/actions/gangreclaim/gangreclaim.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scheduler_core.actions.gang_eviction import GangEviction
+from scheduler_core.framework.session import Session
+from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.queue import QueueInfo
+from scheduler_core.model.status import TaskStatus
+
+NAME = "gangreclaim"
+
+
+def execute(session: Session) -> None:
+    """Let starving jobs evict bundles of tasks of other, reclaimable queues."""
+    GangReclaim(session).run()
+
+
+class GangReclaim(GangEviction):
+    """One execution of the action."""
+
+    name = NAME
+
+    def serves(self, queue: QueueInfo) -> bool:
+        """Serve the queues that do not have their part yet."""
+        return not self.session.overused(queue)
+
+    def may_evict(self, queue: QueueInfo, job: JobInfo, demand: Sequence[TaskInfo]) -> bool:
+        """Ask whether the queue deserves all that the job still needs."""
+        refusal = self.session.preemptive(queue, demand)
+        if refusal is not None and self.session.trace is not None:
+            self.session.trace.stop(job.key, "reclaim", **refusal)
+        return refusal is None
+
+    def is_candidate(self, task: TaskInfo, job: JobInfo, owner: JobInfo) -> bool:
+        """Take running tasks of other queues that are reclaimable."""
+        return (
+            task.node_status is TaskStatus.RUNNING
+            and owner.queue != job.queue
+            and self.session.queues[owner.queue].reclaimable
+        )
+
+    def loses_first(self, left: JobInfo, right: JobInfo, job: JobInfo) -> bool:
+        """Let the queue lose first that is farther from the reclaimer's, else the one that is served last."""
+        if left.queue == right.queue:
+            return False
+        queues = self.session.queues
+        return self.session.victim_queue_order(queues[left.queue], queues[right.queue], queues[job.queue])

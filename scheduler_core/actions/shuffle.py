@@ -1,0 +1,68 @@
+"""Which running pods are moved although nobody needs their place yet?
+
+Source: volcano ``pkg/scheduler/actions/shuffle/shuffle.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.session import Session
+from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.status import TaskStatus
+
+NAME = "shuffle"
+
+
+def execute(session: Session) -> None:
+    """Evict what the first tier that names anybody names, all its plugins together, by namespace/name."""
+    running = [task for job in session.jobs.values() for task in job.tasks_in([TaskStatus.RUNNING])]
+    for number, tier in enumerate(session.tiers_of(Point.VICTIM_TASKS), start=1):
+        named_by: dict[str, list[str]] = {}
+        victims: dict[str, TaskInfo] = {}
+        for plugin, answer in tier:
+            for task in answer.fn(running):
+                victims[task.key] = task
+                named_by.setdefault(task.key, []).append(plugin)
+        if victims:
+            for position, key in enumerate(sorted(victims), start=1):
+                _evict(session, victims[key], _explanation(number, position, named_by[key], victims[key]))
+            return
+
+
+def _evict(session: Session, task: TaskInfo, explanation: dict[str, Any]) -> None:
+    """Evict a task for good, outside any statement."""
+    job = task.job
+    assert job is not None, "only tasks of a job are shuffled"
+    job.update_task_status(task, TaskStatus.RELEASING)
+    session.nodes.update_task(task)
+    session.fire_deallocate(task)
+    decision = session.decide("evict", job, pod=task.key, node=task.node_name, reason=NAME)
+    if session.trace is not None:
+        decision.explanation = explanation
+
+
+def _explanation(tier: int, position: int, plugins: list[str], task: TaskInfo) -> dict[str, Any]:
+    return {
+        "tier": tier,
+        "order": position,
+        "votes": [
+            {
+                "tier": tier,
+                "plugin": plugin,
+                "verdict": "permit",
+                "why": "the plugin wants it moved",
+                "numbers": {},
+            }
+            for plugin in plugins
+        ],
+        "freed": task.request.as_dict(),
+        "needed": {},
+        "queue": _queue_of(task.job),
+        "for_job": "",
+    }
+
+
+def _queue_of(job: JobInfo | None) -> str:
+    return job.queue if job is not None else ""
