@@ -1,0 +1,200 @@
+"""What happens from cycle to cycle? Bound pods run, evicted ones terminate and may come back; options, notes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scheduler_core import Options, encode, simulate_document
+from scheduler_core.admission import Admission
+from scheduler_core.model.timestamps import parse_time
+from tests.builders import NOW, at, conf, decided, node, pod, podgroup, pods, priority_class, queue, scenario
+
+PRIORITIES = [priority_class("low", 10), priority_class("high", 100)]
+PREEMPTING = conf("enqueue, allocate, preempt", ["priority", "conformance"])
+
+
+def cycles(document: dict[str, Any], **options: Any) -> list[dict[str, Any]]:
+    result = simulate_document(document, Options(**options))
+    assert "error" not in result, result["error"]
+    return result["cycles"]
+
+
+def statuses(cycle: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    return {
+        task["pod"].split("/")[1]: (task["status"], task.get("node", ""))
+        for group in cycle["podgroups"]
+        for task in group["tasks"]
+    }
+
+
+def phases(told: list[dict[str, Any]], group: str) -> list[tuple[str, str]]:
+    return [
+        (entry["phase_before"], entry["phase_after"])
+        for cycle in told
+        for entry in cycle["podgroups"]
+        if entry["name"] == f"default/{group}"
+    ]
+
+
+def preempting(**fields: Any) -> dict[str, Any]:
+    """Return a full node whose only pod gives way to a more important one."""
+    return scenario(
+        nodes=[node("n0", cpu=1)],
+        podgroups=[
+            podgroup("low", priority_class="low", min_member=0),
+            podgroup("high", priority_class="high"),
+        ],
+        pods=[*pods("low", 1, node="n0", cpu=1), *pods("high", 1, cpu=1)],
+        priorityclasses=PRIORITIES,
+        conf=PREEMPTING,
+        **fields,
+    )
+
+
+def test_a_bound_pod_runs_in_the_next_cycle() -> None:
+    told = cycles(
+        scenario(
+            nodes=[node("n0", cpu=4)],
+            podgroups=[podgroup("a", min_member=2, phase="Pending")],
+            pods=pods("a", 2, cpu=1),
+            conf=conf("enqueue, allocate", ["gang"]),
+            cycles=3,
+        )
+    )
+    assert [entry[0] for entry in statuses(told[0]).values()] == ["Binding", "Binding"]
+    assert [entry[0] for entry in statuses(told[1]).values()] == ["Running", "Running"]
+    assert phases(told, "a") == [("Pending", "Inqueue"), ("Inqueue", "Running"), ("Running", "Running")]
+
+
+def test_an_evicted_pod_comes_back_under_a_new_uid() -> None:
+    told = cycles(preempting(cycles=3, evicted="requeue"))
+    assert decided(told[0], "evict") == ["default/low-0"]
+    assert decided(told[0], "pipeline") == ["default/high-0"]
+    assert decided(told[1], "bind") == ["default/high-0"]
+    assert statuses(told[1])["low-0"] == ("Pending", "")
+    assert statuses(told[2]) == {"low-0": ("Pending", ""), "high-0": ("Running", "n0")}
+
+
+def test_a_deleted_pod_does_not_come_back() -> None:
+    told = cycles(preempting(cycles=2, evicted="delete"))
+    assert "low-0" not in statuses(told[1])
+
+
+def test_a_terminating_pod_holds_its_place_for_its_cycles() -> None:
+    told = cycles(preempting(cycles=4, evicted="delete", termination_cycles=2))
+    assert [statuses(cycle).get("low-0", ("gone",))[0] for cycle in told] == [
+        "Releasing",
+        "Releasing",
+        "Releasing",
+        "gone",
+    ]
+    assert told[1]["nodes"][0]["releasing"]["cpu"] == 1000
+    assert decided(told[1], "evict") == []
+    assert decided(told[3], "bind") == ["default/high-0"]
+
+
+def test_the_nominated_node_of_a_pipelined_pod_is_kept() -> None:
+    told = cycles(preempting(cycles=2, evicted="delete", termination_cycles=1))
+    nominated = [
+        task.get("nominatedNodeName")
+        for cycle in told
+        for group in cycle["podgroups"]
+        for task in group["tasks"]
+        if task["pod"] == "default/high-0"
+    ]
+    assert nominated[0] == "n0"
+
+
+def test_the_clock_moves_by_cycle_seconds() -> None:
+    told = cycles(
+        scenario(
+            nodes=[node("n0", cpu=4)],
+            podgroups=[podgroup("a", phase="Pending", created=12 * 3600 - 90, min_resources={"cpu": 100})],
+            pods=pods("a", 1, cpu=1),
+            conf=conf("enqueue", [("sla", {"arguments": {"sla-waiting-time": "2m"}})], ["overcommit"]),
+            cycles=3,
+            cycle_seconds=30,
+        )
+    )
+    ops = [[decision["op"] for decision in cycle["decisions"]] for cycle in told]
+    assert ops == [["enqueue_reject"], ["enqueue"], []], "overdue after two minutes of waiting"
+
+
+def test_without_a_clock_the_newest_podgroup_or_pod_gives_it() -> None:
+    document = scenario(
+        nodes=[node("n0", cpu=1)],
+        queues=[queue("later", created=5000)],
+        podgroups=[podgroup("a", created=70)],
+        pods=pods("a", 1, created=90, cpu=1),
+    )
+    del document["now"]
+    cluster = Admission(document).cluster()
+    assert cluster.now == parse_time(at(90))
+
+
+def test_a_scenario_without_a_configuration_has_the_default_one() -> None:
+    result = simulate_document(scenario(nodes=[node("n0", cpu=4)]))
+    assert result["actions"] == ["enqueue", "allocate", "backfill"]
+
+
+def test_an_unknown_action_rejects_the_configuration() -> None:
+    result = simulate_document(scenario(conf=conf("allocate, dance", ["gang"])))
+    assert "dance" in result["error"]
+
+
+@pytest.mark.parametrize(
+    ("plugin", "said"),
+    [("usage", "not modelled"), ("usages", "does not exist")],
+    ids=["unmodelled", "unknown"],
+)
+def test_a_plugin_without_a_model_is_named_in_the_notes(plugin: str, said: str) -> None:
+    result = simulate_document(scenario(conf=conf("allocate", ["gang", plugin])))
+    assert [note for note in result["notes"] if f'"{plugin}"' in note and said in note]
+
+
+def test_what_admission_changed_is_counted_in_the_notes() -> None:
+    light = queue("a", weight=0)
+    result = simulate_document(scenario(queues=[light]))
+    assert "queue spec.weight set to 1: 1" in result["notes"]
+
+
+def test_default_queues_are_added_unless_told_otherwise() -> None:
+    with_defaults = simulate_document(scenario(queues=[queue("a")]))
+    without = simulate_document(scenario(queues=[queue("a")], default_queues=False))
+    assert sorted(with_defaults["cycles"][0]["queue_status_allocated"]) == ["a", "default", "root"]
+    assert sorted(without["cycles"][0]["queue_status_allocated"]) == ["a"]
+
+
+def test_pods_of_other_schedulers_count_on_their_node_only() -> None:
+    theirs = pod("theirs", node="n0", cpu=1, spec={"schedulerName": "default-scheduler"})
+    waiting = pod("waits", cpu=1, group="a", spec={"schedulerName": "default-scheduler"})
+    cycle = simulate_document(
+        scenario(nodes=[node("n0", cpu=4)], podgroups=[podgroup("a")], pods=[theirs, waiting])
+    )["cycles"][0]
+    assert cycle["nodes"][0]["used"]["cpu"] == 1000
+    assert statuses(cycle) == {}
+
+
+def test_progress_ends_at_one() -> None:
+    heard: list[float] = []
+    simulate_document(preempting(cycles=2), Options(progress=lambda done, _what: heard.append(done)))
+    assert heard == sorted(heard)
+    assert heard[-1] == 1.0
+
+
+def test_more_cycles_may_be_asked_for_than_the_scenario_says() -> None:
+    assert len(cycles(preempting(), cycles=3)) == 3
+
+
+def test_the_document_is_left_as_it_was() -> None:
+    document = preempting(cycles=3)
+    before = encode(document)
+    simulate_document(document)
+    assert encode(document) == before
+
+
+def test_the_clock_is_the_scenarios_own() -> None:
+    first, second = preempting(now=NOW), preempting(now=NOW)
+    assert encode(simulate_document(first)) == encode(simulate_document(second))
