@@ -16,15 +16,19 @@ import manifests
 from scheduler_core import ENGINE_VERSION, Options, encode, simulate_document
 
 OUT_OF_MEMORY = 3
+UNREADABLE = 4
 
 
 def main(input_file: int, result_file: int, explain: bool) -> int:
-    """Simulate once; the exit status tells a lack of memory from other ends."""
+    """Simulate once; the exit status tells the ends apart."""
     threading.Thread(target=_end_with_the_worker, daemon=True).start()
     try:
         _simulate(input_file, result_file, explain)
     except MemoryError:
         return OUT_OF_MEMORY
+    except manifests.Unreadable as error:
+        _tell(unreadable=str(error))
+        return UNREADABLE
     return 0
 
 

@@ -1,15 +1,13 @@
 """Can this text be read as a scheduler configuration?"""
 
+from dataclasses import asdict
+
 import manifests
 from planner.rows import Problem
 
 
 def conf_problems(text: str) -> list[Problem]:
-    """Return why `text` cannot be read as volcano-scheduler.conf; empty is fine: Volcano's default."""
+    """Return what is wrong with the form of volcano-scheduler.conf; empty is fine: Volcano's default."""
     if not text.strip():
         return []
-    try:
-        manifests.parse_conf(text)
-    except ValueError as error:
-        return [Problem("unreadable_conf", "error", str(error), path="conf", fix="Correct the YAML.")]
-    return []
+    return [Problem(**asdict(found)) for found in manifests.conf_problems(text)]

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-from planner.engine.child import OUT_OF_MEMORY
+from planner.engine.child import OUT_OF_MEMORY, UNREADABLE
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +67,7 @@ def simulate(document: bytes, *, explain: bool, limits: Limits, beat: Beat) -> S
         news = _News()
         with _child(source, result, complaints, explain=explain, limits=limits) as child:
             _look_after(child, news, limits, beat)
-        _check_end(child.returncode, limits)
+        _check_end(child.returncode, news, limits)
         result.seek(0)
         last = news.last
         return Simulated(result.read(), last["engine_version"], last["timings"], last["error"])
@@ -156,10 +156,12 @@ def _look_after(child: subprocess.Popen[bytes], news: _News, limits: Limits, bea
             news.hear(said)
 
 
-def _check_end(status: int, limits: Limits) -> None:
+def _check_end(status: int, news: _News, limits: Limits) -> None:
     if status == 0:
         return
     if status == OUT_OF_MEMORY:
         raise SimulationFailed(f"The simulation needed more memory than the limit of {limits.memory_mb} MiB.")
+    if status == UNREADABLE:
+        raise SimulationFailed(f"The scheduler configuration cannot be read: {news.last['unreadable']}.")
     how = signal.Signals(-status).name if status < 0 else f"status {status}"
     raise SimulationFailed(f"The simulation stopped unexpectedly ({how}); the worker's log says more.")

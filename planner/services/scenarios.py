@@ -33,7 +33,8 @@ def conf_update(
 ) -> Scenario:
     """Replace the scheduler configuration by `text`; return the scenario at its present revision."""
     revision_lock(scenario=scenario, expected=expected_revision)
-    if problems := conf_problems(text):
+    problems = conf_problems(text)
+    if any(problem.is_error for problem in problems):
         raise Invalid(problems)
     if text != scenario.conf_text:
         changes = {"conf": (scenario.conf_text, text)}

@@ -1,0 +1,41 @@
+# The project's verbs. `make run` and `make test` need Debian's make and python3-venv, and nothing else.
+
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/installed
+export DJANGO_SETTINGS_MODULE ?= config.settings
+
+.PHONY: run test format parity bench test-long services
+
+run: $(STAMP)  ## Start web and worker; PORT=8000. Ctrl-C stops them
+	@exec $(BIN)/python manage.py up
+
+test: $(STAMP) services  ## Everything that a contributor needs to trust a change
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/lint-imports
+	$(BIN)/mypy
+	DJANGO_SETTINGS_MODULE=config.settings_test $(BIN)/python manage.py check
+	DJANGO_SETTINGS_MODULE=config.settings_test $(BIN)/python manage.py makemigrations --check --dry-run
+	$(BIN)/pytest -m "not long"
+
+test-long: $(STAMP) services  ## Chaos, load and drain
+	$(BIN)/pytest -m long
+
+parity: $(STAMP)  ## Compare with the recorded answers of the real scheduler; FILES=…
+	$(BIN)/python -m scheduler_core parity $(or $(FILES),$(wildcard $(or $(QUEUECAST_SHARED),../shared)/golden/*.jsonl.gz))
+
+bench: $(STAMP)  ## How long the core takes
+	$(BIN)/python -m benchmarks.bench_simulate
+
+format: $(STAMP)  ## Put the code in its form
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+services:  ## Install what tests need beside Python, when that is possible
+	@scripts/install-test-services
+
+# The lock is installed again whenever it changes.
+$(STAMP): requirements/dev.txt
+	@scripts/install $(PYTHON)
+	@touch $@
