@@ -185,6 +185,7 @@ class _Gathering:
 
     def _take_scenario(self, source: Source, scenario: dict[str, Any], way: Steps) -> None:
         """Take the lists of a scenario in its own order, everything else as it is."""
+        self._reading.is_scenario = True
         document = self._reading.document = {}
         for key, value in scenario.items():
             if key == "scheduler_conf":

@@ -43,6 +43,8 @@ class Reading:
 
     document: dict[str, Any] = field(default_factory=dict)
     """One scenario: lists of objects, and the configuration as a structure."""
+    is_scenario: bool = False
+    """Whether it was one scenario, with its own clock; objects of a live cluster have none."""
     scheduler_conf_text: str | None = None
     """The configuration as it was written; None when there was none, or it was written as a structure."""
     unknown_kinds: dict[str, int] = field(default_factory=dict)

@@ -1,0 +1,56 @@
+"""Which cluster do these files describe, and what is wrong with it? Nothing is saved here."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import manifests
+from planner.rows import Problem
+
+MAX_TEXT_BYTES = manifests.MAX_TEXT_BYTES
+"""How much text, inflated, one import may hold."""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What was read, before anything is saved."""
+
+    document: Mapping[str, Any]
+    """The objects as one scenario document, without the configuration."""
+    scheduler_conf: str
+    """volcano-scheduler.conf as it was written; empty: Volcano's default."""
+    counts: Mapping[str, int]
+    """Objects by list, the empty lists too."""
+    unknown_kinds: Mapping[str, int]
+    """Objects left out because the scheduler does not read them, by apiVersion and kind."""
+    problems: Sequence[Problem]
+
+    @property
+    def has_errors(self) -> bool:
+        """Must something be mended before this can be saved?"""
+        return any(problem.is_error for problem in self.problems)
+
+
+def read_cluster(files: Sequence[tuple[str, bytes]], *, now: str) -> Imported:
+    """Read the files of one cluster, given as names and bytes.
+
+    `now` (RFC 3339) is the moment of a live export; a scenario has its own clock.
+    """
+    reading = manifests.read(files)
+    document = {key: value for key, value in reading.document.items() if key != "scheduler_conf"}
+    if not reading.is_scenario:
+        document.setdefault("now", now)
+    return Imported(
+        document=document,
+        scheduler_conf=_conf_text(reading),
+        counts=reading.counts,
+        unknown_kinds=reading.unknown_kinds,
+        problems=[Problem(**asdict(found)) for found in reading.problems],
+    )
+
+
+def _conf_text(reading: manifests.Reading) -> str:
+    if reading.scheduler_conf_text is not None:
+        return reading.scheduler_conf_text
+    structure = reading.document.get("scheduler_conf")
+    return "" if structure is None else manifests.dump(structure)
