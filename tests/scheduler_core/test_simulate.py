@@ -1,4 +1,4 @@
-"""What happens from cycle to cycle? Bound pods run, evicted ones terminate and may come back; options, notes."""
+"""What happens from cycle to cycle? Bound pods run, evicted ones end and may come back; options and notes."""
 
 from __future__ import annotations
 
