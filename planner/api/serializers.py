@@ -119,9 +119,11 @@ class SnapshotUpload(serializers.Serializer[Any]):
 
 
 class SnapshotFiles(serializers.Serializer[Any]):
-    """A cluster to import: files as kubectl prints them, plain or gzip."""
+    """A cluster to import: files as kubectl prints them, plain or gzip, under any field's name."""
 
-    name = serializers.CharField(max_length=253)
+    name = serializers.CharField(
+        max_length=253, allow_blank=True, default="", help_text="Empty: the first file's name."
+    )
     files = serializers.ListField(child=serializers.FileField(), allow_empty=False)
 
 
