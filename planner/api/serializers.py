@@ -185,6 +185,7 @@ class ConfSerializer(serializers.Serializer[Any]):
     """The scheduler configuration, as the text that was written; empty stands for Volcano's default."""
 
     text = serializers.CharField(allow_blank=True, trim_whitespace=False)
+    problems = ProblemSerializer(many=True, read_only=True)
 
 
 # Runs

@@ -188,11 +188,15 @@ def test_a_patch_that_changes_nothing_keeps_the_revision(api: APIClient, at: str
 
 
 def test_the_configuration_is_read_and_replaced(api: APIClient, at: str) -> None:
-    assert api.get(f"{at}conf/").json() == {"text": factories.CONF}
+    assert api.get(f"{at}conf/").json() == {"text": factories.CONF, "problems": []}
     text = factories.CONF.replace("reclaim", "backfill") + "# a comment stays\n"
     response = api.put(f"{at}conf/", {"text": text}, headers={"If-Match": "1"})
-    assert (response.status_code, response.json(), response["ETag"]) == (200, {"text": text}, '"2"')
-    assert api.get(f"{at}conf/").json() == {"text": text}
+    assert (response.status_code, response.json(), response["ETag"]) == (
+        200,
+        {"text": text, "problems": []},
+        '"2"',
+    )
+    assert api.get(f"{at}conf/").json()["text"] == text
 
 
 def test_a_stale_configuration_shows_both_versions(api: APIClient, at: str) -> None:
@@ -204,8 +208,9 @@ def test_a_stale_configuration_shows_both_versions(api: APIClient, at: str) -> N
 
 
 def test_a_configuration_that_cannot_be_read_is_told_422(api: APIClient, at: str) -> None:
-    response = api.put(f"{at}conf/", {"text": "actions: [unclosed"}, headers={"If-Match": "1"})
-    assert rules(response) == {"conf": "unreadable_conf"}
+    response = api.put(f"{at}conf/", {"text": "actions: allocate\ntiers: [\n"}, headers={"If-Match": "1"})
+    assert rules(response) == {"scheduler_conf": "yaml.syntax"}
+    assert response.json()["problems"][0]["line"] == 3
     assert rules(api.put(f"{at}conf/", {}, headers={"If-Match": "1"})) == {"text": "request.required"}
 
 

@@ -1,6 +1,7 @@
 """How do scripts begin and edit a what-if?"""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -24,6 +25,7 @@ from planner.api.serializers import (
     ScenarioCreate,
     ScenarioSerializer,
 )
+from planner.engine.conf import conf_problems
 from planner.engine.queues import queue_spec
 from planner.models import Queue, Scenario
 from planner.selectors.history import as_before, changes_since
@@ -131,7 +133,7 @@ class ConfDetail(WorkspaceView):
     def get(self, request: Request, scenario_id: UUID) -> Response:
         """Return the configuration as it was written; empty stands for Volcano's default."""
         scenario = self.scenario()
-        return _at_revision(scenario, {"text": scenario.conf_text})
+        return _at_revision(scenario, _conf_body(scenario.conf_text))
 
     @extend_schema(
         request=ConfSerializer,
@@ -153,7 +155,12 @@ class ConfDetail(WorkspaceView):
             later = [change for change in changes_since(scenario, revision) if change.path == "conf"]
             seen = {"text": later[0].before} if later else current
             raise StaleEdit(stale, seen=seen, current=current) from stale
-        return _edited(request, scenario, {"text": text})
+        return _edited(request, scenario, _conf_body(text))
+
+
+def _conf_body(text: str) -> dict[str, Any]:
+    """Return a configuration with what is worth knowing about its form; errors are not saved."""
+    return {"text": text, "problems": [asdict(problem) for problem in conf_problems(text)]}
 
 
 def _at_revision(scenario: Scenario, body: Any) -> Response:
