@@ -26,7 +26,7 @@ ETAG = OpenApiParameter(
     description="The scenario's revision.",
 )
 
-_FAILURES: dict[int, OpenApiResponse] = {
+FAILURES: dict[int, OpenApiResponse] = {
     400: OpenApiResponse(ErrorSerializer, "The body or a header cannot be read."),
     401: OpenApiResponse(ErrorSerializer, "Nobody is logged in."),
     403: OpenApiResponse(ErrorSerializer, "The caller's role does not allow it."),
@@ -40,7 +40,7 @@ _FAILURES: dict[int, OpenApiResponse] = {
 
 def answers(success: Mapping[Any, Any], *failures: int) -> dict[Any, Any]:
     """Return the responses of a call: `success`, the failures named, and that of a stranger."""
-    return {**success} | {status: _FAILURES[status] for status in sorted({401, *failures})}
+    return {**success} | {status: FAILURES[status] for status in sorted({401, *failures})}
 
 
 def listed(serializer: Any) -> dict[int, Any]:

@@ -3,6 +3,8 @@
 import uuid
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from planner.api.errors import PROBLEM_KEYS
@@ -172,3 +174,16 @@ def test_a_list_comes_in_pages(api: APIClient) -> None:
     last = api.get(api.get(first["next"]).json()["next"]).json()
     assert [row["name"] for row in last["results"]] == ["s4"]
     assert last["next"] is None
+
+
+@pytest.mark.parametrize("path", ["snapshots/", "scenarios/", "runs/"])
+def test_a_longer_list_costs_no_more_queries(api: APIClient, path: str) -> None:
+    factories.run()
+    call(api, "get", path)
+    with CaptureQueriesContext(connection) as short:
+        call(api, "get", path)
+    for _ in range(3):
+        factories.run()
+    with CaptureQueriesContext(connection) as long:
+        assert call(api, "get", path).json()["count"] == 4
+    assert len(long) == len(short) <= 6
