@@ -7,12 +7,17 @@ from collections.abc import Callable, Mapping
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.session import Session
 from scheduler_core.plugins import (
+    binpack,
+    capacity,
     cdp,
     conformance,
     drf,
     gang,
+    nodegroup,
+    nodeorder,
     overcommit,
     pdb,
+    predicates,
     priority,
     proportion,
     resourcequota,
@@ -23,12 +28,17 @@ from scheduler_core.plugins import (
 OPENERS: Mapping[str, Callable[[Session, Arguments], None]] = {
     module.NAME: module.open_session
     for module in (
+        binpack,
+        capacity,
         cdp,
         conformance,
         drf,
         gang,
+        nodegroup,
+        nodeorder,
         overcommit,
         pdb,
+        predicates,
         priority,
         proportion,
         resourcequota,

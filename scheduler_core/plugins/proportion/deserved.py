@@ -128,8 +128,8 @@ def rounds_of_deserved(
 
 def covers(deserved: Matrix, request: Matrix) -> Mask:
     """Tell which queues deserve all that they request, within `MIN_RESOURCE`, (Q,)."""
-    close: Mask = np.abs(request - deserved) < MIN_RESOURCE
-    covered: Mask = np.logical_or(request < deserved, close).all(axis=1)
+    within = np.logical_or(request < deserved, np.abs(request - deserved) < MIN_RESOURCE)
+    covered: Mask = np.logical_and.reduce(within, axis=1)
     return covered
 
 

@@ -1,0 +1,110 @@
+"""What does capacity know of a queue beside its amounts? Its place in the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from scheduler_core.model.queue import ROOT, QueueInfo
+from scheduler_core.model.queue_account import QueueAccount
+from scheduler_core.resource import Resource
+
+
+class CapacityAccount(QueueAccount):
+    """A queue's account with its place in the tree.
+
+    Attributes
+    ----------
+    ancestors : list of str
+        Root first, the direct parent last; empty without hierarchy.
+    children : list of str
+        The queues that name it as their parent, by name; empty without hierarchy.
+
+    """
+
+    __slots__ = ("ancestors", "children")
+
+    def __init__(self, queue: QueueInfo) -> None:
+        super().__init__(queue)
+        self.ancestors: list[str] = []
+        self.children: list[str] = []
+
+    def share_of_deserved(self) -> float:
+        """Return the largest allocated / deserved; 1 when nothing is deserved (`pods` alone are nothing)."""
+        return 1.0 if self.deserved.is_empty() else super().share_of_deserved()
+
+    def figures(self) -> dict[str, Any]:
+        """Return what a result shows."""
+        told: dict[str, Any] = {"name": self.name, "share": self.share}
+        if self.ancestors:
+            told["ancestors"] = self.ancestors
+        if self.children:
+            told["children"] = self.children
+        return {**told, **super().figures()}
+
+    def terms(self) -> dict[str, Any]:
+        """Return what the queue itself brings to what it deserves, and what came of it."""
+        return {
+            "guarantee": self.guarantee,
+            "capability": self.capability,
+            "realCapability": self.real_capability,
+            "stated": self.queue.deserved,
+            "clipped_by": self._clipped_by(),
+            "deserved": self.deserved,
+            "share": self.share,
+        }
+
+    def _clipped_by(self) -> dict[str, str]:
+        """Return which limit changed what the queue states, by resource."""
+        clipped = {}
+        for name, amount in self.deserved.items():
+            stated = self.queue.deserved.get(name)
+            if amount != stated:
+                clipped[name] = "realCapability" if amount < stated else "guarantee"
+        return clipped
+
+    def ancestor(self, level: int) -> str | None:
+        """Return the ancestor that many levels up, 1 being the parent; None for root and beyond."""
+        if level > len(self.ancestors):
+            return None
+        name = self.ancestors[-level]
+        return None if name == ROOT else name
+
+    def deserves_part_of(self, request: Resource) -> bool:
+        """Tell whether some dimension of a request, once added, stays within deserved."""
+        return self.allocated.clone().add(request).less_equal_partly(self.deserved, request)
+
+
+@dataclass
+class Queues:
+    """The queues of one session as capacity sees them.
+
+    Attributes
+    ----------
+    accounts : dict
+        By name, ascending.
+    obstacle : str
+        Why the tree cannot be used, so that nothing enters and nothing is placed; empty when it can.
+    hierarchical : bool
+        Whether the queues form a tree.
+
+    """
+
+    accounts: dict[str, CapacityAccount] = field(default_factory=dict)
+    obstacle: str = ""
+    hierarchical: bool = False
+
+    def chain(self, name: str) -> list[CapacityAccount]:
+        """Return a queue and its ancestors, from the direct parent up to root."""
+        return chain_in(self.accounts, name)
+
+    def is_leaf(self, name: str) -> bool:
+        """Tell whether jobs may be in a queue: it has no children."""
+        return not self.accounts[name].children
+
+
+def chain_in(accounts: Mapping[str, CapacityAccount], name: str) -> list[CapacityAccount]:
+    """Return a queue and its ancestors, from the direct parent up to root."""
+    account = accounts[name]
+    return [account, *(accounts[ancestor] for ancestor in reversed(account.ancestors))]

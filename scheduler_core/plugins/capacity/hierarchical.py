@@ -1,0 +1,180 @@
+"""What does each queue deserve in a tree of queues?
+
+Source: volcano ``pkg/scheduler/plugins/capacity/capacity.go`` (buildHierarchicalQueueAttrs) at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from scheduler_core.framework.session import Session
+from scheduler_core.model.queue import ROOT, QueueInfo
+from scheduler_core.model.queue_account import demand_of, real_capability
+from scheduler_core.plugins.capacity.account import CapacityAccount, Queues
+from scheduler_core.resource import UNLIMITED, UNLIMITED_SCALAR, Resource, maximum, total_of
+from scheduler_core.trace import Trace
+
+
+def tree_of_queues(session: Session) -> Queues:
+    """Return the accounts of all queues, linked to a tree.
+
+    Where the links cannot be made, or a job is in a queue with children, the work stops there and `obstacle`
+    says why; the accounts made until then stay.
+    """
+    queues = Queues(hierarchical=True)
+    queues.obstacle = _link(session, queues) or _count_jobs(session, queues) or _check_root(queues)
+    queues.accounts = dict(sorted(queues.accounts.items()))
+    for account in queues.accounts.values():
+        account.children.sort()
+    if not queues.obstacle:
+        Division(session, queues).divide()
+    return queues
+
+
+# linking
+
+
+def _link(session: Session, queues: Queues) -> str:
+    """Give every queue an account and its ancestors; return what is in the way."""
+    for name, queue in session.queues.items():
+        if name not in queues.accounts:
+            queues.accounts[name] = _account(queue)
+            obstacle = _climb(session, queues, queue)
+            if obstacle:
+                return obstacle
+    return ""
+
+
+def _account(queue: QueueInfo) -> CapacityAccount:
+    account = CapacityAccount(queue)
+    account.deserved = queue.deserved
+    account.capability = queue.capability.clone()
+    return account
+
+
+def _climb(session: Session, queues: Queues, queue: QueueInfo) -> str:
+    """Link a queue to its parent, and those above that have no account yet; return what is in the way.
+
+    A parent with an account is taken as it is, so that a cycle of parents closes unnoticed.
+    """
+    path = [queue]
+    while path[-1].name != ROOT:
+        name = path[-1].parent or ROOT
+        if name not in session.queues:
+            return f"queue {path[-1].name} names parent {name}, which does not exist"
+        path.append(session.queues[name])
+        if name in queues.accounts:
+            break
+        queues.accounts[name] = _account(session.queues[name])
+    for parent, child in zip(reversed(path[1:]), reversed(path[:-1]), strict=True):
+        above = queues.accounts[parent.name]
+        above.children.append(child.name)
+        queues.accounts[child.name].ancestors = [*above.ancestors, parent.name]
+    return ""
+
+
+def cycle_in(queues: Queues) -> str:
+    """Return a queue that is its own ancestor, empty when there is none."""
+    for name, account in queues.accounts.items():
+        seen = {name}
+        while account.name != ROOT and (parent := account.queue.parent or ROOT) in queues.accounts:
+            if parent in seen:
+                return parent
+            seen.add(parent)
+            account = queues.accounts[parent]
+    return ""
+
+
+def _count_jobs(session: Session, queues: Queues) -> str:
+    """Count every job in its queue and all ancestors; return what is in the way."""
+    for job in session.jobs.values():
+        if not queues.is_leaf(job.queue):
+            return f"job {job.key} is in queue {job.queue}, which has children"
+        demand = demand_of(job)
+        for account in queues.chain(job.queue):
+            account.count(demand)
+    return ""
+
+
+def _check_root(queues: Queues) -> str:
+    return "" if ROOT in queues.accounts else f"there is no queue {ROOT}"
+
+
+# dividing
+
+
+class Division:
+    """Hands capability and guarantees down the tree."""
+
+    def __init__(self, session: Session, queues: Queues) -> None:
+        self.session = session
+        self.queues = queues
+
+    def divide(self) -> None:
+        """Write deserved, capability, real capability and share of every queue."""
+        root = self.queues.accounts[ROOT]
+        if root.capability.is_empty():
+            root.capability = unlimited(self.session.total)
+        root.real_capability = root.capability
+        above = [root]
+        while above:
+            above += self._hand_down(above.pop())
+        for account in self.queues.accounts.values():
+            account.share = account.share_of_deserved()
+        if self.session.trace is not None:
+            self._tell(self.session.trace)
+
+    def _hand_down(self, parent: CapacityAccount) -> list[CapacityAccount]:
+        """Settle the children of one queue and return them."""
+        children = [self.queues.accounts[name] for name in parent.children]
+        for child in children:
+            child.deserved = maximum(child.deserved, child.guarantee)
+            inherit(child.capability, parent.capability)
+        guaranteed = total_of(child.guarantee for child in children)
+        if parent.name == ROOT:
+            parent.guarantee = guaranteed
+            parent.deserved = total_of(child.deserved for child in children)
+        for child in children:
+            child.real_capability = real_capability(
+                parent.real_capability,
+                guaranteed=guaranteed,
+                guarantee=child.guarantee,
+                capability=child.capability,
+            )
+        return children
+
+    def _tell(self, trace: Trace) -> None:
+        """Keep, for every queue, what each level above it handed down, from root on."""
+        guaranteed = {
+            parent.name: total_of(self.queues.accounts[child].guarantee for child in parent.children)
+            for parent in self.queues.accounts.values()
+        }
+        for name in self.queues.accounts:
+            path = self.queues.chain(name)[::-1]
+            trace.deserved[name] = [
+                {"level": level, "queue": account.name, **_handed_down(above, guaranteed), **account.terms()}
+                for level, (above, account) in enumerate(zip([None, *path], path, strict=False))
+            ]
+
+
+def _handed_down(parent: CapacityAccount | None, guaranteed: Mapping[str, Resource]) -> dict[str, Resource]:
+    """Return what there was to divide above a queue, nothing for root."""
+    if parent is None:
+        return {}
+    return {"available": parent.real_capability, "guaranteed": guaranteed[parent.name]}
+
+
+def unlimited(total: Resource) -> Resource:
+    """Return the capability of a root that names none: no limit to anything that the cluster has."""
+    return Resource(UNLIMITED, UNLIMITED, dict.fromkeys(total.scalars or (), UNLIMITED_SCALAR) or None)
+
+
+def inherit(capability: Resource, parent: Resource) -> None:
+    """Give a child's capability the limits of its parent that it does not name itself."""
+    if capability.cpu <= 0:
+        capability.cpu = parent.cpu
+    if capability.memory <= 0:
+        capability.memory = parent.memory
+    for name, amount in (parent.scalars or {}).items():
+        if name not in (capability.scalars or {}):
+            capability.set(name, amount)

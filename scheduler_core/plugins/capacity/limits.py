@@ -1,0 +1,129 @@
+"""What may a queue still take, and for whom may it evict?
+
+Source: volcano ``pkg/scheduler/plugins/capacity/capacity.go`` (Allocatable, Preemptive, JobEnqueueable) at
+v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scheduler_core.framework.extension_points import Vote
+from scheduler_core.framework.session import Session
+from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.queue import QueueInfo
+from scheduler_core.model.queue_account import shortage_facts
+from scheduler_core.plugins.capacity.account import CapacityAccount, Queues
+from scheduler_core.resource import Resource, total_of
+from scheduler_core.trace import Why
+
+
+class Limits:
+    """The limits of one session's queues.
+
+    Parameters
+    ----------
+    levels : int
+        How many ancestors count for preemption (argument `ancestorReclaimLevel`).
+
+    """
+
+    def __init__(self, session: Session, queues: Queues, levels: int) -> None:
+        self.session = session
+        self.queues = queues
+        self.levels = levels
+
+    def allocatable(self, queue: QueueInfo, task: TaskInfo, why: Why | None) -> bool:
+        """Tell whether the queue and all above it stay within real capability; deserved does not matter."""
+        closed = self._closed_to_all(queue) or self._closed_to_jobs(queue)
+        if closed:
+            if why is not None:
+                why["message"] = closed
+            return False
+        return all(
+            fits_real_capability(account, task.request, why) for account in self.queues.chain(queue.name)
+        )
+
+    def preemptive(self, queue: QueueInfo, tasks: Sequence[TaskInfo], why: Why | None) -> bool:
+        """Tell whether the queue stays within real capability and it, or an ancestor, deserves a part."""
+        closed = self._closed_to_all(queue)
+        if closed:
+            if why is not None:
+                why["message"] = closed
+            return False
+        request = total_of(task.request for task in tasks)
+        account = self.queues.accounts[queue.name]
+        if not fits_real_capability(account, request, why):
+            return False
+        if account.deserves_part_of(request) or self._ancestor_takes(account, request):
+            return True
+        if why is not None:
+            short = request.requested_dimensions()
+            if short:
+                why.update(shortage_facts(account.allocated, request, account.deserved, short))
+            why["message"] = f"queue {queue.name} has all that it deserves of everything requested"
+        return False
+
+    def _ancestor_takes(self, account: CapacityAccount, request: Resource) -> bool:
+        """Tell whether an ancestor near enough, root left out, stays in part within its deserved."""
+        near = (account.ancestor(level) for level in range(1, self.levels + 1))
+        accounts = [self.queues.accounts[name] for name in near if name is not None]
+        return any(above.deserves_part_of(request) for above in accounts)
+
+    def job_enqueueable(self, job: JobInfo, why: Why) -> Vote:
+        """Permit a job whose minimum fits the real capability of its queue and of all above it.
+
+        A permit reserves the minimum in all of them, whatever other plugins say.
+        """
+        queue = self.session.queues[job.queue]
+        closed = self._closed_to_jobs(queue) or self._closed_to_all(queue)
+        if closed:
+            why["message"] = closed
+            return Vote.REJECT
+        minimum = job.min_resources
+        if minimum is None:
+            return Vote.PERMIT
+        chain = self.queues.chain(job.queue)
+        if not all(self._may_reserve(account, minimum, why) for account in chain):
+            return Vote.REJECT
+        reserved = job.deduct_gated(minimum)
+        for account in chain:
+            account.inqueue.add(reserved)
+        return Vote.PERMIT
+
+    def _may_reserve(self, account: CapacityAccount, minimum: Resource, why: Why) -> bool:
+        reserved = account.reserved_with(minimum)
+        short = reserved.exceeded_dimensions(account.real_capability, minimum)
+        if not short:
+            return True
+        why["event"] = "queue resource quota insufficient: " + ", ".join(
+            f"insufficient {name}" for name in short
+        )
+        if self.session.trace is not None:
+            held = reserved.raw_sub(minimum)
+            why.update(shortage_facts(held, minimum, account.real_capability, short))
+            why["queue"] = account.name
+            why["message"] = (
+                f"queue {account.name} may not hold so much {', '.join(short)} beside what it let in"
+            )
+        return False
+
+    def _closed_to_all(self, queue: QueueInfo) -> str:
+        if self.queues.obstacle:
+            return f"capacity places nothing in this session: {self.queues.obstacle}"
+        return "" if queue.is_open else f"queue {queue.name} is {queue.state or 'without a state'}, not Open"
+
+    def _closed_to_jobs(self, queue: QueueInfo) -> str:
+        if self.queues.obstacle or self.queues.is_leaf(queue.name):
+            return ""
+        return f"queue {queue.name} has children, so that no job may run in it"
+
+
+def fits_real_capability(account: CapacityAccount, request: Resource, why: Why | None) -> bool:
+    """Tell whether a queue stays within its real capability with a request."""
+    short = account.shortage_for(request, account.real_capability)
+    if short and why is not None:
+        why.update(shortage_facts(account.allocated, request, account.real_capability, short))
+        why["queue"] = account.name
+        why["message"] = f"queue {account.name} may hold no more {', '.join(short)}"
+    return not short

@@ -1,0 +1,64 @@
+"""Which queue is served first, and which loses first?
+
+Source: volcano ``pkg/scheduler/plugins/capacity/capacity.go`` (QueueOrder, VictimQueueOrder) at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from scheduler_core.model.queue import QueueInfo
+from scheduler_core.plugins.capacity.account import CapacityAccount, Queues
+
+
+def compare(left: CapacityAccount, right: CapacityAccount) -> float:
+    """Return below 0 when `left` has the smaller share; an equal one that deserves anything comes first."""
+    if left.share != right.share:
+        return -1 if left.share < right.share else 1
+    return left.deserved.is_empty() - right.deserved.is_empty()
+
+
+class QueueOrder:
+    """The orders of one session's queues."""
+
+    def __init__(self, queues: Queues) -> None:
+        self.queues = queues
+
+    def flat(self, left: QueueInfo, right: QueueInfo) -> float:
+        """Return below 0 when `left` has the higher priority, else by `compare`."""
+        if left.priority != right.priority:
+            return right.priority - left.priority
+        return compare(self.queues.accounts[left.name], self.queues.accounts[right.name])
+
+    def hierarchical(self, left: QueueInfo, right: QueueInfo) -> float:
+        """Return below 0 when `left` has the higher priority, else by `compare` where the paths part.
+
+        Leaves come before queues with children. The shares of those above were taken when the session opened.
+        """
+        if left.priority != right.priority:
+            return right.priority - left.priority
+        mine, theirs = self.queues.accounts[left.name], self.queues.accounts[right.name]
+        if bool(mine.children) != bool(theirs.children):
+            return 1 if mine.children else -1
+        if mine.children:
+            return compare(mine, theirs)
+        level = common_level(mine, theirs) + 1
+        return compare(self._at(mine, level), self._at(theirs, level))
+
+    def _at(self, account: CapacityAccount, level: int) -> CapacityAccount:
+        return self.queues.accounts[account.ancestors[level]] if level < len(account.ancestors) else account
+
+    def victims(self, left: QueueInfo, right: QueueInfo, preemptor: QueueInfo) -> float:
+        """Return below 0 when `left` loses first: the nearer relative of the preemptor's queue."""
+        accounts = self.queues.accounts
+        near = common_level(accounts[left.name], accounts[preemptor.name])
+        far = common_level(accounts[right.name], accounts[preemptor.name])
+        return far - near
+
+
+def common_level(left: CapacityAccount, right: CapacityAccount) -> int:
+    """Return the position of the last ancestor that both have in common, 0 also when there is none."""
+    common = 0
+    for position, (mine, theirs) in enumerate(zip(left.ancestors, right.ancestors, strict=False)):
+        if mine != theirs:
+            break
+        common = position
+    return common

@@ -1,0 +1,100 @@
+"""What does capacity answer? Quotas that users give: deserved, guarantee and capability, flat or in a tree.
+
+Source: volcano ``pkg/scheduler/plugins/capacity/capacity.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from scheduler_core.conf import Arguments
+from scheduler_core.errors import SchedulerPanic
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.session import Session
+from scheduler_core.framework.simulation import copy_at_pre_predicate
+from scheduler_core.model.job import TaskInfo
+from scheduler_core.plugins.capacity.account import Queues
+from scheduler_core.plugins.capacity.dry_run import DryRunLimits
+from scheduler_core.plugins.capacity.flat import flat_queues
+from scheduler_core.plugins.capacity.hierarchical import cycle_in, tree_of_queues
+from scheduler_core.plugins.capacity.limits import Limits
+from scheduler_core.plugins.capacity.order import QueueOrder
+from scheduler_core.plugins.capacity.reclaim import Reclaim
+
+NAME = "capacity"
+
+RECLAIM_LEVELS = "ancestorReclaimLevel"
+
+
+def open_session(session: Session, arguments: Arguments) -> None:
+    """Work out every queue's quota, and register what follows from that."""
+    hierarchical = session.conf.hierarchy_enabled(NAME)
+    queues = tree_of_queues(session) if hierarchical else flat_queues(session)
+    levels = max(arguments.get_int(RECLAIM_LEVELS, 0), 0) if hierarchical else 0
+    _register_order(session, queues)
+    limits = Limits(session, queues, levels)
+    session.add_fn(Point.ALLOCATABLE, NAME, limits.allocatable)
+    session.add_fn(Point.PREEMPTIVE, NAME, limits.preemptive)
+    session.add_fn(Point.JOB_ENQUEUEABLE, NAME, limits.job_enqueueable)
+    reclaim = Reclaim(session, queues, levels)
+    session.add_fn(Point.RECLAIMABLE, NAME, reclaim.reclaimable)
+    session.add_fn(Point.UNIFIED_EVICTABLE, NAME, reclaim.evictable)
+    _register_dry_run(session, queues)
+    events = Events(queues)
+    session.add_event_handler(allocate=events.allocate, deallocate=events.deallocate)
+    if session.conf.first_option("proportion") is None:
+        session.add_report(lambda: report(queues))
+
+
+def _register_order(session: Session, queues: Queues) -> None:
+    order = QueueOrder(queues)
+    if not queues.hierarchical:
+        session.add_fn(Point.QUEUE_ORDER, NAME, order.flat)
+    elif not queues.obstacle:
+        session.add_fn(Point.QUEUE_ORDER, NAME, order.hierarchical)
+        session.add_fn(Point.VICTIM_QUEUE_ORDER, NAME, order.victims)
+
+
+def _register_dry_run(session: Session, queues: Queues) -> None:
+    dry_run = DryRunLimits(NAME, queues)
+    session.add_fn(Point.SIMULATE_ALLOCATABLE, NAME, dry_run.allocatable)
+    session.add_fn(Point.SIMULATE_ADD_TASK, NAME, dry_run.add_task)
+    session.add_fn(Point.SIMULATE_REMOVE_TASK, NAME, dry_run.remove_task)
+    looped = cycle_in(queues) if queues.hierarchical else ""
+    if not looped:
+        copy_at_pre_predicate(session, NAME, queues.accounts)
+        return
+
+    def crash(_task: TaskInfo) -> None:
+        raise SchedulerPanic(f"queue {looped} is its own ancestor: the copy of the queue tree never ends")
+
+    session.add_fn(Point.PRE_PREDICATE, NAME, crash)
+
+
+class Events:
+    """Moves what queues hold."""
+
+    def __init__(self, queues: Queues) -> None:
+        self.queues = queues
+
+    def allocate(self, task: TaskInfo) -> None:
+        """Count a task that takes its place, in its queue and all above; only the queue's own share moves."""
+        if task.job is not None and task.job.queue in self.queues.accounts:
+            chain = self.queues.chain(task.job.queue)
+            for account in chain:
+                account.allocated.add(task.request)
+            chain[0].share = chain[0].share_of_deserved()
+
+    def deallocate(self, task: TaskInfo) -> None:
+        """Count a task that gives its place back, likewise."""
+        if task.job is not None and task.job.queue in self.queues.accounts:
+            chain = self.queues.chain(task.job.queue)
+            for account in chain:
+                account.allocated.sub(task.request)
+            chain[0].share = chain[0].share_of_deserved()
+
+
+def report(queues: Queues) -> dict[str, object]:
+    """Return the queues' amounts as they are now."""
+    told: dict[str, object] = {"queue_plugin": NAME}
+    if queues.accounts:
+        told["queues"] = [account.figures() for account in queues.accounts.values()]
+    return told
