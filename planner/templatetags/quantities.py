@@ -67,6 +67,8 @@ def scale_of(resource: str, largest: float) -> Scale:
 
 def _binary(largest: float, *, byte: int) -> Scale:
     """Return the largest binary unit that is not above `largest`; a byte counts `byte` scheduler's units."""
+    if not largest:
+        return Scale(byte * 2**30, "GiB", "GiB")
     size, power = float(byte), 0
     while abs(largest) >= size * 1024 and power < len(_BINARY) - 1:
         size, power = size * 1024, power + 1
@@ -129,16 +131,17 @@ def amount(amounts: Amounts, resource: str, absent: str = "–") -> str:
 
 @register.simple_tag
 def part(held: Amounts, whole: Amounts, resource: str) -> str:
-    """Say one amount as a part of another: ``6 of 8 cores (6000m)``."""
+    """Say one amount as a part of another, ``6 of 8 cores``; the tooltip holds the exact value."""
     value, limit = held.get(resource) or 0.0, whole.get(resource)
     if limit is None:
         return amount({resource: value}, resource)
     scale = scale_of(resource, max(value, limit))
     return format_html(
-        "{} of {} <small>({})</small>",
+        '<data value="{}" title="{}">{} of {}</data>',
+        value,
+        exact(value, resource),
         written(scale.number(value)),
         scale.say(limit),
-        exact(value, resource),
     )
 
 
@@ -224,3 +227,9 @@ def ago(moment: datetime) -> str:
         if seconds >= size:
             return f"{counted(int(seconds // size), unit)} ago"
     return "just now"
+
+
+@register.filter
+def kind_label(kind: str) -> str:
+    """Return the name of a list of a scenario document as a heading."""
+    return KINDS.get(kind, (kind, kind))[1].capitalize()

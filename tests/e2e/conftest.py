@@ -1,0 +1,36 @@
+"""One running product and one browser for all journeys; each journey has its own window."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.conftest import unavailable
+from tests.e2e.product import CHROMIUM, Product, chromium, product, watched_page
+
+
+@pytest.fixture(scope="session")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    folder: Path = tmp_path_factory.mktemp("product")
+    with product(folder) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def browser_window() -> Iterator[Browser]:
+    if not CHROMIUM.exists():
+        unavailable(f"{CHROMIUM} is not installed (apt-get install chromium)")
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def page(browser_window: Browser, running: Product) -> Iterator[Page]:
+    """A window in which somebody is logged in; it must end without an error in its console."""
+    complaints: list[str] = []
+    with browser_window.new_context(viewport={"width": 1400, "height": 900}) as context:
+        window = watched_page(context, complaints)
+        running.log_in(window)
+        yield window
+    assert complaints == []

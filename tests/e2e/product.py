@@ -1,0 +1,109 @@
+"""The whole product as `manage.py up` starts it: web server, worker, broker, and a browser before it."""
+
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from queue import Empty, Queue
+
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.processes.installation import ROOT, Installation
+from tests.processes.services import free_port
+
+CHROMIUM = Path("/usr/bin/chromium")
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+PATIENCE = 60.0
+
+
+class Product:
+    """A product that runs: its address and the account made at the first start."""
+
+    def __init__(self, address: str, password: str) -> None:
+        self.address = address
+        self.password = password
+
+    def log_in(self, page: Page) -> None:
+        """Log in as anybody would."""
+        page.goto(self.address)
+        page.get_by_label("User name").fill("admin")
+        page.get_by_label("Password").fill(self.password)
+        page.get_by_role("button", name="Log in").click()
+        page.get_by_role("heading", name="What happens if…").wait_for()
+
+
+@contextmanager
+def product(folder: Path) -> Iterator[Product]:
+    """Start everything in `folder`, on a free port, and stop it at the end as Ctrl-C does."""
+    environment = {**Installation(folder, {}).environment, "PORT": str(free_port()), "PYTHONUNBUFFERED": "1"}
+    up = subprocess.Popen(
+        [sys.executable, str(ROOT / "manage.py"), "up"],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        lines = _lines(up)
+        password = _said(lines, r"with the password (\S+) ")
+        address = _said(lines, r"ready at (http://\S+)")
+        yield Product(address, password)
+    finally:
+        up.send_signal(signal.SIGINT)
+        try:
+            up.wait(30)
+        finally:
+            up.kill()
+            up.wait()
+            assert up.stdout is not None
+            up.stdout.close()
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Start the real browser."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(FLAGS))
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def watched_page(context: BrowserContext, complaints: list[str]) -> Page:
+    """Return a page whose errors, refused styles and scripts among them, are collected in `complaints`."""
+    page = context.new_page()
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    return page
+
+
+def _lines(up: "subprocess.Popen[str]") -> "Queue[str]":
+    """Read what the product says, for as long as it says anything."""
+    lines: Queue[str] = Queue()
+    assert up.stdout is not None
+    stream = up.stdout
+    threading.Thread(target=lambda: [lines.put(line) for line in stream], daemon=True).start()
+    return lines
+
+
+def _said(lines: "Queue[str]", pattern: str) -> str:
+    """Wait for a line that matches; return its group."""
+    heard = []
+    while True:
+        try:
+            line = lines.get(timeout=PATIENCE)
+        except Empty:
+            raise AssertionError(f"nothing like {pattern!r} in {''.join(heard)}") from None
+        heard.append(line)
+        if found := re.search(pattern, line):
+            return found[1]
