@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from scheduler_core.conf import SchedulerConf
@@ -15,6 +16,7 @@ from scheduler_core.framework.extension_points import Point, Vote
 from scheduler_core.framework.placement import Placement
 from scheduler_core.model.fit import FitErrors, StatusTable
 from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.mirror import Mirror
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.snapshot import Snapshot
 from scheduler_core.model.status import TaskStatus
@@ -92,6 +94,11 @@ class Session:
         self._tiers: dict[Point, list[list[tuple[str, Answer]]]] = {}
         self._class_parts: list[Callable[[TaskInfo], Hashable]] = [_queue_of]
         self._classes: dict[Hashable, int] = {}
+
+    @cached_property
+    def mirror(self) -> Mirror:
+        """Return the Kubernetes view of the nodes; plugins that need it ask for it while the session opens."""
+        return Mirror(self.snapshot)
 
     # registration
 

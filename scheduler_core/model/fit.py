@@ -26,8 +26,8 @@ class Code(IntEnum):
     SKIP = 5
 
 
-_ABORTING = frozenset({Code.ERROR, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.WAIT, Code.SKIP})
-_REJECTING = _ABORTING | {Code.UNSCHEDULABLE}
+ABORTING = frozenset({Code.ERROR, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.WAIT, Code.SKIP})
+_REJECTING = ABORTING | {Code.UNSCHEDULABLE}
 
 
 class Status(NamedTuple):
@@ -59,9 +59,16 @@ class StatusTable:
             self.lists.append(statuses)
             codes = {status.code for status in statuses}
             self._strict = np.append(self._strict, bool(codes & _REJECTING))
-            self._lenient = np.append(self._lenient, bool(codes & _ABORTING))
+            self._lenient = np.append(self._lenient, bool(codes & ABORTING))
             self._unresolvable = np.append(self._unresolvable, Code.UNSCHEDULABLE_AND_UNRESOLVABLE in codes)
         return known
+
+    def append(self, why: Why, where: NDArray[np.bool_], status: Status) -> Why:
+        """Return the numbers with one more status at the end of the lists of some nodes."""
+        longer = why.copy()
+        for number in np.unique(why[where]).tolist():
+            longer[where & (why == number)] = self.number(*self.lists[number], status)
+        return longer
 
     def rejected(self, why: Why, *, lenient: bool) -> NDArray[np.bool_]:
         """Tell which refusals reject the node; `lenient` forgives what evictions could cure."""

@@ -1,0 +1,351 @@
+"""What do the Kubernetes filters and scorers see of each node?
+
+Volcano keeps a second book of the nodes for them: pods, whole-number sums, used ports. It is made when the
+session opens and follows it only through the events of plugin `predicates`; it can therefore differ from the
+node table: a pipelined pod is in it, an evicted pod is not, even when the eviction was taken back.
+
+Source: volcano ``pkg/scheduler/plugins/util/k8s/snapshot.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_core.model.host_ports import HostPort, host_ports
+from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.labels import Mask, NodeLabels, Selector, SelectorError, parse_selector
+from scheduler_core.model.node_affinity import matching_nodes
+from scheduler_core.model.pod import PodShape
+from scheduler_core.model.pod_affinity import (
+    AffinityReader,
+    PodAffinity,
+    has_pod_affinity,
+    namespace_labels,
+    raw_terms,
+)
+from scheduler_core.model.pod_amounts import GPU, held_amounts, incoming_amounts
+from scheduler_core.model.taints import NodeTaints, tolerations_of
+from scheduler_core.model.topology_spread import SpreadConstraint, raw_constraints
+from scheduler_core.quantity import milli_value, whole_value
+
+if TYPE_CHECKING:
+    from scheduler_core.model.snapshot import Snapshot
+
+Counts = NDArray[np.int64]
+NO_AFFINITY = PodAffinity()
+
+
+class PodKind:
+    """Pods that no selector of the session can tell apart.
+
+    Attributes
+    ----------
+    labels : mapping
+        Only the labels that some selector looks at.
+    deleting : bool
+        The pods were terminating when the session opened.
+    on_nodes : dict
+        How many of them the mirror has, by number of the node.
+
+    """
+
+    __slots__ = ("affinity", "deleting", "labels", "listeners", "namespace", "number", "on_nodes")
+
+    def __init__(
+        self, number: int, namespace: str, labels: Mapping[str, str], deleting: bool, affinity: PodAffinity
+    ) -> None:
+        self.number = number
+        self.namespace = namespace
+        self.labels = labels
+        self.deleting = deleting
+        self.affinity = affinity
+        self.on_nodes: dict[int, int] = {}
+        self.listeners: list[tuple[Counts, int]] = []
+
+
+class Mirror:
+    """The Kubernetes view of the nodes of one session.
+
+    Attributes
+    ----------
+    pods, pod_limit : (N,) int64
+        Pods on each node, and how many it takes.
+    sums : (5, N) int64
+        What the pods on each node take: cpu and memory with small amounts assumed where a container mentions
+        none, then cpu, memory and GPUs as requested. Milli-cores, bytes, devices.
+    allocatable : (3, N) int64
+        Cpu, memory, GPUs of each node, without oversubscription.
+    labels, taints
+        Those of all nodes.
+    repelling, relating : (N,) bool
+        Nodes that had a pod with required anti-affinity, or with any affinity to pods, when the session
+        opened. Volcano looks at no other node for such pods until the session ends.
+    repelling_keys, preferring_keys : dict
+        The topology keys of pods' required anti-affinity terms, and of their preferred terms of either kind,
+        in order of first sight.
+    selecting : bool
+        Whether anything in the session selects pods by their labels.
+
+    """
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        nodes, cluster = snapshot.nodes, snapshot.cluster
+        self.nodes = nodes
+        self.labels = NodeLabels(nodes.names, nodes.objects)
+        self.taints = NodeTaints(nodes.objects)
+        self.default_requests = cluster.shapes.default_requests
+        tables = [(node.get("status") or {}).get("allocatable") or {} for node in nodes.objects]
+        self.pod_limit = np.array(
+            [int(whole_value(table.get("pods", 0))) for table in tables], dtype=np.int64
+        )
+        self.allocatable = np.array(
+            [
+                [min(int(value(table.get(name, 0))), 2**62) for table in tables]
+                for name, value in (("cpu", milli_value), ("memory", whole_value), (GPU, whole_value))
+            ],
+            dtype=np.int64,
+        ).reshape(3, len(nodes))
+        self.namespaces = namespace_labels(cluster.namespaces)
+        self.services = [_Service(service) for service in cluster.services]
+        self._reader = AffinityReader(self.namespaces, merges_label_keys=self.default_requests)
+        shapes = {task.shape.number: task.shape for task in _tasks(snapshot)}.values()
+        self._keys = frozenset(key for shape in shapes for key in shape.fact("selected", _selected_keys))
+        self._keys |= {key for service in self.services for key in service.selector.labels()}
+        self.selecting = bool(self._keys) or any(shape.fact("relates", _relates) for shape in shapes)
+        self.ports = list({port: None for shape in shapes for port in shape.fact("host_ports", host_ports)})
+        self.repelling_keys: dict[str, None] = {}
+        self.preferring_keys: dict[str, None] = {}
+        self._kinds: dict[Hashable, PodKind] = {}
+        self._kind_of: dict[str, PodKind] = {}
+        self._listeners: dict[Hashable, tuple[Counts, Callable[[PodKind], int]]] = {}
+        self._required: dict[Hashable, Mask] = {}
+        self._copies: dict[str, int] = {}
+        self._gone: set[str] = set()
+        self.pods = np.array([len(tasks) for tasks in nodes.tasks], dtype=np.int64)
+        self.sums: Counts = np.zeros((5, len(nodes)), dtype=np.int64)
+        self.used_ports = np.zeros((len(self.ports), len(nodes)), dtype=np.bool_)
+        self.repelling = np.zeros(len(nodes), dtype=np.bool_)
+        self.relating = np.zeros(len(nodes), dtype=np.bool_)
+        self._take_in()
+
+    def _take_in(self) -> None:
+        present = [(number, task) for number, tasks in enumerate(self.nodes.tasks) for task in tasks.values()]
+        shapes = {task.shape.number: task.shape for _, task in present}
+        row_of = {number: row for row, number in enumerate(shapes)}
+        if present:
+            amounts = np.array([self.held(shape) for shape in shapes.values()])
+            where = np.array([number for number, _ in present], dtype=np.intp)
+            rows = np.array([row_of[task.shape.number] for _, task in present], dtype=np.intp)
+            np.add.at(self.sums.T, where, amounts[rows])
+        if self.ports:
+            for number, task in present:
+                self.used_ports[self.port_rows(task.shape), number] = True
+        if self.selecting:
+            for number, task in present:
+                kind = self.kind_of(task)
+                kind.on_nodes[number] = kind.on_nodes.get(number, 0) + 1
+                self.repelling[number] |= kind.affinity.repels
+                self.relating[number] |= task.shape.fact("relates", _relates)
+
+    # pods come and go
+
+    def add(self, task: TaskInfo) -> None:
+        """Put a pod on the mirror of the node that its task was given; a second time counts twice."""
+        self._copies[task.uid] = self._copies.get(task.uid, 0) + 1
+        self._change(task, 1)
+
+    def remove(self, task: TaskInfo) -> None:
+        """Take a pod from the mirror of its node, if it is there."""
+        copies = self._copies.get(task.uid, 0)
+        if copies:
+            self._copies[task.uid] = copies - 1
+        elif task.pod["spec"].get("nodeName") and task.uid not in self._gone:
+            self._gone.add(task.uid)
+        else:
+            return
+        self._change(task, -1)
+
+    def _change(self, task: TaskInfo, sign: int) -> None:
+        number = task.node
+        self.pods[number] += sign
+        self.sums[:, number] += sign * self.held(task.shape)
+        if self.ports:
+            self.used_ports[self.port_rows(task.shape), number] = sign > 0
+        if self.selecting:
+            kind = self.kind_of(task)
+            kind.on_nodes[number] = kind.on_nodes.get(number, 0) + sign
+            for counts, weight in kind.listeners:
+                counts[number] += sign * weight
+
+    # what is known of a shape
+
+    def held(self, shape: PodShape) -> Counts:
+        """Return what a pod of this shape adds to `sums`, (5,)."""
+        held: Counts = shape.fact("held_amounts", self._held)
+        return held
+
+    def _held(self, spec: Mapping[str, Any]) -> Counts:
+        amounts = held_amounts(spec, default_requests=self.default_requests)
+        return np.array([*amounts.assumed, *amounts.requested], dtype=np.int64)
+
+    def incoming(self, shape: PodShape) -> Counts:
+        """Return what a pod of this shape would add in the eyes of the scorers, (5,)."""
+        incoming: Counts = shape.fact("incoming_amounts", self._incoming)
+        return incoming
+
+    def _incoming(self, spec: Mapping[str, Any]) -> Counts:
+        amounts = incoming_amounts(spec, default_requests=self.default_requests)
+        return np.array([*amounts.assumed, *amounts.requested], dtype=np.int64)
+
+    def port_rows(self, shape: PodShape) -> list[int]:
+        """Return the rows of `used_ports` that a pod of this shape takes."""
+        return [self.ports.index(port) for port in shape.fact("host_ports", host_ports)]
+
+    def conflicting_rows(self, wanted: Iterable[HostPort]) -> list[int]:
+        """Return the rows of `used_ports` that are in the way of the wanted ports."""
+        wanted = list(wanted)
+        return [row for row, used in enumerate(self.ports) if any(port.conflicts(used) for port in wanted)]
+
+    def any_port_used(self, rows: list[int], nodes: NDArray[np.intp]) -> Mask:
+        """Tell which of the nodes use a port of these rows, (K,)."""
+        used: Mask = np.logical_or.reduce(self.used_ports[rows][:, nodes], axis=0)
+        return used
+
+    def required_nodes(self, shape: PodShape) -> Mask:
+        """Tell which nodes satisfy the node selector and required node affinity of a shape, (N,)."""
+        mask = self._required.get(shape.number)
+        if mask is None:
+            mask = self._required[shape.number] = matching_nodes(shape.spec, self.labels)
+        return mask
+
+    def untolerated_nodes(self, shape: PodShape) -> Mask:
+        """Tell which nodes have a NoSchedule or NoExecute taint that a shape does not tolerate, (N,)."""
+        return self.taints.untolerated(tolerations_of(shape.spec))
+
+    def counted_nodes(self, shape: PodShape, constraint: SpreadConstraint) -> Mask:
+        """Tell on which nodes pods count for a constraint of a shape, by its inclusion policies, (N,)."""
+        counted = np.ones(len(self.nodes), dtype=np.bool_)
+        if constraint.honors_affinity:
+            counted &= self.required_nodes(shape)
+        if constraint.honors_taints:
+            counted &= ~self.untolerated_nodes(shape)
+        return counted
+
+    # which pods are where
+
+    def kind_of(self, task: TaskInfo) -> PodKind:
+        """Return the kind of a task."""
+        kind = self._kind_of.get(task.uid)
+        if kind is None:
+            kind = self._kind_of[task.uid] = self._make_kind(task)
+        return kind
+
+    def _make_kind(self, task: TaskInfo) -> PodKind:
+        labels = {key: value for key, value in sorted(task.labels().items()) if key in self._keys}
+        deleting = bool(task.pod["metadata"].get("deletionTimestamp"))
+        relates = task.shape.fact("relates", _relates)
+        shape = task.shape.number if relates else None
+        key = (task.namespace, tuple(labels.items()), deleting, shape)
+        kind = self._kinds.get(key)
+        if kind is None:
+            affinity = self._reader.read(task.shape.spec, task.namespace, labels) if relates else NO_AFFINITY
+            kind = self._kinds[key] = PodKind(len(self._kinds), task.namespace, labels, deleting, affinity)
+            self.repelling_keys.update((term.key, None) for term in affinity.required_anti)
+            preferred = (*affinity.preferred, *affinity.preferred_anti)
+            self.preferring_keys.update((term.key, None) for term in preferred)
+            for counts, weight_of in self._listeners.values():
+                _listen(kind, counts, weight_of)
+        return kind
+
+    def live_counts(self, name: Hashable, weight_of: Callable[[PodKind], int]) -> Counts:
+        """Return the weighted number of pods on each node, (N,), which follows the mirror from now on.
+
+        Parameters
+        ----------
+        name : hashable
+            What is counted; the same name gives the same array.
+        weight_of : callable
+            What each pod of a kind counts; must never change.
+
+        """
+        known = self._listeners.get(name)
+        if known is not None:
+            return known[0]
+        counts: Counts = np.zeros(len(self.nodes), dtype=np.int64)
+        self._listeners[name] = counts, weight_of
+        for kind in self._kinds.values():
+            _listen(kind, counts, weight_of)
+        return counts
+
+    def spread_counts(self, kind: PodKind, name: Hashable, constraint: SpreadConstraint) -> Counts:
+        """Return how many pods on each node count for a constraint of this kind of pod, (N,), live."""
+
+        def weight_of(other: PodKind) -> int:
+            return int(
+                other.namespace == kind.namespace and not other.deleting and constraint.counts(other.labels)
+            )
+
+        return self.live_counts(("spread", kind.number, name), weight_of)
+
+    def service_selector(self, task: TaskInfo) -> Selector:
+        """Return the conjunction of the selectors of all services that select a pod; empty when none does."""
+        labels = task.labels()
+        return Selector(
+            requirement
+            for service in self.services
+            if service.namespace == task.namespace and service.selects(labels)
+            for requirement in service.selector.requirements
+        )
+
+
+class _Service:
+    """What the scheduler reads of a Service."""
+
+    def __init__(self, service: Mapping[str, Any]) -> None:
+        self.namespace: str = service["metadata"]["namespace"]
+        labels = (service.get("spec") or {}).get("selector")
+        self.names_pods = labels is not None
+        selector = Selector(())
+        for key, value in (labels or {}).items():
+            selector = selector.with_requirement(key, "In", value)
+        self.selector = selector
+
+    def selects(self, labels: Mapping[str, str]) -> bool:
+        return self.names_pods and self.selector.matches(labels)
+
+
+def _listen(kind: PodKind, counts: Counts, weight_of: Callable[[PodKind], int]) -> None:
+    weight = weight_of(kind)
+    if weight:
+        kind.listeners.append((counts, weight))
+        for number, pods in kind.on_nodes.items():
+            counts[number] += weight * pods
+
+
+def _tasks(snapshot: Snapshot) -> Iterator[TaskInfo]:
+    for job in snapshot.jobs.values():
+        yield from job.tasks.values()
+    for tasks in snapshot.nodes.tasks:
+        yield from tasks.values()
+
+
+def _relates(spec: Mapping[str, Any]) -> bool:
+    return has_pod_affinity(spec)
+
+
+def _selected_keys(spec: Mapping[str, Any]) -> set[str]:
+    """Return the pod labels that a specification looks at."""
+    keys: set[str] = set()
+    for entry in [*raw_terms(spec), *raw_constraints(spec)]:
+        keys.update(entry.get("matchLabelKeys") or (), entry.get("mismatchLabelKeys") or ())
+        try:
+            selector = parse_selector(entry.get("labelSelector"))
+        except SelectorError:
+            continue  # a malformed selector never selects
+        if selector is not None:
+            keys |= selector.labels()
+    return keys

@@ -1,0 +1,113 @@
+"""How much of a node does a pod take in the whole numbers of the Kubernetes scorers?
+
+Amounts are summed exactly over the containers and rounded up once per pod: cpu in milli-cores, everything
+else in whole units. `scheduler_core.model.pod` rounds each container and counts in floats instead.
+
+Source: component-helpers ``resource/helpers.go``, kube-scheduler ``framework/types.go`` at 1.35.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from scheduler_core.model.pod import container_requests, is_sidecar
+from scheduler_core.quantity import parse_quantity
+from scheduler_core.resource import CPU, MEMORY
+
+GPU = "nvidia.com/gpu"
+SCORED = (CPU, MEMORY, GPU)
+DEFAULTED: Mapping[str, Fraction] = {CPU: Fraction(100, 1000), MEMORY: Fraction(200 * 2**20)}
+
+# Far above any cluster, and small enough that sums over a node stay within 64 bits.
+_LARGEST = 2**60
+
+Amounts = dict[str, Fraction]
+
+
+class WholeAmounts(NamedTuple):
+    """Amounts of one pod, in the order of `SCORED`: milli-cores, bytes, devices.
+
+    Attributes
+    ----------
+    requested : tuple of 3 int
+        What its containers ask for.
+    assumed : tuple of 2 int
+        The same of cpu and memory, where a container that does not mention one is taken to ask for a little.
+
+    """
+
+    requested: tuple[int, int, int]
+    assumed: tuple[int, int]
+
+
+def incoming_amounts(spec: Mapping[str, Any], *, default_requests: bool) -> WholeAmounts:
+    """Return the amounts of a pod that is being scored; requests of the pod as a whole are not read."""
+    overhead = _amounts(spec.get("overhead"))
+    plain = _plus(_of_containers(spec, {}, default_requests=default_requests), overhead)
+    assumed = _plus(_of_containers(spec, DEFAULTED, default_requests=default_requests), overhead)
+    return _whole(plain, assumed)
+
+
+def held_amounts(spec: Mapping[str, Any], *, default_requests: bool) -> WholeAmounts:
+    """Return the amounts of a pod on a node; requests of the whole pod replace those of its containers."""
+    overhead = _amounts(spec.get("overhead"))
+    of_pod = {
+        name: amount
+        for name, amount in _amounts((spec.get("resources") or {}).get("requests")).items()
+        if name in (CPU, MEMORY) or name.startswith("hugepages-")
+    }
+    plain = _plus({**_of_containers(spec, {}, default_requests=default_requests), **of_pod}, overhead)
+    missing = {name: amount for name, amount in DEFAULTED.items() if not (of_pod and name in plain)}
+    containers = _of_containers(spec, missing, default_requests=default_requests)
+    return _whole(plain, _plus({**containers, **of_pod}, overhead))
+
+
+def _of_containers(
+    spec: Mapping[str, Any], missing: Mapping[str, Fraction], *, default_requests: bool
+) -> Amounts:
+    """Return the larger of what runs together and of what the init containers need at their worst moment.
+
+    `missing` is what a container is taken to ask for of a resource that it does not mention.
+    """
+
+    def request(container: Mapping[str, Any]) -> Amounts:
+        return {**missing, **_amounts(container_requests(container, default_requests=default_requests))}
+
+    total: Amounts = {}
+    for container in spec.get("containers") or ():
+        total = _plus(total, request(container))
+    sidecars: Amounts = {}
+    peak: Amounts = {}
+    for container in spec.get("initContainers") or ():
+        present = _plus(sidecars, request(container))
+        if is_sidecar(container):
+            total = _plus(total, request(container))
+            sidecars = present
+        peak = _maximum(peak, present)
+    return _maximum(total, peak)
+
+
+def _amounts(requests: Mapping[str, Any] | None) -> Amounts:
+    return {name: parse_quantity(quantity) for name, quantity in (requests or {}).items()}
+
+
+def _plus(left: Amounts, right: Amounts) -> Amounts:
+    return {name: left.get(name, Fraction(0)) + right.get(name, Fraction(0)) for name in {**left, **right}}
+
+
+def _maximum(left: Amounts, right: Amounts) -> Amounts:
+    return {**right, **{name: max(amount, right.get(name, amount)) for name, amount in left.items()}}
+
+
+def _whole(plain: Amounts, assumed: Amounts) -> WholeAmounts:
+    return WholeAmounts(
+        (_rounded(plain, CPU), _rounded(plain, MEMORY), _rounded(plain, GPU)),
+        (_rounded(assumed, CPU), _rounded(assumed, MEMORY)),
+    )
+
+
+def _rounded(amounts: Amounts, name: str) -> int:
+    amount = amounts.get(name, Fraction(0)) * (1000 if name == CPU else 1)
+    return max(min(-(-amount.numerator // amount.denominator), _LARGEST), -_LARGEST)

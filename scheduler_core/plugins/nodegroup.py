@@ -1,0 +1,174 @@
+"""Which groups of nodes may the tasks of a queue use, and which does it like?
+
+Source: volcano ``pkg/scheduler/plugins/nodegroup/nodegroup.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_core.conf import Arguments
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.session import Session
+from scheduler_core.model.fit import FITS, Code, Status, Why
+from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.node_affinity import PREFERRED, REQUIRED
+from scheduler_core.model.queue import ROOT, QueueInfo
+
+NAME = "nodegroup"
+GROUP_LABEL = "volcano.sh/nodegroup-name"
+
+REQUIRED_SCORE = 100.0
+PREFERRED_SCORE = 50.0
+DISLIKED_SCORE = -1.0
+
+NO_LABEL = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node group label not found")
+NO_AFFINITY = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node group affinity not specified")
+NOT_SATISFIED = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node does not satisfy the node group affinity")
+
+
+def open_session(session: Session, arguments: Arguments) -> None:
+    """Register what nodegroup answers."""
+    groups = NodeGroups(
+        session,
+        strict=arguments.get_bool("strict", True),
+        ordered=arguments.get_bool("enablePreferredOrder", False),
+        hierarchy=session.conf.hierarchy_enabled(NAME),
+    )
+    session.add_fn(Point.PREDICATE, NAME, groups.predicate)
+    session.add_fn(Point.NODE_ORDER, NAME, groups.score)
+
+
+@dataclass(frozen=True)
+class GroupAffinity:
+    """The node groups of one queue, by name.
+
+    Attributes
+    ----------
+    preferred : tuple of str
+        In the queue's order; a name may occur twice.
+
+    """
+
+    required: frozenset[str] = frozenset()
+    preferred: tuple[str, ...] = ()
+    anti_required: frozenset[str] = frozenset()
+    anti_preferred: frozenset[str] = frozenset()
+
+    @property
+    def is_unset(self) -> bool:
+        """Tell whether no group is named at all."""
+        return not (self.required or self.preferred or self.anti_required or self.anti_preferred)
+
+    def allows(self, group: str) -> bool:
+        """Tell whether tasks may use a group: named by any affinity list, or by preferred anti-affinity.
+
+        Required anti-affinity takes a group away, preferred anti-affinity gives it back.
+        """
+        if group in self.anti_preferred:
+            return True
+        return group not in self.anti_required and (group in self.required or group in self.preferred)
+
+    def score(self, group: str, *, ordered: bool) -> float:
+        """Return how much the queue likes a group; with `ordered` earlier preferred groups are liked more.
+
+        Examples
+        --------
+        >>> GroupAffinity(preferred=("g3", "g1", "g3", "g2")).score("g1", ordered=True)
+        33.333333333333336
+
+        """
+        if group in self.anti_preferred:
+            return DISLIKED_SCORE
+        score = REQUIRED_SCORE if group in self.required else 0.0
+        if group not in self.preferred:
+            return score
+        if not ordered:
+            return score + PREFERRED_SCORE
+        last = len(self.preferred) - 1 - self.preferred[::-1].index(group)
+        distinct = len(set(self.preferred))
+        return score + PREFERRED_SCORE * (distinct - last) / distinct
+
+
+def read_affinity(affinity: Mapping[str, Any]) -> GroupAffinity:
+    """Return the groups that an affinity of a queue names."""
+    wanted = affinity.get("nodeGroupAffinity") or {}
+    unwanted = affinity.get("nodeGroupAntiAffinity") or {}
+    return GroupAffinity(
+        frozenset(_names(wanted, REQUIRED)),
+        tuple(_names(wanted, PREFERRED)),
+        frozenset(_names(unwanted, REQUIRED)),
+        frozenset(_names(unwanted, PREFERRED)),
+    )
+
+
+def _names(side: Mapping[str, Any], kind: str) -> Sequence[str]:
+    names: Sequence[str] = side.get(kind) or ()
+    return names
+
+
+def affinity_of(
+    queue: QueueInfo, queues: Mapping[str, QueueInfo], *, hierarchy: bool
+) -> GroupAffinity | None:
+    """Return a queue's affinity, with `hierarchy` that of its nearest ancestor that has one; None: neither.
+
+    An unknown parent ends the search, and so does a circle.
+    """
+    seen = set()
+    while queue.affinity is None:
+        seen.add(queue.name)
+        parent = queue.parent or ROOT
+        if not hierarchy or queue.name == ROOT or parent in seen or parent not in queues:
+            return None
+        queue = queues[parent]
+    return read_affinity(queue.affinity)
+
+
+class NodeGroups:
+    """What nodegroup says of every node, worked out once per queue."""
+
+    def __init__(self, session: Session, *, strict: bool, ordered: bool, hierarchy: bool) -> None:
+        self.session = session
+        self.strict = strict
+        self.ordered = ordered
+        self.hierarchy = hierarchy
+        self.groups = [session.nodes.labels(number).get(GROUP_LABEL) for number in range(len(session.nodes))]
+        self._answers: dict[str, tuple[Why, NDArray[np.float64]]] = {}
+
+    def predicate(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Why:
+        """Return why each node refuses a task, (K,)."""
+        return self._of(task)[0][nodes]
+
+    def score(self, task: TaskInfo, nodes: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return how much the task's queue likes each node, (K,)."""
+        return self._of(task)[1][nodes]
+
+    def _of(self, task: TaskInfo) -> tuple[Why, NDArray[np.float64]]:
+        assert task.job is not None, "only tasks of a job are placed"
+        answers = self._answers.get(task.job.queue)
+        if answers is None:
+            answers = self._answers[task.job.queue] = self._work_out(self.session.queues[task.job.queue])
+        return answers
+
+    def _work_out(self, queue: QueueInfo) -> tuple[Why, NDArray[np.float64]]:
+        affinity = affinity_of(queue, self.session.queues, hierarchy=self.hierarchy) or GroupAffinity()
+        refusal = {group: self._refusal(affinity, group) for group in dict.fromkeys(self.groups)}
+        score = {
+            group: 0.0 if group is None else affinity.score(group, ordered=self.ordered) for group in refusal
+        }
+        return (
+            np.array([refusal[group] for group in self.groups], dtype=np.int32),
+            np.array([score[group] for group in self.groups], dtype=np.float64),
+        )
+
+    def _refusal(self, affinity: GroupAffinity, group: str | None) -> int:
+        if group is None:
+            return FITS if affinity.is_unset and not self.strict else self.session.statuses.number(NO_LABEL)
+        if affinity.is_unset:
+            return self.session.statuses.number(NO_AFFINITY)
+        return FITS if affinity.allows(group) else self.session.statuses.number(NOT_SATISFIED)

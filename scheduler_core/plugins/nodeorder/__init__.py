@@ -1,0 +1,5 @@
+"""Which of the nodes that would do is the best? The eight scores of Kubernetes."""
+
+from scheduler_core.plugins.nodeorder.plugin import NAME, open_session
+
+__all__ = ["NAME", "open_session"]

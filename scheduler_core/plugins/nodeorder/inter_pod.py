@@ -1,0 +1,72 @@
+"""How strongly do the pods that are there draw one more pod, or push it away?
+
+Only preferences count: in Volcano the required affinity of other pods has weight 0.
+
+Source: kube-scheduler ``plugins/interpodaffinity/scoring.go`` at 1.35.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.labels import SelectorError
+from scheduler_core.model.mirror import Counts, Mirror, PodKind
+from scheduler_core.model.pod_affinity import AffinityTerm
+
+
+def attraction(mirror: Mirror, task: TaskInfo, nodes: NDArray[np.intp]) -> Counts:
+    """Return the weights of all preferences that speak for each node less those against it, (K,).
+
+    Raises
+    ------
+    SelectorError
+        If a term of the pod is malformed.
+
+    """
+    kind = mirror.kind_of(task)
+    if kind.affinity.problem:
+        raise SelectorError(kind.affinity.problem)
+    total = np.zeros(len(nodes), dtype=np.int64)
+    if not kind.affinity.prefers and not mirror.relating.any():
+        return total
+    for key in mirror.preferring_keys:
+        per_node = _wishes_of_others(mirror, kind, key)
+        if kind.affinity.prefers:
+            per_node = per_node + mirror.live_counts(
+                ("drawn", kind.number, key), partial(own_wish, kind, key)
+            )
+        else:
+            per_node = per_node * mirror.relating
+        column = mirror.labels.column(key)
+        sums = column.sums(per_node)
+        sums[-1] = 0
+        total += sums[column.codes[nodes]]
+    return total
+
+
+def _wishes_of_others(mirror: Mirror, kind: PodKind, key: str) -> Counts:
+    namespace_labels = mirror.namespaces.get(kind.namespace, {})
+    return mirror.live_counts(("draws", kind.number, key), partial(wish, kind, namespace_labels, key))
+
+
+def own_wish(kind: PodKind, key: str, other: PodKind) -> int:
+    """Return how much a pod of `kind` wants to be where `other` is, by its terms over one topology key."""
+    return _balance(kind, key, lambda term: term.selects(other.namespace, other.labels))
+
+
+def wish(kind: PodKind, namespace_labels: Mapping[str, str], key: str, other: PodKind) -> int:
+    """Return how much `other` wants a pod of `kind` beside it, by its terms over one topology key."""
+    return _balance(
+        other, key, lambda term: term.selects_incoming(kind.namespace, kind.labels, namespace_labels)
+    )
+
+
+def _balance(holder: PodKind, key: str, applies: Callable[[AffinityTerm], bool]) -> int:
+    affinity = holder.affinity
+    weighted = [(1, term) for term in affinity.preferred] + [(-1, term) for term in affinity.preferred_anti]
+    return sum(sign * term.weight for sign, term in weighted if term.key == key and applies(term))

@@ -1,0 +1,58 @@
+"""How do raw numbers of candidates become scores from 0 to 100? Exact, in whole numbers.
+
+Source: kube-scheduler ``plugins/helper/normalize_score.go``,
+``plugins/interpodaffinity/scoring.go`` at 1.35.3.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+BEST = 100
+
+Whole = NDArray[np.int64]
+
+
+def most_best(raw: Whole) -> Whole:
+    """Return 100 for the largest number and parts of it for the others; all 0 when none is above 0.
+
+    Examples
+    --------
+    >>> most_best(np.array([10, 35, 25]))
+    array([ 28, 100,  71])
+
+    """
+    largest = max(int(raw.max(initial=0)), 0)
+    return np.zeros_like(raw) if largest == 0 else BEST * raw // largest
+
+
+def fewest_best(raw: Whole) -> Whole:
+    """Return 0 for the largest number and 100 for 0; all 100 when none is above 0.
+
+    Examples
+    --------
+    >>> fewest_best(np.array([1, 1, 2]))
+    array([50, 50,  0])
+
+    """
+    return BEST - most_best(raw)
+
+
+def stretched(raw: Whole) -> Whole:
+    """Return 100 for the largest number, 0 for the smallest; all 0 when they are equal.
+
+    Examples
+    --------
+    >>> stretched(np.array([35, -30, -25]))
+    array([100,   0,   7])
+
+    """
+    if not len(raw):
+        return raw
+    smallest = raw.min()
+    width = raw.max() - smallest
+    if width == 0:
+        return np.zeros_like(raw)
+    parts: Whole = (float(BEST) * ((raw - smallest) / width)).astype(np.int64)
+    return parts

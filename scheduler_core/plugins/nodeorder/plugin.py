@@ -1,0 +1,160 @@
+"""How do the Kubernetes scores of plugin `nodeorder` take part in a session?
+
+Source: volcano ``pkg/scheduler/plugins/nodeorder/nodeorder.go``,
+``plugins/util/nodescore/score_helper.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_core.conf import Arguments
+from scheduler_core.errors import ScoreError
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.session import Session
+from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.labels import SelectorError
+from scheduler_core.model.mirror import Counts
+from scheduler_core.model.node_affinity import preference, preferred_terms
+from scheduler_core.model.pod import PodShape
+from scheduler_core.model.pod_affinity import has_pod_affinity
+from scheduler_core.model.taints import SOFT_EFFECT, tolerations_of
+from scheduler_core.plugins.nodeorder.images import ImageTable
+from scheduler_core.plugins.nodeorder.inter_pod import attraction
+from scheduler_core.plugins.nodeorder.normalise import BEST, fewest_best, most_best, stretched
+from scheduler_core.plugins.nodeorder.resources import balanced_allocation, least_requested, most_requested
+from scheduler_core.plugins.nodeorder.spread import spread_score, spreads
+
+NAME = "nodeorder"
+
+Nodes = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What each score counts; one of weight 0 is not asked for."""
+
+    least_requested: int
+    most_requested: int
+    balanced_resource: int
+    node_affinity: int
+    pod_affinity: int
+    taint_toleration: int
+    image_locality: int
+    pod_topology_spread: int
+
+    @classmethod
+    def read(cls, arguments: Arguments) -> Weights:
+        """Return the weights of the plugin's arguments."""
+        return cls(
+            least_requested=arguments.get_int("leastrequested.weight", 1),
+            most_requested=arguments.get_int("mostrequested.weight", 0),
+            balanced_resource=arguments.get_int("balancedresource.weight", 1),
+            node_affinity=arguments.get_int("nodeaffinity.weight", 2),
+            pod_affinity=arguments.get_int("podaffinity.weight", 2),
+            taint_toleration=arguments.get_int("tainttoleration.weight", 3),
+            image_locality=arguments.get_int("imagelocality.weight", 1),
+            pod_topology_spread=arguments.get_int("podtopologyspread.weight", 2),
+        )
+
+
+def open_session(session: Session, arguments: Arguments) -> None:
+    """Register what nodeorder answers."""
+    scores = NodeOrder(session, Weights.read(arguments))
+    session.add_fn(Point.BATCH_NODE_ORDER, NAME, scores.batch_score, is_local=scores.is_local)
+    if scores.mirror.services:
+        session.add_class_part(scores.is_local)
+    images = ImageTable(session.nodes)
+    weight = scores.weights.image_locality
+    if weight != 0 and not images.is_empty():
+        session.add_fn(
+            Point.NODE_ORDER, NAME, lambda task, nodes: images.score(task.shape)[nodes] * float(weight)
+        )
+
+
+class NodeOrder:
+    """The scores of one session that are asked for all candidates at once."""
+
+    def __init__(self, session: Session, weights: Weights) -> None:
+        self.mirror = session.mirror
+        self.weights = weights
+        self._taints_matter = weights.taint_toleration != 0 and self.mirror.taints.has(SOFT_EFFECT)
+        self._disliked: dict[int, Counts | None] = {}
+        self._preference: dict[int, Counts] = {}
+
+    def is_local(self, task: TaskInfo) -> bool:
+        """Tell whether a node's score depends on that node and the pod's shape alone."""
+        return (
+            self._disliked_taints(task.shape) is None
+            and not self._has_preferred_nodes(task)
+            and not self._relates_to_pods(task)
+            and not self._spreads(task)
+        )
+
+    def batch_score(self, task: TaskInfo, candidates: Nodes) -> NDArray[np.float64]:
+        """Return the sum of the weighted scores, (K,) whole numbers.
+
+        Raises
+        ------
+        ScoreError
+            If the pod has a preference that cannot be parsed.
+
+        """
+        try:
+            return self._of_resources(task, candidates).astype(np.float64) + self._relative(task, candidates)
+        except SelectorError as error:
+            raise ScoreError(str(error)) from error
+
+    def _of_resources(self, task: TaskInfo, nodes: Nodes) -> Counts:
+        weights, shape = self.weights, task.shape
+        total = np.zeros(len(nodes), dtype=np.int64)
+        if weights.least_requested != 0:
+            total += weights.least_requested * least_requested(self.mirror, shape, nodes)
+        if weights.most_requested != 0:
+            total += weights.most_requested * most_requested(self.mirror, shape, nodes)
+        if weights.balanced_resource != 0:
+            total += weights.balanced_resource * balanced_allocation(self.mirror, shape, nodes)
+        return total
+
+    def _relative(self, task: TaskInfo, nodes: Nodes) -> Counts:
+        """Return the scores that compare the candidates with each other."""
+        weights = self.weights
+        disliked = self._disliked_taints(task.shape)
+        total = np.full(len(nodes), weights.taint_toleration * BEST, dtype=np.int64)
+        if disliked is not None:
+            total = weights.taint_toleration * fewest_best(disliked[nodes])
+        if self._has_preferred_nodes(task):
+            total += weights.node_affinity * most_best(self._preferred_nodes(task.shape)[nodes])
+        if self._relates_to_pods(task):
+            total += weights.pod_affinity * stretched(attraction(self.mirror, task, nodes))
+        if self._spreads(task):
+            total += weights.pod_topology_spread * spread_score(self.mirror, task, nodes)
+        return total
+
+    def _disliked_taints(self, shape: PodShape) -> Counts | None:
+        """Return how many PreferNoSchedule taints of each node a shape does not tolerate; None: none."""
+        if not self._taints_matter:
+            return None
+        if shape.number not in self._disliked:
+            disliked = self.mirror.taints.disliked(tolerations_of(shape.spec))
+            self._disliked[shape.number] = disliked if disliked.any() else None
+        return self._disliked[shape.number]
+
+    def _has_preferred_nodes(self, task: TaskInfo) -> bool:
+        return self.weights.node_affinity != 0 and bool(task.shape.fact("preferred_terms", preferred_terms))
+
+    def _preferred_nodes(self, shape: PodShape) -> Counts:
+        if shape.number not in self._preference:
+            self._preference[shape.number] = preference(shape.spec, self.mirror.labels)
+        return self._preference[shape.number]
+
+    def _relates_to_pods(self, task: TaskInfo) -> bool:
+        if self.weights.pod_affinity == 0 or not self.mirror.selecting:
+            return False
+        return bool(self.mirror.relating.any()) or task.shape.fact("relates", has_pod_affinity)
+
+    def _spreads(self, task: TaskInfo) -> bool:
+        return self.weights.pod_topology_spread != 0 and spreads(self.mirror, task)

@@ -1,0 +1,101 @@
+"""Where is a pod's like rarest?
+
+Source: kube-scheduler ``plugins/podtopologyspread/scoring.go`` at 1.35.3.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.labels import Mask
+from scheduler_core.model.mirror import Counts, Mirror
+from scheduler_core.model.topology_spread import (
+    HOSTNAME,
+    SOFT,
+    SpreadConstraint,
+    constraints_of,
+    default_constraints,
+    raw_constraints,
+)
+from scheduler_core.plugins.nodeorder.normalise import BEST
+
+
+def spreads(mirror: Mirror, task: TaskInfo) -> bool:
+    """Tell whether any constraint scores nodes for a pod."""
+    raw = raw_constraints(task.shape.spec)
+    if raw:
+        return any(entry.get("whenUnsatisfiable") == SOFT for entry in raw)
+    return bool(mirror.services) and bool(mirror.service_selector(task).requirements)
+
+
+def soft_constraints(mirror: Mirror, task: TaskInfo) -> tuple[SpreadConstraint, ...]:
+    """Return the constraints that only score: the pod's own, or default ones where a service selects it.
+
+    Raises
+    ------
+    SelectorError
+        If a selector is malformed.
+
+    """
+    if raw_constraints(task.shape.spec):
+        return constraints_of(task.shape.spec, task.labels(), SOFT)
+    if not mirror.services:
+        return ()
+    selector = mirror.service_selector(task)
+    return default_constraints(selector) if selector.requirements else ()
+
+
+def spread_score(mirror: Mirror, task: TaskInfo, nodes: NDArray[np.intp]) -> Counts:
+    """Return the score of each candidate, (K,): 100 where the pod's like is rarest.
+
+    A node without one of the labels does not count and scores 0, unless the constraints are the default ones.
+    """
+    constraints = soft_constraints(mirror, task)
+    strict = bool(raw_constraints(task.shape.spec))
+    everywhere = np.ones(len(mirror.nodes), dtype=np.bool_)
+    eligible = mirror.labels.all_present(c.key for c in constraints) if strict else everywhere
+    counting = eligible[nodes]
+    crowd = np.zeros(len(nodes))
+    for position, constraint in enumerate(constraints):
+        crowd += _crowd(mirror, task, nodes, constraint, position, eligible)
+    return _rarest_best(_rounded(crowd), counting)
+
+
+def _crowd(
+    mirror: Mirror,
+    task: TaskInfo,
+    nodes: NDArray[np.intp],
+    constraint: SpreadConstraint,
+    position: int,
+    eligible: Mask,
+) -> NDArray[np.float64]:
+    """Return how crowded each candidate is by one constraint, (K,); 0 without the label."""
+    counts = mirror.spread_counts(mirror.kind_of(task), (SOFT, position), constraint)
+    column = mirror.labels.column(constraint.key)
+    codes = column.codes[nodes]
+    counting = eligible[nodes]
+    if constraint.key == HOSTNAME:
+        domains, matching = int(counting.sum()), counts[nodes]
+    else:
+        counted = eligible & mirror.counted_nodes(task.shape, constraint)
+        domains, matching = len(np.unique(codes[counting])), column.sums(counts * counted)[codes]
+    rated = matching * math.log(domains + 2) + (constraint.max_skew - 1)
+    return np.where(codes < len(column.values), rated, 0.0)
+
+
+def _rounded(amounts: NDArray[np.float64]) -> Counts:
+    """Return whole numbers; halves go up (amounts are never negative)."""
+    whole = np.floor(amounts)
+    return (whole + (amounts - whole >= 0.5)).astype(np.int64)
+
+
+def _rarest_best(raw: Counts, counting: Mask) -> Counts:
+    if not counting.any():
+        return np.zeros_like(raw)
+    smallest, largest = raw[counting].min(), max(int(raw[counting].max()), 0)
+    score = np.full_like(raw, BEST) if largest == 0 else BEST * (largest + smallest - raw) // largest
+    return np.where(counting, score, 0)

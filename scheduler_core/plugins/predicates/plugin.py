@@ -1,0 +1,268 @@
+"""How do the Kubernetes filters of plugin `predicates` take part in a session?
+
+Source: volcano ``pkg/scheduler/plugins/predicates/predicates.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_core.conf import Arguments
+from scheduler_core.errors import EventError, PrePredicateError
+from scheduler_core.framework.dry_run import DryRun
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.session import Session
+from scheduler_core.model.fit import FITS, Code, Status, Why
+from scheduler_core.model.host_ports import host_ports
+from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.labels import SelectorError
+from scheduler_core.model.node_affinity import names_conflict
+from scheduler_core.model.pod_affinity import has_pod_affinity
+from scheduler_core.model.topology_spread import HARD, constraints_of, raw_constraints
+from scheduler_core.plugins.predicates.findings import Findings
+from scheduler_core.plugins.predicates.inter_pod import PodCounters, Refusal, change_counters, count_pods
+from scheduler_core.plugins.predicates.spread import Uneven, uneven_nodes
+from scheduler_core.plugins.predicates.stable import POD_NUMBER, StableFilters
+from scheduler_core.plugins.predicates.template_cache import TemplateCache
+
+NAME = "predicates"
+
+PORTS = Status(Code.UNSCHEDULABLE, "node(s) didn't have free ports for the requested pod ports", "NodePorts")
+NO_STATE = Status(Code.ERROR, "the pod has not been looked at in this session", NAME)
+REFUSED_BY_CACHE = Status(Code.ERROR, "plugin equivalence cache predicates failed", "predicate.CacheEnable")
+POD_AFFINITY: Mapping[Refusal, Status] = {
+    Refusal.AFFINITY: Status(
+        Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) didn't match pod affinity rules", "InterPodAffinity"
+    ),
+    Refusal.OWN_ANTI_AFFINITY: Status(
+        Code.UNSCHEDULABLE, "node(s) didn't match pod anti-affinity rules", "InterPodAffinity"
+    ),
+    Refusal.EXISTING_ANTI_AFFINITY: Status(
+        Code.UNSCHEDULABLE, "node(s) didn't satisfy existing pods anti-affinity rules", "InterPodAffinity"
+    ),
+}
+_UNEVEN = "node(s) didn't match pod topology spread constraints"
+SPREAD: Mapping[Uneven, Status] = {
+    Uneven.MISSING_LABEL: Status(
+        Code.UNSCHEDULABLE_AND_UNRESOLVABLE, f"{_UNEVEN} (missing required label)", "PodTopologySpread"
+    ),
+    Uneven.SKEW: Status(Code.UNSCHEDULABLE, _UNEVEN, "PodTopologySpread"),
+}
+
+
+class PodState:
+    """What the pre-predicates of a session found out about one pod.
+
+    Attributes
+    ----------
+    ignores_pods : bool
+        The filter on other pods is skipped; once it is, it stays so until the session ends.
+    counters : PodCounters or None
+        What that filter compares, as it was when the pod was last looked at.
+    uneven : (N,) int8 or None
+        What the filter on topology spread says of each node, likewise; None: the pod has no constraint.
+
+    """
+
+    __slots__ = ("counters", "ignores_pods", "uneven")
+
+    def __init__(self) -> None:
+        self.ignores_pods = False
+        self.counters: PodCounters | None = None
+        self.uneven: NDArray[np.int8] | None = None
+
+    def clone(self) -> PodState:
+        """Return a state whose counters can be changed on their own."""
+        state = PodState()
+        state.ignores_pods, state.uneven = self.ignores_pods, self.uneven
+        state.counters = self.counters.copy() if self.counters is not None else None
+        return state
+
+    @property
+    def active_counters(self) -> PodCounters | None:
+        """Return the counters unless the filter is skipped."""
+        return None if self.ignores_pods else self.counters
+
+
+def open_session(session: Session, arguments: Arguments) -> None:
+    """Register what predicates answers."""
+    plugin = Predicates(session, arguments)
+    session.add_fn(Point.PRE_PREDICATE, NAME, plugin.pre_predicate)
+    session.add_fn(Point.PREDICATE, NAME, plugin.predicate, is_local=plugin.is_local)
+    session.add_event_handler(allocate=plugin.allocate, deallocate=plugin.mirror.remove)
+    if plugin.template_cache is not None or plugin.mirror.repelling.any():
+        session.add_class_part(plugin.is_local)
+    if plugin.checks_pods:
+        session.add_fn(Point.SIMULATE_ADD_TASK, NAME, plugin.simulate_add)
+        session.add_fn(Point.SIMULATE_REMOVE_TASK, NAME, plugin.simulate_remove)
+        session.add_fn(Point.SIMULATE_PREDICATE, NAME, simulate_predicate)
+
+
+class Predicates:
+    """The filters of one session, and which of them are switched on."""
+
+    def __init__(self, session: Session, arguments: Arguments) -> None:
+        self.session = session
+        self.mirror = session.mirror
+        self.checks_node_affinity = arguments.get_bool("predicate.NodeAffinityEnable", True)
+        self.checks_ports = arguments.get_bool("predicate.NodePortsEnable", True)
+        self.checks_pods = arguments.get_bool("predicate.PodAffinityEnable", True)
+        self.checks_spread = arguments.get_bool("predicate.PodTopologySpreadEnable", True)
+        self.stable = StableFilters(
+            self.mirror,
+            session.statuses,
+            node_affinity=self.checks_node_affinity,
+            taints=arguments.get_bool("predicate.TaintTolerationEnable", True),
+        )
+        caches = arguments.get_bool("predicate.CacheEnable", False)
+        self.template_cache = TemplateCache(len(session.nodes)) if caches else None
+        self._port_rows: dict[int, list[int]] = {}
+
+    # before the nodes are looked at
+
+    def pre_predicate(self, task: TaskInfo) -> None:
+        """Count what the filters compare.
+
+        Raises
+        ------
+        PrePredicateError
+            If the pod asks for something that cannot be, or that cannot be parsed.
+
+        """
+        kept = self.session.cycle_state(task)
+        state: PodState = kept.get(NAME) or PodState()
+        if self.checks_node_affinity and task.shape.fact("names_conflict", names_conflict):
+            raise PrePredicateError("plugin NodeAffinity pre-predicates failed pod affinity terms conflict")
+        if self.checks_pods and not state.ignores_pods:
+            state.counters = self._count_pods(task)
+            state.ignores_pods = state.counters is None
+        if self.checks_spread and task.shape.fact("spreads_hard", _spreads_hard):
+            state.uneven = self._uneven_nodes(task)
+        kept[NAME] = state
+
+    def _count_pods(self, task: TaskInfo) -> PodCounters | None:
+        if not task.shape.fact("relates", has_pod_affinity) and not self.mirror.repelling.any():
+            return None
+        kind = self.mirror.kind_of(task)
+        if kind.affinity.problem:
+            raise PrePredicateError(
+                f"plugin InterPodAffinity pre-predicates failed parsing pod: {kind.affinity.problem}"
+            )
+        return count_pods(self.mirror, kind)
+
+    def _uneven_nodes(self, task: TaskInfo) -> NDArray[np.int8]:
+        try:
+            constraints = constraints_of(task.shape.spec, task.labels(), HARD)
+        except SelectorError as error:
+            raise PrePredicateError(f"plugin PodTopologySpread pre-predicates failed {error}") from error
+        return uneven_nodes(self.mirror, task, constraints)
+
+    def allocate(self, task: TaskInfo) -> None:
+        """Put a placed pod on the mirror.
+
+        Raises
+        ------
+        EventError
+            If no pre-predicate of this session has looked at the pod: there is nothing to reserve with.
+
+        """
+        if self._state(task) is None:
+            raise EventError(f"pod {task.key} has no state in this session: not found")
+        self.mirror.add(task)
+
+    def _state(self, task: TaskInfo) -> PodState | None:
+        kept = self.session.cycle_states.get(task.uid)
+        return None if kept is None else kept.get(NAME)
+
+    def is_local(self, task: TaskInfo) -> bool:
+        """Tell whether what a node answers depends on that node and the pod's shape alone."""
+        if self.template_cache is not None and self.template_cache.applies_to(task):
+            return False
+        state = self._state(task)
+        return state is not None and state.uneven is None and state.active_counters is None
+
+    # node by node
+
+    def predicate(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Why:
+        """Return why each node refuses a pod, (K,)."""
+        findings = self._begin(task, nodes)
+        state = self._state(task)
+        if state is None:
+            findings.add(np.ones(len(nodes), dtype=np.bool_), NO_STATE)
+            return findings.why
+        rows = self._ports_in_the_way(task)
+        if rows:
+            findings.add(self.mirror.any_port_used(rows, nodes), PORTS)
+        counters = state.active_counters
+        if counters is not None:
+            refusals = counters.refusals(nodes)
+            for refusal, status in POD_AFFINITY.items():
+                findings.add(refusals == refusal, status)
+        if state.uneven is not None:
+            uneven = state.uneven[nodes]
+            for reason, status in SPREAD.items():
+                findings.add(uneven == reason, status)
+        return findings.why
+
+    def _begin(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Findings:
+        """Return what the pod number and the stable filters find."""
+        full = self.mirror.pods[nodes] >= self.mirror.pod_limit[nodes]
+        alone, when_full = self.stable.answers(task.shape)
+        fitting = alone[nodes] == FITS
+        if self.template_cache is None or not self.template_cache.applies_to(task):
+            why = np.where(full, when_full[nodes], alone[nodes])
+            return Findings(self.session.statuses, why, fitting)
+        known_to_fit, known_to_refuse = self.template_cache.look_up(task, nodes, fitting)
+        known = known_to_fit | known_to_refuse
+        findings = Findings.none_yet(self.session.statuses, len(nodes))
+        findings.add(full, POD_NUMBER)
+        findings.why = np.where(known, findings.why, np.where(full, when_full[nodes], alone[nodes]))
+        findings.is_open = known | fitting
+        findings.add(known_to_refuse, REFUSED_BY_CACHE)
+        return findings
+
+    def _ports_in_the_way(self, task: TaskInfo) -> list[int]:
+        if not self.checks_ports or not self.mirror.ports:
+            return []
+        rows = self._port_rows.get(task.shape.number)
+        if rows is None:
+            wanted = task.shape.fact("host_ports", host_ports)
+            rows = self._port_rows[task.shape.number] = self.mirror.conflicting_rows(wanted)
+        return rows
+
+    # dry runs of topology-aware preemption
+
+    def simulate_add(self, dry_run: DryRun, task: TaskInfo) -> None:
+        """Count a pod that is put back on the node."""
+        self._simulate(dry_run, task, 1)
+
+    def simulate_remove(self, dry_run: DryRun, task: TaskInfo) -> None:
+        """No longer count a pod that is taken off the node."""
+        self._simulate(dry_run, task, -1)
+
+    def _simulate(self, dry_run: DryRun, task: TaskInfo, sign: int) -> None:
+        counters = _counters_in(dry_run)
+        if counters is not None:
+            kind, other = self.mirror.kind_of(dry_run.preemptor), self.mirror.kind_of(task)
+            change_counters(counters, self.mirror, kind, other, dry_run.node, sign)
+
+
+def simulate_predicate(dry_run: DryRun, _preemptor: TaskInfo) -> bool:
+    """Tell whether the filter on other pods would take the preemptor; dry runs ask no other filter."""
+    counters = _counters_in(dry_run)
+    if counters is None:
+        return True
+    return bool(counters.refusals(np.array([dry_run.node], dtype=np.intp))[0] == Refusal.NONE)
+
+
+def _counters_in(dry_run: DryRun) -> PodCounters | None:
+    state: PodState | None = dry_run.state.get(NAME)
+    return None if state is None else state.active_counters
+
+
+def _spreads_hard(spec: Mapping[str, Any]) -> bool:
+    return any(entry.get("whenUnsatisfiable") == HARD for entry in raw_constraints(spec))

@@ -1,0 +1,43 @@
+"""Would a pod make its like more uneven than it allows?
+
+Source: kube-scheduler ``plugins/podtopologyspread/filtering.go`` at 1.35.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.mirror import Mirror
+from scheduler_core.model.topology_spread import HARD, SpreadConstraint
+
+
+class Uneven(IntEnum):
+    """Why a node does not do."""
+
+    NOT = 0
+    MISSING_LABEL = 1
+    SKEW = 2
+
+
+def uneven_nodes(mirror: Mirror, task: TaskInfo, constraints: Sequence[SpreadConstraint]) -> NDArray[np.int8]:
+    """Return how each node breaks the first of the constraints that it breaks, (N,) numbers of `Uneven`."""
+    kind = mirror.kind_of(task)
+    uneven = np.zeros(len(mirror.nodes), dtype=np.int8)
+    eligible = mirror.labels.all_present(constraint.key for constraint in constraints)
+    for position, constraint in reversed(list(enumerate(constraints))):
+        column = mirror.labels.column(constraint.key)
+        counted = eligible & mirror.counted_nodes(task.shape, constraint)
+        matching = mirror.spread_counts(kind, (HARD, position), constraint)
+        totals = column.sums(np.where(counted, matching, 0))
+        registered = np.bincount(column.codes[counted], minlength=len(totals)) > 0
+        fewest = int(totals[registered].min()) if registered.sum() >= constraint.min_domains else 0
+        there = np.where(registered, totals, 0)[column.codes]
+        itself = constraint.matches_itself(kind.labels)
+        uneven[there + itself - fewest > constraint.max_skew] = Uneven.SKEW
+        uneven[~column.present()] = Uneven.MISSING_LABEL
+    return uneven

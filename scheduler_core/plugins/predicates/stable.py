@@ -1,0 +1,67 @@
+"""Which nodes refuse every pod of a shape, whatever else happens in the session?
+
+Source: kube-scheduler ``plugins/nodeunschedulable``, ``plugins/nodeaffinity``,
+``plugins/tainttoleration`` at 1.35.3.
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from scheduler_core.model.fit import Code, Status, StatusTable, Why
+from scheduler_core.model.mirror import Mirror
+from scheduler_core.model.pod import PodShape
+from scheduler_core.model.taints import UNSCHEDULABLE_TAINT, tolerates, tolerations_of
+from scheduler_core.plugins.predicates.findings import Findings
+
+POD_NUMBER = Status(Code.UNSCHEDULABLE, "node(s) pod number exceeded", "predicates")
+UNSCHEDULABLE = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) were unschedulable", "NodeUnschedulable")
+NODE_AFFINITY = Status(
+    Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) didn't match Pod's node affinity/selector", "NodeAffinity"
+)
+TAINT = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) had untolerated taint(s)", "TaintToleration")
+
+
+class StableFilters:
+    """The filters whose answer for a shape holds all session long, worked out once over all nodes."""
+
+    def __init__(self, mirror: Mirror, statuses: StatusTable, *, node_affinity: bool, taints: bool) -> None:
+        self.mirror = mirror
+        self.statuses = statuses
+        self.checks_node_affinity = node_affinity
+        self.checks_taints = taints
+        self._answers: dict[int, tuple[Why, Why]] = {}
+        self._by_demand: dict[bytes, tuple[Why, Why]] = {}
+
+    def answers(self, shape: PodShape) -> tuple[Why, Why]:
+        """Return why each node refuses a shape, (N,): with room for one more pod, and without."""
+        known = self._answers.get(shape.number)
+        if known is None:
+            demand = shape.fact("stable_demand", _demand)
+            known = self._by_demand.get(demand)
+            if known is None:
+                known = self._by_demand[demand] = self._look(shape, full=False), self._look(shape, full=True)
+            self._answers[shape.number] = known
+        return known
+
+    def _look(self, shape: PodShape, *, full: bool) -> Why:
+        findings = Findings.none_yet(self.statuses, len(self.mirror.nodes))
+        findings.add(np.full(len(self.mirror.nodes), full), POD_NUMBER)
+        taints = self.mirror.taints
+        if taints.unschedulable.any() and not tolerates(tolerations_of(shape.spec), UNSCHEDULABLE_TAINT):
+            findings.add(taints.unschedulable, UNSCHEDULABLE)
+        if self.checks_node_affinity:
+            findings.add(~self.mirror.required_nodes(shape), NODE_AFFINITY)
+        if self.checks_taints:
+            findings.add(self.mirror.untolerated_nodes(shape), TAINT)
+        return findings.why
+
+
+def _demand(spec: Mapping[str, Any]) -> bytes:
+    """Return what these filters read of a specification, as one key."""
+    affinity = (spec.get("affinity") or {}).get("nodeAffinity")
+    return marshal.dumps((spec.get("nodeSelector"), affinity, spec.get("tolerations")), 2)
