@@ -1,0 +1,73 @@
+"""`manage.py import_cluster FILE…`: keep a cluster as a snapshot with its first scenario."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
+
+from planner.models import Scenario, Workspace
+from planner.rows import Problem
+from planner.services.errors import Invalid
+from planner.services.imports import Files, cluster_import, cluster_read
+from planner.services.scenarios import scenario_create
+
+
+class Command(BaseCommand):
+    """Import a cluster from files, however large the importer allows."""
+
+    help = (
+        "Import what `kubectl get nodes,queues,podgroups,pods,priorityclasses -A -o yaml` (or json) prints, "
+        "plain or gzip, the scheduler's ConfigMap among the files; or one scenario."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take the files, and what to call them."""
+        parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+        parser.add_argument("--name", help="of snapshot and scenario; the first file's name unless given")
+        parser.add_argument("--workspace", default=Workspace.DEFAULT)
+
+    def handle(self, *, files: Sequence[Path], name: str | None, workspace: str, **options: Any) -> None:
+        """Print what was read and what is wrong with it; keep it unless something must be mended."""
+        into = Workspace.objects.filter(name=workspace).first()
+        if into is None:
+            raise CommandError(f"There is no workspace {workspace!r}.")
+        read = cluster_read(_contents(files))
+        for kind, count in read.counts.items():
+            self.stdout.write(f"{count:8} {kind}")
+        for problem in read.problems:
+            self.stderr.write(_line(problem))
+        name = (name or files[0].name)[:253]
+        provenance = ", ".join(path.name for path in files)[:500]
+        try:
+            with transaction.atomic():
+                snapshot = cluster_import(read=read, workspace=into, name=name, provenance=provenance)
+                scenario = scenario_create(snapshot=snapshot, name=name)
+        except Invalid as invalid:
+            raise CommandError(_refusal(invalid)) from None
+        self.stdout.write(_saved(scenario))
+
+
+def _contents(paths: Sequence[Path]) -> Files:
+    try:
+        return [(str(path), path.read_bytes()) for path in paths]
+    except OSError as error:
+        raise CommandError(f"{error.filename}: {error.strerror}") from None
+
+
+def _line(problem: Problem) -> str:
+    """Return a problem as compilers write theirs: ``cluster.yaml:17: error: …``."""
+    where = "".join(f"{part}:" for part in (problem.document, problem.line) if part)
+    path = f" ({problem.path})" if problem.path else ""
+    fix = f" Fix: {problem.fix}." if problem.fix else ""
+    return f"{where} {problem.severity}: {problem.message}{path}.{fix}".strip()
+
+
+def _refusal(invalid: Invalid) -> str:
+    errors = sum(problem.is_error for problem in invalid.problems)
+    return f"{errors} {'problem' if errors == 1 else 'problems'} to mend; nothing was saved."
+
+
+def _saved(scenario: Scenario) -> str:
+    return f"Snapshot {scenario.snapshot_id}, scenario {scenario.pk}: {scenario.name}"

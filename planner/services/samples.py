@@ -1,0 +1,28 @@
+"""How does the sample come in? By the same door as every cluster."""
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from planner.engine.documents import encoded
+from planner.models import Scenario, Snapshot, Workspace
+from planner.sample import SAMPLE_NAME, sample_document
+from planner.services.imports import cluster_import, cluster_read
+from planner.services.scenarios import scenario_create
+
+_PROVENANCE = "sample"
+
+
+@transaction.atomic
+def sample_load(*, workspace: Workspace, owner: User | None = None) -> Scenario:
+    """Return the workspace's scenario of the sample: made by the first call, later as it is by then."""
+    snapshot = Snapshot.objects.filter(workspace=workspace, provenance=_PROVENANCE).last()
+    if snapshot is None:
+        snapshot = cluster_import(
+            read=cluster_read([("sample.json", encoded(sample_document()))]),
+            workspace=workspace,
+            name=SAMPLE_NAME,
+            provenance=_PROVENANCE,
+            owner=owner,
+        )
+    scenario = snapshot.scenarios.order_by("created").first()
+    return scenario or scenario_create(snapshot=snapshot, name=SAMPLE_NAME, owner=owner)
