@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from scheduler_core.controllers import Made, expand_jobs, group_plain_pods
+from scheduler_core.controllers.made import key_of
 from scheduler_core.model.pod import ShapeTable
 from scheduler_core.model.queue import HIERARCHY, HIERARCHY_WEIGHTS
 from scheduler_core.model.snapshot import Cluster
@@ -37,9 +39,9 @@ class Admission:
         self.document = document
         self.defaults = document.get("admission_defaults") is not False
         self.changes: Counter[str] = Counter()
-        names = document.get("scheduler_names") or [DEFAULT_SCHEDULER]
-        self.scheduler_names = frozenset(names)
-        self.first_scheduler = names[0]
+        self.scheduler_order: list[str] = list(document.get("scheduler_names") or [DEFAULT_SCHEDULER])
+        self.scheduler_names = frozenset(self.scheduler_order)
+        self.first_scheduler = self.scheduler_order[0]
         self.classes = {entry["metadata"]["name"]: entry for entry in self.items("priorityclasses")}
         self.default_class = next((entry for entry in self.classes.values() if entry.get("globalDefault")), None)
 
@@ -59,6 +61,7 @@ class Admission:
         for entry in self.items("podgroups"):
             podgroup = _namespaced(entry)
             podgroups[f"{podgroup['metadata']['namespace']}/{podgroup['metadata']['name']}"] = podgroup
+        self.run_controllers(pods, podgroups)
         return Cluster(
             nodes=[self.node(entry) for entry in self.items("nodes")],
             queues=self.queues(),
@@ -73,6 +76,35 @@ class Admission:
             shapes=ShapeTable(default_requests=self.defaults),
             scheduler_names=self.scheduler_names,
         )
+
+    def run_controllers(self, pods: dict[str, Object], podgroups: dict[str, Object]) -> None:
+        """Add what Jobs lack; with `controllers` give plain pods their PodGroups, too."""
+        jobs = self.items("jobs")
+        if jobs:
+            made = expand_jobs(
+                jobs,
+                podgroups=podgroups,
+                pods=pods,
+                namespaces=self.items("namespaces"),
+                class_values={name: int(entry.get("value") or 0) for name, entry in self.classes.items()},
+                scheduler_names=self.scheduler_order,
+            )
+            self.take(made, pods, podgroups)
+        if self.document.get("controllers") is True:
+            made = group_plain_pods(
+                pods,
+                podgroups=podgroups,
+                namespaces=self.items("namespaces"),
+                scheduler_names=self.scheduler_order,
+                default_requests=self.defaults,
+            )
+            self.take(made, pods, podgroups)
+
+    def take(self, made: Made, pods: dict[str, Object], podgroups: dict[str, Object]) -> None:
+        """Add what a controller made."""
+        pods.update((key_of(pod), self.pod(pod)) for pod in made.pods)
+        podgroups.update((key_of(podgroup), podgroup) for podgroup in made.podgroups)
+        self.changes.update(made.notes)
 
     def now(self, pods: Any, podgroups: Any) -> float:
         """Return the scenario's clock: `now`, else the newest creationTimestamp of its pods and PodGroups."""

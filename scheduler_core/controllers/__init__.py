@@ -1,0 +1,7 @@
+"""What do Volcano's controllers make of workloads? PodGroups and pods out of Jobs and plain pods."""
+
+from scheduler_core.controllers.made import Made
+from scheduler_core.controllers.plain_pods import group_plain_pods
+from scheduler_core.controllers.vcjob import expand_jobs
+
+__all__ = ["Made", "expand_jobs", "group_plain_pods"]

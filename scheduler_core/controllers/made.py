@@ -1,0 +1,42 @@
+"""What did a controller make, and what is worth saying about it?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Object = Mapping[str, Any]
+
+QUEUE_NAME = "scheduling.volcano.sh/queue-name"
+DEFAULT_QUEUE = "default"
+
+
+@dataclass
+class Made:
+    """Objects that a controller created, and what it did in counted sentences."""
+
+    podgroups: list[Object] = field(default_factory=list)
+    pods: list[Object] = field(default_factory=list)
+    notes: Counter[str] = field(default_factory=Counter)
+
+
+def namespaced_queue(queue: str, namespace: str, namespaces: Sequence[Object]) -> str:
+    """Return the queue of a PodGroup as its webhook leaves it: a namespace may name its own default queue."""
+    if queue != DEFAULT_QUEUE:
+        return queue
+    for entry in namespaces:
+        if entry["metadata"]["name"] == namespace:
+            return (entry["metadata"].get("annotations") or {}).get(QUEUE_NAME) or queue
+    return queue
+
+
+def key_of(thing: Object) -> str:
+    """Return namespace/name."""
+    return f"{thing['metadata'].get('namespace') or 'default'}/{thing['metadata']['name']}"
+
+
+def picked(entries: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
+    """Return the entries with these names that are there."""
+    return {name: entries[name] for name in names if name in entries}

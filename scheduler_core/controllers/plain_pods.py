@@ -1,0 +1,99 @@
+"""Which PodGroup does a pod get that belongs to none?
+
+Source: volcano ``pkg/controllers/podgroup/pg_controller_handler.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scheduler_core.controllers.made import (
+    DEFAULT_QUEUE,
+    QUEUE_NAME,
+    Made,
+    Object,
+    namespaced_queue,
+    picked,
+)
+from scheduler_core.controllers.usage import as_quantities, pod_usage
+from scheduler_core.controllers.vcjob import BUDGETS, INHERITED_ANNOTATIONS, INHERITED_LABELS
+from scheduler_core.model.snapshot import GROUP_NAME
+
+
+def group_plain_pods(
+    pods: Mapping[str, Object],
+    *,
+    podgroups: Mapping[str, Object],
+    namespaces: Sequence[Object],
+    scheduler_names: Sequence[str],
+    default_requests: bool,
+) -> Made:
+    """Return the PodGroups that plain pods lack, and the pods as they then name them.
+
+    All pods of one controlling owner share a group of which one member is enough.
+
+    Parameters
+    ----------
+    pods : mapping
+        Every pod by namespace/name; those of other schedulers and those that name a group are left alone.
+    podgroups : mapping
+        What exists already, by namespace/name.
+    namespaces : sequence
+        Namespaces, for their default queues.
+    scheduler_names : sequence
+        The schedulers whose pods are grouped.
+    default_requests : bool
+        Whether requests that a container lacks are its limits.
+
+    """
+    made = Made()
+    known = set(podgroups)
+    for pod in (pods[key] for key in sorted(pods)):
+        metadata, spec = pod["metadata"], pod["spec"]
+        annotations = metadata.get("annotations") or {}
+        if spec.get("schedulerName") not in scheduler_names or annotations.get(GROUP_NAME):
+            continue
+        group = group_name(metadata)
+        if f"{metadata['namespace']}/{group}" not in known:
+            known.add(f"{metadata['namespace']}/{group}")
+            made.podgroups.append(_podgroup(pod, group, namespaces, default_requests=default_requests))
+            made.notes["podgroup made for a plain pod (controllers)"] += 1
+        made.pods.append({**pod, "metadata": {**metadata, "annotations": {**annotations, GROUP_NAME: group}}})
+        made.notes["plain pod joined a podgroup (controllers)"] += 1
+    return made
+
+
+def group_name(metadata: Mapping[str, Any]) -> str:
+    """Return the name of a plain pod's PodGroup: that of its controlling owner, else its own."""
+    for owner in metadata.get("ownerReferences") or ():
+        if owner.get("controller"):
+            return f"podgroup-{owner.get('uid')}"
+    return f"podgroup-{metadata['uid']}"
+
+
+def _podgroup(pod: Object, group: str, namespaces: Sequence[Object], *, default_requests: bool) -> Object:
+    metadata, spec = pod["metadata"], pod["spec"]
+    annotations, labels = metadata.get("annotations") or {}, metadata.get("labels") or {}
+    namespace = metadata["namespace"]
+    group_spec = {
+        "minMember": 1,
+        "queue": namespaced_queue(annotations.get(QUEUE_NAME) or DEFAULT_QUEUE, namespace, namespaces),
+        "minResources": as_quantities(pod_usage(spec, default_requests=default_requests)),
+    }
+    if spec.get("priorityClassName"):
+        group_spec["priorityClassName"] = spec["priorityClassName"]
+    return {
+        "metadata": {
+            "name": group,
+            "namespace": namespace,
+            "annotations": {
+                **picked(annotations, INHERITED_ANNOTATIONS),
+                **dict(list(picked(annotations, BUDGETS).items())[:1]),
+            },
+            "labels": picked(labels, INHERITED_LABELS),
+            **picked(metadata, ("creationTimestamp",)),
+        },
+        "spec": group_spec,
+        "status": {"phase": "Pending"},
+    }
