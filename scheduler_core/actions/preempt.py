@@ -16,7 +16,7 @@ from scheduler_core.framework.placement import ErrorCache
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.victims import ask_victims, tell_spared, victims_queue, victims_suffice
-from scheduler_core.framework.worklist import active_jobs, pending_tasks, task_heap
+from scheduler_core.framework.worklist import active_jobs, pending_tasks, queue_heap, task_heap
 from scheduler_core.model.fit import FITS, Code
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
@@ -31,7 +31,7 @@ Filter = Callable[[TaskInfo], bool]
 def execute(session: Session) -> None:
     """Let each queue's starving jobs preempt, first other jobs, then their own less important tasks."""
     preempt = Preempt(session)
-    queues = PriorityQueue(session.queue_order, [session.queues[name] for name in sorted(preempt.starving)])
+    queues = queue_heap(session, [session.queues[name] for name in sorted(preempt.starving)])
     while queues:
         queue = queues.pop()
         preempt.between_jobs(queue)
@@ -146,7 +146,9 @@ class Preempt:
         return False
 
     def _has_room(self, queue: QueueInfo, task: TaskInfo, node: int) -> bool:
-        return self.session.allocatable(queue, task) is None and self.session.nodes.fits_future_idle(task, node)
+        return self.session.allocatable(queue, task) is None and self.session.nodes.fits_future_idle(
+            task, node
+        )
 
 
 def _may_give_way(task: TaskInfo, to: TaskInfo) -> bool:
@@ -157,7 +159,10 @@ def _may_give_way(task: TaskInfo, to: TaskInfo) -> bool:
 
 def _of_other_jobs(task: TaskInfo, job: JobInfo) -> Filter:
     return lambda other: (
-        _may_give_way(other, task) and other.job is not job and other.job is not None and other.job.queue == job.queue
+        _may_give_way(other, task)
+        and other.job is not job
+        and other.job is not None
+        and other.job.queue == job.queue
     )
 
 

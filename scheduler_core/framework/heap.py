@@ -63,3 +63,17 @@ class PriorityQueue(Generic[Item]):
             parent = child
         items[parent] = last
         return first
+
+
+class LiveQueue(PriorityQueue[Item]):
+    """A heap that is put in order anew before every pop: whoever is first now comes out.
+
+    Volcano has none; it serves rules of ours that look at live keys.
+    """
+
+    def pop(self) -> Item:
+        """Remove and return the element that is first at this moment."""
+        waiting, self.items = self.items, []
+        for item in waiting:
+            self.push(item)
+        return super().pop()

@@ -64,13 +64,20 @@ class Session:
         Where explanations go; None when none are collected.
     cycle_states : dict
         What plugins remember of a task within this session, by uid.
+    live_queue_order : bool
+        Whether the heap of queues is put in order anew before every pop, by a rule that Volcano does not have.
     kept : dict
         What outlives the session, by plugin (the time of tdm's last eviction).
 
     """
 
     def __init__(
-        self, snapshot: Snapshot, conf: SchedulerConf, *, trace: Trace | None, kept: dict[str, Any] | None = None
+        self,
+        snapshot: Snapshot,
+        conf: SchedulerConf,
+        *,
+        trace: Trace | None,
+        kept: dict[str, Any] | None = None,
     ) -> None:
         self.snapshot = snapshot
         self.conf = conf
@@ -86,6 +93,7 @@ class Session:
         self.cycle_states: dict[str, dict[str, Any]] = {}
         self.kept: dict[str, Any] = {} if kept is None else kept
         self.cache_idle = self.nodes.idle.copy()
+        self.live_queue_order = False
         self.reports: list[Callable[[], dict[str, Any]]] = []
         self.close_fns: list[Callable[[], None]] = []
         self.placement = Placement(self)
@@ -103,7 +111,12 @@ class Session:
     # registration
 
     def add_fn(
-        self, point: Point, plugin: str, fn: Callable[..., Any], *, is_local: Callable[[TaskInfo], bool] = always
+        self,
+        point: Point,
+        plugin: str,
+        fn: Callable[..., Any],
+        *,
+        is_local: Callable[[TaskInfo], bool] = always,
     ) -> None:
         """Register a plugin's answer; a second one of the same plugin replaces the first."""
         self._fns[point][plugin] = Answer(fn, is_local)
@@ -311,7 +324,9 @@ class Session:
         idle = self.cache_idle[task.node]
         if not all(
             less_equal(amount, limit)
-            for amount, limit in zip(task.shape.row[dimensions].tolist(), idle[dimensions].tolist(), strict=True)
+            for amount, limit in zip(
+                task.shape.row[dimensions].tolist(), idle[dimensions].tolist(), strict=True
+            )
         ):
             return False
         idle -= task.shape.row

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from scheduler_core.framework.heap import PriorityQueue
+from scheduler_core.framework.heap import LiveQueue, PriorityQueue
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
@@ -16,7 +16,7 @@ class WorkList:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.queues: PriorityQueue[QueueInfo] = PriorityQueue(session.queue_order)
+        self.queues = queue_heap(session)
         self.jobs: dict[str, PriorityQueue[JobInfo]] = {}
         self._seen: set[str] = set()
 
@@ -38,9 +38,17 @@ class WorkList:
         return self.jobs.get(queue.name) or None
 
 
+def queue_heap(session: Session, queues: Iterable[QueueInfo] = ()) -> PriorityQueue[QueueInfo]:
+    """Return queues in a heap, not re-sorted while shares move unless a rule of ours asks for it."""
+    kind = LiveQueue if session.live_queue_order else PriorityQueue
+    return kind(session.queue_order, queues)
+
+
 def active_jobs(session: Session) -> list[JobInfo]:
     """Return the jobs that have been enqueued and are valid, by key; tells why invalid ones are stopped."""
-    return [job for job in session.jobs.values() if not job.is_pending and not stopped_as_invalid(session, job)]
+    return [
+        job for job in session.jobs.values() if not job.is_pending and not stopped_as_invalid(session, job)
+    ]
 
 
 def stopped_as_invalid(session: Session, job: JobInfo) -> bool:

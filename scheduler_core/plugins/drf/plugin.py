@@ -29,10 +29,10 @@ def open_session(session: Session, arguments: Arguments) -> None:
     session.add_event_handler(allocate=drf.allocate, deallocate=drf.deallocate)
     session.add_report(drf.report)
     if session.conf.hierarchy_enabled(NAME):
-        hierarchy = Hierarchy(
-            session, drf.accounts, drf.yardstick, by_design=arguments.get_str(RULE) == DESIGN
-        )
+        by_design = arguments.get_str(RULE) == DESIGN
+        hierarchy = Hierarchy(session, drf.accounts, drf.yardstick, by_design=by_design)
         drf.hierarchy = hierarchy
+        session.live_queue_order = by_design
         session.add_fn(Point.QUEUE_ORDER, NAME, hierarchy.queue_order)
         session.add_fn(Point.RECLAIMABLE, NAME, hierarchy.reclaimable)
 
