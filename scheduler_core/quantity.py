@@ -10,7 +10,9 @@ from scheduler_core.errors import InputError
 
 _HINT = "write a number with an optional suffix, for example 500m, 2, 1.5Gi"
 
-_QUANTITY = re.compile(r"([+-]?)(\d+\.?\d*|\.\d+)(?:([eE][+-]?\d{1,3})|(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]))?", re.ASCII)
+_QUANTITY = re.compile(
+    r"([+-]?)(\d+\.?\d*|\.\d+)(?:([eE][+-]?\d{1,3})|(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]))?", re.ASCII
+)
 
 _FACTOR = {
     "n": Fraction(1, 10**9),
@@ -31,6 +33,8 @@ _FACTOR = {
 }
 
 _LARGEST = Fraction(2**63 - 1)
+_LONGEST = 200
+"""Characters; a longer text is no amount of anything, and reading its digits costs their square."""
 
 
 class QuantityError(InputError):
@@ -39,6 +43,8 @@ class QuantityError(InputError):
 
 @lru_cache(maxsize=65536)
 def _parse_text(text: str) -> Fraction:
+    if len(text) > _LONGEST:
+        raise QuantityError(f"a text of {len(text)} characters is not a quantity; {_HINT}")
     match = _QUANTITY.fullmatch(text)
     if match is None:
         raise QuantityError(f"{text!r} is not a quantity; {_HINT}")

@@ -50,7 +50,7 @@ def _tree_problems(queue: Queue, spec: Mapping[str, Any]) -> list[Problem]:
     parent, name = spec.get("parent"), queue.name
     if spec.get("name", name) != name:
         return [_refusal(queue, "name", "name_fixed", "A queue keeps its name here.", spec.get("name"))]
-    if parent == (queue.parent or None) or parent in (None, "root"):
+    if not isinstance(parent, str) or parent in ("", "root", queue.parent):
         return []
     parents = dict(queue.scenario.queues.values_list("name", "parent"))
     if parent not in parents:

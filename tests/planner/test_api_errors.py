@@ -1,5 +1,6 @@
 """One shape for everything that goes wrong, and nothing for strangers."""
 
+import json
 import uuid
 
 import pytest
@@ -111,6 +112,8 @@ BODIES = {
     "not UTF-8": b'{"name": "\xff"}',
     "not a number": b'{"name": NaN}',
     "nested without end": b"[" * 100_000,
+    "half a surrogate pair": b'{"name": ["\\uD83d"]}',
+    "NUL in a text": b'{"\\u0000": 1}',
 }
 
 
@@ -119,6 +122,13 @@ def test_a_body_that_cannot_be_read_is_told_400(api: APIClient, body: bytes) -> 
     assert_shape(
         call(api, "post", "scenarios/", data=body, content_type="application/json"), 400, "parse_error"
     )
+
+
+@pytest.mark.parametrize("name", ["\\u0000 spelled out", "a whole pair \U0001f600"])
+def test_a_body_whose_text_only_looks_odd_is_read(api: APIClient, name: str) -> None:
+    body = json.dumps({"name": name, "snapshot": str(factories.snapshot().pk)}).encode()
+    response = call(api, "post", "scenarios/", data=body, content_type="application/json")
+    assert (response.status_code, response.json()["name"]) == (201, name)
 
 
 def test_a_body_of_another_type_is_told_415(api: APIClient) -> None:

@@ -136,6 +136,28 @@ def test_every_problem_of_a_patch_is_told_at_once(api: APIClient, at: str) -> No
     assert api.get(at).json()["revision"] == 1
 
 
+ODD = {
+    "a parent that is no text": ({"parent": {}}, {"queues.waits.parent": "not_a_text"}),
+    "a weight beyond reason": ({"weight": 2**70}, {"queues.waits.weight": "out_of_range"}),
+    "a quantity without end": (
+        {"deserved": {"cpu": "9" * 5000}},
+        {"queues.waits.deserved.cpu": "bad_quantity"},
+    ),
+    "a quantity that is a flag": ({"deserved": {"cpu": True}}, {"queues.waits.deserved.cpu": "bad_quantity"}),
+    "a guarantee without resource": (
+        {"guarantee": {"cpu": "1"}},
+        {"queues.waits.guarantee.cpu": "unknown_field"},
+    ),
+    "another name": ({"name": "b"}, {"queues.waits.name": "name_fixed"}),
+    "its own parent": ({"parent": "waits"}, {"queues.waits.parent": "parent_cycle"}),
+}
+
+
+@pytest.mark.parametrize(("body", "want"), ODD.values(), ids=ODD)
+def test_odd_values_are_problems(api: APIClient, at: str, body: object, want: dict[str, str]) -> None:
+    assert rules(patch(api, at, body)) == want
+
+
 @pytest.mark.parametrize("body", [[], "weight", 4])
 def test_a_patch_is_an_object(api: APIClient, at: str, body: object) -> None:
     assert rules(patch(api, at, body)) == {None: "request.not_an_object"}
