@@ -281,15 +281,19 @@ class Mirror:
             _listen(kind, counts, weight_of)
         return counts
 
-    def spread_counts(self, kind: PodKind, name: Hashable, constraint: SpreadConstraint) -> Counts:
-        """Return how many pods on each node count for a constraint of this kind of pod, (N,), live."""
+    def spread_counts(self, task: TaskInfo, name: Hashable, constraint: SpreadConstraint) -> Counts:
+        """Return how many pods on each node count for a constraint of a pod, (N,), kept up to date.
+
+        `name` tells the constraints of one pod apart.
+        """
+        kind = self.kind_of(task)
 
         def weight_of(other: PodKind) -> int:
             return int(
                 other.namespace == kind.namespace and not other.deleting and constraint.counts(other.labels)
             )
 
-        return self.live_counts(("spread", kind.number, name), weight_of)
+        return self.live_counts(("spread", kind.number, task.shape.number, name), weight_of)
 
     def service_selector(self, task: TaskInfo) -> Selector:
         """Return the conjunction of the selectors of all services that select a pod; empty when none does."""

@@ -74,7 +74,7 @@ def _crowd(
     eligible: Mask,
 ) -> NDArray[np.float64]:
     """Return how crowded each candidate is by one constraint, (K,); 0 without the label."""
-    counts = mirror.spread_counts(mirror.kind_of(task), (SOFT, position), constraint)
+    counts = mirror.spread_counts(task, (SOFT, position), constraint)
     column = mirror.labels.column(constraint.key)
     codes = column.codes[nodes]
     counting = eligible[nodes]

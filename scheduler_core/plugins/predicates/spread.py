@@ -26,18 +26,17 @@ class Uneven(IntEnum):
 
 def uneven_nodes(mirror: Mirror, task: TaskInfo, constraints: Sequence[SpreadConstraint]) -> NDArray[np.int8]:
     """Return how each node breaks the first of the constraints that it breaks, (N,) numbers of `Uneven`."""
-    kind = mirror.kind_of(task)
     uneven = np.zeros(len(mirror.nodes), dtype=np.int8)
     eligible = mirror.labels.all_present(constraint.key for constraint in constraints)
     for position, constraint in reversed(list(enumerate(constraints))):
         column = mirror.labels.column(constraint.key)
         counted = eligible & mirror.counted_nodes(task.shape, constraint)
-        matching = mirror.spread_counts(kind, (HARD, position), constraint)
+        matching = mirror.spread_counts(task, (HARD, position), constraint)
         totals = column.sums(np.where(counted, matching, 0))
         registered = np.bincount(column.codes[counted], minlength=len(totals)) > 0
         fewest = int(totals[registered].min()) if registered.sum() >= constraint.min_domains else 0
         there = np.where(registered, totals, 0)[column.codes]
-        itself = constraint.matches_itself(kind.labels)
+        itself = constraint.matches_itself(task.labels())
         uneven[there + itself - fewest > constraint.max_skew] = Uneven.SKEW
         uneven[~column.present()] = Uneven.MISSING_LABEL
     return uneven
