@@ -1,10 +1,11 @@
 """Which cluster do these files describe, and what is wrong with it? Nothing is saved here."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import manifests
+from planner.engine.queues import manifest_problems
 from planner.rows import Problem
 
 MAX_TEXT_BYTES = manifests.MAX_TEXT_BYTES
@@ -45,8 +46,16 @@ def read_cluster(files: Sequence[tuple[str, bytes]], *, now: str) -> Imported:
         scheduler_conf=_conf_text(reading),
         counts=reading.counts,
         unknown_kinds=reading.unknown_kinds,
-        problems=[Problem(**asdict(found)) for found in reading.problems],
+        problems=[*(Problem(**asdict(found)) for found in reading.problems), *_queue_problems(reading)],
     )
+
+
+def _queue_problems(reading: manifests.Reading) -> Iterator[Problem]:
+    """Yield what keeps a queue from becoming a row, each with the line of its key."""
+    for index, queue in enumerate(reading.document.get("queues", ())):
+        for problem in manifest_problems(queue, f"queues[{index}]"):
+            label, line = reading.line_of(problem.path or "") or (None, None)
+            yield replace(problem, document=label, line=line)
 
 
 def _conf_text(reading: manifests.Reading) -> str:

@@ -22,6 +22,8 @@ _SPEC_ATTRIBUTES = {
 }
 _WEIGHTS = range(1, 65536)
 _INT32 = range(2**31)
+_NAME, _WORD = 253, 30
+"""The longest texts that the columns hold; a Kubernetes name is never longer."""
 
 
 def queue_row(manifest: Mapping[str, Any]) -> Queue:
@@ -120,6 +122,31 @@ def spec_problems(name: str, spec: Mapping[str, Any]) -> list[Problem]:
     ]
 
 
+def manifest_problems(manifest: Mapping[str, Any], path: str) -> list[Problem]:
+    """Return which fields of an imported Queue are of the wrong type; its form is checked before.
+
+    A cluster may hold odd values (weight 0, a negative amount): what to make of them is the core's to say.
+    """
+    name = manifest["metadata"]["name"]
+    return [
+        Problem(
+            rule,
+            "error",
+            message,
+            path=f"{path}.{part}.{where}",
+            queue=name,
+            field=field,
+            actual=actual,
+            fix=fix,
+        )
+        for part, checks in _IMPORTED.items()
+        for field, check in checks.items()
+        if (value := (manifest.get(part) or {}).get(field)) is not None
+        for rule, where, message, actual, fix in check(field, value)
+        if rule != "negative_quantity"
+    ]
+
+
 def apply_spec(row: Queue, spec: Mapping[str, Any]) -> None:
     """Write the fields of an edited, valid spec to the columns of `row`."""
     row.parent = spec.get("parent") or ""
@@ -153,6 +180,16 @@ def _complaints(spec: Mapping[str, Any]) -> Iterator[Complaint]:
 def _text(field: str, value: Any) -> Iterator[Complaint]:
     if not isinstance(value, str):
         yield "not_a_text", field, f"{field} is a text.", value, "Write it in quotes."
+
+
+def _text_up_to(longest: int) -> Callable[[str, Any], Iterator[Complaint]]:
+    def check(field: str, value: Any) -> Iterator[Complaint]:
+        yield from _text(field, value)
+        if isinstance(value, str) and len(value) > longest:
+            fix = f"Write at most {longest} characters."
+            yield "too_long", field, f"{field} has {len(value)} characters.", f"{value[:60]}…", fix
+
+    return check
 
 
 def _flag(field: str, value: Any) -> Iterator[Complaint]:
@@ -222,8 +259,8 @@ def _guarantee(field: str, value: Any) -> Iterator[Complaint]:
 
 
 _CHECKS: dict[str, Callable[[str, Any], Iterator[Complaint]]] = {
-    "name": _text,
-    "parent": _text,
+    "name": _text_up_to(_NAME),
+    "parent": _text_up_to(_NAME),
     "weight": _whole(_WEIGHTS),
     "priority": _whole(_INT32),
     "reclaimable": _flag,
@@ -235,6 +272,23 @@ _CHECKS: dict[str, Callable[[str, Any], Iterator[Complaint]]] = {
     "affinity": _mapping,
     "annotations": _texts,
     "labels": _texts,
+}
+
+_IMPORTED: dict[str, dict[str, Callable[[str, Any], Iterator[Complaint]]]] = {
+    "metadata": {
+        "name": _text_up_to(_NAME),
+        "labels": _texts,
+        "annotations": _texts,
+        "creationTimestamp": _text_up_to(40),
+    },
+    "spec": {
+        **{field: _CHECKS[field] for field in _SPEC_ATTRIBUTES},
+        "guarantee": _guarantee,
+        "weight": _whole(range(-(2**31), 2**31)),
+        "priority": _whole(range(-(2**31), 2**31)),
+        "dequeueStrategy": _text_up_to(_WORD),
+    },
+    "status": {"state": _text_up_to(_WORD)},
 }
 
 

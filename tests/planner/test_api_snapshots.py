@@ -120,6 +120,37 @@ def test_problems_of_a_scenario_tell_the_lines_of_the_body(api: APIClient) -> No
     assert (problem["document"], problem["line"]) == ("body", 4)
 
 
+def test_fields_of_a_queue_that_are_of_the_wrong_type_are_told_with_their_lines(api: APIClient) -> None:
+    text = """\
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata:
+  name: a
+  annotations: [1]
+spec:
+  weight: 99999999999
+  capability:
+    nvidia.com/gpu: many
+  guarantee: 3
+"""
+    response = api.post(URL, {"name": "broken", "documents": text})
+    assert response.status_code == 422
+    assert {p["path"]: (p["rule"], p["queue"], p["line"]) for p in response.json()["problems"]} == {
+        "queues[0].metadata.annotations": ("not_an_object", "a", 5),
+        "queues[0].spec.weight": ("out_of_range", "a", 7),
+        "queues[0].spec.capability.nvidia.com/gpu": ("bad_quantity", "a", 9),
+        "queues[0].spec.guarantee": ("not_an_object", "a", 10),
+    }
+
+
+def test_odd_but_legal_queues_are_taken(api: APIClient) -> None:
+    queue = factories.queue("odd", weight=0, capability={"cpu": 8, "memory": "-1"}, dequeueStrategy="")
+    response = api.post(URL, {"name": "odd", "scenario": {"queues": [queue]}})
+    assert response.status_code == 201
+    asked = {"name": "what if", "snapshot": response.json()["id"]}
+    assert api.post("/api/v1/scenarios/", asked).status_code == 201
+
+
 def test_text_that_is_no_yaml_is_told_422(api: APIClient) -> None:
     response = upload(api, ("a.yaml", b"kind: [unclosed"), ("b.bin", b"\x00\xff\xfe"), name="broken")
     assert response.status_code == 422
