@@ -27,19 +27,27 @@ def shown_queues(
 ) -> ShownQueues:
     """Return the fullest queues first, equal ones by name; all of them in tree order when asked for.
 
-    `containing` keeps queues whose name contains it, whatever its capitals. The root queue, which stands for
-    the whole cluster, is left out unless all are asked for.
+    `containing` keeps queues whose name contains it, whatever its capitals. Queues that take no part, and
+    root, which stands for the whole cluster, are left out unless all are asked for.
     """
     wanted = containing.casefold()
-    matching = [
-        row
-        for row in figures
-        if wanted in row.queue.casefold() and (everything or row.queue != "root" or wanted)
-    ]
+    matching = [row for row in figures if wanted in row.queue.casefold()]
     if everything:
-        return ShownQueues(matching, len(matching))
-    fullest = sorted(matching, key=lambda row: (-(row.share or 0.0), row.queue))
-    return ShownQueues(fullest[:TOP], len(matching))
+        return ShownQueues(matching, len(figures))
+    taking_part = [row for row in matching if row.in_session and row.queue != "root"]
+    fullest = sorted(taking_part, key=lambda row: (-(row.share or 0.0), row.queue))
+    return ShownQueues(fullest[:TOP], len(figures))
+
+
+def most_contested(figures: Sequence[QueueFigures], names: Sequence[str]) -> str:
+    """Return the resource most of which is asked for beyond what is deserved; of equal ones the first."""
+
+    def pressure(name: str) -> float:
+        deserved = sum(row.deserved.get(name) or 0.0 for row in figures)
+        request = sum(row.request.get(name) or 0.0 for row in figures)
+        return request / deserved if deserved else 0.0
+
+    return max(names, key=pressure)
 
 
 def resources(figures: Sequence[QueueFigures]) -> set[str]:

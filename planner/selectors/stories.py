@@ -1,4 +1,4 @@
-"""What did a run do about one queue, or one job?"""
+"""What did a run do about one queue, or one job, and which run was before it?"""
 
 from django.db.models import QuerySet
 
@@ -36,3 +36,9 @@ def victims_of_job(run: Run, job: str) -> QuerySet[Victim]:
 def victims_for_job(run: Run, job: str) -> QuerySet[Victim]:
     """Return the victims that were evicted for a job's pods (1 query)."""
     return run.victims.filter(for_job=job)[:SHOWN]
+
+
+def run_before(run: Run) -> Run | None:
+    """Return the newest run of the same scenario that succeeded before this one was asked for (1 query)."""
+    earlier = Run.objects.filter(scenario=run.scenario_id, state=Run.State.SUCCEEDED, created__lt=run.created)
+    return earlier.order_by("-created").first()

@@ -111,6 +111,12 @@ def resource_order(names: Iterable[str]) -> list[str]:
 
 
 @register.filter
+def needs_name(resource: str) -> bool:
+    """Does the unit of a resource leave open which resource it is?"""
+    return resource != "memory" and scale_of(resource, 0).one == "GiB"
+
+
+@register.filter
 def resource_label(resource: str) -> str:
     """Return the name of a resource as a heading: Volcano's, with capitals where it is an English word."""
     return {"cpu": "CPU", "memory": "Memory", "pods": "Pods"}.get(resource, resource)
@@ -125,8 +131,20 @@ def amount(amounts: Amounts, resource: str, absent: str = "–") -> str:
     if value is None:
         return format_html('<span class="soft">{}</span>', "unlimited")
     return format_html(
-        '<data value="{}" title="{}">{}</data>', value, exact(value, resource), plain(value, resource)
+        '<data value="{}" title="{}">{}</data>',
+        value,
+        f"{resource}: {exact(value, resource)}",
+        plain(value, resource),
     )
+
+
+@register.simple_tag
+def was(now: Amounts, before: Amounts | None, resource: str) -> str:
+    """Say what an amount was in the run before, when it was another one."""
+    value = (before or {}).get(resource)
+    if value is None or value == now.get(resource):
+        return ""
+    return format_html('<small class="soft">was {}</small> ', plain(value, resource))
 
 
 @register.simple_tag
@@ -139,7 +157,7 @@ def part(held: Amounts, whole: Amounts, resource: str) -> str:
     return format_html(
         '<data value="{}" title="{}">{} of {}</data>',
         value,
-        exact(value, resource),
+        f"{resource}: {exact(value, resource)}",
         written(scale.number(value)),
         scale.say(limit),
     )

@@ -8,9 +8,10 @@ from django.http import QueryDict
 
 from planner.charts import amounts_figure, share_figure
 from planner.models import Run
-from planner.rows import QueueFigures, RunCounts
-from planner.selectors.figures import ShownQueues, resources, shown_queues
+from planner.rows import Amounts, QueueFigures, RunCounts
+from planner.selectors.figures import ShownQueues, most_contested, resources, shown_queues
 from planner.selectors.runs import decisions, pending_jobs, queue_figures, run_counts, victims
+from planner.selectors.stories import run_before
 from planner.templatetags.quantities import resource_order
 from planner.views.listing import Listing
 
@@ -58,7 +59,17 @@ class RunPage:
     def resource(self) -> str:
         """The resource that is shown."""
         asked = self.asked.get("resource", "")
-        return asked if asked in self.resources else self.resources[0]
+        return asked if asked in self.resources else most_contested(self.figures, self.resources)
+
+    @cached_property
+    def last_run(self) -> Run | None:
+        """The run of this scenario before this one that came to an outcome."""
+        return run_before(self.run)
+
+    @cached_property
+    def deserved_before(self) -> dict[str, Amounts]:
+        """What each queue deserved in that run."""
+        return {row.queue: row.deserved for row in queue_figures(self.last_run)} if self.last_run else {}
 
     @property
     def amounts_figure(self) -> dict[str, Any]:

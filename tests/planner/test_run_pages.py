@@ -11,7 +11,7 @@ from planner.models import Run
 from planner.services.runs import run_claim, run_fail, run_heartbeat
 from tests import factories
 from tests.planner.pages import asking_for, part, text_of
-from tests.planner.recorded import finished_run
+from tests.planner.recorded import finish, finished_run
 
 pytestmark = pytest.mark.django_db
 
@@ -57,12 +57,12 @@ def test_what_is_not_there_is_404(browser: Client, run: Run) -> None:
 def test_the_page_makes_a_known_number_of_queries(
     browser: Client, run: Run, django_assert_num_queries
 ) -> None:
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(15):
         browser.get(page_of(run))
 
 
 @pytest.mark.parametrize(
-    ("name", "queries"), [("amounts", 5), ("victims", 6), ("pending", 6), ("decisions", 6)]
+    ("name", "queries"), [("amounts", 6), ("victims", 6), ("pending", 6), ("decisions", 6)]
 )
 def test_a_part_reads_only_what_it_shows(
     browser: Client, run: Run, django_assert_num_queries, name: str, queries: int
@@ -143,6 +143,32 @@ def test_the_figure_holds_the_numbers_of_the_api(browser: Client, run: Run) -> N
         assert traces["Deserved"][row.queue] == row.deserved["cpu"] / 1000
         assert traces["Allocated"][row.queue] == row.allocated["cpu"] / 1000
         assert f'<data value="{row.deserved["cpu"]}"' in shown
+
+
+def test_what_a_queue_deserved_in_the_run_before_stands_beside_what_it_deserves_now(
+    browser: Client, run: Run
+) -> None:
+    before = run.queue_outcomes.get(queue="q-0")
+    before.deserved["cpu"] = 16_000
+    before.save()
+    assert run.result is not None
+    again = finish(factories.run(run.scenario), run.result.document())
+    shown = part(browser, f"{page_of(again)}?resource=cpu", "amounts")
+    assert shown.count("was 16 cores") == shown.count(">was ") == 1
+    assert page_of(run) in shown
+
+
+def test_the_most_contested_resource_is_shown_first(browser: Client, run: Run) -> None:
+    outcome = run.queue_outcomes.get(queue="q-0")
+    outcome.request["memory"] = outcome.deserved["memory"] * 9
+    outcome.save()
+    assert "Memory: what each queue deserves" in part(browser, page_of(run), "amounts")
+
+
+def test_queues_that_take_no_part_are_shown_only_with_all(browser: Client, run: Run) -> None:
+    run.queue_outcomes.filter(queue="q-1").update(in_session=False)
+    assert ">q-1<" not in part(browser, page_of(run), "amounts")
+    assert "has no podgroup, so it takes no part" in part(browser, f"{page_of(run)}?show=all", "amounts")
 
 
 def test_the_resource_switch_changes_table_and_chart(browser: Client, run: Run) -> None:

@@ -41,7 +41,7 @@ def test_the_page_shows_every_queue_with_units(browser: Client, scenario: Scenar
     page = text_of(browser.get(page_of(scenario)))
     assert 'role="treegrid"' in page
     assert page.count('aria-level="') == 2
-    assert '<data value="12000.0" title="12000m">12 cores</data>' in page
+    assert '<data value="12000.0" title="cpu: 12000m">12 cores</data>' in page
 
 
 def test_the_page_asks_to_log_in(client: Client, scenario: Scenario) -> None:
