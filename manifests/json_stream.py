@@ -57,17 +57,17 @@ def _decoded(text: str, start: int) -> tuple[Any, int]:
 
 
 def _read_with_care(document: Document) -> tuple[Any, int]:
-    """Put every fault of a document on record; return what can be used of it, and its end."""
-    start = document.whole.start
-    document.faults.extend(_faults(document.text, start, document.whole.line))
-    if any(fault.rule == "json.depth" for fault in document.faults):
-        return None, start
+    """Put every fault of a document on record; return what can be used of it, and where it ends."""
+    document.faults, stopped = _faults(document.text, document.whole)
+    rules = {fault.rule for fault in document.faults}
+    if "json.depth" in rules:
+        return None, stopped
     try:
-        value, end = _LENIENT.raw_decode(document.text, start)
-        return (None if any(fault.rule == "json.character" for fault in document.faults) else value), end
+        value, end = _LENIENT.raw_decode(document.text, document.whole.start)
     except JSONDecodeError as error:
         document.faults.append(_syntax_fault(error))
         return None, error.pos
+    return None if "json.character" in rules else value, end
 
 
 def _syntax_fault(error: JSONDecodeError) -> Fault:
@@ -134,21 +134,24 @@ class _Open:
     awaits_key: bool = True
 
 
-def _faults(text: str, start: int, line: int) -> Iterator[Fault]:
-    """Yield what the C parser cannot place, up to the document's end or its first fault of form."""
+def _faults(text: str, whole: Span) -> tuple[list[Fault], int]:
+    """Return what the C parser cannot place, and where the document ends or cannot be read further."""
+    faults: list[Fault] = []
     stack: list[_Open] = []
-    position = start
+    position, line = whole.start, whole.line
     while token := _TOKEN.match(text, position):
         line += text.count("\n", position, token.start(1))
-        word = token[1]
-        for rule, message, fix in _word_faults(word, stack):
-            yield Fault(rule, message, line, fix, _steps(stack))
-        if len(stack) > MAX_DEPTH:
-            yield Fault("json.depth", f"nested more than {MAX_DEPTH} levels deep", line, "flatten it")
-            return
+        for rule, message, fix in _word_faults(token[1], stack):
+            faults.append(Fault(rule, message, line, fix, _steps(stack)))
         position = token.end()
+        if len(stack) > MAX_DEPTH:
+            faults.append(
+                Fault("json.depth", f"nested more than {MAX_DEPTH} levels deep", line, "flatten it")
+            )
+            break
         if not stack:
-            return
+            break
+    return faults, position
 
 
 def _word_faults(word: str, stack: list[_Open]) -> Iterator[tuple[str, str, str]]:

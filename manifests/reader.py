@@ -305,6 +305,7 @@ class _Gathering:
 
 
 def _own_text(document: Document) -> str:
-    """Return the text of a document without its marker, as it was written."""
-    text = document.text[document.whole.start : document.whole.end]
-    return text.removeprefix("---").lstrip("\r\n") if text.startswith("---") else text
+    """Return the text of a document without its marker, as it was written, comments above it too."""
+    start, end = document.whole.start, document.whole.end
+    is_marked = document.text.startswith("---", start)
+    return document.text[start + 3 if is_marked else 0 : end].lstrip("\r\n")

@@ -27,7 +27,7 @@ class Origin(NamedTuple):
 
     def line(self, way: Steps) -> int:
         """Return the line of a key of this part, the first is 1."""
-        if self.inner is None:
+        if self.inner is None or not way:
             return self.source.document.place((*self.steps, *way)).line + 1
         return self.inner_line(self.inner.place(way).line)
 

@@ -27,6 +27,7 @@ def find_in_yaml(document: Document, steps: Steps) -> Place:
     place = Place(0)
     try:
         value = next(events)
+        place = Place(value.start_mark.line)
         for step in steps:
             found = _child(events, value, step)
             if found is None:

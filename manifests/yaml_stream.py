@@ -126,6 +126,14 @@ class _Builder:
             start.index + self._offset, start.column, start.line + self._line, end.index + self._offset
         )
 
+    def _here(self) -> Steps:
+        """Return the way to the value that is being read; where a key is read, to its mapping."""
+        if not self._stack:
+            return ()
+        if type(self._container) is list:
+            return (*self._steps(), len(self._container))
+        return self._steps() if self._key is None else (*self._steps(), self._key)
+
     def _steps(self) -> Steps:
         """Return the way from the document's value to the container that is open."""
         return tuple(key if key is not None else len(container) for container, key, *_ in self._stack[1:])
@@ -172,7 +180,7 @@ class _Builder:
             self._merge(done, merged, event)
         self._container, self._key, self._merges, anchor, begun = self._stack.pop()
         if begun is not None:
-            self._spans[*self._steps(), len(self._container)] = self._span(begun, event.end_mark)
+            self._spans[self._here()] = self._span(begun, event.end_mark)
         if anchor is not None:
             self._anchors[anchor] = done
         self._add(done)
@@ -270,19 +278,19 @@ class _Builder:
     # What is wrong
 
     def _fault(self, rule: str, message: str, event: _Event, fix: str) -> None:
-        self._faults.append(Fault(rule, message, event.start_mark.line + self._line, fix, self._steps()))
+        self._faults.append(Fault(rule, message, event.start_mark.line + self._line, fix, self._here()))
 
     def _break(self, rule: str, message: str, event: _Event, fix: str) -> Never:
-        fault = Fault(rule, message, event.start_mark.line + self._line, fix, self._steps())
+        fault = Fault(rule, message, event.start_mark.line + self._line, fix, self._here()[:_SPAN_DEPTH])
         raise _Broken(fault, event.start_mark.index + self._offset)
 
     def _fault_key(self, event: _Event) -> None:
         """Say that a key is no text, and read on without it."""
-        self._key = _NO_TEXT
         if self._text.startswith("{{", event.start_mark.index + self._offset - 1):
             self._fault("yaml.template", "a template is not filled in", event, _RENDER)
         else:
             self._fault("yaml.key", "a mapping or list stands where a key belongs", event, "quote it")
+        self._key = _NO_TEXT
 
     def _fault_tag(self, event: _Event) -> None:
         tag = event.tag.replace(_TAG, "!!")

@@ -1,0 +1,206 @@
+import gzip
+import json
+import tracemalloc
+from dataclasses import dataclass, field
+
+import pytest
+
+import manifests
+from tests.manifests.texts import CLUSTER, QUEUE
+
+DEEP = 200
+
+
+@dataclass
+class Case:
+    text: str
+    want: list[tuple[str, int | None, str]]
+    """Rule, line and path of each problem, in order."""
+    kept: dict[str, int] = field(default_factory=dict)
+    """What could be read in spite of them."""
+
+
+def second(broken: str) -> str:
+    """Return a text whose second of three documents is broken; it begins on line 11."""
+    return f"{QUEUE}---\n{broken}---\n{QUEUE.replace('training', 'other')}"
+
+
+CASES = {
+    "not YAML: the rest is read": Case(second("a: b: c\n"), [("yaml.syntax", 11, "")], kept={"queues": 2}),
+    "a tab is no indentation": Case(second("a:\n\tb: 1\n"), [("yaml.syntax", 12, "")], kept={"queues": 2}),
+    "a quote that stays open is reported where it opens": Case(
+        'apiVersion: v1\nkind: "Node\nmetadata:\n  name: n\n', [("yaml.syntax", 2, "")]
+    ),
+    "a star begins an alias": Case(second("a: *\n"), [("yaml.syntax", 11, "")], kept={"queues": 2}),
+    "a template is not filled in": Case(
+        QUEUE.replace("weight: 4", "weight: {{ .Values.weight }}"), [("yaml.template", 6, "spec.weight")]
+    ),
+    "a key twice": Case(QUEUE + "  weight: 5\n", [("yaml.duplicate", 10, "spec.weight")], kept={"queues": 1}),
+    "an alias of nothing": Case(
+        QUEUE.replace("weight: 4", "weight: *w"), [("yaml.alias", 6, "spec.weight")], kept={"queues": 1}
+    ),
+    "an alias inside itself": Case(second("a: &x\n- *x\n"), [("yaml.alias", 12, "a[0]")], kept={"queues": 2}),
+    "not a number": Case(
+        QUEUE.replace("weight: 4", "weight: .nan"), [("yaml.value", 6, "spec.weight")], kept={"queues": 1}
+    ),
+    "a key that is no text": Case(QUEUE + "  ? [a]\n  : 1\n", [("yaml.key", 10, "spec")], kept={"queues": 1}),
+    "a tag that Kubernetes does not know": Case(
+        QUEUE.replace("weight: 4", "weight: !!python/object:os.system x"),
+        [("yaml.tag", 6, "spec.weight")],
+        kept={"queues": 1},
+    ),
+    "a character that may not stand in YAML": Case(
+        QUEUE.replace("training", "train\x01ing"),
+        [("yaml.character", 4, "")],
+    ),
+    "too deep": Case(
+        second("a: " + "[" * DEEP + "]" * DEEP + "\n"), [("yaml.depth", 11, "a[0][0]")], kept={"queues": 2}
+    ),
+    "several problems at once, in several documents": Case(
+        f"{QUEUE}  weight: 1\n---\na: *\n---\nkind: Pod\n",
+        [("yaml.duplicate", 10, "spec.weight"), ("yaml.syntax", 12, ""), ("form.kind", 14, "apiVersion")],
+    ),
+    "no name": Case(
+        "apiVersion: v1\nkind: Pod\nmetadata:\n  labels: {}\n", [("form.name", 3, "metadata.name")]
+    ),
+    "no metadata": Case("apiVersion: v1\nkind: Pod\n", [("form.name", 1, "metadata.name")]),
+    "a name that is a number": Case(QUEUE.replace("training", "123"), [("form.type", 4, "metadata.name")]),
+    "a name that is an address": Case(
+        QUEUE.replace("training", "../../etc"), [("form.name", 4, "metadata.name")]
+    ),
+    "metadata that is a text": Case(
+        "apiVersion: v1\nkind: Pod\nmetadata: x\n", [("form.type", 3, "metadata")]
+    ),
+    "a spec that is a list": Case(QUEUE[: QUEUE.index("  weight")] + "- 1\n", [("form.type", 5, "spec")]),
+    "no kind": Case("apiVersion: v1\nmetadata: {name: x}\n", [("form.kind", 1, "kind")]),
+    "a text in place of an object": Case("just words\n", [("form.type", 1, "")]),
+    "a number among the items of a List": Case(
+        "apiVersion: v1\nkind: List\nitems:\n- 7\n", [("form.type", 4, "items[0]")]
+    ),
+    "the same object twice counts once": Case(
+        f"{QUEUE}---\n{QUEUE}", [("form.repeated", 11, "queues[0].metadata.name")], kept={"queues": 1}
+    ),
+    "another object of the same name": Case(
+        f"{QUEUE}---\n{QUEUE.replace('weight: 4', 'weight: 5')}",
+        [("form.duplicate", 11, "queues[0].metadata.name")],
+        kept={"queues": 1},
+    ),
+    "a configuration that is not YAML": Case(
+        CLUSTER.replace("    tiers:", "    tiers: :"), [("yaml.syntax", 26, "scheduler_conf")]
+    ),
+    "a key of the configuration twice is a warning": Case(
+        CLUSTER.replace("    tiers:", "    actions: allocate\n    tiers:"),
+        [("yaml.duplicate", 26, "scheduler_conf.actions")],
+    ),
+    "a ConfigMap without the configuration's text": Case(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n  volcano-scheduler.conf: 7\n",
+        [("conf.missing", 5, 'data["volcano-scheduler.conf"]')],
+    ),
+    "not JSON: the rest is read": Case(
+        '{"apiVersion": "v1",\n "kind": "Node",\n "metadata" {}}\n'
+        '{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}\n',
+        [("json.syntax", 3, "")],
+        kept={"nodes": 1},
+    ),
+    "a key twice in JSON": Case(
+        '{"apiVersion": "v1", "kind": "Node",\n "metadata": {"name": "n"},\n'
+        '"spec": {"a": [{"b": 1,\n"b": 2}]}}',
+        [("json.duplicate", 4, "spec.a[0].b")],
+        kept={"nodes": 1},
+    ),
+    "no number in JSON": Case(
+        '{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"},\n "spec": {"a": NaN,\n"b": 1e999}}',
+        [("json.value", 2, "spec.a"), ("json.value", 3, "spec.b")],
+        kept={"nodes": 1},
+    ),
+    "half a surrogate pair in JSON": Case(
+        '{"apiVersion": "v1",\n "kind": "\\ud800"}', [("json.character", 2, "kind")]
+    ),
+    "too deep in JSON": Case('{"a":\n' + "[" * 5000 + "]" * 5000 + "}", [("json.depth", 2, "")]),
+    "an endless number in JSON": Case(
+        '{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"},\n "spec": {"a": '
+        + "9" * 5000
+        + "}}",
+        [("json.value", 2, "spec.a")],
+        kept={"nodes": 1},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+def test_every_problem_has_its_rule_line_and_path(case: Case) -> None:
+    reading = manifests.read([("cluster.yaml", case.text.encode())])
+    assert [(found.rule, found.line, found.path) for found in reading.problems] == case.want
+    assert {name: count for name, count in reading.counts.items() if count}.items() >= case.kept.items()
+    assert all(found.fix or found.severity == "remark" for found in reading.problems)
+
+
+def test_a_document_is_named_by_file_and_number() -> None:
+    reading = manifests.read([("one.yaml", QUEUE.encode()), ("two.yaml", second("a: *\n").encode())])
+    assert [found.document for found in reading.problems if found.rule == "yaml.syntax"] == ["two.yaml#2"]
+
+
+# Bytes that are no text, and texts made to hurt
+
+
+def test_bytes_that_are_no_text_are_refused_with_their_line() -> None:
+    (problem,) = manifests.read([("f", b"apiVersion: v1\nkind: \xff\xfe\n")]).problems
+    assert (problem.rule, problem.line) == ("file.encoding", 2)
+
+
+def test_a_cut_gzip_file_is_refused() -> None:
+    packed = gzip.compress(QUEUE.encode() * 100)
+    for broken in (packed[:-20], packed[:30] + b"x" * 40):
+        (problem,) = manifests.read([("f.gz", broken)]).problems
+        assert problem.rule == "file.gzip"
+
+
+def test_a_gzip_bomb_is_refused_without_being_inflated() -> None:
+    bomb = gzip.compress(b" " * 50_000_000)
+    tracemalloc.start()
+    (problem,) = manifests.read([("f.gz", bomb)], limit=1_000_000).problems
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert problem.rule == "file.size"
+    assert peak < 10_000_000
+
+
+def test_the_limit_holds_for_all_files_together() -> None:
+    files = [(str(number), QUEUE.replace("training", f"q{number}").encode()) for number in range(3)]
+    reading = manifests.read(files, limit=2 * len(QUEUE))
+    assert [found.rule for found in reading.problems] == ["file.size"]
+    assert reading.counts["queues"] == 2
+
+
+def test_a_bomb_of_aliases_is_refused_early() -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
+    (problem,) = manifests.read([("f", "\n".join(lines).encode())]).problems
+    assert problem.rule == "yaml.aliases"
+
+
+def test_a_broken_configuration_is_refused_by_itself_too() -> None:
+    with pytest.raises(manifests.Unreadable) as refused:
+        manifests.parse_conf("actions: allocate\ntiers: [\n")
+    assert refused.value.problems[0].line is not None
+    with pytest.raises(manifests.Unreadable, match="mapping"):
+        manifests.parse_conf("- gang\n")
+
+
+def test_a_scenario_without_its_configmaps_text_cannot_be_resolved() -> None:
+    with pytest.raises(manifests.Unreadable, match=r"volcano-scheduler\.conf"):
+        manifests.resolve({"scheduler_conf": {"kind": "ConfigMap", "data": {}}})
+
+
+@pytest.mark.parametrize(
+    "conf", ["actions: allocate\n", {"actions": "allocate"}, json.dumps({"actions": "allocate"})]
+)
+def test_a_resolved_scenario_has_its_configuration_as_a_structure(conf: object) -> None:
+    assert manifests.resolve({"nodes": [], "scheduler_conf": conf}) == {
+        "nodes": [],
+        "scheduler_conf": {"actions": "allocate"},
+    }
+
+
+def test_a_scenario_without_configuration_resolves_to_one_without() -> None:
+    assert manifests.resolve({"nodes": [], "scheduler_conf": None}) == {"nodes": []}
