@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import IO, Any
 
-ESCALATION = ((0.0, signal.SIGTERM), (2.0, signal.SIGQUIT), (8.0, signal.SIGKILL))
+ESCALATION = ((0.0, signal.SIGTERM), (5.0, signal.SIGQUIT), (8.0, signal.SIGKILL))
 """Which signal follows how many seconds after the wish to stop."""
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 """Seconds until a program that died is started again; the pause doubles while it keeps dying young."""
@@ -34,6 +34,8 @@ class Program:
     name: str
     command: Sequence[str]
     environment: Mapping[str, str] = field(default_factory=dict)
+    files: Sequence[int] = ()
+    """Open files that the process inherits."""
 
 
 class Supervisor:
@@ -125,6 +127,7 @@ class _Keeper:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            pass_fds=self.program.files,
             preexec_fn=_end_with_the_supervisor,
             env={**os.environ, **self.program.environment},
         )

@@ -4,6 +4,7 @@ import errno
 import os
 import socket
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 from urllib.error import URLError
@@ -31,12 +32,12 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         """Prepare, then supervise until asked to stop."""
-        port = _free_port()
-        try:
-            self._prepare()
-            self._supervise(f"http://{HOST}:{port}/", port)
-        except KeyboardInterrupt:
-            sys.exit(130)
+        with _listening(_asked_port()) as door:
+            try:
+                self._prepare()
+                self._supervise(door)
+            except KeyboardInterrupt:
+                sys.exit(130)
 
     def _prepare(self) -> None:
         call_command("migrate", verbosity=0, interactive=False)
@@ -46,9 +47,9 @@ class Command(BaseCommand):
         if password := admin_create():
             self._say(f"First start: log in as {ADMIN!r} with the password {password} (shown this once).")
 
-    def _supervise(self, address: str, port: int) -> None:
-        programs = [_web(port), _worker()]
-        announcement = _Announcement(address, self._say)
+    def _supervise(self, door: socket.socket) -> None:
+        programs = [_web(door), _worker()]
+        announcement = _Announcement(door.getsockname()[1], self._say)
         Supervisor(programs, on_death=_take_back_runs, say=self._say).run(on_tick=announcement.look)
         self._say("Queuecast has stopped.")
 
@@ -62,8 +63,8 @@ class Command(BaseCommand):
 class _Announcement:
     """Says the address once, as soon as somebody answers there."""
 
-    def __init__(self, address: str, say: Any) -> None:
-        self._address = address
+    def __init__(self, port: int, say: Callable[[str], None]) -> None:
+        self._address = f"http://{HOST}:{port}/"
         self._say = say
         self._said = False
 
@@ -74,41 +75,45 @@ class _Announcement:
 
 
 def _answers(address: str) -> bool:
-    with suppress(URLError, OSError), urlopen(address, timeout=1):  # noqa: S310 - our own address
+    with suppress(URLError, OSError), urlopen(address, timeout=0.5):  # noqa: S310 - our own address
         return True
     return False
 
 
-def _free_port() -> int:
-    """Return the port to listen on, or end with one line that says why not."""
+def _asked_port() -> int:
     asked = os.environ.get("PORT", "8000")
     if not asked.isdecimal() or not 0 < int(asked) < 65536:
         raise CommandError(f"PORT={asked} is no port; choose one from 1 to 65535.")
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, int(asked)))
-        except OSError as error:
-            why = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
-            raise CommandError(
-                f"Port {asked} {why}. Choose another one: PORT={int(asked) + 1} make run"
-            ) from None
     return int(asked)
 
 
-def _web(port: int) -> Program:
+def _listening(port: int) -> socket.socket:
+    """Return a socket that listens on `port`, or end with one line that says why not.
+
+    The web server inherits it: who starts second learns so at once, and callers wait while it restarts.
+    """
+    try:
+        return socket.create_server((HOST, port), backlog=128)
+    except OSError as error:
+        why = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
+        raise CommandError(f"Port {port} {why}. Choose another one: PORT={port + 1} make run") from None
+
+
+def _web(door: socket.socket) -> Program:
     return Program(
         "web",
         [
             sys.executable, "-m", "gunicorn", "config.wsgi:application",
-            "--bind", f"{HOST}:{port}", "--worker-class", "gthread", "--workers", "2", "--threads", "4",
-            "--timeout", "120", "--graceful-timeout", "2", "--log-level", "warning", "--no-control-socket",
+            "--bind", f"fd://{door.fileno()}", "--no-control-socket", "--log-level", "warning",
+            "--worker-class", "gthread", "--workers", "2", "--threads", "4",
+            "--timeout", "120", "--graceful-timeout", "2",
         ],
+        files=[door.fileno()],
     )  # fmt: skip
 
 
 def _worker() -> Program:
-    # The file-system transport moves messages through the temporary folder; the same disk makes that atomic.
+    # The file-system transport moves messages through the temporary folder; one disk makes that atomic.
     folder = settings.VAR_DIR / "tmp"
     folder.mkdir(exist_ok=True)
     return Program(

@@ -1,0 +1,104 @@
+"""Runs that a dead worker or a lost message left behind."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from planner.models import Run
+from planner.services.recovery import oldest_forgotten_run, runs_recover, worker_lost
+from planner.services.runs import run_cancel, run_claim, run_heartbeat, run_release
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+def claimed(worker: str = "w") -> Run:
+    run = factories.run()
+    assert run_claim(run_id=run.pk, worker=worker)
+    return run
+
+
+def let_the_lease_run_out(run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+
+
+def now(run: Run) -> tuple[str, int]:
+    run.refresh_from_db()
+    return run.state, run.losses
+
+
+def test_a_run_whose_lease_ran_out_is_queued_and_kicked_again() -> None:
+    run = claimed()
+    let_the_lease_run_out(run)
+    assert runs_recover() == [run.pk]
+    assert now(run) == ("queued", 1)
+
+
+def test_a_run_whose_lease_holds_is_left_alone() -> None:
+    run = claimed()
+    assert runs_recover() == []
+    assert now(run) == ("running", 0)
+
+
+def test_a_cancelled_run_of_a_lost_worker_ends_cancelled() -> None:
+    run = claimed()
+    run_cancel(run=run)
+    let_the_lease_run_out(run)
+    assert runs_recover() == []
+    assert now(run) == ("cancelled", 0)
+
+
+def test_a_run_that_costs_one_worker_after_the_other_fails(settings) -> None:
+    run = factories.run()
+    for _ in range(settings.RUN_MAX_LOSSES):
+        assert run_claim(run_id=run.pk, worker="w")
+        let_the_lease_run_out(run)
+        runs_recover()
+    assert now(run) == ("failed", settings.RUN_MAX_LOSSES)
+    assert "lost 3 times" in run.error
+
+
+def test_the_runs_of_a_worker_that_is_known_to_be_dead_are_taken_back_at_once() -> None:
+    dead, alive = claimed("dead"), claimed("alive")
+    worker_lost("dead")
+    assert now(dead) == ("queued", 1)
+    assert now(alive) == ("running", 0)
+
+
+def test_a_kick_is_repeated_once_by_whoever_comes_first(settings) -> None:
+    run = factories.run()
+    assert runs_recover() == []
+    long_ago = timezone.now() - timedelta(seconds=settings.RUN_REKICK_SECONDS + 1)
+    Run.objects.filter(pk=run.pk).update(created=long_ago, kicked_at=long_ago)
+    assert runs_recover() == [run.pk]
+    assert runs_recover() == []
+
+
+def test_kicks_are_repeated_ever_more_rarely(settings) -> None:
+    run = factories.run()
+    present = timezone.now()
+    kicked = present - timedelta(seconds=2 * settings.RUN_REKICK_SECONDS)
+    Run.objects.filter(pk=run.pk).update(created=present - timedelta(seconds=300), kicked_at=kicked)
+    assert runs_recover() == []
+
+
+def test_a_released_run_is_there_for_the_next_worker() -> None:
+    run = factories.run()
+    claim = run_claim(run_id=run.pk, worker="w")
+    assert claim
+    assert oldest_forgotten_run() is None
+    run_release(claim=claim)
+    assert oldest_forgotten_run() == run.pk
+    assert now(run) == ("queued", 0)
+
+
+def test_a_heartbeat_keeps_the_lease(settings) -> None:
+    run = factories.run()
+    claim = run_claim(run_id=run.pk, worker="w")
+    assert claim
+    let_the_lease_run_out(run)
+    run_heartbeat(claim=claim, progress=0.5, doing="allocate")
+    assert runs_recover() == []
+    run.refresh_from_db()
+    assert (run.state, run.progress, run.doing) == ("running", 0.5, "allocate")
