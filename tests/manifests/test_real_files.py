@@ -1,0 +1,141 @@
+"""What do files say that others have published, broken ones among them?"""
+
+import csv
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import manifests
+
+UNREADABLE = {
+    "volcano-docs/design_job-api__06.yaml": 8,
+    "volcano-docs/design_job-api__07.yaml": 10,
+    "volcano-docs/design_multi-volcano-schedulers__02.yaml": 7,
+    "volcano-docs/design_queue-guarantee-resource-reservation-design__00.yaml": 9,
+    "volcano-docs/design_task-launch-order-within-job__00.yaml": 7,
+    "volcano-docs/design_task-launch-order-within-job__01.yaml": 7,
+    "volcano-docs/user-guide_how_to_use_nodegroup_plugin__02.yaml": 2,
+    "volcano-docs/user-guide_how_to_use_svc_plugin__01.yaml": 34,
+    "volcano-website/ruitian-en__00.yaml": 9,
+    "volcano-website/ruitian-en__01.yaml": 9,
+    "volcano-website/Concepts_VolcanoJob__02.yaml": 32,
+    "nvidia-knavigator/templates_volcano_job.yaml": 40,
+}
+"""The published files that are no YAML, and the line where that shows."""
+
+NAMELESS = {
+    "apache-spark/spark_driver-podgroup-template-memory-3g.yaml",
+    "apache-spark/spark_high-priority-driver-podgroup-template.yaml",
+    "volcano-docs/design_sla-plugin__00.yaml",
+    "volcano-docs/user-guide_how_to_use_job_ttl__00.yaml",
+}
+
+
+def index(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    with (folder / "INDEX.csv").open(newline="") as rows:
+        for row in csv.DictReader(rows):
+            yield row["file"], row
+
+
+@pytest.fixture(scope="module")
+def published(shared: Path) -> dict[str, manifests.Reading]:
+    folder = shared / "data" / "volcano-yaml"
+    return {name: manifests.read([(name, (folder / name).read_bytes())]) for name, _ in index(folder)}
+
+
+def test_every_published_file_is_there(published: dict[str, manifests.Reading]) -> None:
+    assert len(published) == 140
+    assert UNREADABLE.keys() <= published.keys()
+
+
+def test_each_unreadable_file_says_where(published: dict[str, manifests.Reading]) -> None:
+    found = {
+        name: problem.line
+        for name, reading in published.items()
+        for problem in reading.problems
+        if problem.rule == "yaml.syntax"
+    }
+    assert found == UNREADABLE
+
+
+def test_every_other_file_is_read_or_says_why_not(published: dict[str, manifests.Reading]) -> None:
+    refused = {name: reading for name, reading in published.items() if reading.has_errors}
+    for name in refused.keys() - UNREADABLE.keys():
+        for problem in refused[name].problems:
+            assert problem.message
+            assert problem.fix
+            assert problem.line is not None or problem.rule == "form.empty"
+
+
+def test_objects_without_a_name_are_pointed_out(published: dict[str, manifests.Reading]) -> None:
+    nameless = {
+        name
+        for name, reading in published.items()
+        if any(problem.rule == "form.name" for problem in reading.problems)
+    }
+    assert nameless == NAMELESS
+
+
+def test_every_object_is_taken_or_listed_as_left_out(
+    shared: Path, published: dict[str, manifests.Reading]
+) -> None:
+    for name, row in index(shared / "data" / "volcano-yaml"):
+        reading = published[name]
+        verdict, _, objects = row["parses"].partition(":")
+        if verdict == "ok" and not reading.has_errors:
+            assert sum(reading.counts.values()) + sum(reading.unknown_kinds.values()) == int(objects), name
+
+
+def test_every_published_configuration_is_read_or_says_where_not(shared: Path) -> None:
+    folder = shared / "data" / "scheduler-conf"
+    unreadable = 0
+    for name, row in index(folder):
+        text = (folder / name).read_text()
+        errors = [found for found in manifests.conf_problems(text) if found.severity == "error"]
+        unreadable += bool(errors)
+        if row["parses"].startswith("ok"):
+            assert errors == [], name
+            assert isinstance(manifests.parse_conf(text).get("tiers", []), list)
+        else:
+            assert all(found.line for found in errors)
+    assert unreadable < 10
+
+
+# openb
+
+
+def test_the_openb_scenario_is_read_as_it_is(shared: Path) -> None:
+    content = (shared / "data" / "openb" / "scenarios" / "openb-small.json").read_bytes()
+    reading = manifests.read([("openb-small.json", content)])
+    assert reading.problems == []
+    assert reading.document == json.loads(content)
+
+
+def test_the_published_nodes_of_openb_are_read_from_gzip(shared: Path) -> None:
+    content = (shared / "data" / "openb" / "openb_node_list_gpu_node.yaml.gz").read_bytes()
+    reading = manifests.read([("nodes.yaml.gz", content)])
+    assert reading.problems == []
+    assert reading.counts["nodes"] == 1213
+    found = reading.line_of("nodes[1212].metadata.name")
+    assert found is not None
+    name = reading.document["nodes"][1212]["metadata"]["name"]
+    assert gzip.decompress(content).decode().split("\n")[found[1] - 1] == f"  name: {name}"
+
+
+def test_ten_megabytes_are_read_with_the_lines_of_their_last_object(shared: Path) -> None:
+    packed = (shared / "data" / "openb" / "scenarios" / "openb-burst-qos.json.gz").read_bytes()
+    burst = json.loads(gzip.decompress(packed))
+    items = [item for name in ("nodes", "queues", "podgroups", "pods") for item in burst[name]]
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": items}, indent=1)
+    # JSON is YAML, too: with a marker in front the YAML reader takes it.
+    for name, written in (("burst.json", text), ("burst.yaml", f"--- # export\n{text}")):
+        reading = manifests.read([(name, written.encode())])
+        assert reading.problems == []
+        assert (reading.counts["nodes"], reading.counts["pods"]) == (1523, 8152)
+        assert all(reading.document[kind] == burst[kind] for kind in ("nodes", "queues", "podgroups", "pods"))
+        found = reading.line_of("pods[8151].metadata.name")
+        assert found is not None
+        assert burst["pods"][8151]["metadata"]["name"] in written.split("\n")[found[1] - 1]
