@@ -16,6 +16,8 @@ def as_before(present: Mapping[str, Any], later: Iterable[Change], prefix: str) 
     """Return the fields of an object as they were before the changes `later`, given oldest first."""
     before = dict(present)
     for change in reversed(list(later)):
-        if change.path.startswith(prefix):
-            before[change.path.removeprefix(prefix)] = change.before
+        field = change.path.removeprefix(prefix)
+        # Names may hold dots: a change of queue `a.b` begins like one of `a`, and names no field of it.
+        if change.path.startswith(prefix) and field in before:
+            before[field] = change.before
     return before

@@ -26,9 +26,14 @@ PATIENCE = 60.0
 class Product:
     """A product that runs: its address and the account made at the first start."""
 
-    def __init__(self, address: str, password: str) -> None:
+    def __init__(self, address: str, password: str, installation: Installation) -> None:
         self.address = address
         self.password = password
+        self.installation = installation
+
+    def token(self) -> str:
+        """Return a new API token of the account."""
+        return self.installation.manage("token", "admin").strip()
 
     def log_in(self, page: Page) -> None:
         """Log in as anybody would."""
@@ -42,7 +47,8 @@ class Product:
 @contextmanager
 def product(folder: Path) -> Iterator[Product]:
     """Start everything in `folder`, on a free port, and stop it at the end as Ctrl-C does."""
-    environment = {**Installation(folder, {}).environment, "PORT": str(free_port()), "PYTHONUNBUFFERED": "1"}
+    installation = Installation(folder, {})
+    environment = {**installation.environment, "PORT": str(free_port()), "PYTHONUNBUFFERED": "1"}
     up = subprocess.Popen(
         [sys.executable, str(ROOT / "manage.py"), "up"],
         cwd=ROOT,
@@ -56,7 +62,7 @@ def product(folder: Path) -> Iterator[Product]:
         lines = _lines(up)
         password = _said(lines, r"with the password (\S+) ")
         address = _said(lines, r"ready at (http://\S+)")
-        yield Product(address, password)
+        yield Product(address, password, installation)
     finally:
         up.send_signal(signal.SIGINT)
         try:

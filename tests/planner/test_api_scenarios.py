@@ -197,6 +197,15 @@ def test_an_edit_of_another_queue_makes_stale_too(api: APIClient, at: str) -> No
     assert body["seen"]["body"] == body["current"]["body"]
 
 
+def test_a_stale_edit_does_not_take_the_changes_of_a_queue_with_a_longer_name(api: APIClient) -> None:
+    queues = [factories.queue("waits"), factories.queue("waits.x")]
+    scenario = factories.scenario(document={"queues": queues})
+    at = f"/api/v1/scenarios/{scenario.pk}/"
+    api.patch(f"{at}queues/waits.x/", {"weight": 2}, headers={"If-Match": "1"})
+    body = patch(api, at, {"weight": 2}).json()
+    assert body["seen"]["body"] == body["current"]["body"]
+
+
 def test_a_dry_run_checks_and_saves_nothing(api: APIClient, at: str) -> None:
     response = patch(api, at, {"weight": 4}, query="?dry_run=1")
     assert (response.status_code, response.json()["weight"], response["ETag"]) == (200, 4, '"1"')

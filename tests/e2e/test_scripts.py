@@ -1,0 +1,64 @@
+"""What the README and the docs tell a script's author to do, done."""
+
+import json
+import re
+import shutil
+import subprocess
+from typing import Any
+from urllib.request import Request, urlopen
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.conftest import unavailable
+from tests.e2e.product import Product
+from tests.processes.installation import ROOT
+
+
+@pytest.fixture
+def token(running: Product) -> str:
+    return running.token()
+
+
+def test_the_script_of_the_readme_tells_who_would_be_evicted(running: Product, token: str) -> None:
+    if missing := [tool for tool in ("bash", "curl", "jq") if not shutil.which(tool)]:
+        unavailable(f"{', '.join(missing)} not installed")
+    (script,) = re.findall(r"```sh\n(api\(\) .*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+    assert len(script.splitlines()) == 5
+    api = f"{running.address}api/v1"
+    sample = call(f"{api}/scenarios/?ordering=created", token)["results"][0]
+    scenario = call(f"{api}/scenarios/", token, {"name": "by script", "snapshot": sample["snapshot"]})
+
+    told = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        env={**running.installation.environment, "API": api, "TOKEN": token},
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+
+    (run,) = call(f"{api}/scenarios/{scenario['id']}/runs/", token)["results"]
+    assert (run["state"], run["scenario_revision"]) == ("succeeded", 2)
+    victims = call(f"{api}/runs/{run['id']}/victims/", token)["results"]
+    assert victims
+    assert told.stdout.splitlines() == [
+        f"{victim['pod']} of {victim['queue']} is evicted for {victim['for_pod']}" for victim in victims
+    ]
+
+
+@pytest.mark.browser
+def test_the_api_can_be_read_and_tried_in_a_browser(page: Page, running: Product) -> None:
+    page.goto(f"{running.address}api/v1/docs/")
+    expect(page.get_by_role("heading", name="Queuecast")).to_be_visible()
+    call_line = page.locator("#operations-runs-runs_list")
+    call_line.get_by_role("button").first.click()
+    call_line.get_by_role("button", name="Try it out").click()
+    call_line.get_by_role("button", name="Execute").click()
+    expect(call_line.locator(".responses-table.live-responses-table")).to_contain_text('"count"')
+
+
+def call(address: str, token: str, body: Any = None) -> Any:
+    """Call the API as a script does."""
+    headers = {"Authorization": f"Token {token}", "Content-Type": "application/json"}
+    sent = None if body is None else json.dumps(body).encode()
+    request = Request(address, sent, headers)  # noqa: S310 - our own address
+    with urlopen(request, timeout=30) as answer:  # noqa: S310 - our own address
+        return json.load(answer)
