@@ -1,0 +1,67 @@
+"""What do queues hold and what are they told? Short ways to ask a session about its queues."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.session import Session
+from scheduler_core.framework.victims import ask_victims
+from scheduler_core.model.job import TaskInfo
+from scheduler_core.result import plain
+from tests.builders import Object
+from tests.scheduler_core.states import task_of
+
+GI = 2**30
+
+
+def reported(session: Session) -> dict[str, Object]:
+    """Return what the queue plugin shows of each queue now."""
+    told: dict[str, Any] = {}
+    for report in session.reports:
+        told.update(plain(report()))
+    return {entry["name"]: entry for entry in told["queues"]}
+
+
+def tasks_of(session: Session, group: str, *, running: bool) -> list[TaskInfo]:
+    """Return the running or the pending tasks of a PodGroup of the default namespace, by uid."""
+    tasks = session.jobs[f"default/{group}"].tasks
+    return [tasks[uid] for uid in sorted(tasks) if bool(tasks[uid].node_name) is running]
+
+
+def names(tasks: list[TaskInfo]) -> list[str]:
+    return [task.name for task in tasks]
+
+
+def reclaimed(session: Session, reclaimer: str, *groups: str) -> list[str]:
+    """Return which running pods of the groups plugins hand out to a pending pod, in order."""
+    candidates = [task for group in groups for task in tasks_of(session, group, running=True)]
+    verdict = ask_victims(session, Point.RECLAIMABLE, task_of(session, f"default-{reclaimer}"), candidates)
+    return names(verdict.victims)
+
+
+def is_preemptive(session: Session, pod: str) -> bool:
+    """Tell whether the queue of a pending pod may evict for it."""
+    task = task_of(session, f"default-{pod}")
+    assert task.job is not None
+    return session.preemptive(session.queues[task.job.queue], [task]) is None
+
+
+def is_allocatable(session: Session, pod: str) -> bool:
+    """Tell whether the queue of a pending pod may take it."""
+    task = task_of(session, f"default-{pod}")
+    assert task.job is not None
+    return session.allocatable(session.queues[task.job.queue], task) is None
+
+
+def in_order(session: Session, *queues: str) -> list[str]:
+    """Return the queues in the order of being served."""
+    ordered: list[str] = []
+    for name in queues:
+        position = 0
+        while position < len(ordered) and not session.queue_order(
+            session.queues[name], session.queues[ordered[position]]
+        ):
+            position += 1
+        ordered.insert(position, name)
+    return ordered

@@ -1,0 +1,78 @@
+"""May more jobs enter than the cluster has room for, and how many more?"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.builders import Object, conf, decided, last_cycle, node, pod, podgroup, pods, scenario
+from tests.scheduler_core.queues import GI
+
+CLUSTER = [node("n0", cpu=10, memory="10Gi")]
+
+
+def cycle(podgroups: list[Object], running: list[Object] = [], **arguments: object) -> Object:  # noqa: B006
+    return last_cycle(
+        scenario(
+            nodes=CLUSTER,
+            podgroups=podgroups,
+            pods=running,
+            conf=conf("enqueue", [("overcommit", {"arguments": arguments})]),
+        )
+    )
+
+
+def waiting(*cpus: int) -> list[Object]:
+    """Return jobs that ask to enter one after the other, named by what they ask for."""
+    return [
+        podgroup(f"cpu-{cpu}", min_resources={"cpu": cpu}, phase="Pending", created=turn)
+        for turn, cpu in enumerate(cpus)
+    ]
+
+
+def test_twelve_cores_of_ten_may_be_promised() -> None:
+    told = cycle(waiting(8, 5, 4, 1))
+    assert decided(told, "enqueue") == ["default/cpu-8", "default/cpu-4"]
+    assert decided(told, "enqueue_reject") == ["default/cpu-5", "default/cpu-1"]
+    assert told["at_open"]["overcommit"]["idle"]["cpu"] == 12000
+    assert told["at_end"]["overcommit"]["inqueue"]["cpu"] == 12000
+
+
+FACTORS = {1.5: 15000, 2: 20000, 1.0: 10000, 0.8: 12000, "2": 12000}
+
+
+@pytest.mark.parametrize(("factor", "idle"), FACTORS.items())
+def test_a_factor_below_1_or_no_number_is_the_default(factor: object, idle: int) -> None:
+    told = cycle([], **{"overcommit-factor": factor})
+    assert told["at_open"]["overcommit"]["idle"]["cpu"] == idle
+
+
+def test_everything_on_a_node_counts_as_used() -> None:
+    on_node = [
+        pod("other", node="n0", cpu=2, spec={"schedulerName": "other"}),
+        *pods("job-a", 1, node="n0", deleting=True, cpu=1),
+    ]
+    told = cycle([podgroup("job-a")], on_node)
+    assert told["at_open"]["overcommit"]["idle"]["cpu"] == 9000
+    assert told["at_open"]["overcommit"]["total"]["cpu"] == 10000
+
+
+def test_a_job_let_in_earlier_counts_whole_and_a_running_one_with_what_it_lacks() -> None:
+    groups = [
+        podgroup("in", min_member=2, min_resources={"cpu": 4, "memory": "1Gi"}),
+        podgroup("run", min_member=1, min_resources={"cpu": 3}, phase="Running"),
+        podgroup("torn", min_member=2, min_resources={"cpu": 3}, phase="Running"),
+    ]
+    on_node = [
+        *pods("in", 1, node="n0", cpu=2),
+        *pods("run", 1, node="n0", cpu=1),
+        *pods("torn", 1, node="n0", cpu=1),
+    ]
+    assert cycle(groups, on_node)["at_open"]["overcommit"]["inqueue"] == {"cpu": 6000, "memory": GI}
+
+
+def test_a_rejection_names_every_resource_and_what_is_missing() -> None:
+    told = cycle([podgroup("big", min_resources={"cpu": 13, "memory": "20Gi"}, phase="Pending")])
+    (decision,) = told["decisions"]
+    assert decision["reason"] == "resource in cluster is overused: overused cpu, overused memory"
+    why = told["explain"]["pending"]["default/big"]
+    assert (why["plugin"], why["resource"], why["missing"]) == ("overcommit", "cpu", 1000)

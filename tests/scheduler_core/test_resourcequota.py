@@ -1,0 +1,84 @@
+"""Would a job's minimum still fit the ResourceQuotas of its namespace?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pytest
+
+from tests.builders import Object, conf, decided, last_cycle, node, podgroup, scenario
+
+Amounts = Mapping[str, str]
+
+
+def quota(hard: Amounts, used: Amounts = {}, name: str = "quota", namespace: str = "default") -> Object:  # noqa: B006
+    return {
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"hard": dict(hard)},
+        "status": {"hard": dict(hard), "used": dict(used)},
+    }
+
+
+def cycle(quotas: list[Object], *minimums: Amounts, then: tuple[str, ...] = ()) -> Object:
+    """Return a cycle in which jobs j0, j1, … ask to enter with these minimums."""
+    groups = [
+        podgroup(f"j{turn}", min_resources=minimum, phase="Pending", created=turn)
+        for turn, minimum in enumerate(minimums)
+    ]
+    plugins = [["resourcequota", *then]]
+    return last_cycle(
+        scenario(
+            nodes=[node("n0", cpu=8)], podgroups=groups, resourcequotas=quotas, conf=conf("enqueue", *plugins)
+        )
+    )
+
+
+@dataclass
+class Case:
+    hard: Amounts
+    minimum: Amounts
+    want: bool
+    used: Amounts = field(default_factory=dict)
+
+
+CASES = {
+    "exactly the limit": Case({"cpu": "4"}, {"cpu": "4"}, want=True),
+    "above the limit": Case({"cpu": "4"}, {"cpu": "4001m"}, want=False),
+    "beside what is used": Case({"cpu": "4"}, {"cpu": "2"}, want=False, used={"cpu": "2500m"}),
+    "an amount that is not limited": Case({"cpu": "4"}, {"memory": "1Ti"}, want=True),
+    "names of the API server count as written": Case(
+        {"requests.cpu": "1"}, {"cpu": "4", "requests.cpu": "2"}, want=False
+    ),
+    "counts of objects, too": Case({"count/pods": "2"}, {"count/pods": "3"}, want=False),
+    "used beyond the limit in another resource": Case(
+        {"cpu": "1", "memory": "1Gi"}, {"memory": "1Gi"}, want=True, used={"cpu": "2"}
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+def test_vote(case: Case) -> None:
+    told = cycle([quota(case.hard, case.used)], case.minimum)
+    assert decided(told, "enqueue") == (["default/j0"] if case.want else [])
+
+
+def test_jobs_permitted_before_count() -> None:
+    told = cycle([quota({"cpu": "4"})], {"cpu": "3"}, {"cpu": "2"}, {"cpu": "1"})
+    assert decided(told, "enqueue") == ["default/j0", "default/j2"]
+
+
+def test_a_permit_stays_booked_when_another_plugin_rejects_the_job() -> None:
+    told = cycle([quota({"cpu": "20"})], {"cpu": "18"}, {"cpu": "3"}, then=("overcommit",))
+    assert decided(told, "enqueue") == []
+
+
+def test_quotas_of_other_namespaces_do_not_matter() -> None:
+    assert decided(cycle([quota({"cpu": "1"}, namespace="other")], {"cpu": "3"}), "enqueue")
+
+
+def test_the_first_quota_that_is_too_small_is_named() -> None:
+    told = cycle([quota({"cpu": "8"}, name="b"), quota({"cpu": "2"}, name="a")], {"cpu": "3"})
+    why = told["explain"]["pending"]["default/j0"]
+    assert (why["required"], why["available"], why["missing"]) == (3, 2, 1)
+    assert why["message"] == "ResourceQuota default/a has too little cpu left"
