@@ -1,0 +1,142 @@
+"""Does every job of a queue hold the same part of what it needs most?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.session import Session
+from scheduler_core.plugins.drf.share import Share, Yardstick
+from scheduler_core.resource import Resource
+from tests.builders import Object, conf, decided, last_cycle, node, podgroup, pods, scenario, session_of
+from tests.scheduler_core.queues import names, tasks_of
+from tests.scheduler_core.states import task_of
+
+DRF = conf("allocate", ["gang", "drf"])
+
+
+def turns(cycle: Object) -> str:
+    """Return the jobs in the order in which their pods were bound, one letter each."""
+    return "".join(pod.split("/")[1][0] for pod in decided(cycle, "bind"))
+
+
+def paper(*, min_member: int = 1, older: str = "a") -> Object:
+    """Return the example of the DRF paper: 9 cores and 18 GB, tasks of (1, 4) and of (3, 1)."""
+    return last_cycle(
+        scenario(
+            nodes=[node("n0", cpu=9, memory="18G")],
+            podgroups=[
+                podgroup(f"{name}-job", min_member=min_member, created=0 if name == older else 1)
+                for name in "ab"
+            ],
+            pods=[*pods("a-job", 20, cpu=1, memory="4G"), *pods("b-job", 20, cpu=3, memory="1G")],
+            conf=DRF,
+        )
+    )
+
+
+def test_the_example_of_the_paper() -> None:
+    cycle = paper()
+    assert turns(cycle) == "ababa"
+    shares = {job: entry["share"] for job, entry in cycle["at_end"]["drf_jobs"].items()}
+    assert shares == {"default/a-job": 0.6666666666666666, "default/b-job": 0.6666666666666666}
+    assert cycle["at_end"]["drf_jobs"]["default/a-job"]["dominantResource"] == "memory"
+    assert cycle["at_end"]["drf_jobs"]["default/b-job"]["dominantResource"] == "cpu"
+
+
+@pytest.mark.parametrize(
+    ("facts", "want"),
+    [({"older": "b"}, "baaba"), ({"min_member": 2}, "aabba"), ({"min_member": 3}, "aaaa")],
+)
+def test_the_order_depends_on_age_and_gangs(facts: dict[str, Any], want: str) -> None:
+    assert turns(paper(**facts)) == want
+
+
+def test_pods_may_be_what_a_job_needs_most() -> None:
+    cycle = last_cycle(
+        scenario(
+            nodes=[node("n0", cpu=100, memory="100G", pods=10)],
+            podgroups=[podgroup("a-job", created=0), podgroup("b-job", created=1)],
+            pods=[*pods("a-job", 20, cpu=1, memory="1G"), *pods("b-job", 20, cpu=20, memory="1G")],
+            conf=DRF,
+        )
+    )
+    assert turns(cycle) == "abaabaabaa"
+    assert cycle["at_end"]["drf_jobs"]["default/a-job"]["dominantResource"] == "pods"
+
+
+SHARES = {
+    "the largest part": (Resource(1000, 8.0), Share(0.5, "memory")),
+    "equal parts: cpu": (Resource(2000, 8.0), Share(0.5, "cpu")),
+    "pods are a resource": (Resource(1000, 0.0, {"pods": 9.0}), Share(0.9, "pods")),
+    "equal scalars: by name": (Resource(0.0, 0.0, {"pods": 5.0, "gpu": 500.0}), Share(0.5, "gpu")),
+    "what the cluster lacks does not count": (Resource(0.0, 0.0, {"fpga": 9.0}), Share(0.0, "")),
+    "more than all": (Resource(8000), Share(2.0, "cpu")),
+}
+
+
+@pytest.mark.parametrize(("held", "want"), SHARES.values(), ids=SHARES.keys())
+def test_dominant_share(held: Resource, want: Share) -> None:
+    total = Resource(4000, 16.0, {"pods": 10.0, "gpu": 1000.0})
+    assert Yardstick(total).dominant_share(held) == want
+
+
+@pytest.fixture
+def crowded() -> Session:
+    """4 cores; job rich runs two pods of 2 cores, job poor has one pending."""
+    return session_of(
+        scenario(
+            nodes=[node("n0", cpu=4, memory="4G")],
+            podgroups=[podgroup("rich"), podgroup("poor")],
+            pods=[*pods("rich", 2, node="n0", cpu=2, memory="2G"), *pods("poor", 1, cpu=2, memory="2G")],
+            conf=DRF,
+        )
+    )
+
+
+def test_a_job_keeps_as_much_as_the_preemptors_would_hold(crowded: Session) -> None:
+    answer = crowded.answers(Point.PREEMPTABLE)[1]
+    why: dict[str, Any] = {}
+    accepted = answer(task_of(crowded, "default-poor-0"), tasks_of(crowded, "rich", running=True), why)
+    assert names(accepted) == ["rich-0"]
+    assert why["default-rich-0"][1] == {"share": 0.5, "preemptor": 0.5}
+    assert (
+        why["default-rich-1"][0]
+        == "its job would keep less than the dominant share that the preemptor's would have"
+    )
+
+
+def test_a_refused_candidate_still_counts_against_those_after_it() -> None:
+    session = session_of(
+        scenario(
+            nodes=[node("n0", cpu=10)],
+            podgroups=[podgroup("rich"), podgroup("poor")],
+            pods=[
+                *pods("rich", 1, node="n0", cpu=4),
+                *pods("rich", 2, first=1, node="n0", cpu=1),
+                *pods("poor", 1, cpu=3),
+            ],
+            conf=DRF,
+        )
+    )
+    answer = session.answers(Point.PREEMPTABLE)[1]
+    first, *rest = tasks_of(session, "rich", running=True)
+    assert names(answer(task_of(session, "default-poor-0"), [first, *rest], None)) == []
+    assert names(answer(task_of(session, "default-poor-0"), rest, None)) == ["rich-1", "rich-2"]
+
+
+def test_placements_and_evictions_move_the_share_at_once(crowded: Session) -> None:
+    def share(job: str) -> float:
+        told = next(report()["drf_jobs"] for report in crowded.reports if "drf_jobs" in report())
+        value: float = told[f"default/{job}"]["share"]
+        return value
+
+    task = tasks_of(crowded, "rich", running=True)[0]
+    assert (share("rich"), share("poor")) == (1, 0)
+    crowded.fire_deallocate(task)
+    assert share("rich") == 0.5
+    crowded.fire_allocate(task_of(crowded, "default-poor-0"))
+    assert share("poor") == 0.5
+    assert not crowded.job_order_compare(crowded.jobs["default/rich"], crowded.jobs["default/poor"]) < 0
