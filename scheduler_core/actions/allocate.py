@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from scheduler_core.errors import PrePredicateError
 from scheduler_core.framework.heap import PriorityQueue
-from scheduler_core.framework.placement import ErrorCache, Nodes
+from scheduler_core.framework.placement import ErrorCache
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.worklist import WorkList, stopped_as_invalid, task_heap
@@ -93,14 +93,13 @@ class Allocate:
                 continue
             if self._role_failed(job, task):
                 continue
-            candidates, errors = self._candidates(task, cache)
+            node, errors = self._find_node(task, cache)
             if errors is not None:
                 session.record_fit_errors(task, errors)
                 self._tell_unfit(job, task, errors)
                 if needs_continue(job):
                     continue
                 break
-            node = session.placement.choose(task, candidates)
             if node is None:
                 continue
             if session.nodes.fits_idle(task, node):
@@ -114,22 +113,22 @@ class Allocate:
         statement.discard()
         return None
 
-    def _candidates(self, task: TaskInfo, cache: ErrorCache) -> tuple[Nodes, FitErrors | None]:
-        """Return the nodes that a task may take, and why there is none."""
+    def _find_node(self, task: TaskInfo, cache: ErrorCache) -> tuple[int | None, FitErrors | None]:
+        """Return the node that a task is to take, and why every node refuses it."""
         session = self.session
         try:
             session.pre_predicate(task)
         except PrePredicateError as error:
-            status = Status(Code.ERROR, str(error))
-            return np.zeros(0, dtype=np.intp), session.placement.refused_everywhere(status)
+            return None, session.placement.refused_everywhere(Status(Code.ERROR, str(error)))
         nominated = nominated_node(session, task)
         if nominated is not None and session.nodes.fits_future_idle(task, nominated):
             only = np.array([nominated], dtype=np.intp)
-            candidates, _ = session.placement.examine(task, resources=True, lenient=False, cache=cache, among=only)
+            candidates, _ = session.placement.examine(
+                task, resources=True, lenient=False, cache=cache, among=only
+            )
             if len(candidates):
-                return candidates, None
-        candidates, errors = session.placement.examine(task, resources=True, lenient=False, cache=cache)
-        return candidates, None if len(candidates) else errors
+                return session.placement.choose(task, candidates), None
+        return session.placement.find(task, cache)
 
     def _role_failed(self, job: JobInfo, task: TaskInfo) -> bool:
         """Tell whether a task of the same role has found no node in this session; then this one is not tried."""

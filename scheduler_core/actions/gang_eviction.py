@@ -145,7 +145,7 @@ class GangEviction(ABC):
         for victim in victims:
             available = available + victim.shape.row
         need = np.sum([task.shape.row for task in demand], axis=0)
-        named = sorted({position for task in demand for position in task.shape.dimensions.tolist()})
+        named = np.any([task.shape.demand > -np.inf for task in demand], axis=0)
         return bool(((need - available)[named] < MIN_RESOURCE).all())
 
     def _evict(

@@ -14,8 +14,10 @@ from enum import Enum
 class Point(Enum):
     """An extension point: the switch that guards it (None: always on), and what it is asked."""
 
-    # compare(left, right) -> number; below 0: left first
+    # (job) -> key: the job with the smaller one goes first. The key may change only when a task of the job changes its
+    # status, or when the plugin says so with ``job.forget_order()``
     JOB_ORDER = "job_order", "enableJobOrder"
+    # compare(left, right) -> number; below 0: left first
     QUEUE_ORDER = "queue_order", "enableQueueOrder"
     TASK_ORDER = "task_order", "enableTaskOrder"
     # compare(left queue, right queue, preemptor's queue)
@@ -60,6 +62,8 @@ class Point(Enum):
     SIMULATE_ALLOCATABLE = "simulate_allocatable", "enabledAllocatable"
     # (dry run, task) -> bool
     SIMULATE_PREDICATE = "simulate_predicate", "enablePredicate"
+
+    __hash__ = object.__hash__
 
     def __init__(self, label: str, *switches: str | None) -> None:
         self.label = label

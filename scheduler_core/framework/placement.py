@@ -43,16 +43,35 @@ class ErrorCache:
 
 
 class Row:
-    """What one class of tasks is answered on every node; None: not asked yet."""
+    """What one class of tasks is answered on every node; None: not asked yet.
 
-    __slots__ = ("position", "fit", "idle", "predicate", "score")
+    Attributes
+    ----------
+    clock : int
+        The clock of the node table up to which the answers hold.
+    fit, predicate : (N,) int32
+        Why a node has not enough resources, and why plugins refuse it.
+    why : (N,) int32
+        The first of both.
+    idle : (N,) bool
+        Whether the task fits what is idle.
+    score : (N,) float64
+        The total score.
+    at_once : (N,) float64
+        The score where the task can be allocated at once, else minus infinity.
 
-    def __init__(self, position: int) -> None:
-        self.position = position
+    """
+
+    __slots__ = ("at_once", "clock", "fit", "idle", "predicate", "score", "why")
+
+    def __init__(self, clock: int) -> None:
+        self.clock = clock
         self.fit: Why | None = None
-        self.idle: NDArray[np.bool_] | None = None
         self.predicate: Why | None = None
+        self.why: Why | None = None
+        self.idle: NDArray[np.bool_] | None = None
         self.score: Scores | None = None
+        self.at_once: Scores | None = None
 
 
 class Placement:
@@ -63,6 +82,56 @@ class Placement:
         self.nodes = session.nodes
         self.all: Nodes = np.arange(len(session.nodes), dtype=np.intp)
         self._rows: dict[int, Row] = {}
+        self._insufficient = np.array(
+            [
+                session.statuses.number(Status(Code.UNSCHEDULABLE, f"Insufficient {name}"))
+                for name in session.nodes.axis.names
+            ],
+            dtype=np.int32,
+        )
+
+    # where a task is placed
+
+    def find(self, task: TaskInfo, cache: ErrorCache) -> tuple[int | None, FitErrors | None]:
+        """Return the node that a task is to take, and why every node refuses it.
+
+        Both are None when nodes passed but none could be chosen.
+        """
+        if self._keeps_rows(task) and len(self.nodes):
+            node = self._best_at_once(task, cache)
+            if node is not None:
+                return node, None
+        candidates, errors = self.examine(task, resources=True, lenient=False, cache=cache)
+        if not len(candidates):
+            return None, errors
+        return self.choose(task, candidates), None
+
+    def _keeps_rows(self, task: TaskInfo) -> bool:
+        """Tell whether all that is asked about a node holds until the node changes."""
+        return self._is_local(Point.PREDICATE, task) and self._scores_are_local(task)
+
+    def _best_at_once(self, task: TaskInfo, cache: ErrorCache) -> int | None:
+        """Return the best node for a task that fits at once somewhere, None when that takes a closer look."""
+        row = self._row(task)
+        if row.at_once is None:
+            self._complete(row, task)
+        assert row.at_once is not None and row.why is not None, "the row was completed"
+        node = int(row.at_once.argmax())
+        if row.at_once[node] == -np.inf:
+            return None
+        group = cache.group_of(task)
+        if group is not None:
+            remembered = cache.remembered.get(group)
+            if remembered is not None and remembered[node] != FITS:
+                return None
+            self._remember(cache, group, row.why, lenient=False)
+        return node
+
+    def _remember(self, cache: ErrorCache, group: str, why: Why, *, lenient: bool) -> None:
+        """Keep which nodes refused a task of the group, and why they did so first."""
+        refused = np.where(self.session.statuses.rejected(why, lenient=lenient), why, np.int32(FITS))
+        remembered = cache.remembered.get(group)
+        cache.remembered[group] = refused if remembered is None else merge_first(remembered, refused)
 
     # which nodes a task may run on
 
@@ -101,8 +170,7 @@ class Placement:
             why = np.where(outside, FITS, why)
         rejected = self.session.statuses.rejected(why, lenient=lenient)
         if group is not None:
-            refused = np.where(rejected, why, np.int32(FITS))
-            cache.remembered[group] = refused if remembered is None else merge_first(remembered, refused)
+            self._remember(cache, group, why, lenient=lenient)
         passing = np.flatnonzero(~rejected) if among is None else among[~rejected[among]]
         return passing, FitErrors(self.session.statuses, np.where(rejected, why, np.int32(FITS)))
 
@@ -142,29 +210,14 @@ class Placement:
 
     def _resource_fit(self, task: TaskInfo, nodes: Nodes) -> Why:
         """Return the first resource, by order of the axis, of which each node will not have enough."""
-        table = self.nodes
-        available = table.idle[nodes] + table.releasing[nodes] - table.pipelined[nodes]
-        dimensions = task.shape.dimensions
-        lacking = (task.shape.row[dimensions] - available[:, dimensions]) >= MIN_RESOURCE
-        first = lacking.argmax(axis=1)
-        numbers = np.array(
-            [
-                self.session.statuses.number(Status(Code.UNSCHEDULABLE, f"Insufficient {table.axis.names[position]}"))
-                for position in dimensions
-            ],
-            dtype=np.int32,
-        )
-        return np.where(lacking[self._rows_of(nodes), first], numbers[first], np.int32(FITS))
-
-    @staticmethod
-    def _rows_of(nodes: Nodes) -> Nodes:
-        return np.arange(len(nodes), dtype=np.intp)
+        available = self.nodes.future if nodes is self.all else self.nodes.future[nodes]
+        lacking = (task.shape.demand - available) >= MIN_RESOURCE
+        return np.where(lacking.any(axis=1), self._insufficient[lacking.argmax(axis=1)], np.int32(FITS))
 
     def _fits_idle(self, task: TaskInfo, nodes: Nodes) -> NDArray[np.bool_]:
-        dimensions = task.shape.dimensions
-        available = self.nodes.idle[nodes][:, dimensions]
-        fits: NDArray[np.bool_] = ((task.shape.row[dimensions] - available) < MIN_RESOURCE).all(axis=1)
-        return fits
+        available = self.nodes.idle if nodes is self.all else self.nodes.idle[nodes]
+        short: NDArray[np.bool_] = ((task.shape.demand - available) >= MIN_RESOURCE).any(axis=1)
+        return ~short
 
     # which node is the best
 
@@ -204,9 +257,8 @@ class Placement:
 
     def scores(self, task: TaskInfo, candidates: Nodes) -> Scores | None:
         """Return the total score of each candidate, None when a batch score failed."""
-        local = self._is_local(Point.NODE_ORDER, task) and self._is_local(Point.BATCH_NODE_ORDER, task)
         try:
-            if not local:
+            if not self._scores_are_local(task):
                 return self._total_score(task, candidates)
             row = self._row(task)
             if row.score is None:
@@ -228,25 +280,50 @@ class Placement:
     def _is_local(self, point: Point, task: TaskInfo) -> bool:
         return all(answer.is_local(task) for tier in self.session.tiers_of(point) for _, answer in tier)
 
+    def _scores_are_local(self, task: TaskInfo) -> bool:
+        return self._is_local(Point.NODE_ORDER, task) and self._is_local(Point.BATCH_NODE_ORDER, task)
+
     # rows
 
     def _row(self, task: TaskInfo) -> Row:
         number = self.session.class_of(task)
         row = self._rows.get(number)
-        log = self.nodes.changed
         if row is None:
-            row = self._rows[number] = Row(len(log))
-        elif row.position < len(log):
-            self._catch_up(row, task, np.unique(np.array(log[row.position :], dtype=np.intp)))
-            row.position = len(log)
+            row = self._rows[number] = Row(self.nodes.clock)
+        elif row.clock < self.nodes.clock:
+            self._catch_up(row, task, np.flatnonzero(self.nodes.changed_at > row.clock))
+            row.clock = self.nodes.clock
         return row
 
+    def _complete(self, row: Row, task: TaskInfo) -> None:
+        """Ask for all that placing a task at once takes."""
+        if row.fit is None:
+            row.fit = self._resource_fit(task, self.all)
+        if row.predicate is None:
+            row.predicate = self._predicate(task, self.all)
+        if row.idle is None:
+            row.idle = self._fits_idle(task, self.all)
+        if row.score is None:
+            row.score = self._total_score(task, self.all)
+        row.why = merge_first(row.fit, row.predicate)
+        row.at_once = self._at_once(row.why, row.idle, row.score)
+
+    def _at_once(self, why: Why, idle: NDArray[np.bool_], score: Scores) -> Scores:
+        rejected = self.session.statuses.rejected(why, lenient=False)
+        return np.where(idle & ~rejected, score, -np.inf)
+
     def _catch_up(self, row: Row, task: TaskInfo, changed: Nodes) -> None:
+        """Ask again about the nodes that changed."""
         if row.fit is not None:
             row.fit[changed] = self._resource_fit(task, changed)
-        if row.idle is not None:
-            row.idle[changed] = self._fits_idle(task, changed)
         if row.predicate is not None:
             row.predicate[changed] = self._predicate(task, changed)
+        if row.idle is not None:
+            row.idle[changed] = self._fits_idle(task, changed)
         if row.score is not None:
             row.score[changed] = self._total_score(task, changed)
+        if row.at_once is not None:
+            assert row.fit is not None and row.predicate is not None and row.why is not None, "the row is complete"
+            assert row.idle is not None and row.score is not None, "the row is complete"
+            why = row.why[changed] = merge_first(row.fit[changed], row.predicate[changed])
+            row.at_once[changed] = self._at_once(why, row.idle[changed], row.score[changed])

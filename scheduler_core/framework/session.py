@@ -17,10 +17,11 @@ from scheduler_core.framework.placement import Placement
 from scheduler_core.model.fit import FitErrors, StatusTable
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.mirror import Mirror
+from scheduler_core.model.node import fits
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.snapshot import Snapshot
 from scheduler_core.model.status import TaskStatus
-from scheduler_core.resource import less_equal, total_of
+from scheduler_core.resource import total_of
 from scheduler_core.trace import Decision, Trace, Why
 
 Handler = Callable[[TaskInfo], None]
@@ -100,6 +101,7 @@ class Session:
         self._fns: dict[Point, dict[str, Answer]] = {point: {} for point in Point}
         self._handlers: list[tuple[Handler, Handler]] = []
         self._tiers: dict[Point, list[list[tuple[str, Answer]]]] = {}
+        self._answers: dict[Point, list[Callable[..., Any]]] = {}
         self._class_parts: list[Callable[[TaskInfo], Hashable]] = [_queue_of]
         self._classes: dict[Hashable, int] = {}
 
@@ -155,7 +157,10 @@ class Session:
 
     def answers(self, point: Point) -> list[Callable[..., Any]]:
         """Return the functions that answer a point, over all tiers in order."""
-        return [answer.fn for tier in self.tiers_of(point) for _, answer in tier]
+        fns = self._answers.get(point)
+        if fns is None:
+            fns = self._answers[point] = [answer.fn for tier in self.tiers_of(point) for _, answer in tier]
+        return fns
 
     def class_of(self, task: TaskInfo) -> int:
         """Return the number of the task's class: tasks of one class fit and score alike on every node."""
@@ -186,23 +191,26 @@ class Session:
     # orders
 
     def _compare(self, point: Point, left: Any, right: Any) -> float:
-        for tier in self.tiers_of(point):
-            for _, answer in tier:
-                result: float = answer.fn(left, right)
-                if result != 0:
-                    return result
+        for fn in self.answers(point):
+            result: float = fn(left, right)
+            if result != 0:
+                return result
         return 0
 
-    def job_order_compare(self, left: JobInfo, right: JobInfo) -> float:
+    def _order_of(self, job: JobInfo) -> tuple[tuple[Any, ...], float, str]:
+        """Return a job's place among others: what plugins say, the PodGroup's age, the job's key."""
+        if job.order is None:
+            job.order = tuple(fn(job) for fn in self.answers(Point.JOB_ORDER)), job.creation, job.key
+        return job.order
+
+    def job_order_compare(self, left: JobInfo, right: JobInfo) -> int:
         """Return below 0 when plugins put `left` first, 0 when none prefers one."""
-        return self._compare(Point.JOB_ORDER, left, right)
+        mine, theirs = self._order_of(left)[0], self._order_of(right)[0]
+        return (mine > theirs) - (mine < theirs)
 
     def job_order(self, left: JobInfo, right: JobInfo) -> bool:
         """Tell whether `left` is served first; ties go to the older PodGroup, then the smaller key."""
-        result = self.job_order_compare(left, right)
-        if result != 0:
-            return result < 0
-        return (left.creation, left.key) < (right.creation, right.key)
+        return (left.order or self._order_of(left)) < (right.order or self._order_of(right))
 
     def queue_order(self, left: QueueInfo, right: QueueInfo) -> bool:
         """Tell whether `left` is served first; ties go to the older queue, then the smaller name."""
@@ -320,14 +328,8 @@ class Session:
         The node that counts here knows of nothing but what this session has bound, so a task may be refused by a node
         that was over-committed from the start.
         """
-        dimensions = task.shape.dimensions
         idle = self.cache_idle[task.node]
-        if not all(
-            less_equal(amount, limit)
-            for amount, limit in zip(
-                task.shape.row[dimensions].tolist(), idle[dimensions].tolist(), strict=True
-            )
-        ):
+        if not fits(task, idle):
             return False
         idle -= task.shape.row
         if task.job is not None:

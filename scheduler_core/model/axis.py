@@ -31,9 +31,10 @@ class ResourceAxis:
                 row[self.index[name]] = amount
         return row
 
-    def dimensions(self, resource: Resource) -> NDArray[np.intp]:
-        """Return the positions that a vector names, (K,): cpu, memory, then its scalars by name."""
-        return np.array([0, 1, *(self.index[name] for name in sorted(resource.scalars or ()))], dtype=np.intp)
+    def named(self, resource: Resource) -> NDArray[np.bool_]:
+        """Return which positions a vector names, (R,): cpu, memory and its scalars, whatever their amount."""
+        scalars = resource.scalars or {}
+        return np.array([name in (CPU, MEMORY) or name in scalars for name in self.names], dtype=np.bool_)
 
     def resource(self, row: NDArray[np.float64]) -> Resource:
         """Return a row as a vector that names every scalar of the axis."""

@@ -144,6 +144,11 @@ class JobInfo:
         By uid, in ascending order of it.
     by_status : dict
         Tasks by status, then uid.
+    ready_count, waiting_count, valid_count, allocated_count : int
+        Tasks that hold their place (finished ones included), are pipelined, are or may still be placed, are in an
+        allocated status.
+    order : tuple or None
+        Where the job stands among others, as the session worked it out last; None: to be worked out anew.
     min_resources : Resource or None
         None: the PodGroup names none, which is not the same as an empty map.
     allocated : Resource
@@ -176,6 +181,11 @@ class JobInfo:
         self.tasks: dict[str, TaskInfo] = {}
         self.by_status: dict[TaskStatus, dict[str, TaskInfo]] = {status: {} for status in TaskStatus}
         self.pending_best_effort = 0
+        self.ready_count = 0
+        self.waiting_count = 0
+        self.valid_count = 0
+        self.allocated_count = 0
+        self.order: tuple[tuple[Any, ...], float, str] | None = None
         self.allocated = Resource()
         self.fit_errors: dict[str, FitErrors] = {}
         self.unschedulable = False
@@ -211,20 +221,34 @@ class JobInfo:
         self._enter(task)
 
     def _enter(self, task: TaskInfo) -> None:
-        status = task.status
-        self.by_status[status][task.uid] = task
-        if status in ALLOCATED_STATUSES:
+        self.by_status[task.status][task.uid] = task
+        if task.status in ALLOCATED_STATUSES:
             self.allocated.add(task.request)
-        elif status is TaskStatus.PENDING and task.best_effort:
-            self.pending_best_effort += 1
+        self._count(task, 1)
 
     def _leave(self, task: TaskInfo) -> None:
-        status = task.status
-        del self.by_status[status][task.uid]
-        if status in ALLOCATED_STATUSES:
+        del self.by_status[task.status][task.uid]
+        if task.status in ALLOCATED_STATUSES:
             self.allocated.sub(task.request)
-        elif status is TaskStatus.PENDING and task.best_effort:
-            self.pending_best_effort -= 1
+        self._count(task, -1)
+
+    def _count(self, task: TaskInfo, sign: int) -> None:
+        status = task.status
+        if status in VALID_STATUSES:
+            self.valid_count += sign
+            if status in READY_STATUSES:
+                self.ready_count += sign
+                if status in ALLOCATED_STATUSES:
+                    self.allocated_count += sign
+            elif status is TaskStatus.PIPELINED:
+                self.waiting_count += sign
+            elif task.best_effort:
+                self.pending_best_effort += sign
+        self.order = None
+
+    def forget_order(self) -> None:
+        """Have the job's place among others worked out anew."""
+        self.order = None
 
     def tasks_in(self, statuses: Iterable[TaskStatus]) -> list[TaskInfo]:
         """Return the tasks in any of the statuses, by uid."""
@@ -250,26 +274,6 @@ class JobInfo:
     def is_pending(self) -> bool:
         """Tell whether the PodGroup has not been enqueued yet."""
         return self.phase in ("", "Pending")
-
-    @property
-    def ready_count(self) -> int:
-        """Return the tasks that hold their place, finished ones included."""
-        return self.count(READY_STATUSES)
-
-    @property
-    def waiting_count(self) -> int:
-        """Return the pipelined tasks."""
-        return len(self.by_status[TaskStatus.PIPELINED])
-
-    @property
-    def valid_count(self) -> int:
-        """Return the tasks that are or may still be placed."""
-        return self.count(VALID_STATUSES)
-
-    @property
-    def allocated_count(self) -> int:
-        """Return the tasks in an allocated status."""
-        return self.count(ALLOCATED_STATUSES)
 
     def is_ready(self) -> bool:
         """Tell whether the gang has its minimum; best-effort tasks count as placed."""

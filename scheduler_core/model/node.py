@@ -47,10 +47,14 @@ class NodeTable:
         In byte order; the position in it is the node's number everywhere.
     allocatable, idle, used, releasing, pipelined : (N, R) float64
         Amounts on the resource axis; an absent resource is 0.
+    future : (N, R) float64
+        What will be idle once the terminating pods are gone and the pipelined ones are in.
     tasks : list of dict
         The tasks on each node by namespace/name.
-    changed : list of int
-        Numbers of the nodes whose amounts changed, in order: what keeps rows of choices up to date.
+    clock : int
+        Counts the changes of any node.
+    changed_at : (N,) int64
+        The clock of each node's last change, 0 for none: what keeps rows of choices up to date.
 
     """
 
@@ -67,7 +71,9 @@ class NodeTable:
         self.releasing: Matrix = np.zeros(shape)
         self.pipelined: Matrix = np.zeros(shape)
         self.tasks: list[dict[str, TaskInfo]] = [{} for _ in self.names]
-        self.changed: list[int] = []
+        self.future: Matrix = self.allocatable.copy()
+        self.clock = 0
+        self.changed_at = np.zeros(len(self.names), dtype=np.int64)
         self._sorted: list[list[TaskInfo] | None] = [None] * len(self.names)
 
     def __len__(self) -> int:
@@ -79,14 +85,9 @@ class NodeTable:
 
     # amounts
 
-    def future_idle(self) -> Matrix:
-        """Return what will be idle once the terminating pods are gone and the pipelined ones are in, (N, R)."""
-        return self.idle + self.releasing - self.pipelined
-
     def future_idle_of(self, number: int) -> NDArray[np.float64]:
-        """Return the future idle amounts of one node, (R,)."""
-        amounts: NDArray[np.float64] = self.idle[number] + self.releasing[number] - self.pipelined[number]
-        return amounts
+        """Return a copy of what will be idle on one node, (R,)."""
+        return self.future[number].copy()
 
     def fits_idle(self, task: TaskInfo, number: int) -> bool:
         """Tell whether a task fits what is idle on a node."""
@@ -94,7 +95,7 @@ class NodeTable:
 
     def fits_future_idle(self, task: TaskInfo, number: int) -> bool:
         """Tell whether a task fits what will be idle on a node."""
-        return fits(task, self.future_idle_of(number))
+        return fits(task, self.future[number])
 
     # tasks
 
@@ -115,6 +116,7 @@ class NodeTable:
             np.add.at(self.used, numbers, rows)
             leaving = np.array([task.status is TaskStatus.RELEASING for task, _ in regular])
             np.add.at(self.releasing, numbers[leaving], rows[leaving])
+        self.future = self.idle + self.releasing
 
     def sorted_tasks(self, number: int) -> list[TaskInfo]:
         """Return the tasks on a node by namespace/name; do not change the list."""
@@ -158,7 +160,9 @@ class NodeTable:
             self.used[number] += row
             if task.node_status is TaskStatus.RELEASING:
                 self.releasing[number] += row
-        self.changed.append(number)
+        self.future[number] = self.idle[number] + self.releasing[number] - self.pipelined[number]
+        self.clock += 1
+        self.changed_at[number] = self.clock
 
     def _account_without_scalars(self, row: NDArray[np.float64], number: int, sign: float) -> None:
         """Idle without any scalar ignores subtracted scalars; the first amount given back makes it name them."""
@@ -171,5 +175,4 @@ class NodeTable:
 
 def fits(task: TaskInfo, available: NDArray[np.float64]) -> bool:
     """Tell whether a task fits the available amounts, (R,), in every dimension that its request names."""
-    dimensions = task.shape.dimensions
-    return bool(((task.shape.row[dimensions] - available[dimensions]) < MIN_RESOURCE).all())
+    return not bool(((task.shape.demand - available) >= MIN_RESOURCE).any())

@@ -32,8 +32,9 @@ class PodShape:
         What a pod of this shape takes (init containers, sidecars and overhead counted; `pods` is 1). Never change it.
     row : (R,) float64
         The request on the snapshot's resource axis.
-    dimensions : (K,) intp
-        Positions on the axis that the request names (cpu and memory always, a scalar even when it is 0).
+    demand : (R,) float64
+        The same row with minus infinity where the request names nothing, so that nothing is asked there. Cpu and
+        memory are always named, a scalar even when it is 0.
     best_effort : bool
         Nothing but `pods` is requested.
     gated : bool
@@ -48,7 +49,7 @@ class PodShape:
         "spec",
         "request",
         "row",
-        "dimensions",
+        "demand",
         "best_effort",
         "gated",
         "gated_by_others",
@@ -60,7 +61,7 @@ class PodShape:
         self.spec = spec
         self.request = pod_request(spec, default_requests=default_requests)
         self.row: NDArray[np.float64] = np.zeros(0)
-        self.dimensions: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
+        self.demand: NDArray[np.float64] = np.zeros(0)
         self.best_effort = self.request.is_empty()
         gates = [gate.get("name") for gate in spec.get("schedulingGates") or ()]
         self.gated = bool(gates)
@@ -70,7 +71,7 @@ class PodShape:
     def place_on(self, axis: ResourceAxis) -> None:
         """Write the request as a row of `axis`."""
         self.row = axis.row(self.request)
-        self.dimensions = axis.dimensions(self.request)
+        self.demand = np.where(axis.named(self.request), self.row, -np.inf)
 
     def fact(self, name: str, work_out: Any) -> Any:
         """Return what `work_out(spec)` says of this shape, worked out once and kept under `name`."""

@@ -98,7 +98,6 @@ def take_snapshot(cluster: Cluster) -> Snapshot:
     for task in tasks:
         _file(task, snapshot)
     nodes.load([task for task in tasks if task.status not in COMPLETED_STATUSES and task.node_name in nodes.index])
-    nodes.changed.clear()
     return snapshot
 
 

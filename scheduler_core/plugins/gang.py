@@ -44,9 +44,9 @@ def job_valid(job: JobInfo) -> tuple[str, str] | None:
     return None
 
 
-def job_order(left: JobInfo, right: JobInfo) -> int:
-    """Return below 0 when `left` lacks members and `right` does not: incomplete gangs go first."""
-    return left.is_ready() - right.is_ready()
+def job_order(job: JobInfo) -> bool:
+    """Return whether the job has its minimum: incomplete gangs go first."""
+    return job.is_ready()
 
 
 def job_ready(job: JobInfo) -> bool:

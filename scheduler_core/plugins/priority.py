@@ -30,9 +30,9 @@ def task_order(left: TaskInfo, right: TaskInfo) -> int:
     return right.priority - left.priority
 
 
-def job_order(left: JobInfo, right: JobInfo) -> int:
-    """Return below 0 when `left` has the higher priority."""
-    return right.priority - left.priority
+def job_order(job: JobInfo) -> int:
+    """Return the key that puts jobs of higher priority first."""
+    return -job.priority
 
 
 def job_starving(job: JobInfo) -> bool:

@@ -5,6 +5,7 @@ Source: volcano ``pkg/scheduler/plugins/sla/sla.go`` at v1.15.1.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from scheduler_core.conf import Arguments
@@ -56,12 +57,10 @@ class Sla:
         waiting = self.waiting_time(job)
         return None if waiting is None else max(job.creation, ZERO_TIME) + waiting
 
-    def job_order(self, left: JobInfo, right: JobInfo) -> int:
-        """Return below 0 when `left` has the earlier deadline; jobs without one come last."""
-        mine, theirs = self.deadline(left), self.deadline(right)
-        if mine is None or theirs is None:
-            return (mine is None) - (theirs is None)
-        return (mine > theirs) - (mine < theirs)
+    def job_order(self, job: JobInfo) -> float:
+        """Return the job's deadline: earlier ones go first, jobs without one last."""
+        deadline = self.deadline(job)
+        return math.inf if deadline is None else deadline
 
     def vote(self, job: JobInfo) -> Vote:
         """Permit a job that has reached its deadline; never reject one."""

@@ -161,9 +161,13 @@ def test_job_valid_gives_the_first_failure() -> None:
 
 
 def test_the_first_plugin_with_an_opinion_orders_jobs() -> None:
-    session = answering(Point.JOB_ORDER, [{"x": 0, "y": 1}, {"z": -1}])
+    session = opened(["x", "y"], ["z"])
     old, new = session.jobs["default/old"], session.jobs["default/new"]
+    session.add_fn(Point.JOB_ORDER, "x", lambda _job: 0)
+    session.add_fn(Point.JOB_ORDER, "y", lambda job: job is old)
+    session.add_fn(Point.JOB_ORDER, "z", lambda job: job is new)
     assert not session.job_order(old, new)
+    assert session.job_order_compare(old, new) > 0
 
 
 def test_without_an_opinion_the_older_is_first_then_the_smaller_name() -> None:

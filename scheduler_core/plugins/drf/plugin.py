@@ -55,10 +55,9 @@ class Drf:
         self.accounts = {job.key: JobAccount(job, self.yardstick) for job in session.jobs.values()}
         self.hierarchy: Hierarchy | None = None
 
-    def job_order(self, left: JobInfo, right: JobInfo) -> float:
-        """Return below 0 when `left` has the smaller dominant share; no tolerance."""
-        mine, theirs = self.accounts[left.key].share.value, self.accounts[right.key].share.value
-        return (mine > theirs) - (mine < theirs)
+    def job_order(self, job: JobInfo) -> float:
+        """Return the job's dominant share: smaller ones go first, without tolerance."""
+        return self.accounts[job.key].share.value
 
     def preemptable(
         self, preemptor: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
@@ -97,6 +96,7 @@ class Drf:
         account = self.accounts.get(task.job.key) if task.job is not None else None
         if account is not None:
             account.add(task.request)
+            account.job.forget_order()
             if self.hierarchy is not None:
                 self.hierarchy.allocate(account, task.request)
 
@@ -105,6 +105,7 @@ class Drf:
         account = self.accounts.get(task.job.key) if task.job is not None else None
         if account is not None:
             account.sub(task.request)
+            account.job.forget_order()
             if self.hierarchy is not None:
                 self.hierarchy.deallocate(account, task.request)
 

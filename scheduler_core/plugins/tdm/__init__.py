@@ -149,9 +149,9 @@ class Tdm:
             why[task.uid] = (text, numbers)
 
 
-def job_order(left: JobInfo, right: JobInfo) -> int:
-    """Return below 0 when `left` is not preemptable and `right` is."""
-    return left.preemptable - right.preemptable
+def job_order(job: JobInfo) -> bool:
+    """Return whether the job is preemptable: those that are not go first."""
+    return job.preemptable
 
 
 def job_pipelined(job: JobInfo) -> Vote:
