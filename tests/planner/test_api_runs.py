@@ -1,7 +1,10 @@
 """Starting, following and reading a run by script."""
 
 import json
+import subprocess
+import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -108,6 +111,18 @@ def test_kept_bytes_are_sent_once(api: APIClient) -> None:
 
 def test_the_result_is_what_was_kept_byte_for_byte(api: APIClient, finished_run: Run) -> None:
     assert api.get(f"{address(finished_run)}result/").content == finished_run.result.content()
+
+
+def test_the_result_is_what_the_core_prints_for_the_input(
+    api: APIClient, finished_run: Run, tmp_path: Path
+) -> None:
+    frozen = tmp_path / "input.json"
+    frozen.write_bytes(api.get(f"{address(finished_run)}input/").content)
+    printed = subprocess.run(
+        [sys.executable, "-m", "scheduler_core", "simulate", str(frozen)],
+        cwd=Path(__file__).parents[2], capture_output=True, check=True,
+    )  # fmt: skip
+    assert api.get(f"{address(finished_run)}result/").content == printed.stdout
 
 
 def test_a_finished_run_tells_its_times(api: APIClient, finished_run: Run) -> None:
