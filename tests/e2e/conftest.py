@@ -1,4 +1,4 @@
-"""One running product and one browser for all journeys; each journey has its own window."""
+"""A running product for each module, one browser for all, a window for each journey."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.conftest import unavailable
 from tests.e2e.product import CHROMIUM, Product, chromium, product, watched_page
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
     folder: Path = tmp_path_factory.mktemp("product")
     with product(folder) as started:

@@ -1,0 +1,155 @@
+"""Whole journeys in a real browser, with the real web server, worker and broker."""
+
+import json
+import re
+from typing import Any
+from urllib.request import Request, urlopen
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.product import Product
+
+pytestmark = pytest.mark.browser
+RUN_PATIENCE = 60_000
+
+
+def open_sample(page: Page) -> None:
+    page.get_by_role("button", name="Open the sample").click()
+    page.get_by_role("heading", name="Sample", level=1).wait_for()
+
+
+def press_run(page: Page) -> str:
+    """Press Run, wait for the outcome, return the run's id."""
+    page.get_by_role("button", name="Run this scenario").click()
+    page.get_by_role("heading", name="Victims").wait_for(timeout=RUN_PATIENCE)
+    found = re.search(r"/runs/([0-9a-f-]{36})/", page.url)
+    assert found, page.url
+    return found[1]
+
+
+def deserved(page: Page) -> dict[str, float]:
+    """Return what each queue deserves by the table, in the scheduler's units."""
+    rows = page.get_by_role("region", name=re.compile("^Amounts of")).locator("tbody tr")
+    return {row.locator("th").inner_text(): amount(row) for row in rows.all() if row.locator("data").count()}
+
+
+def amount(row: Locator) -> float:
+    return float(row.locator("data").first.get_attribute("value") or "nan")
+
+
+def line(page: Page, queue: str) -> Locator:
+    """Return the line of a queue in the tree-table."""
+    return page.locator(f'[id="queue-{queue}"] .tree__line')
+
+
+def edit(page: Page, queue: str, field: str, text: str) -> None:
+    """Open a queue's line by keyboard, change a field, save with Enter."""
+    line(page, queue).focus()
+    page.keyboard.press("Enter")
+    cell = page.get_by_label(f"{field} of {queue}")
+    cell.fill(text)
+    page.keyboard.press("Enter")
+    expect(cell).to_have_count(0)
+
+
+def test_raising_a_weight_changes_what_is_deserved_and_who_must_go(page: Page, running: Product) -> None:
+    open_sample(page)
+    press_run(page)
+    before, victims_before = deserved(page), victims(page)
+    page.get_by_role("link", name="Back to the scenario").click()
+    edit(page, "agents", "Weight", "6")
+    run_id = press_run(page)
+    after, victims_after = deserved(page), victims(page)
+
+    assert after["agents"] > before["agents"]
+    assert after["vision"] < before["vision"]
+    assert len(victims_after) > len(victims_before)
+    assert {victim["For the queue"] for victim in victims_after} >= {"agents"}
+    expect(page.get_by_text(re.compile("^was ")).first).to_be_visible()
+
+    by_script = {row["queue"]: row for row in api(running, f"/api/v1/runs/{run_id}/queues/")}
+    shown = page.get_by_role("navigation", name="Resource").locator("[aria-current]").inner_text()
+    assert after == {queue: by_script[queue]["deserved"][shown]["value"] for queue in after}
+    victims_by_script = api(running, f"/api/v1/runs/{run_id}/victims/")
+    assert [victim["Pod"] for victim in victims_after] == [victim["pod"] for victim in victims_by_script]
+
+
+def victims(page: Page) -> list[dict[str, str]]:
+    """Return the rows of the table of victims."""
+    table = page.get_by_role("region", name="Victims")
+    if not table.count():
+        return []
+    head = table.locator("thead th").all_inner_texts()
+    rows = table.locator("tbody tr")
+    return [dict(zip(head, row.locator("th, td").all_inner_texts(), strict=True)) for row in rows.all()]
+
+
+def api(running: Product, path: str) -> list[dict[str, Any]]:
+    """Return all rows of a list of the API."""
+    token = running.token()
+    rows: list[dict[str, Any]] = []
+    address: str | None = running.address.rstrip("/") + path
+    while address:
+        request = Request(address, headers={"Authorization": f"Token {token}"})  # noqa: S310 - our own address
+        with urlopen(request) as answer:  # noqa: S310 - the same
+            found = json.load(answer)
+        rows += found["results"]
+        address = found["next"]
+    return rows
+
+
+def test_a_stale_edit_loses_nothing(page: Page) -> None:
+    open_sample(page)
+    other = page.context.new_page()
+    other.goto(page.url)
+    for window in (page, other):
+        window.get_by_role("link", name="Edit nlp").click()
+    edit_field(other, "Weight of nlp", "4")
+    page.get_by_label("Priority of nlp").fill("7")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("somebody was quicker")).to_be_visible()
+    expect(page.get_by_label("Priority of nlp")).to_have_value("7")
+    expect(page.get_by_label("Weight of nlp")).to_have_value("4")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(line(page, "nlp").locator("[data-field=priority]")).to_have_text("7")
+    expect(line(page, "nlp").locator("[data-field=weight]")).to_have_text("4")
+
+
+def edit_field(window: Page, label: str, text: str) -> None:
+    window.get_by_label(label).fill(text)
+    window.keyboard.press("Enter")
+    expect(window.get_by_label(label)).to_have_count(0)
+
+
+def test_the_tree_is_folded_and_walked_by_keyboard(page: Page) -> None:
+    open_sample(page)
+    line(page, "research").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(line(page, "vision")).to_be_hidden()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(line(page, "agents")).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    expect(line(page, "research")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Weight of research")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(line(page, "research")).to_be_focused()
+
+
+def test_a_cluster_is_imported_and_its_faults_are_shown_first(page: Page) -> None:
+    page.get_by_role("link", name="Import", exact=True).click()
+    text = page.get_by_label("Or paste the text")
+    text.fill("kind: Queue\napiVersion: scheduling.volcano.sh/v1beta1\nmetadata: {name: a, name: b}\n")
+    page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_role("alert")).to_contain_text("to mend; nothing was saved")
+    expect(text).to_have_value(re.compile("name: a, name: b"))
+    text.fill(
+        "kind: Queue\napiVersion: scheduling.volcano.sh/v1beta1\nmetadata: {name: a}\nspec: {weight: 3}\n"
+    )
+    page.get_by_label("Name").fill("one queue")
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("button", name="Save and open the scenario").click()
+    expect(page.get_by_role("heading", name="one queue", level=1)).to_be_visible()
+    expect(line(page, "a")).to_contain_text("3")

@@ -1,0 +1,116 @@
+"""A visit to every page, for axe and for eyes: ``python -m tests.e2e.tour`` renews docs/pages."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page
+
+from tests.e2e.product import Product, chromium, product
+
+PICTURES = Path(__file__).parents[2] / "docs" / "pages"
+WIDTHS = {"wide": 1400, "narrow": 390}
+THEMES = ("light", "dark")
+PAGES = (
+    "login", "home", "import", "import-problems", "scenario", "scenario-edit",
+    "run", "run-queue", "run-job", "account",
+)  # fmt: skip
+BROKEN = """\
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata:
+  name: research
+  name: product
+spec:
+  weight: 3
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  namespace: ads
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+"""
+
+
+class Tour:
+    """The sample, run twice: before and after a queue's weight was raised."""
+
+    def __init__(self, running: Product, browser: Browser) -> None:
+        self._running = running
+        self._browser = browser
+        with self._window(1400, "light") as page:
+            running.log_in(page)
+            self._cookies = page.context.cookies()
+            self._addresses = self._prepare(page)
+
+    @contextmanager
+    def visit(self, name: str, *, width: int, theme: str) -> Iterator[Page]:
+        """Open a page in a window of its own."""
+        with self._window(width, theme) as page:
+            if name != "login":
+                page.context.add_cookies(self._cookies)
+            page.goto(self._addresses[name])
+            if name == "import-problems":
+                page.get_by_label("Or paste the text").fill(BROKEN)
+                page.get_by_role("button", name="Preview").click()
+                page.get_by_role("alert").wait_for()
+            if name == "run":
+                page.locator(".chart .main-svg").first.wait_for()
+            yield page
+
+    @contextmanager
+    def _window(self, width: int, theme: str) -> Iterator[Page]:
+        size = {"width": width, "height": 900}
+        with self._browser.new_context(viewport=size, color_scheme=theme) as context:
+            yield context.new_page()
+
+    def _prepare(self, page: Page) -> dict[str, str]:
+        home = self._running.address
+        page.get_by_role("button", name="Open the sample").click()
+        scenario = page.url
+        self._run(page)
+        page.goto(f"{scenario}queues/agents/?edit")
+        page.get_by_label("Weight of agents").fill("6")
+        page.keyboard.press("Enter")
+        page.get_by_text("revision 2").wait_for()
+        self._run(page)
+        victim = page.get_by_role("region", name="Victims").locator("tbody tr").first
+        return {
+            "login": f"{home}login/",
+            "home": home,
+            "import": f"{home}import/",
+            "import-problems": f"{home}import/",
+            "scenario": scenario,
+            "scenario-edit": f"{scenario}queues/agents/?edit",
+            "run": page.url,
+            "run-queue": home.rstrip("/") + str(victim.locator("td a").nth(2).get_attribute("href")),
+            "run-job": home.rstrip("/") + str(victim.locator("td a").nth(0).get_attribute("href")),
+            "account": f"{home}account/",
+        }
+
+    def _run(self, page: Page) -> None:
+        page.get_by_role("button", name="Run this scenario").click()
+        page.get_by_role("heading", name="Victims").wait_for(timeout=60_000)
+
+
+def take_pictures() -> None:
+    """Write a picture of every page: wide and narrow, light and dark."""
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, product(Path(folder)) as running, chromium() as browser:
+        tour = Tour(running, browser)
+        for name in PAGES:
+            for size, width in WIDTHS.items():
+                for theme in THEMES:
+                    with tour.visit(name, width=width, theme=theme) as page:
+                        page.wait_for_timeout(400)
+                        path = PICTURES / f"{name}-{size}-{theme}.png"
+                        page.screenshot(path=path, full_page=True, caret="initial")
+
+
+if __name__ == "__main__":
+    take_pictures()
