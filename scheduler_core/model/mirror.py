@@ -72,8 +72,8 @@ class Mirror:
 
     Attributes
     ----------
-    pods, pod_limit : (N,) int64
-        Pods on each node, and how many it takes.
+    room : (N,) int64
+        How many more pods each node takes; 0 and below: none.
     sums : (5, N) int64
         What the pods on each node take: cpu and memory with small amounts assumed where a container mentions
         none, then cpu, memory and GPUs as requested. Milli-cores, bytes, devices.
@@ -99,9 +99,6 @@ class Mirror:
         self.taints = NodeTaints(nodes.objects)
         self.default_requests = cluster.shapes.default_requests
         tables = [(node.get("status") or {}).get("allocatable") or {} for node in nodes.objects]
-        self.pod_limit = np.array(
-            [int(whole_value(table.get("pods", 0))) for table in tables], dtype=np.int64
-        )
         self.allocatable = np.array(
             [
                 [min(int(value(table.get(name, 0))), 2**62) for table in tables]
@@ -125,7 +122,10 @@ class Mirror:
         self._required: dict[Hashable, Mask] = {}
         self._copies: dict[str, int] = {}
         self._gone: set[str] = set()
-        self.pods = np.array([len(tasks) for tasks in nodes.tasks], dtype=np.int64)
+        limits = [int(whole_value(table.get("pods", 0))) for table in tables]
+        self.room = np.array(limits, dtype=np.int64) - np.array(
+            [len(tasks) for tasks in nodes.tasks], dtype=np.int64
+        )
         self.sums: Counts = np.zeros((5, len(nodes)), dtype=np.int64)
         self.used_ports = np.zeros((len(self.ports), len(nodes)), dtype=np.bool_)
         self.repelling = np.zeros(len(nodes), dtype=np.bool_)
@@ -171,7 +171,7 @@ class Mirror:
 
     def _change(self, task: TaskInfo, sign: int) -> None:
         number = task.node
-        self.pods[number] += sign
+        self.room[number] -= sign
         self.sums[:, number] += sign * self.held(task.shape)
         if self.ports:
             self.used_ports[self.port_rows(task.shape), number] = sign > 0

@@ -25,7 +25,7 @@ from scheduler_core.model.taints import SOFT_EFFECT, tolerations_of
 from scheduler_core.plugins.nodeorder.images import ImageTable
 from scheduler_core.plugins.nodeorder.inter_pod import attraction
 from scheduler_core.plugins.nodeorder.normalise import BEST, fewest_best, most_best, stretched
-from scheduler_core.plugins.nodeorder.resources import balanced_allocation, least_requested, most_requested
+from scheduler_core.plugins.nodeorder.resources import ResourceScores, ResourceWeights
 from scheduler_core.plugins.nodeorder.spread import spread_score, spreads
 
 NAME = "nodeorder"
@@ -81,12 +81,25 @@ class NodeOrder:
     def __init__(self, session: Session, weights: Weights) -> None:
         self.mirror = session.mirror
         self.weights = weights
+        self.resources = ResourceScores(
+            self.mirror,
+            ResourceWeights(weights.least_requested, weights.most_requested, weights.balanced_resource),
+        )
         self._taints_matter = weights.taint_toleration != 0 and self.mirror.taints.has(SOFT_EFFECT)
         self._disliked: dict[int, Counts | None] = {}
         self._preference: dict[int, Counts] = {}
+        self._local: dict[int, bool] = {}
 
     def is_local(self, task: TaskInfo) -> bool:
         """Tell whether a node's score depends on that node and the pod's shape alone."""
+        if self.mirror.services:
+            return self._compares_nothing(task)
+        local = self._local.get(task.shape.number)
+        if local is None:
+            local = self._local[task.shape.number] = self._compares_nothing(task)
+        return local
+
+    def _compares_nothing(self, task: TaskInfo) -> bool:
         return (
             self._disliked_taints(task.shape) is None
             and not self._has_preferred_nodes(task)
@@ -103,21 +116,13 @@ class NodeOrder:
             If the pod has a preference that cannot be parsed.
 
         """
+        total = self.resources.score(task.shape, candidates)
+        if self.is_local(task):
+            return (total + self.weights.taint_toleration * BEST).astype(np.float64)
         try:
-            return self._of_resources(task, candidates).astype(np.float64) + self._relative(task, candidates)
+            return (total + self._relative(task, candidates)).astype(np.float64)
         except SelectorError as error:
             raise ScoreError(str(error)) from error
-
-    def _of_resources(self, task: TaskInfo, nodes: Nodes) -> Counts:
-        weights, shape = self.weights, task.shape
-        total = np.zeros(len(nodes), dtype=np.int64)
-        if weights.least_requested != 0:
-            total += weights.least_requested * least_requested(self.mirror, shape, nodes)
-        if weights.most_requested != 0:
-            total += weights.most_requested * most_requested(self.mirror, shape, nodes)
-        if weights.balanced_resource != 0:
-            total += weights.balanced_resource * balanced_allocation(self.mirror, shape, nodes)
-        return total
 
     def _relative(self, task: TaskInfo, nodes: Nodes) -> Counts:
         """Return the scores that compare the candidates with each other."""

@@ -9,6 +9,10 @@ Source: kube-scheduler ``plugins/noderesources/least_allocated.go``, ``most_allo
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,66 +21,136 @@ from scheduler_core.model.pod import PodShape
 from scheduler_core.plugins.nodeorder.normalise import BEST
 
 Nodes = NDArray[np.intp]
+Fractions = NDArray[np.float64]
 
-_ASSUMED = slice(0, 2)
-_REQUESTED = slice(2, 5)
-_GPU = 2
-
-
-def least_requested(mirror: Mirror, shape: PodShape, nodes: Nodes) -> Counts:
-    """Return the mean of what would stay free of cpu and memory, (K,)."""
-    allocatable, used = _cpu_and_memory(mirror, shape, nodes)
-    return _mean_of_parts(np.maximum(allocatable - used, 0), allocatable)
+# Up to so many nodes are scored one by one: there the calls of numpy cost more than the numbers.
+FEW = 8
 
 
-def most_requested(mirror: Mirror, shape: PodShape, nodes: Nodes) -> Counts:
-    """Return the mean of what would be taken of cpu and memory, (K,)."""
-    allocatable, used = _cpu_and_memory(mirror, shape, nodes)
-    return _mean_of_parts(np.minimum(used, allocatable), allocatable)
+class ResourceWeights(NamedTuple):
+    """What each of the three scores counts; 0: it is not asked for."""
+
+    least: int
+    most: int
+    balanced: int
 
 
-def _cpu_and_memory(mirror: Mirror, shape: PodShape, nodes: Nodes) -> tuple[Counts, Counts]:
-    used = mirror.sums[_ASSUMED, nodes] + mirror.incoming(shape)[_ASSUMED, None]
-    return mirror.allocatable[:2, nodes], used
+class ResourceScores:
+    """The scores of one session that read amounts only."""
+
+    def __init__(self, mirror: Mirror, weights: ResourceWeights) -> None:
+        self.mirror = mirror
+        self.weights = weights
+        self._allocatable = mirror.allocatable.T.tolist()
+        self._complete = bool((mirror.allocatable[:2] > 0).all())
+
+    def score(self, shape: PodShape, nodes: Nodes) -> Counts:
+        """Return the weighted sum of the scores, (K,)."""
+        return self.of_few(shape, nodes) if len(nodes) <= FEW else self.of_many(shape, nodes)
+
+    def of_few(self, shape: PodShape, nodes: Nodes) -> Counts:
+        """Return the score node by node, (K,)."""
+        incoming = self.mirror.incoming(shape).tolist()
+        sums = self.mirror.sums.T[nodes].tolist()
+        scores = [
+            self._of_one(self._allocatable[node], taken, incoming)
+            for node, taken in zip(nodes.tolist(), sums, strict=True)
+        ]
+        return np.array(scores, dtype=np.int64)
+
+    def _of_one(self, allocatable: Sequence[int], taken: Sequence[int], incoming: Sequence[int]) -> int:
+        weights = self.weights
+        has_cpu, has_memory, has_gpu = allocatable
+        total = 0
+        if weights.least or weights.most:
+            pairs = []
+            if has_cpu > 0:
+                pairs.append((has_cpu, taken[0] + incoming[0]))
+            if has_memory > 0:
+                pairs.append((has_memory, taken[1] + incoming[1]))
+            if weights.least:
+                total = weights.least * _mean([BEST * max(has - used, 0) // has for has, used in pairs])
+            if weights.most:
+                total += weights.most * _mean([BEST * min(has, used) // has for has, used in pairs])
+        if weights.balanced:
+            _, _, cpu, memory, gpu = incoming
+            if not (cpu or memory or gpu):
+                return total
+            fractions = []
+            if has_cpu > 0:
+                fractions.append(min(float(taken[2] + cpu) / float(has_cpu), 1.0))
+            if has_memory > 0:
+                fractions.append(min(float(taken[3] + memory) / float(has_memory), 1.0))
+            if gpu > 0 and has_gpu > 0:
+                fractions.append(min(float(taken[4] + gpu) / float(has_gpu), 1.0))
+            total += weights.balanced * int((1.0 - deviation(fractions)) * BEST)
+        return total
+
+    def of_many(self, shape: PodShape, nodes: Nodes) -> Counts:
+        """Return the score of all nodes at once, (K,)."""
+        least, most, balanced = self.weights
+        incoming = self.mirror.incoming(shape)
+        allocatable = self.mirror.allocatable[:, nodes]
+        used = self.mirror.sums[:, nodes] + incoming[:, None]
+        total = np.zeros(len(nodes), dtype=np.int64)
+        if least:
+            total += least * self._mean(np.maximum(allocatable[:2] - used[:2], 0), allocatable[:2])
+        if most:
+            total += most * self._mean(np.minimum(used[:2], allocatable[:2]), allocatable[:2])
+        if balanced and incoming[2:].any():
+            kinds = 3 if incoming[4] > 0 else 2
+            uneven = self._deviations(used[2 : 2 + kinds], allocatable[:kinds])
+            total += balanced * ((1.0 - uneven) * BEST).astype(np.int64)
+        return total
+
+    def _mean(self, parts: Counts, allocatable: Counts) -> Counts:
+        """Return the mean score over the resources that a node has, (K,); 0 for a node that has neither."""
+        if self._complete:
+            cpu, memory = BEST * parts // allocatable
+            half: Counts = (cpu + memory) // 2
+            return half
+        has = allocatable > 0
+        cpu, memory = np.where(has, BEST * parts // np.maximum(allocatable, 1), 0)
+        mean: Counts = (cpu + memory) // np.maximum(np.count_nonzero(has, axis=0), 1)
+        return mean
+
+    def _deviations(self, used: Counts, allocatable: Counts) -> Fractions:
+        """Return how unevenly each node would be used, (K,)."""
+        if self._complete and len(used) == 2:
+            cpu, memory = np.minimum(used / allocatable, 1.0)
+            half: Fractions = np.abs((cpu - memory) / 2)
+            return half
+        has = allocatable > 0
+        fractions = np.minimum(used / np.maximum(allocatable, 1), 1.0)
+        count = np.count_nonzero(has, axis=0)
+        first = np.where(has[0], fractions[0], fractions[1])
+        second = np.where(has[-1], fractions[-1], fractions[1])
+        uneven = np.where(count == 2, np.abs((first - second) / 2), 0.0)
+        if len(used) == 2:
+            return uneven
+        cpu, memory, gpu = fractions
+        mean = (cpu + memory + gpu) / 3
+        of_three = np.sqrt(((cpu - mean) ** 2 + (memory - mean) ** 2 + (gpu - mean) ** 2) / 3)
+        return np.where(count == 3, of_three, uneven)
 
 
-def _mean_of_parts(parts: Counts, allocatable: Counts) -> Counts:
-    """Return the mean over the resources that a node has, (K,); 0 for a node that has neither."""
-    has = allocatable > 0
-    if has.all():
-        half: Counts = np.add.reduce(BEST * parts // allocatable, axis=0) // 2
-        return half
-    scores = np.where(has, BEST * parts // np.maximum(allocatable, 1), 0)
-    mean: Counts = np.add.reduce(scores, axis=0) // np.maximum(np.count_nonzero(has, axis=0), 1)
-    return mean
+def _mean(scores: Sequence[int]) -> int:
+    return sum(scores) // len(scores) if scores else 0
 
 
-def balanced_allocation(mirror: Mirror, shape: PodShape, nodes: Nodes) -> Counts:
-    """Return how evenly cpu, memory and requested GPUs would be used, (K,); 0 for a pod that asks for none.
+def deviation(fractions: Sequence[float]) -> float:
+    """Return the standard deviation of the used fractions of one node; fewer than two are even.
 
-    A resource that the node lacks does not count; a node with fewer than two is perfectly even.
+    Examples
+    --------
+    >>> deviation([0.5, 0.375])
+    0.0625
+
     """
-    request = mirror.incoming(shape)[_REQUESTED]
-    if not request.any():
-        return np.zeros(len(nodes), dtype=np.int64)
-    kinds = 3 if request[_GPU] > 0 else 2
-    allocatable = mirror.allocatable[:kinds, nodes]
-    used = mirror.sums[2 : 2 + kinds, nodes] + request[:kinds, None]
-    has = allocatable > 0
-    fractions = np.minimum(used / np.maximum(allocatable, 1), 1.0)
-    if kinds == 2 or not has[_GPU].any():
-        uneven = np.where(has[:2].all(axis=0), np.abs((fractions[0] - fractions[1]) / 2), 0.0)
-    else:
-        uneven = _deviation(fractions, has)
-    return ((1.0 - uneven) * BEST).astype(np.int64)
-
-
-def _deviation(fractions: NDArray[np.float64], has: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return the standard deviation of the fractions that count, (K,)."""
-    cpu, memory, gpu = fractions
-    mean = (cpu + memory + gpu) / 3
-    of_three = np.sqrt(((cpu - mean) ** 2 + (memory - mean) ** 2 + (gpu - mean) ** 2) / 3)
-    first = np.where(has[0], cpu, memory)
-    second = np.where(has[2], gpu, memory)
-    count = has.sum(axis=0)
-    return np.where(count == 3, of_three, np.where(count == 2, np.abs((first - second) / 2), 0.0))
+    if len(fractions) == 2:
+        return abs((fractions[0] - fractions[1]) / 2)
+    if len(fractions) < 2:
+        return 0.0
+    mean = (fractions[0] + fractions[1] + fractions[2]) / 3
+    squares = [(fraction - mean) ** 2 for fraction in fractions]
+    return math.sqrt((squares[0] + squares[1] + squares[2]) / 3)

@@ -21,6 +21,7 @@ from scheduler_core.model.host_ports import host_ports
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.labels import SelectorError
 from scheduler_core.model.node_affinity import names_conflict
+from scheduler_core.model.pod import PodShape
 from scheduler_core.model.pod_affinity import has_pod_affinity
 from scheduler_core.model.topology_spread import HARD, constraints_of, raw_constraints
 from scheduler_core.plugins.predicates.findings import Findings
@@ -88,6 +89,10 @@ class PodState:
         return None if self.ignores_pods else self.counters
 
 
+PLAIN = PodState()
+PLAIN.ignores_pods = True
+
+
 def open_session(session: Session, arguments: Arguments) -> None:
     """Register what predicates answers."""
     plugin = Predicates(session, arguments)
@@ -120,6 +125,8 @@ class Predicates:
         )
         caches = arguments.get_bool("predicate.CacheEnable", False)
         self.template_cache = TemplateCache(len(session.nodes)) if caches else None
+        self._repelled = bool(self.mirror.repelling.any())
+        self._plain: dict[int, bool] = {}
         self._port_rows: dict[int, list[int]] = {}
 
     # before the nodes are looked at
@@ -134,18 +141,33 @@ class Predicates:
 
         """
         kept = self.session.cycle_state(task)
+        if self._is_plain(task.shape):
+            kept[NAME] = PLAIN
+            return
         state: PodState = kept.get(NAME) or PodState()
-        if self.checks_node_affinity and task.shape.fact("names_conflict", names_conflict):
+        if self.checks_node_affinity and names_conflict(task.shape.spec):
             raise PrePredicateError("plugin NodeAffinity pre-predicates failed pod affinity terms conflict")
         if self.checks_pods and not state.ignores_pods:
             state.counters = self._count_pods(task)
             state.ignores_pods = state.counters is None
-        if self.checks_spread and task.shape.fact("spreads_hard", _spreads_hard):
+        if self.checks_spread and _spreads_hard(task.shape.spec):
             state.uneven = self._uneven_nodes(task)
         kept[NAME] = state
 
+    def _is_plain(self, shape: PodShape) -> bool:
+        """Tell whether nothing needs to be counted or parsed for a shape."""
+        plain = self._plain.get(shape.number)
+        if plain is None:
+            plain = self._plain[shape.number] = not (
+                self._repelled
+                or names_conflict(shape.spec)
+                or has_pod_affinity(shape.spec)
+                or _spreads_hard(shape.spec)
+            )
+        return plain
+
     def _count_pods(self, task: TaskInfo) -> PodCounters | None:
-        if not task.shape.fact("relates", has_pod_affinity) and not self.mirror.repelling.any():
+        if not has_pod_affinity(task.shape.spec) and not self._repelled:
             return None
         kind = self.mirror.kind_of(task)
         if kind.affinity.problem:
@@ -189,7 +211,7 @@ class Predicates:
 
     def predicate(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Why:
         """Return why each node refuses a pod, (K,)."""
-        findings = self._begin(task, nodes)
+        findings = self._stable_findings(task, nodes)
         state = self._state(task)
         if state is None:
             findings.add(np.ones(len(nodes), dtype=np.bool_), NO_STATE)
@@ -208,19 +230,21 @@ class Predicates:
                 findings.add(uneven == reason, status)
         return findings.why
 
-    def _begin(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Findings:
+    def _stable_findings(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Findings:
         """Return what the pod number and the stable filters find."""
-        full = self.mirror.pods[nodes] >= self.mirror.pod_limit[nodes]
+        full = self.mirror.room[nodes] <= 0
         alone, when_full = self.stable.answers(task.shape)
-        fitting = alone[nodes] == FITS
+        why = alone[nodes]
+        fitting = why == FITS
+        if full.any():
+            why = np.where(full, when_full[nodes], why)
         if self.template_cache is None or not self.template_cache.applies_to(task):
-            why = np.where(full, when_full[nodes], alone[nodes])
             return Findings(self.session.statuses, why, fitting)
         known_to_fit, known_to_refuse = self.template_cache.look_up(task, nodes, fitting)
         known = known_to_fit | known_to_refuse
         findings = Findings.none_yet(self.session.statuses, len(nodes))
         findings.add(full, POD_NUMBER)
-        findings.why = np.where(known, findings.why, np.where(full, when_full[nodes], alone[nodes]))
+        findings.why = np.where(known, findings.why, why)
         findings.is_open = known | fitting
         findings.add(known_to_refuse, REFUSED_BY_CACHE)
         return findings
