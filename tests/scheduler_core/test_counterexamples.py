@@ -1,0 +1,333 @@
+"""Where does real Volcano break what one would expect? Each case is the reason for a property's condition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scheduler_core import simulate_document
+from tests.builders import (
+    Object,
+    conf,
+    decided,
+    last_cycle,
+    node,
+    pod,
+    podgroup,
+    pods,
+    priority_class,
+    queue,
+    scenario,
+)
+
+PRIORITIES = [priority_class("low", 10), priority_class("high", 100)]
+
+
+def statuses(cycle: Object, group: str) -> list[str]:
+    return [
+        task["status"]
+        for told in cycle["podgroups"]
+        if told["name"] == f"default/{group}"
+        for task in told["tasks"]
+    ]
+
+
+def queue_figures(cycle: Object, name: str, moment: str = "at_end") -> Object:
+    return next(told for told in cycle[moment]["queues"] if told["name"] == name)
+
+
+# protection
+
+
+def crowded(*tiers: Any) -> Object:
+    """Return a full node: an elastic job, a less important one at its minimum, and one that may preempt."""
+    return scenario(
+        nodes=[node("n0", cpu=3)],
+        podgroups=[
+            podgroup("elastic", min_member=1, priority_class="high", phase="Running"),
+            podgroup("small", min_member=1, priority_class="low", phase="Running"),
+            podgroup("next", min_member=1, priority_class="high"),
+        ],
+        pods=[
+            *pods("elastic", 2, node="n0", cpu=1),
+            *pods("small", 1, node="n0", cpu=1),
+            *pods("next", 1, cpu=1),
+        ],
+        priorityclasses=PRIORITIES,
+        conf=conf("preempt", *tiers),
+    )
+
+
+def test_an_empty_intersection_breaks_a_gang() -> None:
+    agreed = last_cycle(crowded(["gang", "priority"]))
+    assert decided(agreed, "evict") == [], (
+        "gang names the elastic job, priority the small one: nobody is left"
+    )
+    third = last_cycle(crowded(["gang", "priority", "conformance"]))
+    assert decided(third, "evict") == ["default/small-0"], (
+        "the third plugin's candidates are taken as they are"
+    )
+    assert statuses(third, "small") == ["Releasing"], "below its minimum of 1"
+
+
+def test_a_lower_tier_hands_out_what_a_higher_one_protects() -> None:
+    at_minimum = scenario(
+        nodes=[node("n0", cpu=2)],
+        podgroups=[podgroup("whole", min_member=2, phase="Running"), podgroup("next", priority_class="high")],
+        pods=[*pods("whole", 2, node="n0", cpu=1), *pods("next", 1, cpu=1)],
+        priorityclasses=PRIORITIES,
+    )
+    alone = conf("preempt", ["gang"], ["nodeorder"])
+    assert decided(last_cycle({**at_minimum, "scheduler_conf": alone}), "evict") == []
+    asked_after = conf("preempt", ["gang"], ["priority"])
+    cycle = last_cycle({**at_minimum, "scheduler_conf": asked_after})
+    assert decided(cycle, "evict") == ["default/whole-1"]
+    assert cycle["explain"]["victims"][0]["tier"] == 2
+
+
+def test_a_system_pod_is_evicted_when_a_lower_tier_is_asked() -> None:
+    document = scenario(
+        nodes=[node("n0", cpu=1)],
+        podgroups=[
+            podgroup("dns", namespace="kube-system", min_member=0, priority_class="low", phase="Running"),
+            podgroup("next", priority_class="high"),
+        ],
+        pods=[
+            pod("dns-0", group="dns", namespace="kube-system", node="n0", cpu=1),
+            *pods("next", 1, cpu=1),
+        ],
+        priorityclasses=PRIORITIES,
+        conf=conf("preempt", ["conformance"], ["priority"]),
+    )
+    assert decided(last_cycle(document), "evict") == ["kube-system/dns-0"]
+
+
+def test_without_anybody_to_say_who_starves_nothing_is_preempted() -> None:
+    assert decided(last_cycle(crowded(["conformance"])), "evict") == []
+
+
+# reclaim
+
+
+def two_queues(*tiers: Any, size: int = 1, held: int = 6) -> Object:
+    """Return 8 cores for two queues of weight 1; `a` holds `held` pods of `size` cores, `b` waits."""
+    return scenario(
+        nodes=[node("n0", cpu=8)],
+        queues=[queue("a"), queue("b")],
+        podgroups=[
+            podgroup("held", queue="a", min_member=0, phase="Running"),
+            podgroup("wants", queue="b", min_member=1),
+        ],
+        pods=[*pods("held", held, node="n0", cpu=size), *pods("wants", 4, cpu=3)],
+        conf=conf("reclaim", *tiers),
+    )
+
+
+def test_the_last_victim_takes_its_queue_below_deserved() -> None:
+    document = two_queues(["gang", "proportion"], size=5, held=1)
+    document["pods"][1]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "4"
+    cycle = last_cycle(document)
+    assert decided(cycle, "evict") == ["default/held-0"]
+    before, after = (queue_figures(cycle, "a", moment) for moment in ("at_open", "at_end"))
+    assert before["deserved"]["cpu"] == 4000
+    assert (before["allocated"]["cpu"], after["allocated"]["cpu"]) == (5000, 0)
+
+
+def test_the_first_tier_decides_and_proportion_below_it_protects_nobody() -> None:
+    within = two_queues(["gang", "conformance"], ["proportion"], size=1, held=4)
+    within["nodes"] = [node("n0", cpu=4), node("n1", cpu=4, unschedulable=True)]
+    cycle = last_cycle(within)
+    held = queue_figures(cycle, "a", "at_open")
+    assert held["allocated"]["cpu"] <= held["deserved"]["cpu"], "a has no more than it deserves"
+    assert len(decided(cycle, "evict")) == 3, "and loses pods, for gang's tier names victims"
+    asked_first = {**within, "scheduler_conf": conf("reclaim", ["gang", "proportion"])}
+    assert decided(last_cycle(asked_first), "evict") == []
+
+
+def test_reclaim_places_beyond_deserved_when_preemptive_is_switched_off() -> None:
+    tier = ["gang", ("proportion", {"enablePreemptive": False, "enableReclaimable": False})]
+    document = two_queues(tier, held=8)
+    document["podgroups"][1]["spec"]["minMember"] = 2
+    figures = queue_figures(last_cycle(document), "b")
+    assert figures["deserved"]["cpu"] == 4000
+    assert figures["allocated"]["cpu"] == 6000, "reclaim does not ask whether the queue may take the task"
+
+
+# bounds
+
+
+def test_small_pods_keep_a_queue_from_being_overused() -> None:
+    document = scenario(
+        nodes=[node("n0", cpu=4)],
+        queues=[queue("a")],
+        podgroups=[podgroup("held", queue="a", phase="Running"), podgroup("wants", queue="a")],
+        pods=[*pods("held", 4, node="n0", cpu=1), *pods("wants", 4, cpu=1)],
+        conf=conf("allocate", ["gang", "proportion"]),
+    )
+    figures = queue_figures(last_cycle(document), "a")
+    assert figures["allocated"]["cpu"] == figures["deserved"]["cpu"] == 4000
+    assert figures["deserved"]["pods"] == 8, "four more pods would still be deserved"
+    assert not figures["overused"]
+
+
+@pytest.mark.parametrize("plugin", ["proportion", "capacity"])
+def test_a_capability_in_pods_bounds_nothing(plugin: str) -> None:
+    document = scenario(
+        nodes=[node("n0", cpu=4)],
+        queues=[queue("a", capability={"cpu": 4, "memory": "8Gi", "pods": 1})],
+        podgroups=[podgroup("many", queue="a", min_member=3)],
+        pods=pods("many", 3, cpu=1),
+        conf=conf("allocate", ["gang"], [plugin]),
+    )
+    cycle = last_cycle(document)
+    assert len(decided(cycle, "bind")) == 3
+    assert queue_figures(cycle, "a")["realCapability"]["pods"] == 1
+
+
+def test_the_shares_of_parents_are_stale_in_a_tree() -> None:
+    def placed(*, tree: bool) -> list[int]:
+        parents = [queue("a"), queue("b")] if tree else []
+        document = scenario(
+            nodes=[node("n0", cpu=12, memory="48Gi")],
+            queues=[
+                *parents,
+                queue("a-jobs", parent="a" if tree else None),
+                queue("b-jobs", parent="b" if tree else None),
+            ],
+            podgroups=[
+                podgroup(f"{name}{number}", queue=f"{name}-jobs") for name in "ab" for number in range(12)
+            ],
+            pods=[
+                pod(f"{name}{number}", group=f"{name}{number}", cpu=1)
+                for name in "ab"
+                for number in range(12)
+            ],
+            conf=conf("allocate", ["gang"], [("capacity", {"enableHierarchy": tree})]),
+        )
+        for entry in document["queues"]:
+            entry["spec"]["deserved"] = {"cpu": "6", "memory": "24Gi"}
+        bound = decided(last_cycle(document), "bind")
+        return [sum(name.startswith(f"default/{queue}") for name in bound) for queue in "ab"]
+
+    assert placed(tree=False) == [6, 6]
+    assert placed(tree=True) == [12, 0], "the parents' shares of the session's open decide all along"
+
+
+# binding
+
+
+def overcommitted() -> Object:
+    return scenario(
+        nodes=[node("n0", cpu=1)],
+        podgroups=[podgroup("idle", min_member=2)],
+        pods=[pod("big", node="n0", cpu=2), *pods("idle", 2)],
+        conf=conf("backfill", ["gang"]),
+    )
+
+
+def test_an_over_committed_node_refuses_a_bind() -> None:
+    cycle = last_cycle(overcommitted())
+    assert [(d["op"], d["state"]) for d in cycle["decisions"]] == [("allocate", "kept"), ("allocate", "kept")]
+    assert statuses(cycle, "idle") == ["Allocated", "Allocated"]
+    assert cycle["nodes"][0]["idle"]["cpu"] == -1000
+
+
+def test_a_gang_that_waits_for_others_to_end_keeps_what_it_has() -> None:
+    document = scenario(
+        nodes=[node("n0", cpu=2)],
+        podgroups=[
+            podgroup("old", phase="Running"),
+            podgroup("gang", min_member=2, created=1),
+            podgroup("late", min_member=1, created=2),
+        ],
+        pods=[
+            pod("old-0", group="old", node="n0", cpu=1, deleting=True),
+            *pods("gang", 2, cpu=1),
+            *pods("late", 1, cpu=1),
+        ],
+        conf=conf("allocate", ["gang"]),
+    )
+    cycle = last_cycle(document)
+    assert [(d["op"], d["pod"], d["state"]) for d in cycle["decisions"]] == [
+        ("allocate", "default/gang-0", "kept"),
+        ("pipeline", "default/gang-1", "kept"),
+    ]
+    assert statuses(cycle, "late") == ["Pending"], (
+        "the core is idle, but promised to a gang that cannot start"
+    )
+
+
+def test_predicates_that_do_not_filter_let_only_backfill_place() -> None:
+    document = scenario(
+        nodes=[node("n0", cpu=2)],
+        podgroups=[podgroup("asks"), podgroup("idle")],
+        pods=[*pods("asks", 1, cpu=1), *pods("idle", 1)],
+        conf=conf("allocate, backfill", ["gang", ("predicates", {"enablePredicate": False})]),
+    )
+    cycle = last_cycle(document)
+    assert decided(cycle, "bind") == ["default/idle-0"]
+    assert cycle["nodes"][0]["used"]["cpu"] == 0
+
+
+# enqueue
+
+
+def entering(*tier: str) -> list[str]:
+    """Return who enters a cluster of 10 cores of which another scheduler's pod uses 8."""
+    document = scenario(
+        nodes=[node("n0", cpu=10, memory="10Gi")],
+        queues=[queue("a")],
+        podgroups=[
+            podgroup("large", queue="a", phase="Pending", min_resources={"cpu": 9}, created=1),
+            podgroup("small", queue="a", phase="Pending", min_resources={"cpu": 2}, created=2),
+        ],
+        pods=[
+            pod("theirs", node="n0", cpu=8, spec={"schedulerName": "default-scheduler"}),
+            *pods("large", 1, cpu=9),
+            *pods("small", 1, cpu=2),
+        ],
+        conf=conf("enqueue", [(name, _factor(name)) for name in tier]),
+    )
+    return decided(last_cycle(document), "enqueue")
+
+
+def _factor(plugin: str) -> Object:
+    return {"arguments": {"overcommit-factor": 1.0}} if plugin == "overcommit" else {}
+
+
+def test_a_vote_books_what_a_later_plugin_rejects() -> None:
+    assert entering("overcommit", "proportion") == ["default/small"]
+    assert entering("proportion", "overcommit") == [], "proportion still counts the large job as let in"
+
+
+def test_evictions_before_enqueue_crash_the_scheduler() -> None:
+    document = scenario(
+        nodes=[node("n0", cpu=4)],
+        queues=[queue("a"), queue("b")],
+        podgroups=[
+            podgroup("held", queue="a", min_member=0, phase="Running"),
+            podgroup("new", queue="a", phase="Pending", min_resources={"cpu": "500m"}),
+            podgroup("wants", queue="b"),
+        ],
+        pods=[*pods("held", 4, node="n0", cpu=1), *pods("new", 1, cpu="500m"), *pods("wants", 1, cpu=2)],
+    )
+    tiers = (["gang"], ["proportion"])
+    entered = last_cycle({**document, "scheduler_conf": conf("enqueue, reclaim", *tiers)})
+    assert len(decided(entered, "evict")) == 2
+    crashed = simulate_document({**document, "scheduler_conf": conf("reclaim, enqueue", *tiers)})
+    assert "crash" in crashed["error"], "what is elastic is as old as the session, what is allocated is not"
+
+
+# the order of the input
+
+
+def test_the_later_of_two_global_default_classes_wins() -> None:
+    first = priority_class("first", 1, globalDefault=True)
+    second = priority_class("second", 2, globalDefault=True)
+
+    def priority(classes: list[Object]) -> int:
+        cycle = last_cycle(scenario(podgroups=[podgroup("a")], priorityclasses=classes))
+        return int(cycle["podgroups"][0]["priority"])
+
+    assert (priority([first, second]), priority([second, first])) == (2, 1)
