@@ -124,12 +124,18 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
 else:
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 
+REDIS_URL = env.str("REDIS_URL", default="")
 CACHES = {
-    "default": {
-        "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
-        "LOCATION": str(VAR_DIR / "cache"),
-    }
+    "default": (
+        {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+        if REDIS_URL
+        else {
+            "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+            "LOCATION": str(VAR_DIR / "cache"),
+        }
+    )
 }
+"""Shared by all web processes of this installation."""
 
 # Static files
 
@@ -155,7 +161,6 @@ FILE_UPLOAD_TEMP_DIR.mkdir(exist_ok=True)
 
 # Messages. A message is only a kick; the Run row is the truth, so it may be lost
 
-REDIS_URL = env.str("REDIS_URL", default="")
 CELERY_BROKER_URL = REDIS_URL or "filesystem://localhost"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {}
 if not REDIS_URL:

@@ -1,0 +1,29 @@
+# One image for web, worker and migrate.
+FROM python:3.11-slim-bookworm
+
+ENV PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1 \
+    DJANGO_SETTINGS_MODULE=config.settings \
+    QUEUECAST_VAR=/var/lib/queuecast
+
+RUN useradd --system --create-home --home-dir /var/lib/queuecast queuecast
+WORKDIR /srv/queuecast
+
+COPY requirements/base.txt requirements/base.txt
+RUN pip install --no-cache-dir --require-hashes -r requirements/base.txt
+
+COPY manage.py ./
+COPY config config
+COPY manifests manifests
+COPY planner planner
+COPY scheduler_core scheduler_core
+COPY static static
+COPY templates templates
+
+USER queuecast
+# The secret of the build signs nothing: it is gone with this layer's process.
+RUN QUEUECAST_SECRET_KEY=build python manage.py collectstatic --noinput --verbosity 0
+
+EXPOSE 8000
+CMD ["gunicorn", "config.wsgi:application", "--bind", "0.0.0.0:8000", "--worker-class", "gthread", \
+     "--workers", "2", "--threads", "4", "--timeout", "120", "--no-control-socket"]
