@@ -11,44 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.resource import UNLIMITED, Absent, Resource, exceeded_part
-
-
-class Demand(NamedTuple):
-    """What one job adds to its queue.
-
-    Attributes
-    ----------
-    allocated : Resource
-        Held by tasks in an allocated status.
-    request : Resource
-        The same plus what pending tasks ask for, gated ones included.
-    inqueue : Resource or None
-        The part of minResources that is promised but not held; None: the job has nothing promised.
-    elastic : Resource or None
-        Held above minResources; None: the job holds nothing.
-
-    """
-
-    allocated: Resource
-    request: Resource
-    inqueue: Resource | None
-    elastic: Resource | None
-
-
-def demand_of(job: JobInfo) -> Demand:
-    """Return what a job adds to its queue."""
-    request = job.allocated.clone()
-    for task in job.by_status[TaskStatus.PENDING].values():
-        request.add(task.request)
-    inqueue = job.deduct_gated(job.inqueue_resource()) if job.reserves_inqueue() else None
-    elastic = job.elastic() if job.allocated_count else None
-    return Demand(job.allocated, request, inqueue, elastic)
 
 
 class QueueAccount:
@@ -106,14 +74,23 @@ class QueueAccount:
         twin.allocated = self.allocated.clone()
         return twin
 
-    def count(self, demand: Demand) -> None:
-        """Add what one job holds, asks for and has reserved."""
-        self.allocated.add(demand.allocated)
-        self.request.add(demand.request)
-        if demand.inqueue is not None:
-            self.inqueue.add(demand.inqueue)
-        if demand.elastic is not None:
-            self.elastic.add(demand.elastic)
+    def count(self, job: JobInfo) -> None:
+        """Add what one job holds, asks for, has reserved and holds above its minimum."""
+        if job.allocated_count:
+            self.allocated.add(job.allocated)
+            self.request.add(job.allocated)
+            self.elastic.add(job.elastic())
+        for task in job.by_status[TaskStatus.PENDING].values():
+            self.request.add(task.request)
+        if job.reserves_inqueue():
+            self.inqueue.add(job.deduct_gated(job.inqueue_resource()))
+
+    def include(self, other: QueueAccount) -> None:
+        """Add all that another queue's jobs have, as an ancestor of it."""
+        self.allocated.add(other.allocated)
+        self.request.add(other.request)
+        self.elastic.add(other.elastic)
+        self.inqueue.add(other.inqueue)
 
     def share_of_deserved(self) -> float:
         """Return the largest allocated / deserved over what is deserved (`pods` too); 0 when nothing is."""

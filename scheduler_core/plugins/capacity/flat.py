@@ -6,7 +6,7 @@ Source: volcano ``pkg/scheduler/plugins/capacity/capacity.go`` (buildQueueAttrs)
 from __future__ import annotations
 
 from scheduler_core.framework.session import Session
-from scheduler_core.model.queue_account import capability_of, demand_of, real_capability
+from scheduler_core.model.queue_account import capability_of, real_capability
 from scheduler_core.plugins.capacity.account import CapacityAccount, Queues
 from scheduler_core.resource import Absent, Resource, maximum, total_of
 
@@ -32,7 +32,7 @@ def flat_queues(session: Session) -> Queues:
             )
             account.deserved = _deserved(account)
     for job in session.jobs.values():
-        queues.accounts[job.queue].count(demand_of(job))
+        queues.accounts[job.queue].count(job)
     for account in queues.accounts.values():
         account.share = account.share_of_deserved()
         if session.trace is not None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from scheduler_core.framework.session import Session
 from scheduler_core.model.queue import ROOT, QueueInfo
-from scheduler_core.model.queue_account import demand_of, real_capability
+from scheduler_core.model.queue_account import real_capability
 from scheduler_core.plugins.capacity.account import CapacityAccount, Queues
 from scheduler_core.resource import UNLIMITED, UNLIMITED_SCALAR, Resource, maximum, total_of
 from scheduler_core.trace import Trace
@@ -87,13 +87,18 @@ def cycle_in(queues: Queues) -> str:
 
 def _count_jobs(session: Session, queues: Queues) -> str:
     """Count every job in its queue and all ancestors; return what is in the way."""
+    obstacle = ""
+    leaves = {}
     for job in session.jobs.values():
         if not queues.is_leaf(job.queue):
-            return f"job {job.key} is in queue {job.queue}, which has children"
-        demand = demand_of(job)
-        for account in queues.chain(job.queue):
-            account.count(demand)
-    return ""
+            obstacle = f"job {job.key} is in queue {job.queue}, which has children"
+            break
+        leaf = leaves[job.queue] = queues.accounts[job.queue]
+        leaf.count(job)
+    for name, leaf in leaves.items():
+        for ancestor in queues.chain(name)[1:]:
+            ancestor.include(leaf)
+    return obstacle
 
 
 def _check_root(queues: Queues) -> str:

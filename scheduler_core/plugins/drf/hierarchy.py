@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scheduler_core.framework.session import Session
-from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
-from scheduler_core.model.queue_account import demand_of
+from scheduler_core.model.status import TaskStatus
 from scheduler_core.plugins.drf.share import JobAccount, Yardstick
 from scheduler_core.plugins.drf.tree import HierarchyTree, InnerNode, JobLeaf, TreeNode
-from scheduler_core.resource import Resource
+from scheduler_core.resource import Resource, total_of
 from scheduler_core.trace import Trace, Why
 
 RULE = "hdrf.rule"
@@ -60,9 +60,10 @@ class Hierarchy:
         self.tree = HierarchyTree(session.nodes.axis, yardstick, by_design=by_design)
         for key, account in accounts.items():
             job = account.job
-            request = demand_of(job).request if by_design else job.total_request()
+            request = outstanding(job) if by_design else job.total_request()
             self.tree.add_job(key, session.queues[job.queue], account.allocated, request)
         self.tree.complete()
+        self._paths = {name: queue.hierarchy.split("/") for name, queue in session.queues.items()}
         if session.trace is not None:
             self.tell(session.trace)
 
@@ -79,7 +80,7 @@ class Hierarchy:
         Where they differ first, a saturated node comes last, else the smaller share per weight first.
         """
         self.tree.refresh()
-        left_path, right_path = left.hierarchy.split("/"), right.hierarchy.split("/")
+        left_path, right_path = self._paths[left.name], self._paths[right.name]
         mine: TreeNode = self.tree.root
         theirs: TreeNode = self.tree.root
         depth = min(len(left_path), len(right_path))
@@ -106,8 +107,8 @@ class Hierarchy:
         if account is None:
             return []
         tree, total = self.tree, self.tree.total_allocated
-        tree.total_allocated = total.clone().add(reclaimer.request)
-        tree.hold(account.job.key, account.allocated.clone().add(reclaimer.request))
+        grown = account.allocated.clone().add(reclaimer.request)
+        tree.hold(account.job.key, grown, total.clone().add(reclaimer.request))
         queue = self.session.queues[account.job.queue]
         accepted = []
         for task in candidates:
@@ -119,31 +120,27 @@ class Hierarchy:
                 accepted.append(task)
             if why is not None:
                 why[task.uid] = _explain(comparison)
-        tree.total_allocated = total
-        tree.hold(account.job.key, account.allocated)
+        tree.hold(account.job.key, account.allocated, total)
         return accepted
 
     def _compare_without(self, task: TaskInfo, theirs: JobAccount, queue: QueueInfo) -> Comparison:
         """Compare the reclaimer's queue with a candidate's as if the candidate were gone."""
         tree, total = self.tree, self.tree.total_allocated
-        tree.total_allocated = total.clone().sub(task.request)
-        tree.hold(theirs.job.key, theirs.allocated.clone().sub(task.request))
+        shrunk = theirs.allocated.clone().sub(task.request)
+        tree.hold(theirs.job.key, shrunk, total.clone().sub(task.request))
         comparison = self.compare(queue, self.session.queues[theirs.job.queue])
-        tree.total_allocated = total
-        tree.hold(theirs.job.key, theirs.allocated)
+        tree.hold(theirs.job.key, theirs.allocated, total)
         return comparison
 
     # events
 
     def allocate(self, account: JobAccount, request: Resource) -> None:
         """Count a task that takes its place; its job's account has it already."""
-        self.tree.total_allocated.add(request)
-        self.tree.hold(account.job.key, account.allocated)
+        self.tree.hold(account.job.key, account.allocated, self.tree.total_allocated.add(request))
 
     def deallocate(self, account: JobAccount, request: Resource) -> None:
         """Count a task that gives its place back; its job's account has lost it already."""
-        self.tree.total_allocated.sub(request)
-        self.tree.hold(account.job.key, account.allocated)
+        self.tree.hold(account.job.key, account.allocated, self.tree.total_allocated.sub(request))
 
     # what is shown
 
@@ -176,7 +173,7 @@ class Hierarchy:
         self.tree.refresh()
         for name in sorted({account.job.queue for account in self.accounts.values()}):
             node: TreeNode = self.tree.root
-            for level, part in enumerate(self.session.queues[name].hierarchy.split("/")):
+            for level, part in enumerate(self._paths[name]):
                 node = node if level == 0 else _child(node, part)
                 trace.deserved.setdefault(name, []).append(
                     {
@@ -190,6 +187,12 @@ class Hierarchy:
                         "allocated": self._inner_allocated(node),
                     }
                 )
+
+
+def outstanding(job: JobInfo) -> Resource:
+    """Return what a job holds and still asks for; finished tasks no longer ask."""
+    pending = job.by_status[TaskStatus.PENDING].values()
+    return total_of([job.allocated, *(task.request for task in pending)])
 
 
 def _child(node: TreeNode, key: str) -> TreeNode:

@@ -227,20 +227,21 @@ class HierarchyTree:
 
     # what is held
 
-    def hold(self, key: str, allocated: Resource) -> None:
-        """Say what a job holds now."""
+    def hold(self, key: str, allocated: Resource, total: Resource) -> None:
+        """Say what a job holds now, and all jobs together."""
+        self.total_allocated = total
         leaf = self.leaves[key]
         leaf.allocated = allocated
         self._stale[key] = leaf
 
     def refresh(self) -> None:
         """Bring every node up to date that depends on what has changed."""
+        if not self._stale:
+            return
         demanding = {name for name, total in self.yardstick.amounts if self.total_allocated.get(name) < total}
         if demanding != self.demanding:
             self.demanding = demanding
             self._stale = dict(self.leaves)
-        if not self._stale:
-            return
         changed: dict[int, dict[str, InnerNode]] = defaultdict(dict)
         for leaf in self._stale.values():
             leaf.share = self.yardstick.dominant_share(leaf.allocated)

@@ -9,7 +9,7 @@ import numpy as np
 
 from scheduler_core.framework.session import Session
 from scheduler_core.model.axis import ResourceAxis
-from scheduler_core.model.queue_account import QueueAccount, capability_of, demand_of, real_capability
+from scheduler_core.model.queue_account import QueueAccount, capability_of, real_capability
 from scheduler_core.plugins.proportion.deserved import Mask, Matrix, Round, rounds_of_deserved
 from scheduler_core.resource import MEMORY, PODS, Resource, total_of
 from scheduler_core.trace import Trace
@@ -34,7 +34,7 @@ def open_accounts(session: Session) -> dict[str, QueueAccount]:
                 capability=account.capability if queue.names_capability else None,
             )
     for job in session.jobs.values():
-        accounts[job.queue].count(demand_of(job))
+        accounts[job.queue].count(job)
     return accounts
 
 
