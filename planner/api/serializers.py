@@ -1,10 +1,12 @@
 """What do scripts read and write? Our own fields in snake_case, Kubernetes objects as in their CRD."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from planner.engine.outcomes import amounts
 from planner.engine.queues import queue_spec
 from planner.models import (
     Decision,
@@ -18,6 +20,7 @@ from planner.models import (
 )
 from planner.rows import Amounts
 
+_MEASURED = ("required", "available", "missing")
 _UNITS = {"cpu": "millicores", "memory": "bytes", "pods": "pods"}
 
 
@@ -237,12 +240,37 @@ class QueueOutcomeSerializer(serializers.ModelSerializer[QueueOutcome]):
         ]  # fmt: skip
 
 
+class PendingSerializer(serializers.Serializer[Any]):
+    """What stopped a job first, and by how much; what does not apply to its gate is null."""
+
+    gate = serializers.CharField()
+    plugin = serializers.CharField(allow_null=True)
+    queue = serializers.CharField(allow_null=True)
+    pod = serializers.CharField(allow_null=True)
+    resource = serializers.CharField(allow_null=True)
+    required = AmountSerializer(allow_null=True)  # type: ignore[assignment]  # a field, not the base's flag
+    available = AmountSerializer(allow_null=True)
+    missing = AmountSerializer(allow_null=True)
+    message = serializers.CharField(allow_null=True)
+    nodes = serializers.DictField(child=serializers.IntegerField(), help_text="Nodes by reason.")
+
+    def to_representation(self, instance: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the core's explanation with a unit at each amount."""
+        resource = instance.get("resource")
+        measured = amounts({key: instance[key] for key in _MEASURED if key in instance})
+        return {
+            **{key: instance.get(key) for key in self.get_fields()},
+            **{key: amount_body(resource, value) for key, value in measured.items() if resource},
+            "nodes": instance.get("nodes") or {},
+        }
+
+
 class JobOutcomeSerializer(serializers.ModelSerializer[JobOutcome]):
     """What a run made of one job, at the end of its last cycle."""
 
     task_status = serializers.DictField(child=serializers.IntegerField())
     pending_reasons = serializers.DictField()
-    pending_explain = serializers.DictField()
+    pending_explain = serializers.SerializerMethodField()
 
     class Meta:
         model = JobOutcome
@@ -251,6 +279,11 @@ class JobOutcomeSerializer(serializers.ModelSerializer[JobOutcome]):
             "pending", "ready", "pipelined", "starving", "gate", "message", "fit_error", "pending_reasons",
             "pending_explain",
         ]  # fmt: skip
+
+    @extend_schema_field(PendingSerializer(allow_null=True))
+    def get_pending_explain(self, job: JobOutcome) -> dict[str, Any] | None:
+        """Return why the job waits, or None when it does not."""
+        return PendingSerializer(job.pending_explain).data if job.pending_explain else None
 
 
 class VictimSerializer(serializers.ModelSerializer[Victim]):

@@ -208,6 +208,23 @@ def test_jobs_are_filtered_by_what_became_of_them(api: APIClient, finished_run: 
     ]
 
 
+def test_a_waiting_job_says_what_is_missing_in_units(api: APIClient) -> None:
+    why = {"gate": "queue", "plugin": "capacity", "queue": "waits", "resource": "cpu"}
+    numbers = {"required": 4000, "available": -1000, "missing": 5000}
+    run = factories.run()
+    run.job_outcomes.create(job="default/a", queue="waits", position=0, pending_explain={**why, **numbers})
+    run.job_outcomes.create(job="default/b", queue="waits", position=1)
+    stopped, running = rows(api, f"{address(run)}jobs/")
+    assert running["pending_explain"] is None
+    assert stopped["pending_explain"] == {
+        **why,
+        **{key: {"value": value, "unit": "millicores", "unlimited": False} for key, value in numbers.items()},
+        "pod": None,
+        "message": None,
+        "nodes": {},
+    }
+
+
 def test_an_edited_weight_changes_the_deserved_of_the_next_run(
     api: APIClient, transactional_db: None
 ) -> None:
