@@ -26,6 +26,7 @@ from scheduler_core.framework.session import Session
 from scheduler_core.model.snapshot import take_snapshot
 from scheduler_core.plugins.registry import OPENERS
 from scheduler_core.trace import Trace
+from scheduler_core.validate import problems
 
 ENGINE_VERSION = "1.15.1+1"
 
@@ -73,7 +74,11 @@ def simulate_document(document: Mapping[str, Any], options: Options = Options())
         A scenario whose `scheduler_conf` is a structure, or missing for Volcano's default.
 
     """
-    told: dict[str, Any] = {"name": str(document.get("name") or "")}
+    told: dict[str, Any] = {"name": str(document.get("name") or "") if isinstance(document, Mapping) else ""}
+    errors = [problem.message for problem in problems(document) if problem.severity == "error"]
+    if errors:
+        others = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        return {"name": told["name"], "error": errors[0] + others, "notes": []}
     try:
         return Simulation(document, options).run(told)
     except SchedulerPanic as error:

@@ -1,0 +1,211 @@
+"""What may stand in a field? Small checks that are put together to the forms of whole objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from scheduler_core.errors import InputError
+from scheduler_core.model.timestamps import parse_time
+from scheduler_core.quantity import QuantityError, parse_quantity
+from scheduler_core.resource import CPU, MEMORY, PODS, is_scalar_name
+from scheduler_core.validate.report import Place, Report, Severity
+
+Check = Callable[[Any, Place, Report], None]
+
+INT32 = 2**31 - 1
+INT64 = 2**63 - 1
+_COUNTED = frozenset({CPU, MEMORY, PODS, "ephemeral-storage"})
+
+
+def is_object(value: Any) -> bool:
+    """Tell whether a value is an object; the check is quick for what JSON and YAML give."""
+    return type(value) is dict or isinstance(value, Mapping)
+
+
+def anything(_value: Any, _place: Place, _report: Report) -> None:
+    """Take whatever there is: nobody reads it."""
+
+
+def text(value: Any, place: Place, report: Report) -> None:
+    """Take a text."""
+    if not isinstance(value, str):
+        report.wrong_type(place, "a text", value)
+
+
+def name(value: Any, place: Place, report: Report) -> None:
+    """Take the name of an object."""
+    if not isinstance(value, str):
+        report.wrong_type(place, "a text", value)
+    elif not value:
+        report.add("form.missing", "error", place, "is empty", fix="write the name")
+    elif "/" in value or len(value) > 253:
+        says = "is not a name that Kubernetes allows (at most 253 characters, no slash)"
+        report.add("name.illegal", "error", place, says, actual=value[:253], fix="choose another name")
+
+
+def flag(value: Any, place: Place, report: Report) -> None:
+    """Take true or false."""
+    if not isinstance(value, bool):
+        report.wrong_type(place, "true or false", value)
+
+
+def whole(least: int = 0, most: int = INT32) -> Check:
+    """Return a check that takes whole numbers between two bounds."""
+
+    def check(value: Any, place: Place, report: Report) -> None:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value // 1:
+            report.wrong_type(place, "a whole number", value)
+        elif not least <= value <= most:
+            limit = least if value < least else most
+            bound = "at least" if value < least else "at most"
+            says = f"is out of range: {bound} {limit} is allowed"
+            report.add(
+                "number.range",
+                "error",
+                place,
+                says,
+                actual=value,
+                limit=limit,
+                fix=f"{bound} {limit}",
+            )
+
+    return check
+
+
+def number(least: float = 0.0, most: float = 1e9) -> Check:
+    """Return a check that takes any numbers between two bounds."""
+
+    def check(value: Any, place: Place, report: Report) -> None:
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            report.wrong_type(place, "a number", value)
+        elif not least <= value <= most:
+            limit = most if value > most else least
+            says = f"is out of range: from {least:g} to {most:g} is allowed"
+            report.add("number.range", "error", place, says, actual=value, limit=limit, fix="write another")
+
+    return check
+
+
+def one_of(*words: str, severity: Severity = "error") -> Check:
+    """Return a check that takes one of these texts."""
+
+    def check(value: Any, place: Place, report: Report) -> None:
+        if not isinstance(value, str):
+            report.wrong_type(place, "a text", value)
+        elif value not in words:
+            allowed = ", ".join(word for word in words if word)
+            says = f"is {value[:40]!r}, which is none of {allowed}"
+            report.add("word.unknown", severity, place, says, actual=value, fix=f"write one of {allowed}")
+
+    return check
+
+
+def time(value: Any, place: Place, report: Report) -> None:
+    """Take an RFC 3339 time."""
+    if not isinstance(value, str):
+        report.wrong_type(place, "a time", value)
+        return
+    try:
+        if value:
+            parse_time(value)
+    except InputError as error:
+        report.add("time.unreadable", "error", place, f": {error}", actual=value, fix="write a time in UTC")
+
+
+def quantity(value: Any, place: Place, report: Report) -> None:
+    """Take a quantity of at least 0."""
+    try:
+        amount = parse_quantity(value)
+    except QuantityError as error:
+        report.add(
+            "quantity.unreadable",
+            "error",
+            place,
+            f"cannot be read: {error}",
+            actual=value,
+            fix="500m, 2, 1.5Gi",
+        )
+        return
+    if amount < 0:
+        report.add(
+            "quantity.negative", "error", place, "is below 0", actual=value, limit=0, fix="write 0 or more"
+        )
+    elif amount >= INT64:
+        says = "is larger than Kubernetes can hold, which cuts it at 9.2e18"
+        report.add("quantity.huge", "warning", place, says, actual=value, limit=INT64, fix="write less")
+
+
+def quantities(value: Any, place: Place, report: Report) -> None:
+    """Take a resource list."""
+    if not is_object(value):
+        report.wrong_type(place, "an object of resources and amounts", value)
+        return
+    for resource, amount in value.items():
+        if type(amount) is str and (resource, amount) in report.sound_amounts:
+            continue
+        found = len(report.problems)
+        if amount is not None:
+            quantity(amount, (place, resource), report)
+        if not isinstance(resource, str) or not (resource in _COUNTED or is_scalar_name(resource)):
+            _uncounted(resource, (place, resource), report)
+        if type(amount) is str and found == len(report.problems):
+            report.sound_amounts.add((resource, amount))
+
+
+def _uncounted(resource: Any, place: Place, report: Report) -> None:
+    prefixes = ("count/", "requests.", "limits.")
+    if not (isinstance(resource, str) and resource.startswith(prefixes)):
+        says = "is no resource that the scheduler counts; extended ones have a domain, as nvidia.com/gpu"
+        report.add("quantity.uncounted", "remark", place, says, fix="write the resource's whole name")
+
+
+def list_of(item: Check) -> Check:
+    """Return a check that takes a list of things."""
+
+    def check(value: Any, place: Place, report: Report) -> None:
+        if not isinstance(value, list):
+            report.wrong_type(place, "a list", value)
+            return
+        for index, entry in enumerate(value):
+            if entry is None:
+                report.wrong_type((place, index), "an entry", entry)
+            else:
+                item(entry, (place, index), report)
+
+    return check
+
+
+def map_of(item: Check) -> Check:
+    """Return a check that takes an object whose keys are free."""
+
+    def check(value: Any, place: Place, report: Report) -> None:
+        if not is_object(value):
+            report.wrong_type(place, "an object", value)
+            return
+        for key, entry in value.items():
+            if entry is not None:
+                item(entry, (place, key), report)
+
+    return check
+
+
+def record(fields: Mapping[str, Check], required: Collection[str] = ()) -> Check:
+    """Return a check that takes an object with these fields; other fields are nobody's business."""
+    known = list(fields.items())
+
+    def check(value: Any, place: Place, report: Report) -> None:
+        if not is_object(value):
+            report.wrong_type(place, "an object", value)
+            return
+        for key, item in known:
+            entry = value.get(key)
+            if entry is not None:
+                item(entry, (place, key), report)
+            elif key in required:
+                report.missing((place, key))
+
+    return check
+
+
+texts = map_of(text)

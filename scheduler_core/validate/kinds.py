@@ -1,0 +1,255 @@
+"""Which fields of each kind does the scheduler read, and of what type are they?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from scheduler_core.validate.fields import (
+    INT32,
+    INT64,
+    Check,
+    anything,
+    flag,
+    list_of,
+    map_of,
+    name,
+    one_of,
+    quantities,
+    record,
+    text,
+    texts,
+    time,
+    whole,
+)
+
+OWNER = record({"uid": text, "controller": flag})
+METADATA = record(
+    {
+        "name": name,
+        "namespace": text,
+        "uid": text,
+        "labels": texts,
+        "annotations": texts,
+        "creationTimestamp": time,
+        "deletionTimestamp": time,
+        "ownerReferences": list_of(OWNER),
+    },
+    required=["name"],
+)
+CONDITION = record({"type": text, "status": text, "reason": text, "lastTransitionTime": time})
+SELECTOR_EXPRESSION = record(
+    {"key": text, "operator": text, "values": list_of(text)}, required=["key", "operator"]
+)
+LABEL_SELECTOR = record({"matchLabels": texts, "matchExpressions": list_of(SELECTOR_EXPRESSION)})
+
+
+def _object(*, spec: Check = anything, status: Check = anything, **fields: Check) -> Check:
+    return record({"metadata": METADATA, "spec": spec, "status": status, **fields}, required=["metadata"])
+
+
+# pods
+
+NODE_TERM = record(
+    {"matchExpressions": list_of(SELECTOR_EXPRESSION), "matchFields": list_of(SELECTOR_EXPRESSION)}
+)
+WEIGHT = whole(-INT32 - 1)
+NODE_AFFINITY = record(
+    {
+        "requiredDuringSchedulingIgnoredDuringExecution": record({"nodeSelectorTerms": list_of(NODE_TERM)}),
+        "preferredDuringSchedulingIgnoredDuringExecution": list_of(
+            record({"weight": WEIGHT, "preference": NODE_TERM})
+        ),
+    }
+)
+POD_TERM = record(
+    {
+        "labelSelector": LABEL_SELECTOR,
+        "topologyKey": text,
+        "namespaces": list_of(text),
+        "namespaceSelector": LABEL_SELECTOR,
+        "matchLabelKeys": list_of(text),
+        "mismatchLabelKeys": list_of(text),
+    }
+)
+POD_AFFINITY = record(
+    {
+        "requiredDuringSchedulingIgnoredDuringExecution": list_of(POD_TERM),
+        "preferredDuringSchedulingIgnoredDuringExecution": list_of(
+            record({"weight": WEIGHT, "podAffinityTerm": POD_TERM})
+        ),
+    }
+)
+AFFINITY = record(
+    {"nodeAffinity": NODE_AFFINITY, "podAffinity": POD_AFFINITY, "podAntiAffinity": POD_AFFINITY}
+)
+TOLERATION = record(
+    {"key": text, "operator": text, "value": text, "effect": text, "tolerationSeconds": whole(-INT64)}
+)
+SPREAD = record(
+    {
+        "maxSkew": whole(),
+        "topologyKey": text,
+        "whenUnsatisfiable": text,
+        "labelSelector": LABEL_SELECTOR,
+        "minDomains": whole(),
+        "nodeAffinityPolicy": text,
+        "nodeTaintsPolicy": text,
+        "matchLabelKeys": list_of(text),
+    }
+)
+RESOURCES = record({"requests": quantities, "limits": quantities})
+CONTAINER = record(
+    {
+        "name": text,
+        "image": text,
+        "resources": RESOURCES,
+        "restartPolicy": text,
+        "ports": list_of(
+            record({"containerPort": whole(), "hostPort": whole(), "protocol": text, "hostIP": text})
+        ),
+    }
+)
+POD_SPEC_SCALARS: Mapping[str, Check] = {
+    "nodeName": text,
+    "schedulerName": text,
+    "priority": whole(-INT32 - 1),
+    "priorityClassName": text,
+    "preemptionPolicy": one_of("", "Never", "PreemptLowerPriority"),
+}
+POD_SPEC_PARTS: Mapping[str, Check] = {
+    "containers": list_of(CONTAINER),
+    "initContainers": list_of(CONTAINER),
+    "nodeSelector": texts,
+    "affinity": AFFINITY,
+    "tolerations": list_of(TOLERATION),
+    "topologySpreadConstraints": list_of(SPREAD),
+    "schedulingGates": list_of(record({"name": text}, required=["name"])),
+    "overhead": quantities,
+    "resources": RESOURCES,
+    "volumes": list_of(record({})),
+    "resourceClaims": list_of(record({})),
+    "hostNetwork": flag,
+}
+POD_SPEC = record({**POD_SPEC_SCALARS, **POD_SPEC_PARTS})
+POD_STATUS = record(
+    {
+        "phase": one_of("", "Pending", "Running", "Succeeded", "Failed", "Unknown"),
+        "nominatedNodeName": text,
+        "startTime": time,
+        "conditions": list_of(CONDITION),
+        "containerStatuses": list_of(record({"name": text, "ready": flag})),
+    }
+)
+
+# jobs
+
+POD_TEMPLATE = record({"metadata": record({"labels": texts, "annotations": texts}), "spec": POD_SPEC})
+JOB_TASK = record(
+    {
+        "name": text,
+        "replicas": whole(),
+        "minAvailable": whole(),
+        "template": POD_TEMPLATE,
+        "topologyPolicy": text,
+        "partitionPolicy": record(
+            {"totalPartitions": whole(), "partitionSize": whole(), "minPartitions": whole()}
+        ),
+        "dependsOn": record({"name": list_of(text), "iteration": text}),
+    }
+)
+JOB_SPEC = record(
+    {
+        "queue": text,
+        "schedulerName": text,
+        "minAvailable": whole(),
+        "priorityClassName": text,
+        "tasks": list_of(JOB_TASK),
+    }
+)
+JOB_STATUS = record({"state": record({"phase": text}), "version": whole(), "retryCount": whole()})
+
+# queues
+
+GROUP_LISTS = record(
+    {
+        "requiredDuringSchedulingIgnoredDuringExecution": list_of(text),
+        "preferredDuringSchedulingIgnoredDuringExecution": list_of(text),
+    }
+)
+QUEUE_SPEC = record(
+    {
+        "weight": whole(),
+        "priority": whole(-INT32 - 1),
+        "parent": text,
+        "reclaimable": flag,
+        "capability": quantities,
+        "deserved": quantities,
+        "guarantee": record({"resource": quantities}),
+        "dequeueStrategy": one_of("", "fifo", "traverse", severity="warning"),
+        "affinity": record({"nodeGroupAffinity": GROUP_LISTS, "nodeGroupAntiAffinity": GROUP_LISTS}),
+    }
+)
+QUEUE_STATUS = record(
+    {
+        "state": one_of("", "Open", "Closed", "Closing", "Unknown", severity="warning"),
+        "allocated": quantities,
+    }
+)
+
+PODGROUP_SPEC = record(
+    {
+        "minMember": whole(),
+        "minTaskMember": map_of(whole()),
+        "queue": text,
+        "priorityClassName": text,
+        "minResources": quantities,
+        "networkTopology": record({"mode": text, "highestTierAllowed": whole(), "highestTierName": text}),
+        "subGroupPolicy": list_of(record({"name": text, "subGroupSize": whole(), "minSubGroups": whole()})),
+    }
+)
+PODGROUP_STATUS = record(
+    {
+        "phase": one_of("", "Pending", "Inqueue", "Running", "Unknown", "Completed", severity="warning"),
+        "conditions": list_of(CONDITION),
+    }
+)
+
+NODE_SPEC = record(
+    {
+        "unschedulable": flag,
+        "taints": list_of(record({"key": text, "value": text, "effect": text}, required=["key", "effect"])),
+    }
+)
+NODE_STATUS = record(
+    {
+        "allocatable": quantities,
+        "capacity": quantities,
+        "conditions": list_of(CONDITION),
+        "images": list_of(record({"names": list_of(text), "sizeBytes": whole(most=INT64)})),
+    }
+)
+
+QUOTA_AMOUNTS = record({"hard": quantities, "used": quantities})
+BUDGET_STATUS = record({"disruptionsAllowed": whole(-INT32 - 1), "disruptedPods": map_of(text)})
+
+POD = _object(spec=POD_SPEC, status=POD_STATUS)
+
+KINDS: Mapping[str, tuple[str, Check]] = {
+    "nodes": ("node", _object(spec=NODE_SPEC, status=NODE_STATUS)),
+    "queues": ("queue", _object(spec=QUEUE_SPEC, status=QUEUE_STATUS)),
+    "podgroups": ("podgroup", _object(spec=PODGROUP_SPEC, status=PODGROUP_STATUS)),
+    "pods": ("pod", POD),
+    "jobs": ("job", _object(spec=JOB_SPEC, status=JOB_STATUS)),
+    "priorityclasses": (
+        "priority class",
+        _object(value=whole(-INT32 - 1), globalDefault=flag, preemptionPolicy=text),
+    ),
+    "resourcequotas": ("resource quota", _object(spec=QUOTA_AMOUNTS, status=QUOTA_AMOUNTS)),
+    "namespaces": ("namespace", _object()),
+    "poddisruptionbudgets": (
+        "disruption budget",
+        _object(spec=record({"selector": LABEL_SELECTOR}), status=BUDGET_STATUS),
+    ),
+    "services": ("service", _object(spec=record({"selector": texts}))),
+}
+NAMESPACED = frozenset({"podgroups", "pods", "jobs", "resourcequotas", "poddisruptionbudgets", "services"})

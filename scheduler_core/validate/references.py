@@ -1,0 +1,315 @@
+"""Is every object there once, and is what it names there, too?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from scheduler_core.conf import SchedulerConf
+from scheduler_core.model.queue import ROOT
+from scheduler_core.model.snapshot import GROUP_NAME
+from scheduler_core.validate.fields import INT32, is_object
+from scheduler_core.validate.kinds import KINDS, NAMESPACED
+from scheduler_core.validate.report import Place, Report
+
+Object = Mapping[str, Any]
+
+DEFAULT = "default"
+MOST_PODS_OF_JOBS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The objects of one list whose names can be relied on, with their positions in it."""
+
+    name: str
+    place: Place
+    things: list[tuple[int, Object]]
+
+    def __iter__(self) -> Iterator[tuple[Place, Object]]:
+        return (((self.place, index), thing) for index, thing in self.things)
+
+    def __bool__(self) -> bool:
+        return bool(self.things)
+
+    def keys(self) -> list[Any]:
+        """Return what tells the objects apart: (namespace, name), or the name alone."""
+        if self.name not in NAMESPACED:
+            return self.names()
+        return [((m := thing["metadata"]).get("namespace") or DEFAULT, m["name"]) for _, thing in self.things]
+
+    def names(self) -> list[str]:
+        """Return the objects' names."""
+        return [thing["metadata"]["name"] for _, thing in self.things]
+
+    def look_at(self, place: Place, thing: Object, report: Report) -> None:
+        """Say that the next problems are about this object."""
+        metadata = thing["metadata"]
+        space = f"{metadata.get('namespace') or DEFAULT}/" if self.name in NAMESPACED else ""
+        queue = metadata["name"] if self.name == "queues" else ""
+        report.look_at(f"{KINDS[self.name][0]} {space}{metadata['name']}", place, queue)
+
+
+def check_references(
+    objects: Mapping[str, Listed], document: Object, conf: SchedulerConf | None, report: Report
+) -> None:
+    """Report duplicates, dangling names, circles of parents and numbers that contradict each other."""
+    for listed in objects.values():
+        _check_duplicates(listed, report)
+    _check_uids(objects["pods"], report)
+    _check_queues(objects["queues"], report)
+    queues = set(objects["queues"].names())
+    if document.get("default_queues") is not False:
+        queues |= {ROOT, DEFAULT}
+    _check_podgroups(objects, queues, report)
+    _check_nodes_of_pods(objects, report)
+    if not objects["jobs"]:
+        _check_groups_of_pods(objects, report)
+    _check_jobs(objects["jobs"], queues, report)
+    _check_nodes(objects["nodes"], report)
+    _check_classes(objects["priorityclasses"], report)
+    if conf is not None and conf.first_option("pdb") is not None:
+        _check_budgets(objects["poddisruptionbudgets"], report)
+
+
+def _spec(thing: Object) -> Object:
+    return thing.get("spec") or {}
+
+
+def _group(pod: Object) -> str:
+    """Return the podgroup that a pod names, empty when it names none."""
+    annotations = pod["metadata"].get("annotations")
+    group = annotations.get(GROUP_NAME) if is_object(annotations) else None
+    return group if isinstance(group, str) else ""
+
+
+def _check_duplicates(listed: Listed, report: Report) -> None:
+    keys = listed.keys()
+    if len(set(keys)) == len(keys):
+        return
+    seen = set()
+    for key, (place, thing) in zip(keys, listed, strict=True):
+        if key in seen:
+            listed.look_at(place, thing, report)
+            where = ((place, "metadata"), "name")
+            name = thing["metadata"]["name"]
+            report.add(
+                "name.duplicate", "error", where, "is taken by another one", actual=name, fix="rename one"
+            )
+        seen.add(key)
+
+
+def _check_uids(pods: Listed, report: Report) -> None:
+    uids = [uid for _, pod in pods.things if isinstance(uid := pod["metadata"].get("uid"), str) and uid]
+    if len(set(uids)) == len(uids):
+        return
+    seen: dict[str, str] = {}
+    for place, pod in pods:
+        uid, name = pod["metadata"].get("uid"), pod["metadata"]["name"]
+        if not isinstance(uid, str) or not uid:
+            continue
+        if uid in seen:
+            pods.look_at(place, pod, report)
+            where = ((place, "metadata"), "uid")
+            says = f"is also that of pod {seen[uid]}"
+            report.add("name.duplicate", "error", where, says, actual=uid, fix="give every pod its own uid")
+        seen[uid] = name
+
+
+# queues
+
+
+def _check_queues(queues: Listed, report: Report) -> None:
+    places = {queue["metadata"]["name"]: (place, queue) for place, queue in queues}
+    parents = {
+        name: parent
+        for name, (_, queue) in places.items()
+        if isinstance(parent := _spec(queue).get("parent"), str) and parent
+    }
+    circles = _circles(parents)
+    for name in sorted(parents):
+        place, queue = places[name]
+        queues.look_at(place, queue, report)
+        where = ((place, "spec"), "parent")
+        if name in circles:
+            says = f"makes a circle: {' -> '.join(circles[name][:10])}; Volcano crashes on it"
+            report.add("queue.cycle", "error", where, says, actual=parents[name], fix="choose another parent")
+        elif parents[name] not in places and parents[name] != ROOT:
+            says = f"names queue {parents[name]!r}, which does not exist"
+            fix = "create it or choose another; with a pod allocated below it Volcano crashes"
+            report.add("queue.parent_missing", "warning", where, says, actual=parents[name], fix=fix)
+
+
+def _circles(parents: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return, for every queue that lies on a circle of parents, that circle from the queue on."""
+    circles: dict[str, list[str]] = {}
+    done: set[str] = set()
+    for start in sorted(parents):
+        chain: dict[str, int] = {}
+        name = start
+        while name in parents and name not in done and name not in chain:
+            chain[name] = len(chain)
+            name = parents[name]
+        if name in chain:
+            circle = list(chain)[chain[name] :]
+            for position, member in enumerate(circle):
+                circles[member] = [*circle[position:], *circle[:position], member]
+        done.update(chain)
+    return circles
+
+
+# podgroups and pods
+
+
+def _check_podgroups(objects: Mapping[str, Listed], queues: set[str], report: Report) -> None:
+    classes = set(objects["priorityclasses"].names())
+    podgroups = objects["podgroups"]
+    for place, podgroup in podgroups:
+        spec = _spec(podgroup)
+        queue, priority_class = spec.get("queue") or DEFAULT, spec.get("priorityClassName")
+        if isinstance(queue, str) and queue not in queues:
+            podgroups.look_at(place, podgroup, report)
+            says = f"names queue {queue!r}, which does not exist: Volcano leaves the podgroup out"
+            where = ((place, "spec"), "queue")
+            report.add("podgroup.queue_missing", "warning", where, says, actual=queue, fix="create the queue")
+        if isinstance(priority_class, str) and priority_class and priority_class not in classes:
+            podgroups.look_at(place, podgroup, report)
+            says = f"names priority class {priority_class!r}, which does not exist: the default class counts"
+            where = ((place, "spec"), "priorityClassName")
+            fix = "add the priority class"
+            report.add("class.missing", "warning", where, says, actual=priority_class, fix=fix)
+
+
+def _check_nodes_of_pods(objects: Mapping[str, Listed], report: Report) -> None:
+    pods, nodes = objects["pods"], {"", None, *objects["nodes"].names()}
+    named = [_spec(pod).get("nodeName") for _, pod in pods.things]
+    if all(isinstance(node, str) or node is None for node in named) and nodes.issuperset(named):
+        return
+    for place, pod in pods:
+        node = _spec(pod).get("nodeName")
+        if isinstance(node, str) and node not in nodes:
+            pods.look_at(place, pod, report)
+            says = f"names node {node!r}, which does not exist: the pod takes no room anywhere"
+            where = ((place, "spec"), "nodeName")
+            report.add("pod.node_missing", "warning", where, says, actual=node, fix="add the node")
+
+
+def _check_groups_of_pods(objects: Mapping[str, Listed], report: Report) -> None:
+    pods, groups = objects["pods"], set(objects["podgroups"].keys())
+    named = [(pod["metadata"].get("namespace") or DEFAULT, _group(pod)) for _, pod in pods.things]
+    missing = {(namespace, group) for namespace, group in set(named) - groups if group}
+    if not missing:
+        return
+    for (namespace, group), (place, pod) in zip(named, pods, strict=True):
+        if (namespace, group) in missing:
+            pods.look_at(place, pod, report)
+            says = f"names podgroup {group!r}, which its namespace does not have: the pod is never scheduled"
+            where = (((place, "metadata"), "annotations"), GROUP_NAME)
+            fix = "add the podgroup"
+            report.add("pod.podgroup_missing", "warning", where, says, actual=group, fix=fix)
+
+
+# jobs
+
+
+def _check_jobs(jobs: Listed, queues: set[str], report: Report) -> None:
+    total = 0
+    for place, job in jobs:
+        jobs.look_at(place, job, report)
+        spec = _spec(job)
+        queue = spec.get("queue") or DEFAULT
+        if isinstance(queue, str) and queue not in queues:
+            says = f"names queue {queue!r}, which does not exist: the webhook refuses the job"
+            where = ((place, "spec"), "queue")
+            report.add("job.queue_missing", "warning", where, says, actual=queue, fix="create the queue")
+        tasks = list(_tasks_of(spec))
+        at_tasks = ((place, "spec"), "tasks")
+        if not tasks:
+            says = "has no entry: the webhook refuses the job"
+            report.add("job.no_task", "warning", at_tasks, says, fix="add a task")
+        total += sum(_count(task, "replicas") for _, task in tasks)
+        if total > MOST_PODS_OF_JOBS:
+            says = f"asks, with the jobs before, for more than {MOST_PODS_OF_JOBS} pods"
+            report.add(
+                "job.too_many_pods", "error", at_tasks, says, limit=MOST_PODS_OF_JOBS, fix="ask for fewer"
+            )
+            return
+        _check_tasks(place, spec, tasks, report)
+
+
+def _check_tasks(place: Place, spec: Object, tasks: list[tuple[int, Object]], report: Report) -> None:
+    at_tasks: Place = ((place, "spec"), "tasks")
+    seen: set[str] = set()
+    for index, task in tasks:
+        name = task.get("name") or f"default{index}"
+        at_task: Place = (at_tasks, index)
+        if isinstance(name, str):
+            if name in seen:
+                says = "is taken by another task of the job"
+                report.add("job.task_twice", "error", (at_task, "name"), says, actual=name, fix="rename it")
+            seen.add(name)
+        _check_minimum(task, _count(task, "replicas"), (at_task, "minAvailable"), report)
+    _check_minimum(
+        spec, sum(_count(task, "replicas") for _, task in tasks), ((place, "spec"), "minAvailable"), report
+    )
+
+
+def _check_minimum(holder: Object, replicas: int, place: Place, report: Report) -> None:
+    minimum = _count(holder, "minAvailable")
+    if minimum > replicas:
+        says = f"is above the replicas ({replicas}): the webhook refuses the job"
+        report.add("job.minimum", "warning", place, says, actual=minimum, limit=replicas, fix="lower it")
+
+
+def _tasks_of(spec: Object) -> Iterator[tuple[int, Object]]:
+    tasks = spec.get("tasks")
+    for index, task in enumerate(tasks if isinstance(tasks, list) else ()):
+        if isinstance(task, Mapping):
+            yield index, task
+
+
+def _count(holder: Object, field: str) -> int:
+    """Return a number of pods, 0 where there is none or one that was complained about."""
+    value = holder.get(field)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= INT32:
+        return 0
+    return int(value)
+
+
+# nodes, classes, budgets
+
+
+def _check_nodes(nodes: Listed, report: Report) -> None:
+    for place, node in nodes:
+        status = node.get("status") or {}
+        amounts = status.get("allocatable") or status.get("capacity")
+        where = ((place, "status"), "allocatable")
+        if not amounts:
+            nodes.look_at(place, node, report)
+            says = "is missing, and so is capacity: nothing fits the node"
+            report.add("node.no_allocatable", "warning", where, says, fix="write cpu, memory and pods")
+        elif is_object(amounts) and "pods" not in amounts:
+            nodes.look_at(place, node, report)
+            says = "names no pods: no pod fits the node"
+            report.add("node.no_pods", "warning", where, says, fix="write pods: 110")
+
+
+def _check_classes(classes: Listed, report: Report) -> None:
+    default: str | None = None
+    for place, entry in classes:
+        if entry.get("globalDefault") is True:
+            if default is not None:
+                classes.look_at(place, entry, report)
+                says = f"is also set on {default}: pods get the first one, jobs the last one"
+                report.add("class.two_defaults", "warning", (place, "globalDefault"), says, fix="keep one")
+            default = entry["metadata"]["name"]
+
+
+def _check_budgets(budgets: Listed, report: Report) -> None:
+    for place, budget in budgets:
+        if "disruptionsAllowed" not in (budget.get("status") or {}):
+            budgets.look_at(place, budget, report)
+            says = "is missing: plugin pdb lets none of its pods go"
+            where = ((place, "status"), "disruptionsAllowed")
+            report.add("budget.no_status", "warning", where, says, fix="write the status, too")

@@ -1,0 +1,149 @@
+"""Is every part of a scenario of the right form, named once, and pointing at what is there?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from scheduler_core.conf import MODELLED_PLUGINS, UNMODELLED_PLUGINS, SchedulerConf, parse_conf
+from scheduler_core.errors import ConfError
+from scheduler_core.validate.fields import (
+    Check,
+    anything,
+    flag,
+    list_of,
+    number,
+    one_of,
+    record,
+    text,
+    time,
+    whole,
+)
+from scheduler_core.validate.kinds import KINDS, NAMESPACED
+from scheduler_core.validate.ordinary import OrdinaryPods
+from scheduler_core.validate.references import Listed, check_references
+from scheduler_core.validate.report import Place, Problem, Report
+
+MOST_CYCLES = 10_000
+
+SETTINGS: Mapping[str, Check] = {
+    "name": anything,
+    "now": time,
+    "cycles": whole(1, MOST_CYCLES),
+    "cycle_seconds": number(),
+    "evicted": one_of("requeue", "delete"),
+    "termination_cycles": whole(0, MOST_CYCLES),
+    "scheduler_names": list_of(text),
+    "default_queues": flag,
+    "admission_defaults": flag,
+    "controllers": flag,
+}
+_SETTINGS = record(SETTINGS)
+
+
+def problems(document: Any) -> list[Problem]:
+    """Return all that is wrong with a scenario, or worth knowing; errors first, else in its own order.
+
+    Whatever JSON it is given, it answers.
+
+    Parameters
+    ----------
+    document : any
+        A scenario as `simulate_document` takes it.
+
+    """
+    report = Report()
+    if not isinstance(document, Mapping):
+        report.wrong_type((), "an object", document)
+        return report.problems
+    _SETTINGS(document, (), report)
+    conf = _conf(document.get("scheduler_conf"), report)
+    objects = {name: _sound_objects(document, name, report) for name in KINDS}
+    check_references(objects, document, conf, report)
+    if report.left_out:
+        report.look_at("the scenario", ())
+        report.problems.append(
+            Problem("form.many", "remark", "", f"the scenario: {report.left_out} more problems are not shown")
+        )
+    rank = {"error": 0, "warning": 1, "remark": 2}
+    return sorted(report.problems, key=lambda problem: rank[problem.severity])
+
+
+def _sound_objects(document: Mapping[str, Any], name: str, report: Report) -> Listed:
+    """Return the objects of a list whose names can be relied on."""
+    kind, check = KINDS[name]
+    place, things = _things(document, name, report)
+    ordinary = OrdinaryPods()
+    quickly = name == "pods"
+    sound = []
+    for index, thing in enumerate(things):
+        if quickly and ordinary.knows(thing):
+            sound.append((index, thing))
+            continue
+        found = len(report.problems) + report.left_out
+        subject = _subject(kind, thing, index, namespaced=name in NAMESPACED)
+        at = (place, index)
+        report.look_at(subject, at, _queue_name(name, thing))
+        check(thing, at, report)
+        if quickly and found == len(report.problems) + report.left_out:
+            ordinary.learn(thing)
+        if _is_named(thing):
+            sound.append((index, thing))
+    return Listed(name, place, sound)
+
+
+def _things(document: Mapping[str, Any], name: str, report: Report) -> tuple[Place, list[Any]]:
+    """Return a list of the scenario and its place; it may be written as a Kubernetes List."""
+    value = document.get(name)
+    place: Place = ((), name)
+    if isinstance(value, Mapping):
+        value, place = value.get("items"), (place, "items")
+    if value is None:
+        return place, []
+    if not isinstance(value, list):
+        report.look_at("the scenario", ())
+        report.wrong_type(place, "a list of objects", value)
+        return place, []
+    return place, value
+
+
+def _is_named(thing: Any) -> bool:
+    if not isinstance(thing, Mapping) or not isinstance(thing.get("metadata"), Mapping):
+        return False
+    metadata = thing["metadata"]
+    name, namespace = metadata.get("name"), metadata.get("namespace")
+    parts = all(isinstance(thing.get(part, {}) or {}, Mapping) for part in ("spec", "status"))
+    return isinstance(name, str) and bool(name) and isinstance(namespace or "", str) and parts
+
+
+def _subject(kind: str, thing: Any, number: int, *, namespaced: bool) -> str:
+    """Return how a message names an object: by its name, else by its position."""
+    if not _is_named(thing):
+        return f"{kind} number {number + 1}"
+    metadata = thing["metadata"]
+    space = f"{metadata.get('namespace') or 'default'}/" if namespaced else ""
+    return f"{kind} {space}{metadata['name']}"
+
+
+def _queue_name(list_name: str, thing: Any) -> str:
+    return str(thing["metadata"]["name"]) if list_name == "queues" and _is_named(thing) else ""
+
+
+def _conf(structure: Any, report: Report) -> SchedulerConf | None:
+    """Return the configuration, None when Volcano would not take it."""
+    place = ((), "scheduler_conf")
+    report.look_at("the configuration", place)
+    try:
+        conf = parse_conf(structure)
+    except ConfError as error:
+        says = f"is one that Volcano rejects as a whole: {error}"
+        report.add("conf.rejected", "error", place, says, fix="Volcano would keep its former configuration")
+        return None
+    for name in sorted({option.name for option in conf.options()} - set(MODELLED_PLUGINS)):
+        if name in UNMODELLED_PLUGINS:
+            says = f"names plugin {name}, which is not modelled: {UNMODELLED_PLUGINS[name]}"
+            report.add("conf.not_modelled", "warning", place, says, actual=name)
+        else:
+            says = f"names plugin {name!r}, which Volcano v1.15.1 does not have and ignores"
+            report.add("conf.unknown_plugin", "warning", place, says, actual=name, fix="check the spelling")
+    return conf

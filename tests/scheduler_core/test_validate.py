@@ -1,0 +1,394 @@
+"""Does every broken scenario get one clear answer that names the object and the field?"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from scheduler_core import Problem, encode, problems, simulate_document
+from tests.builders import amounts, conf, job, node, pod, podgroup, priority_class, queue, scenario
+
+Document = dict[str, Any]
+
+
+def sound() -> Document:
+    """Return a scenario with one object of every kind, about which there is nothing to say."""
+    task = {
+        "name": "w",
+        "replicas": 2,
+        "minAvailable": 1,
+        "template": {"spec": {"containers": [{"name": "c", "resources": {"requests": amounts(cpu=1)}}]}},
+    }
+    document = scenario(
+        nodes=[node("n0", cpu=4, taints=[{"key": "k", "value": "v", "effect": "NoSchedule"}])],
+        queues=[
+            queue("a", parent="root", capability={"cpu": 4}),
+            queue("b", parent="a", guarantee={"cpu": 1}),
+        ],
+        podgroups=[
+            podgroup("g", queue="b", min_resources={"cpu": 1}, min_task_member={"w": 1}, priority_class="p")
+        ],
+        pods=[pod("g-0", group="g", cpu=1), pod("g-1", group="g", node="n0", cpu=1)],
+        priorityclasses=[priority_class("p", 5)],
+        jobs=[job("train", tasks=[task], queue="b")],
+        resourcequotas=[
+            {"metadata": {"name": "q"}, "spec": {"hard": amounts(cpu=4)}, "status": {"hard": amounts(cpu=4)}}
+        ],
+        namespaces=[{"metadata": {"name": "default"}}],
+        poddisruptionbudgets=[
+            {
+                "metadata": {"name": "b"},
+                "spec": {"selector": {"matchLabels": {"app": "x"}}},
+                "status": {"disruptionsAllowed": 1},
+            }
+        ],
+        conf=conf("allocate", ["gang"]),
+        cycles=1,
+    )
+    unshared: Document = json.loads(json.dumps(document))
+    return unshared
+
+
+def test_there_is_nothing_to_say_about_a_sound_scenario() -> None:
+    assert problems(sound()) == []
+    assert "error" not in simulate_document(sound())
+
+
+class Broken(NamedTuple):
+    """A value put somewhere, and what is said of it."""
+
+    path: str
+    value: Any
+    rule: str
+    subject: str
+
+
+REMOVED = object()
+SUBJECTS = {
+    "nodes": "node n0",
+    "queues": "queue a",
+    "podgroups": "podgroup default/g",
+    "pods": "pod default/g-0",
+    "priorityclasses": "priority class p",
+    "jobs": "job default/train",
+    "resourcequotas": "resource quota default/q",
+    "namespaces": "namespace default",
+    "poddisruptionbudgets": "disruption budget default/b",
+}
+CONTAINER = "spec.containers.0"
+TASK = "spec.tasks.0"
+QUANTITIES = {
+    "nodes": ["status.allocatable.cpu", "status.allocatable.pods", "status.capacity.cpu"],
+    "queues": ["spec.capability.cpu"],
+    "podgroups": ["spec.minResources.cpu"],
+    "pods": [f"{CONTAINER}.resources.requests.cpu"],
+    "jobs": [f"{TASK}.template.spec.containers.0.resources.requests.cpu"],
+    "resourcequotas": ["spec.hard.cpu", "status.hard.cpu"],
+}
+BAD_QUANTITIES = {
+    "quantity.unreadable": ["", "abc", "1 Gi", "1Gb", "0x10", "1e", True, [], {}, "9" * 5000],
+    "quantity.negative": ["-1", -1, "-500m"],
+}
+OBJECTS = {
+    "nodes": ["metadata", "spec", "status", "metadata.labels", "status.allocatable"],
+    "queues": ["metadata", "spec", "status", "spec.capability", "metadata.annotations"],
+    "podgroups": ["metadata", "spec", "status", "spec.minTaskMember", "spec.minResources"],
+    "pods": ["metadata", "spec", "status", CONTAINER, f"{CONTAINER}.resources", "metadata.annotations"],
+    "jobs": ["metadata", "spec", TASK, f"{TASK}.template"],
+    "priorityclasses": ["metadata"],
+    "resourcequotas": ["metadata", "spec"],
+    "namespaces": ["metadata"],
+    "poddisruptionbudgets": ["metadata", "spec", "spec.selector"],
+}
+LISTS = {"nodes": ["spec.taints"], "pods": ["spec.containers"], "jobs": ["spec.tasks"]}
+TEXTS = {
+    "nodes": ["metadata.labels.zone", "spec.taints.0.key", "spec.taints.0.effect"],
+    "queues": ["spec.parent"],
+    "podgroups": ["spec.queue", "spec.priorityClassName"],
+    "pods": ["metadata.uid", "metadata.namespace", "spec.nodeName", "spec.schedulerName"],
+    "jobs": ["spec.queue", f"{TASK}.name"],
+}
+NUMBERS = {
+    "queues": ["spec.weight"],
+    "podgroups": ["spec.minMember", "spec.minTaskMember.w"],
+    "priorityclasses": ["value"],
+    "jobs": ["spec.minAvailable", f"{TASK}.replicas", f"{TASK}.minAvailable"],
+    "poddisruptionbudgets": ["status.disruptionsAllowed"],
+    "pods": ["spec.priority"],
+}
+UNSIGNED = {"queues": ["spec.weight"], "podgroups": ["spec.minMember"], "jobs": [f"{TASK}.replicas"]}
+TIMES = {
+    "pods": ["metadata.creationTimestamp", "status.startTime"],
+    "podgroups": ["metadata.creationTimestamp"],
+}
+FLAGS = {
+    "nodes": ["spec.unschedulable"],
+    "queues": ["spec.reclaimable"],
+    "priorityclasses": ["globalDefault"],
+}
+
+
+def cases() -> list[Broken]:
+    """Return every kind of break at every place of a sound scenario."""
+    broken = []
+
+    def each(places: dict[str, list[str]], rule: str, *values: Any) -> None:
+        for name, paths in places.items():
+            subject = SUBJECTS[name]
+            for path in paths:
+                for value in values:
+                    broken.append(Broken(f"{name}.0.{path}", value, rule, subject))
+
+    for rule, values in BAD_QUANTITIES.items():
+        each(QUANTITIES, rule, *values)
+    each(OBJECTS, "form.type", "text", 7, ["list"])
+    each(LISTS, "form.type", {"an": "object"}, "text")
+    each(TEXTS, "form.type", 7, ["list"], {"an": "object"})
+    each(NUMBERS, "form.type", "7", 1.5, True, [])
+    each(NUMBERS, "number.range", 2**31, -(2**31) - 1, 10**30)
+    each(UNSIGNED, "number.range", -1)
+    each(TIMES, "time.unreadable", "yesterday", "2026-13-01T00:00:00Z", "2026-01-01")
+    each(TIMES, "form.type", 12)
+    each(FLAGS, "form.type", "true", 1)
+    each({name: ["metadata"] for name in SUBJECTS}, "form.missing", REMOVED)
+    each({name: ["metadata.name"] for name in SUBJECTS}, "form.missing", REMOVED, "")
+    each({name: ["metadata.name"] for name in SUBJECTS}, "name.illegal", "a/b")
+    return broken
+
+
+CASES = cases()
+
+
+def with_value(path: str, value: Any) -> Document:
+    document = sound()
+    holder: Any = document
+    *way, last = path.split(".")
+    for step in way:
+        holder = holder[int(step)] if isinstance(holder, list) else holder.setdefault(step, {})
+    if value is REMOVED:
+        del holder[last]
+    else:
+        holder[int(last) if isinstance(holder, list) else last] = value
+    return document
+
+
+def errors(document: Any) -> list[Problem]:
+    return [problem for problem in problems(document) if problem.severity == "error"]
+
+
+def test_there_are_many_ways_to_break_a_scenario() -> None:
+    assert len(CASES) >= 200
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.path}={str(case.value)[:20]}")
+def test_a_broken_field_gives_one_error_with_its_place(case: Broken) -> None:
+    document = with_value(case.path, case.value)
+    (found,) = errors(document)
+    assert found.rule == case.rule
+    named = "metadata" not in case.path and not case.path.endswith((".spec", ".status"))
+    list_name = case.path.split(".")[0]
+    assert found.message.startswith(case.subject if named else case.subject.split(" ")[0])
+    assert found.path.startswith(f"{list_name}[0]")
+    field = case.path.split(".")[-1]
+    assert field in found.path or f"[{field}]" in found.path
+    told = simulate_document(document)
+    assert told["error"].startswith(found.message)
+    assert "cycles" not in told
+
+
+def with_twins(name: str) -> Document:
+    document = sound()
+    document[name].append(copy.deepcopy(document[name][0]))
+    return document
+
+
+def with_parents(**parents: str) -> Document:
+    return scenario(queues=[queue(name, parent=parent) for name, parent in parents.items()])
+
+
+def with_settings(**fields: Any) -> Document:
+    return {**sound(), **fields}
+
+
+WHOLE_SCENARIOS: dict[str, tuple[Callable[[], Any], str, str]] = {
+    **{
+        f"two {name} of one name": (lambda name=name: with_twins(name), "name.duplicate", SUBJECTS[name])
+        for name in SUBJECTS
+    },
+    "a queue that is its own parent": (lambda: with_parents(a="a"), "queue.cycle", "queue a: spec.parent"),
+    "a circle of two queues": (lambda: with_parents(a="b", b="a"), "queue.cycle", "a -> b -> a"),
+    "a circle of three below a fourth": (
+        lambda: with_parents(a="b", b="c", c="a", d="a"),
+        "queue.cycle",
+        "b -> c -> a -> b",
+    ),
+    "no object at all": (list, "form.type", "the scenario"),
+    "a list that is a text": (lambda: with_settings(pods="none"), "form.type", "pods"),
+    "an object that is a number": (lambda: with_settings(nodes=[3]), "form.type", "node number 1"),
+    "an object that is nothing": (lambda: with_settings(nodes=[None]), "form.type", "node number 1"),
+    "a clock that is none": (lambda: with_settings(now="noon"), "time.unreadable", "now"),
+    "no cycle": (lambda: with_settings(cycles=0), "number.range", "cycles"),
+    "cycles for ever": (lambda: with_settings(cycles=10**9), "number.range", "cycles"),
+    "a backward clock": (lambda: with_settings(cycle_seconds=-1), "number.range", "cycle_seconds"),
+    "evicted pods that do something else": (lambda: with_settings(evicted="move"), "word.unknown", "evicted"),
+    "scheduler names that are no list": (
+        lambda: with_settings(scheduler_names="volcano"),
+        "form.type",
+        "scheduler_names",
+    ),
+    "an unknown action": (
+        lambda: with_settings(scheduler_conf=conf("allocate, dance", ["gang"])),
+        "conf.rejected",
+        "dance",
+    ),
+    "tiers that are no list": (
+        lambda: with_settings(scheduler_conf={"actions": "allocate", "tiers": "gang"}),
+        "conf.rejected",
+        "tiers",
+    ),
+    "a job of a billion pods": (
+        lambda: with_value("jobs.0.spec.tasks.0.replicas", 10**9),
+        "job.too_many_pods",
+        "job default/train",
+    ),
+    "two tasks of one name": (
+        lambda: with_value("jobs.0.spec.tasks", sound()["jobs"][0]["spec"]["tasks"] * 2),
+        "job.task_twice",
+        "job default/train: spec.tasks[1].name",
+    ),
+    "a pod phase that does not exist": (
+        lambda: with_value("pods.0.status.phase", "Dancing"),
+        "word.unknown",
+        "pod default/g-0: status.phase",
+    ),
+}
+
+
+@pytest.mark.parametrize(("build", "rule", "says"), WHOLE_SCENARIOS.values(), ids=WHOLE_SCENARIOS.keys())
+def test_a_broken_scenario_says_what_is_wrong(build: Callable[[], Any], rule: str, says: str) -> None:
+    found = errors(build())
+    assert {problem.rule for problem in found} == {rule}
+    assert any(says in problem.message for problem in found)
+    assert found[0].message in simulate_document(build())["error"]
+
+
+WARNINGS: dict[str, tuple[str, Any, str]] = {
+    "a podgroup without its queue is left out": ("podgroups.0.spec.queue", "gone", "podgroup.queue_missing"),
+    "a pod on no node takes no room": ("pods.1.spec.nodeName", "gone", "pod.node_missing"),
+    "a job without its queue is refused": ("jobs.0.spec.queue", "gone", "job.queue_missing"),
+    "a podgroup without its class has the default": (
+        "podgroups.0.spec.priorityClassName",
+        "gone",
+        "class.missing",
+    ),
+    "a node without pods takes none": ("nodes.0.status.allocatable", {"cpu": "4"}, "node.no_pods"),
+    "a node without amounts takes nothing": ("nodes.0.status", {}, "node.no_allocatable"),
+    "an amount above 2^63 is cut": ("nodes.0.status.allocatable.cpu", "9999999999999999E", "quantity.huge"),
+    "a minimum above the replicas is refused": ("jobs.0.spec.tasks.0.minAvailable", 5, "job.minimum"),
+    "a plugin that Volcano does not have is ignored": (
+        "scheduler_conf.tiers.0.plugins.0.name",
+        "gagn",
+        "conf.unknown_plugin",
+    ),
+    "a plugin that is not modelled is named": (
+        "scheduler_conf.tiers.0.plugins.0.name",
+        "numaaware",
+        "conf.not_modelled",
+    ),
+}
+
+
+@pytest.mark.parametrize(("path", "value", "rule"), WARNINGS.values(), ids=WARNINGS.keys())
+def test_what_volcano_takes_is_no_error(path: str, value: Any, rule: str) -> None:
+    document = with_value(path, value)
+    assert rule in {problem.rule for problem in problems(document)}
+    assert errors(document) == []
+    assert "error" not in simulate_document(document)
+
+
+def test_a_queue_below_nothing_crashes_volcano_once_a_pod_is_allocated() -> None:
+    document = with_value("queues.1.spec.parent", "gone")
+    assert [problem.rule for problem in problems(document)] == ["queue.parent_missing"]
+    assert simulate_document(document)["error"].startswith("Volcano would crash here: queue gone")
+
+
+def test_all_problems_come_at_once_the_errors_first() -> None:
+    document = with_value("queues.0.spec.weight", -1)
+    document["pods"][0]["spec"]["priority"] = "high"
+    document["podgroups"][0]["spec"]["queue"] = "gone"
+    found = problems(document)
+    assert [problem.severity for problem in found] == ["error", "error", "warning"]
+    assert [problem.queue for problem in found] == ["a", "", ""]
+
+
+def test_a_path_quotes_what_is_no_plain_key() -> None:
+    (found,) = errors(with_value("pods.0.spec.overhead", {"nvidia.com/gpu": "x"}))
+    assert found.path == 'pods[0].spec.overhead["nvidia.com/gpu"]'
+    assert found.field == 'spec.overhead["nvidia.com/gpu"]'
+
+
+def test_a_thousand_problems_are_enough() -> None:
+    document = scenario(pods=[pod(f"p-{number}", priority=2**40) for number in range(1500)])
+    found = problems(document)
+    assert len(found) == 1001
+    assert "500 more problems" in found[-1].message
+
+
+def test_a_pod_is_looked_at_again_when_it_differs() -> None:
+    pods = [pod(f"p-{number}", cpu=1) for number in range(3)]
+    pods[2]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "x"
+    assert [problem.path for problem in errors(scenario(pods=pods))] == [
+        "pods[2].spec.containers[0].resources.requests.cpu"
+    ]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+def places(value: Any, way: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Return the way to every value inside a value."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [way, *(place for step, entry in inner for place in places(entry, (*way, step)))]
+
+
+PLACES = places(sound())
+
+
+@given(document=JSON)
+def test_any_json_gets_an_answer(document: Any) -> None:
+    problems(document)
+    simulate_document(document)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(changes=st.lists(st.tuples(st.sampled_from(PLACES), JSON), min_size=1, max_size=3))
+def test_any_value_anywhere_gets_an_answer(changes: list[tuple[tuple[Any, ...], Any]]) -> None:
+    document: Any = sound()
+    for way, value in changes:
+        document = replaced(document, way, value)
+    found = problems(document)
+    told = simulate_document(document)
+    assert ("error" in told) >= any(problem.severity == "error" for problem in found)
+    json.loads(encode(told))
+
+
+def replaced(holder: Any, way: tuple[Any, ...], value: Any) -> Any:
+    """Return a copy of nested data with another value at a place that is still there."""
+    if not way:
+        return value
+    step, *rest = way
+    if isinstance(holder, dict) and step in holder:
+        return {**holder, step: replaced(holder[step], tuple(rest), value)}
+    if isinstance(holder, list) and isinstance(step, int) and step < len(holder):
+        return [*holder[:step], replaced(holder[step], tuple(rest), value), *holder[step + 1 :]]
+    return holder
