@@ -35,7 +35,9 @@ def main(arguments: list[str] | None = None) -> int:
     simulate.add_argument("--cycles", type=int, help="number of cycles instead of the scenario's own")
     simulate.add_argument("scenarios", nargs="+", metavar="SCENARIO")
     parity = commands.add_parser("parity", help="compare with the recorded answers of golden files")
-    parity.add_argument("--failures", type=int, default=None, help="show at most so many failing scenarios a file")
+    parity.add_argument(
+        "--failures", type=int, default=None, help="show at most so many failing scenarios a file"
+    )
     parity.add_argument("files", nargs="+", metavar="FILE")
     options = parser.parse_args(arguments)
     return print_results(options) if options.command == "simulate" else print_parity(options)
@@ -56,7 +58,9 @@ def entries(name: str) -> Iterator[Entry]:
             started = _milliseconds()
             loaded = _without_collector(line)
             recorded = loaded.get("result") if "scenario" in loaded else None
-            yield Entry(manifests.resolve(loaded.get("scenario", loaded)), recorded, _milliseconds() - started)
+            yield Entry(
+                manifests.resolve(loaded.get("scenario", loaded)), recorded, _milliseconds() - started
+            )
 
 
 def _is_lines(text: bytes, name: str) -> bool:
@@ -112,7 +116,10 @@ def print_parity(options: argparse.Namespace) -> int:
         status = status or int(equal != total)
         share = 100.0 * equal / total if total else 100.0
         text_share = 100.0 * messages / total if total else 100.0
-        print(f"{Path(name).name}: {equal} of {total} equal ({share:.1f} %), messages {text_share:.1f} %", flush=True)
+        print(
+            f"{Path(name).name}: {equal} of {total} equal ({share:.1f} %), messages {text_share:.1f} %",
+            flush=True,
+        )
     return status
 
 

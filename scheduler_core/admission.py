@@ -43,7 +43,9 @@ class Admission:
         self.scheduler_names = frozenset(self.scheduler_order)
         self.first_scheduler = self.scheduler_order[0]
         self.classes = {entry["metadata"]["name"]: entry for entry in self.items("priorityclasses")}
-        self.default_class = next((entry for entry in self.classes.values() if entry.get("globalDefault")), None)
+        self.default_class = next(
+            (entry for entry in self.classes.values() if entry.get("globalDefault")), None
+        )
 
     def items(self, name: str) -> Sequence[Object]:
         """Return the objects of one list, given as a plain list or as a Kubernetes List."""
@@ -112,9 +114,7 @@ class Admission:
         if text:
             return parse_time(text)
         times = [
-            thing["metadata"].get("creationTimestamp")
-            for things in (pods, podgroups)
-            for thing in things
+            thing["metadata"].get("creationTimestamp") for things in (pods, podgroups) for thing in things
         ]
         return max((parse_time(time) for time in times if time), default=0.0)
 

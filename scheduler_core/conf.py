@@ -189,7 +189,9 @@ def parse_conf(structure: Mapping[str, object] | None) -> SchedulerConf:
     if not isinstance(structure, Mapping):
         raise ConfError(f"scheduler_conf: a mapping is needed, not {_kind(structure)}")
     _check_metrics(structure.get("metrics"))
-    tiers = tuple(_tier(tier, index) for index, tier in enumerate(_list(structure, "tiers", "scheduler_conf")))
+    tiers = tuple(
+        _tier(tier, index) for index, tier in enumerate(_list(structure, "tiers", "scheduler_conf"))
+    )
     for tier in tiers:
         _refuse_conflict(tier)
     arguments: dict[str, Arguments] = {}
@@ -205,7 +207,9 @@ def _actions(structure: Mapping[str, object]) -> tuple[str, ...]:
     names = [name.strip() for name in _text(structure, "actions", "scheduler_conf").split(",")]
     for name in names:
         if name not in ACTIONS:
-            raise ConfError(f"scheduler_conf.actions: failed to find action {name!r}; known: {', '.join(ACTIONS)}")
+            raise ConfError(
+                f"scheduler_conf.actions: failed to find action {name!r}; known: {', '.join(ACTIONS)}"
+            )
     return tuple(names)
 
 
@@ -233,7 +237,9 @@ def _refuse_conflict(tier: tuple[PluginOption, ...]) -> None:
     names = {option.name for option in tier}
     hierarchical = any(option.name == "drf" and option.enabled("enableHierarchy") for option in tier)
     if hierarchical and "proportion" in names:
-        raise ConfError("scheduler_conf.tiers: proportion and drf with hierarchy enabled conflicts in one tier")
+        raise ConfError(
+            "scheduler_conf.tiers: proportion and drf with hierarchy enabled conflicts in one tier"
+        )
 
 
 def _check_metrics(metrics: object) -> None:

@@ -34,7 +34,9 @@ class Afterwards:
 
     """
 
-    def __init__(self, cluster: Cluster, *, requeue: bool, termination_cycles: int, cycle_seconds: float) -> None:
+    def __init__(
+        self, cluster: Cluster, *, requeue: bool, termination_cycles: int, cycle_seconds: float
+    ) -> None:
         self.cluster = cluster
         self.requeue = requeue
         self.termination_cycles = termination_cycles
@@ -133,5 +135,3 @@ def _requeued(pod: Object, cycle: int, now: str, cluster: Cluster) -> Object:
     if spec.get("schedulerName") not in cluster.scheduler_names:
         spec["schedulerName"] = min(cluster.scheduler_names)
     return {**pod, "metadata": metadata, "spec": spec, "status": {"phase": "Pending"}}
-
-

@@ -110,7 +110,9 @@ def _podgroups(where: str, mine: list[Any], theirs: list[Any]) -> Iterator[str]:
 
 
 def _podgroup(entry: Mapping[str, Any]) -> dict[str, Any]:
-    tasks = {task["pod"]: {"status": task["status"], "node": task.get("node")} for task in entry.get("tasks") or []}
+    tasks = {
+        task["pod"]: {"status": task["status"], "node": task.get("node")} for task in entry.get("tasks") or []
+    }
     return {**{key: entry.get(key) for key in _PODGROUP}, "tasks": tasks}
 
 
@@ -123,8 +125,12 @@ def _nodes(where: str, mine: list[Any], theirs: list[Any]) -> Iterator[str]:
 def _message_differences(ours: Mapping[str, Any], recorded: Mapping[str, Any]) -> Iterator[str]:
     for mine, theirs in _cycles(ours, recorded):
         where = f"cycle {theirs['cycle']}"
-        for position, (left, right) in enumerate(zip(mine["decisions"], theirs.get("decisions") or [], strict=False)):
-            yield from _unequal(f"{where} decision {position + 1} reason", left.get("reason"), right.get("reason"))
+        for position, (left, right) in enumerate(
+            zip(mine["decisions"], theirs.get("decisions") or [], strict=False)
+        ):
+            yield from _unequal(
+                f"{where} decision {position + 1} reason", left.get("reason"), right.get("reason")
+            )
         by_name = {entry["name"]: entry for entry in mine["podgroups"]}
         for right in theirs.get("podgroups") or []:
             left = by_name.get(right["name"], {})

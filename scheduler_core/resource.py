@@ -77,7 +77,9 @@ class Resource:
 
     __slots__ = ("cpu", "memory", "scalars")
 
-    def __init__(self, cpu: float = 0.0, memory: float = 0.0, scalars: dict[str, float] | None = None) -> None:
+    def __init__(
+        self, cpu: float = 0.0, memory: float = 0.0, scalars: dict[str, float] | None = None
+    ) -> None:
         self.cpu = cpu
         self.memory = memory
         self.scalars = scalars
@@ -101,9 +103,7 @@ class Resource:
                 resource.memory += whole_value(quantity)
             elif name == PODS:
                 resource.add_scalar(PODS, whole_value(quantity))
-            elif name == "ephemeral-storage":
-                resource.add_scalar(name, milli_value(quantity))
-            elif not name.startswith("count/") and is_scalar_name(name):
+            elif name == "ephemeral-storage" or (not name.startswith("count/") and is_scalar_name(name)):
                 resource.add_scalar(name, milli_value(quantity))
         return resource
 
@@ -241,7 +241,9 @@ class Resource:
         """Tell whether nothing is held; `pods` are not looked at."""
         if self.cpu >= MIN_RESOURCE or self.memory >= MIN_RESOURCE:
             return False
-        return not any(amount >= MIN_RESOURCE for name, amount in (self.scalars or {}).items() if name != PODS)
+        return not any(
+            amount >= MIN_RESOURCE for name, amount in (self.scalars or {}).items() if name != PODS
+        )
 
     def less_equal(self, other: Resource, absent: Absent) -> bool:
         """Tell whether every dimension is at most that of `other` (within `MIN_RESOURCE`).
@@ -249,7 +251,9 @@ class Resource:
         ZERO: only scalars of self are looked at, missing in `other` they are compared with 0. INFINITY: a scalar that
         self lacks but `other` has makes it false, one that `other` lacks passes.
         """
-        if absent is Absent.INFINITY and any(name not in (self.scalars or {}) for name in other.scalars or ()):
+        if absent is Absent.INFINITY and any(
+            name not in (self.scalars or {}) for name in other.scalars or ()
+        ):
             return False
         if not (self.cpu < other.cpu or abs(self.cpu - other.cpu) < MIN_RESOURCE):
             return False

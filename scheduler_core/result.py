@@ -169,7 +169,9 @@ def explanations(session: Session) -> dict[str, Any]:
                     "node": decision.node,
                     "for": decision.for_pod,
                     "action": decision.action,
-                    **{name: entry[name] for name in ("tier", "order", "votes", "freed", "needed", "for_job")},
+                    **{
+                        name: entry[name] for name in ("tier", "order", "votes", "freed", "needed", "for_job")
+                    },
                 }
             )
     waiting = {
@@ -219,5 +221,3 @@ def _with_suffix(amount: int, base: int, suffixes: tuple[str, ...]) -> str:
 def encode(result: Mapping[str, Any]) -> bytes:
     """Return a result as compact UTF-8 JSON with one newline at its end."""
     return json.dumps(result, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
-
-

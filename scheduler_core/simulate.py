@@ -82,7 +82,11 @@ def simulate_document(document: Mapping[str, Any], options: Options = Options())
     try:
         return Simulation(document, options).run(told)
     except SchedulerPanic as error:
-        return {"name": told["name"], "error": f"Volcano would crash here: {error}", "notes": told.get("notes", [])}
+        return {
+            "name": told["name"],
+            "error": f"Volcano would crash here: {error}",
+            "notes": told.get("notes", []),
+        }
     except InputError as error:
         return {"name": told["name"], "error": str(error), "notes": told.get("notes", [])}
 

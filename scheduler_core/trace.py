@@ -23,7 +23,7 @@ class Decision:
 
     """
 
-    __slots__ = ("action", "op", "job", "pod", "node", "reason", "for_pod", "state", "explanation")
+    __slots__ = ("action", "explanation", "for_pod", "job", "node", "op", "pod", "reason", "state")
 
     def __init__(
         self,
@@ -87,7 +87,10 @@ class Trace:
     def stop(self, job: str, gate: str, **facts: Any) -> None:
         """Keep the first gate that stopped a job."""
         if job not in self.pending:
-            self.pending[job] = {"gate": gate, **{name: fact for name, fact in facts.items() if fact is not None}}
+            self.pending[job] = {
+                "gate": gate,
+                **{name: fact for name, fact in facts.items() if fact is not None},
+            }
 
     def spare(self, pod: str, for_pod: str, plugin: str, why: Mapping[str, Any]) -> None:
         """Keep that a plugin refused a candidate; the same refusal is kept once."""

@@ -5,6 +5,8 @@ Source: volcano ``pkg/scheduler/actions/allocate/allocate.go`` at v1.15.1.
 
 from __future__ import annotations
 
+import numpy as np
+
 from scheduler_core.errors import PrePredicateError
 from scheduler_core.framework.heap import PriorityQueue
 from scheduler_core.framework.placement import ErrorCache
@@ -15,8 +17,6 @@ from scheduler_core.model.fit import Code, FitErrors, Status
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.status import ALLOCATED_STATUSES, TaskStatus
-
-import numpy as np
 
 NAME = "allocate"
 
@@ -144,18 +144,27 @@ class Allocate:
         """Keep that a queue's turn ended because it is overused."""
         jobs = self.work.waiting(queue)
         for job in jobs.items if jobs is not None else ():
-            self._tell(job, "overused", queue=queue.name, message=f"queue {queue.name} has all that it deserves")
+            self._tell(
+                job, "overused", queue=queue.name, message=f"queue {queue.name} has all that it deserves"
+            )
 
     def _tell_gated(self, job: JobInfo) -> None:
         gated = [task for task in job.by_status[TaskStatus.PENDING].values() if task.shape.gated]
         if gated:
             gates = sorted({gate["name"] for task in gated for gate in task.shape.spec["schedulingGates"]})
-            self._tell(job, "schedulingGate", queue=job.queue, message=f"held by scheduling gate {', '.join(gates)}")
+            self._tell(
+                job, "schedulingGate", queue=job.queue, message=f"held by scheduling gate {', '.join(gates)}"
+            )
 
     def _tell_unfit(self, job: JobInfo, task: TaskInfo, errors: FitErrors) -> None:
         if self.session.trace is not None and job.key not in self.session.trace.pending:
             self._tell(
-                job, "node", queue=job.queue, pod=task.key, message=errors.text(), nodes=dict(sorted(errors.reasons().items()))
+                job,
+                "node",
+                queue=job.queue,
+                pod=task.key,
+                message=errors.text(),
+                nodes=dict(sorted(errors.reasons().items())),
             )
 
     def _tell(self, job: JobInfo, gate: str, **facts: object) -> None:
@@ -180,5 +189,6 @@ def needs_continue(job: JobInfo) -> bool:
     placed = job.tasks_in(ALLOCATED_STATUSES | {TaskStatus.SUCCEEDED})
     placed += [task for task in job.by_status[TaskStatus.PENDING].values() if task.best_effort]
     return all(
-        sum(task.role == role for task in placed) >= job.task_min_available.get(role, 0) for role in sorted(failed)
+        sum(task.role == role for task in placed) >= job.task_min_available.get(role, 0)
+        for role in sorted(failed)
     )

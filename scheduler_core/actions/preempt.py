@@ -6,6 +6,10 @@ Source: volcano ``pkg/scheduler/actions/preempt/preempt.go`` at v1.15.1.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from scheduler_core.actions.preempt_dry_run import DryRunArguments, preempt_by_dry_run
 from scheduler_core.errors import PrePredicateError
@@ -26,6 +30,22 @@ from scheduler_core.resource import Resource
 NAME = "preempt"
 
 Filter = Callable[[TaskInfo], bool]
+
+
+class Candidates(NamedTuple):
+    """Who might be evicted.
+
+    Attributes
+    ----------
+    include : callable
+        Whether a task is a candidate.
+    counts : (N,) int64
+        How many each node has at most; a node without any is worth a look only when it has room.
+
+    """
+
+    include: Filter
+    counts: NDArray[np.int64]
 
 
 def execute(session: Session) -> None:
@@ -65,7 +85,8 @@ class Preempt:
             assigned = False
             while tasks and session.job_starving(job):
                 task = tasks.pop()
-                assigned = self._attempt(statement, queue, task, _of_other_jobs(task, job))
+                candidates = Candidates(_of_other_jobs(task, job), session.evictable.of_other_jobs(job))
+                assigned = self._attempt(statement, queue, task, candidates)
             if not session.job_pipelined(job):
                 statement.discard()
                 continue
@@ -79,12 +100,15 @@ class Preempt:
         while tasks:
             task = tasks.pop()
             statement = Statement(self.session)
-            if not self._attempt(statement, queue, task, _of_same_job(task, job)):
+            candidates = Candidates(_of_same_job(task, job), self.session.evictable.of_job(job))
+            if not self._attempt(statement, queue, task, candidates):
                 statement.discard()
                 return
             statement.commit()
 
-    def _attempt(self, statement: Statement, queue: QueueInfo, task: TaskInfo, is_candidate: Filter) -> bool:
+    def _attempt(
+        self, statement: Statement, queue: QueueInfo, task: TaskInfo, candidates: Candidates
+    ) -> bool:
         """Find room for a task by evictions; True when it was pipelined."""
         session = self.session
         if not self._is_eligible(task):
@@ -95,10 +119,12 @@ class Preempt:
             return False
         nodes = promising_nodes(session, task, self.cache)
         if self.dry_run.enabled:
-            return preempt_by_dry_run(statement, queue, task, nodes, is_candidate, self.dry_run)
+            return preempt_by_dry_run(statement, queue, task, nodes, candidates.include, self.dry_run)
+        ordered = session.placement.sorted_by_score(task, nodes)
+        hopeful = (candidates.counts > 0) | session.placement.will_fit(task, session.placement.all)
         return any(
-            self._preempt_on(statement, queue, task, node, is_candidate)
-            for node in session.placement.sorted_by_score(task, nodes)
+            self._preempt_on(statement, queue, task, node, candidates.include)
+            for node in ordered[hopeful[ordered]].tolist()
         )
 
     def _is_eligible(self, task: TaskInfo) -> bool:
@@ -124,8 +150,6 @@ class Preempt:
     ) -> bool:
         session = self.session
         candidates = [other for other in session.nodes.sorted_tasks(node) if is_candidate(other)]
-        if not candidates and not session.nodes.fits_future_idle(task, node):
-            return False
         verdict = ask_victims(session, Point.PREEMPTABLE, task, candidates)
         tell_spared(session, task, candidates, verdict)
         if not victims_suffice(session, task, node, verdict.victims):

@@ -75,13 +75,16 @@ class Reclaim:
         except PrePredicateError:
             return
         nodes = promising_nodes(session, task, ErrorCache(enabled=self.remember_errors))
-        for node in nodes.tolist():
+        held = session.evictable.of_other_queues(queue.name)
+        for node in nodes[held[nodes] > 0].tolist():
             if self._reclaim_on(statement, task, node):
                 return
 
     def _reclaim_on(self, statement: Statement, task: TaskInfo, node: int) -> bool:
         session = self.session
-        candidates = [other for other in session.nodes.sorted_tasks(node) if self._may_be_reclaimed(other, task)]
+        candidates = [
+            other for other in session.nodes.sorted_tasks(node) if self._may_be_reclaimed(other, task)
+        ]
         if not candidates:
             return False
         verdict = ask_victims(session, Point.RECLAIMABLE, task, candidates)

@@ -60,7 +60,9 @@ def _ancestors(session: Session, name: str) -> list[str]:
     while name != ROOT:
         name = session.queues[name].parent or ROOT
         if name not in session.queues:
-            raise SchedulerPanic(f"queue {name} is the parent of another queue but does not exist: Volcano crashes here")
+            raise SchedulerPanic(
+                f"queue {name} is the parent of another queue but does not exist: Volcano crashes here"
+            )
         if name in chain:
             raise SchedulerPanic(f"queue {name} is its own ancestor: Volcano never ends the session")
         chain.append(name)

@@ -247,13 +247,10 @@ class Placement:
         best = int(np.argmax(scores))
         return int(candidates[best]) if scores[best] > -np.inf else None
 
-    def sorted_by_score(self, task: TaskInfo, candidates: Nodes) -> list[int]:
+    def sorted_by_score(self, task: TaskInfo, candidates: Nodes) -> Nodes:
         """Return the candidates by falling score, equal ones by name; none at all when scoring failed."""
         scores = self.scores(task, candidates)
-        if scores is None:
-            return []
-        order: list[int] = candidates[np.argsort(-scores, kind="stable")].tolist()
-        return order
+        return candidates[:0] if scores is None else candidates[np.argsort(-scores, kind="stable")]
 
     def scores(self, task: TaskInfo, candidates: Nodes) -> Scores | None:
         """Return the total score of each candidate, None when a batch score failed."""
@@ -323,7 +320,9 @@ class Placement:
         if row.score is not None:
             row.score[changed] = self._total_score(task, changed)
         if row.at_once is not None:
-            assert row.fit is not None and row.predicate is not None and row.why is not None, "the row is complete"
+            assert row.fit is not None and row.predicate is not None and row.why is not None, (
+                "the row is complete"
+            )
             assert row.idle is not None and row.score is not None, "the row is complete"
             why = row.why[changed] = merge_first(row.fit[changed], row.predicate[changed])
             row.at_once[changed] = self._at_once(why, row.idle[changed], row.score[changed])

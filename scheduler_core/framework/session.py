@@ -12,6 +12,7 @@ from typing import Any
 
 from scheduler_core.conf import SchedulerConf
 from scheduler_core.errors import EventError
+from scheduler_core.framework.evictable import EvictableCounts
 from scheduler_core.framework.extension_points import Point, Vote
 from scheduler_core.framework.placement import Placement
 from scheduler_core.model.fit import FitErrors, StatusTable
@@ -154,6 +155,11 @@ class Session:
                 for tier in self.conf.tiers
             ]
         return tiers
+
+    @cached_property
+    def evictable(self) -> EvictableCounts:
+        """Return how many tasks each node has that could be evicted."""
+        return EvictableCounts(self.nodes, self.queues)
 
     def answers(self, point: Point) -> list[Callable[..., Any]]:
         """Return the functions that answer a point, over all tiers in order."""

@@ -85,7 +85,9 @@ def ask_victims(
     return verdict
 
 
-def tell_spared(session: Session, for_task: TaskInfo, candidates: Sequence[TaskInfo], verdict: Verdict) -> None:
+def tell_spared(
+    session: Session, for_task: TaskInfo, candidates: Sequence[TaskInfo], verdict: Verdict
+) -> None:
     """Keep which candidates were refused, and by which plugin first."""
     if session.trace is None:
         return
@@ -99,7 +101,9 @@ def tell_spared(session: Session, for_task: TaskInfo, candidates: Sequence[TaskI
                 break
 
 
-def victims_queue(session: Session, victims: Sequence[TaskInfo], preemptor: TaskInfo) -> PriorityQueue[TaskInfo]:
+def victims_queue(
+    session: Session, victims: Sequence[TaskInfo], preemptor: TaskInfo
+) -> PriorityQueue[TaskInfo]:
     """Return the victims in a heap: popped first is evicted first."""
 
     def less(left: TaskInfo, right: TaskInfo) -> bool:
@@ -118,7 +122,9 @@ def victims_queue(session: Session, victims: Sequence[TaskInfo], preemptor: Task
                 return compared > 0
             return not session.task_order(left, right)
         return session.victim_queue_order(
-            session.queues[left_job.queue], session.queues[right_job.queue], session.queues[preemptor_job.queue]
+            session.queues[left_job.queue],
+            session.queues[right_job.queue],
+            session.queues[preemptor_job.queue],
         )
 
     return PriorityQueue(less, victims)

@@ -91,7 +91,7 @@ class FitErrors:
 
     """
 
-    __slots__ = ("table", "why", "sentence")
+    __slots__ = ("sentence", "table", "why")
 
     def __init__(self, table: StatusTable, why: Why | None, sentence: str = "") -> None:
         self.table = table

@@ -36,23 +36,23 @@ class TaskInfo:
     """One pod as the scheduler sees it."""
 
     __slots__ = (
-        "uid",
-        "namespace",
-        "name",
-        "key",
-        "pod",
-        "shape",
-        "job",
-        "role",
-        "priority",
-        "preemptable",
         "creation",
-        "status",
+        "eviction_occurred",
+        "job",
+        "key",
+        "last_transaction",
+        "name",
+        "namespace",
         "node",
         "node_name",
         "node_status",
-        "eviction_occurred",
-        "last_transaction",
+        "pod",
+        "preemptable",
+        "priority",
+        "role",
+        "shape",
+        "status",
+        "uid",
     )
 
     def __init__(self, pod: Mapping[str, Any], shape: PodShape, status: TaskStatus, creation: float) -> None:
@@ -170,7 +170,7 @@ class JobInfo:
         self.creation = creation
         self.min_available = int(spec.get("minMember") or 0)
         self.task_min_available: dict[str, int] = {
-            role: int(count) for role, count in sorted((spec.get("minTaskMember") or {}).items())
+            role: int(count or 0) for role, count in sorted((spec.get("minTaskMember") or {}).items())
         }
         self.task_min_total = sum(self.task_min_available.values())
         raw_minimum = spec.get("minResources")

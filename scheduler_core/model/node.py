@@ -5,7 +5,7 @@ Source: volcano ``pkg/scheduler/api/node_info.go`` at v1.15.1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,8 @@ class NodeTable:
         What will be idle once the terminating pods are gone and the pipelined ones are in.
     tasks : list of dict
         The tasks on each node by namespace/name.
+    listeners : list
+        Told of every task that comes to a node (1), leaves it (-1), or does both because its status changed.
     clock : int
         Counts the changes of any node.
     changed_at : (N,) int64
@@ -58,7 +60,9 @@ class NodeTable:
 
     """
 
-    def __init__(self, nodes: Sequence[Mapping[str, Any]], allocatable: Sequence[Resource], axis: ResourceAxis) -> None:
+    def __init__(
+        self, nodes: Sequence[Mapping[str, Any]], allocatable: Sequence[Resource], axis: ResourceAxis
+    ) -> None:
         self.objects = list(nodes)
         self.names: list[str] = [node["metadata"]["name"] for node in nodes]
         self.index = {name: number for number, name in enumerate(self.names)}
@@ -72,6 +76,7 @@ class NodeTable:
         self.pipelined: Matrix = np.zeros(shape)
         self.tasks: list[dict[str, TaskInfo]] = [{} for _ in self.names]
         self.future: Matrix = self.allocatable.copy()
+        self.listeners: list[Callable[[TaskInfo, int, int], None]] = []
         self.clock = 0
         self.changed_at = np.zeros(len(self.names), dtype=np.int64)
         self._sorted: list[list[TaskInfo] | None] = [None] * len(self.names)
@@ -163,6 +168,8 @@ class NodeTable:
         self.future[number] = self.idle[number] + self.releasing[number] - self.pipelined[number]
         self.clock += 1
         self.changed_at[number] = self.clock
+        for listener in self.listeners:
+            listener(task, number, 1 if sign > 0 else -1)
 
     def _account_without_scalars(self, row: NDArray[np.float64], number: int, sign: float) -> None:
         """Idle without any scalar ignores subtracted scalars; the first amount given back makes it name them."""

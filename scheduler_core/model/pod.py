@@ -45,15 +45,15 @@ class PodShape:
     """
 
     __slots__ = (
-        "number",
-        "spec",
-        "request",
-        "row",
-        "demand",
         "best_effort",
+        "demand",
+        "facts",
         "gated",
         "gated_by_others",
-        "facts",
+        "number",
+        "request",
+        "row",
+        "spec",
     )
 
     def __init__(self, number: int, spec: Mapping[str, Any], *, default_requests: bool) -> None:
