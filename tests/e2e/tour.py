@@ -99,7 +99,7 @@ class Tour:
 
 
 def take_pictures() -> None:
-    """Write a picture of every page: wide and narrow, light and dark."""
+    """Write a picture of every page, wide and narrow, light and dark, and one screenful for the README."""
     PICTURES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, product(Path(folder)) as running, chromium() as browser:
         tour = Tour(running, browser)
@@ -110,6 +110,9 @@ def take_pictures() -> None:
                         page.wait_for_timeout(400)
                         path = PICTURES / f"{name}-{size}-{theme}.png"
                         page.screenshot(path=path, full_page=True, caret="initial")
+        with tour.visit("run", width=1400, theme="light") as page:
+            page.wait_for_timeout(400)
+            page.screenshot(path=PICTURES / "readme.png")
 
 
 if __name__ == "__main__":
