@@ -122,7 +122,7 @@ class Mirror:
         self._required: dict[Hashable, Mask] = {}
         self._copies: dict[str, int] = {}
         self._gone: set[str] = set()
-        limits = [int(whole_value(table.get("pods", 0))) for table in tables]
+        limits = [min(int(whole_value(table.get("pods", 0))), 2**62) for table in tables]
         self.room = np.array(limits, dtype=np.int64) - np.array(
             [len(tasks) for tasks in nodes.tasks], dtype=np.int64
         )
