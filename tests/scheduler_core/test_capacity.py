@@ -20,6 +20,7 @@ from tests.builders import (
     scenario,
     session_of,
 )
+from tests.scheduler_core.pages import table
 from tests.scheduler_core.queues import (
     GI,
     in_order,
@@ -84,6 +85,16 @@ def test_deserved_is_at_most_real_capability(quotas: Session) -> None:
     assert queues["b"]["deserved"] == {"cpu": 26000, "memory": 0, "nvidia.com/gpu": 4000}
     assert queues["c"]["deserved"] == {"cpu": 0, "memory": 0}
     assert {name: entry["share"] for name, entry in queues.items()} == {"a": 1.2, "b": 0.25, "c": 1}
+
+
+def test_the_page_shows_these_quotas(quotas: Session) -> None:
+    queues = reported(quotas)
+    told = [
+        [f"{entry[part]['cpu']:g}" for part in ("allocated", "realCapability", "deserved")]
+        + [f"{entry['share']:g}"]
+        for entry in queues.values()
+    ]
+    assert [row[4:] for row in table("capacity", "Worked example")] == told
 
 
 def test_the_explanation_names_what_cut_deserved(quotas: Session) -> None:

@@ -11,6 +11,7 @@ from scheduler_core.framework.session import Session
 from scheduler_core.plugins.drf.share import Share, Yardstick
 from scheduler_core.resource import Resource
 from tests.builders import Object, conf, decided, last_cycle, node, podgroup, pods, scenario, session_of
+from tests.scheduler_core.pages import table
 from tests.scheduler_core.queues import names, tasks_of
 from tests.scheduler_core.states import task_of
 
@@ -44,6 +45,18 @@ def test_the_example_of_the_paper() -> None:
     assert shares == {"default/a-job": 0.6666666666666666, "default/b-job": 0.6666666666666666}
     assert cycle["at_end"]["drf_jobs"]["default/a-job"]["dominantResource"] == "memory"
     assert cycle["at_end"]["drf_jobs"]["default/b-job"]["dominantResource"] == "cpu"
+
+
+def test_the_page_shows_the_shares_before_each_turn() -> None:
+    yardstick = Yardstick(Resource(9000, 18e9))
+    request = {"a": Resource(1000, 4e9), "b": Resource(3000, 1e9)}
+    held = {"a": Resource(), "b": Resource()}
+    rows = []
+    for turn, job in enumerate(turns(paper()), start=1):
+        shares = [f"{yardstick.dominant_share(held[name]).value:.4g}" for name in "ab"]
+        rows.append([str(turn), *shares, job])
+        held[job].add(request[job])
+    assert table("drf", "Worked example") == rows
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 from scheduler_core import simulate_document
 from scheduler_core.plugins.drf.tree import rescaled_sum, weight_of
 from tests.builders import Object, conf, decided, last_cycle, node, podgroup, pods, queue, scenario
+from tests.scheduler_core.pages import table
 
 Sequence = list[str]
 
@@ -248,10 +249,8 @@ STARTS = {
 }
 
 
-@pytest.mark.parametrize("design", [False, True], ids=["release", "design"])
-@pytest.mark.parametrize("start", STARTS.values(), ids=STARTS.keys())
-def test_starvation_by_a_sibling_with_another_dominant_resource(start: Start, *, design: bool) -> None:
-    cycle = last_cycle(
+def starving(start: Start, *, design: bool) -> Object:
+    return last_cycle(
         scenario(
             nodes=[node("n0", cpu=10, memory="10G", gpu=10, pods=500)],
             queues=[
@@ -273,7 +272,12 @@ def test_starvation_by_a_sibling_with_another_dominant_resource(start: Start, *,
             conf=tree_conf(design=design),
         )
     )
-    bound = Counter(turns(cycle))
+
+
+@pytest.mark.parametrize("design", [False, True], ids=["release", "design"])
+@pytest.mark.parametrize("start", STARTS.values(), ids=STARTS.keys())
+def test_starvation_by_a_sibling_with_another_dominant_resource(start: Start, *, design: bool) -> None:
+    bound = Counter(turns(starving(start, design=design)))
     assert (bound["j1"], bound["j22"]) == (start.design if design else start.release)
 
 
@@ -375,6 +379,22 @@ def test_an_exhausted_resource_blocks_nobody_else_in_the_release() -> None:
 @pytest.mark.parametrize("design", [False, True], ids=["release", "design"])
 def test_what_is_left_is_divided_evenly(*, design: bool) -> None:
     assert Counter(blocked(design=design)) == {"pg1": 10, "pg2": 10, "pg31": 10, "pg32": 15, "pg4": 15}
+
+
+def test_the_page_shows_how_the_counter_examples_end() -> None:
+    def ratio(jobs: Sequence, *names: str) -> str:
+        return " : ".join(str(jobs.count(name)) for name in names)
+
+    got = [
+        [
+            ratio(turns(complementary(design=design)), "pg1", "pg21", "pg22"),
+            ratio(turns(starving(STARTS["it has all cores and wants no more"], design=design)), "j1", "j22"),
+            ratio(blocked(design=design), "pg32", "pg4"),
+        ]
+        for design in (False, True)
+    ]
+    rows = table("drf", "What the release does, and what its design document says")
+    assert [list(column) for column in zip(*(row[1:] for row in rows), strict=True)] == got
 
 
 # reclaim

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.builders import Object, conf, decided, last_cycle, node, pod, podgroup, pods, scenario
+from tests.scheduler_core.pages import table
 from tests.scheduler_core.queues import GI
 
 CLUSTER = [node("n0", cpu=10, memory="10Gi")]
@@ -35,6 +36,17 @@ def test_twelve_cores_of_ten_may_be_promised() -> None:
     assert decided(told, "enqueue_reject") == ["default/cpu-5", "default/cpu-1"]
     assert told["at_open"]["overcommit"]["idle"]["cpu"] == 12000
     assert told["at_end"]["overcommit"]["inqueue"]["cpu"] == 12000
+
+
+def test_the_page_shows_these_votes() -> None:
+    votes = {"enqueue": "permit", "enqueue_reject": "reject"}
+    rows, beside = [], 0
+    for entry in cycle(waiting(8, 5, 4, 1))["decisions"]:
+        name = entry["job"].split("/")[1]
+        minimum = int(name.split("-")[1])
+        rows.append([name, str(minimum), str(beside), votes[entry["op"]]])
+        beside += minimum if entry["op"] == "enqueue" else 0
+    assert table("overcommit", "Worked example") == rows
 
 
 FACTORS = {1.5: 15000, 2: 20000, 1.0: 10000, 0.8: 12000, "2": 12000}

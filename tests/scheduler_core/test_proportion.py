@@ -25,6 +25,7 @@ from tests.builders import (
     scenario,
     session_of,
 )
+from tests.scheduler_core.pages import table
 from tests.scheduler_core.queues import GI, is_allocatable, is_preemptive, reclaimed, reported, tasks_of
 
 PROPORTION = conf("enqueue", ["proportion"])
@@ -72,6 +73,19 @@ def test_what_a_small_request_leaves_is_divided_again(weights: Session) -> None:
     assert rounds(weights, "c", "cpu", "remaining") == [100000, 15000]
     assert [entry["weight_sum"] for entry in weights.trace.deserved["a"]] == [10, 7]
     assert all(entry["deserved"]["pods"] == 1 for entry in reported(weights).values())
+
+
+def test_the_page_shows_these_rounds(weights: Session) -> None:
+    def cell(queue: str, turn: int) -> str:
+        amounts = rounds(weights, queue, "cpu")
+        return f"{amounts[turn]:.17g}" if turn < len(amounts) else ""
+
+    left = rounds(weights, "c", "cpu", "remaining")
+    sums = [entry["weight_sum"] for entry in weights.trace.deserved["c"]]
+    assert table("proportion", "Worked example") == [
+        [str(turn + 1), f"{left[turn]:g}", f"{sums[turn]:g}", *(cell(queue, turn) for queue in "abc")]
+        for turn in range(2)
+    ]
 
 
 def test_each_round_says_who_was_met_and_what_clipped_it(weights: Session) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from tests.builders import Object, conf, decided, last_cycle, node, podgroup, scenario
+from tests.scheduler_core.pages import table
 
 Amounts = Mapping[str, str]
 
@@ -66,6 +67,8 @@ def test_vote(case: Case) -> None:
 def test_jobs_permitted_before_count() -> None:
     told = cycle([quota({"cpu": "4"})], {"cpu": "3"}, {"cpu": "2"}, {"cpu": "1"})
     assert decided(told, "enqueue") == ["default/j0", "default/j2"]
+    page = {f"default/{row[0]}": row[3] for row in table("resourcequota", "Worked example")}
+    assert page == {"default/j0": "permit", "default/j1": "reject", "default/j2": "permit"}
 
 
 def test_a_permit_stays_booked_when_another_plugin_rejects_the_job() -> None:
