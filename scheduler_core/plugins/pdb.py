@@ -12,7 +12,7 @@ from scheduler_core.conf import Arguments
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
-from scheduler_core.model.label_selector import LabelSelector, SelectorError
+from scheduler_core.model.labels import Selector, SelectorError, parse_selector
 from scheduler_core.trace import Why
 
 NAME = "pdb"
@@ -30,7 +30,7 @@ class Budget:
 
     """
 
-    def __init__(self, budget: Mapping[str, Any], selector: LabelSelector) -> None:
+    def __init__(self, budget: Mapping[str, Any], selector: Selector) -> None:
         status = budget.get("status") or {}
         self.name: str = budget["metadata"]["name"]
         self.namespace: str = budget["metadata"]["namespace"]
@@ -66,10 +66,10 @@ def budgets_of(objects: Sequence[Mapping[str, Any]]) -> list[Budget]:
     budgets = []
     for entry in objects:
         try:
-            selector = LabelSelector.read((entry.get("spec") or {}).get("selector") or {})
+            selector = parse_selector((entry.get("spec") or {}).get("selector"))
         except SelectorError:
             continue
-        if selector.requirements:
+        if selector is not None and selector.requirements:
             budgets.append(Budget(entry, selector))
     return budgets
 
