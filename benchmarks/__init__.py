@@ -1,0 +1,1 @@
+"""How long does the core take, and what would be the least?"""
