@@ -1,9 +1,9 @@
 """How long does the core take, how much memory, and how does that grow?
 
 ``make bench`` prints three tables: recorded scenarios beside the real scheduler's seconds, generated ones as
-large as Kubernetes supports, and growth curves. Every measurement is a process of its own, fed with a file; the
-fastest of several runs counts. Seconds are the wall clock's, `cpu s` the processor's, which mean more on a busy
-machine.
+large as Kubernetes supports, and growth curves. Every measurement is a process of its own, fed with a file;
+of several runs the fastest counts. Seconds are the wall clock's, `cpu s` the processor's: on a busy machine
+look at those.
 """
 
 from __future__ import annotations
