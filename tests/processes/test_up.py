@@ -1,0 +1,217 @@
+"""`manage.py up`: everything in one terminal, from first start to Ctrl-C."""
+
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+
+from tests.processes.installation import ROOT, SHORT
+from tests.processes.services import free_port
+from tests.processes.test_supervisor import wait_until_dead
+
+PATIENCE = 90.0
+
+
+class Up:
+    """`manage.py up` in a session of its own, its output in a file."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        self.port = port
+        self.environment = {
+            **{
+                name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")
+            },
+            **SHORT,
+            "QUEUECAST_VAR": str(folder),
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "PORT": str(port),
+        }
+        self.output = folder / f"up-{time.monotonic_ns()}.log"
+        with self.output.open("wb") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "manage.py", "up"],
+                cwd=ROOT,
+                env=self.environment,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+
+    def said(self) -> str:
+        return self.output.read_text()
+
+    def wait_for(self, words: str) -> str:
+        until = time.monotonic() + PATIENCE
+        while words not in self.said():
+            assert self.process.poll() is None, self.said()
+            assert time.monotonic() < until, self.said()
+            time.sleep(0.1)
+        return self.said()
+
+    def children(self) -> dict[str, int]:
+        """Return the process ids of web and worker."""
+        text = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
+        return {
+            "web" if b"gunicorn" in Path(f"/proc/{pid}/cmdline").read_bytes() else "worker": int(pid)
+            for pid in text.split()
+        }
+
+    def family(self) -> list[int]:
+        """Return the process ids of everything below the supervisor."""
+        found, waiting = [], [self.process.pid]
+        while waiting:
+            path = Path(f"/proc/{waiting.pop()}/task")
+            for children in path.glob("*/children"):
+                waiting += [int(pid) for pid in children.read_text().split()]
+            found = list({*found, *waiting})
+        return found
+
+    def status(self, path: str, token: str = "") -> int:
+        headers = {"Authorization": f"Token {token}"} if token else {}
+        try:
+            with urlopen(
+                Request(f"http://127.0.0.1:{self.port}{path}", headers=headers), timeout=PATIENCE
+            ) as answer:
+                return int(answer.status)
+        except HTTPError as error:
+            return error.code
+
+    def manage(self, *arguments: str) -> str:
+        return subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+
+
+@contextmanager
+def started(folder: Path) -> Iterator[Up]:
+    up = Up(folder, free_port())
+    try:
+        yield up
+    finally:
+        up.process.kill()
+        up.process.wait()
+
+
+@pytest.fixture(scope="module")
+def used_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a first start leaves behind."""
+    folder = tmp_path_factory.mktemp("used")
+    environment = {
+        **os.environ,
+        "QUEUECAST_VAR": str(folder),
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+    }
+    for command in ("migrate", "load_sample"):
+        subprocess.run(
+            [sys.executable, "manage.py", command, "--verbosity", "0"], cwd=ROOT, env=environment, check=True
+        )
+    return folder
+
+
+@pytest.fixture
+def up(used_folder: Path, tmp_path: Path) -> Iterator[Up]:
+    """A second start."""
+    shutil.copytree(used_folder, tmp_path, dirs_exist_ok=True)
+    with started(tmp_path) as up:
+        yield up
+
+
+@pytest.fixture
+def first_up(tmp_path: Path) -> Iterator[Up]:
+    with started(tmp_path) as up:
+        yield up
+
+
+def test_the_journey_of_a_first_and_a_second_start(first_up: Up, tmp_path: Path) -> None:
+    up = first_up
+    said = up.wait_for("is ready at")
+    [password] = re.findall(r"password (\S+)", said)
+    assert up.status("/login/") == 200
+    assert up.status("/api/v1/scenarios/") == 401
+    token = up.manage("token", "admin").strip()
+    assert re.fullmatch(r"[0-9a-f]{64}", token)
+    assert up.status("/api/v1/scenarios/", token) == 200
+
+    family = up.family()
+    up.process.send_signal(signal.SIGINT)
+    assert up.process.wait(15) == 0
+    for pid in family:
+        wait_until_dead(pid, seconds=2)
+    assert "Traceback" not in up.said()
+
+    again = Up(tmp_path, up.port)
+    try:
+        assert "password" not in again.wait_for("is ready at")
+        assert again.status("/api/v1/scenarios/", token) == 200
+    finally:
+        again.process.send_signal(signal.SIGINT)
+        again.process.wait(15)
+    assert password not in again.said()
+
+
+def test_what_is_killed_comes_back(up: Up) -> None:
+    up.wait_for("is ready at")
+    first = up.children()
+    for pid in first.values():
+        os.kill(pid, signal.SIGKILL)
+    up.wait_for("worker | ended with status -9")
+    up.wait_for("web    | ended with status -9")
+    assert up.status("/healthz") == 200
+    second = up.children()
+    assert second.keys() == first.keys()
+    assert not set(second.values()) & set(first.values())
+
+
+def test_a_second_ctrl_c_ends_everything_at_once(up: Up) -> None:
+    up.wait_for("is ready at")
+    family = up.family()
+    up.process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    up.process.send_signal(signal.SIGINT)
+    up.process.wait(3)
+    for pid in family:
+        wait_until_dead(pid, seconds=2)
+
+
+def test_a_port_in_use_gives_one_clear_line(up: Up, tmp_path: Path) -> None:
+    up.wait_for("is ready at")
+    second = Up(tmp_path, up.port)
+    assert second.process.wait(30) == 1
+    assert second.said() == (
+        f"CommandError: Port {up.port} is in use. Choose another one: PORT={up.port + 1} make run\n"
+    )
+
+
+def test_a_closed_terminal_leaves_no_process(used_folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(used_folder, tmp_path, dirs_exist_ok=True)
+    environment = {**os.environ, **SHORT, "QUEUECAST_VAR": str(tmp_path), "PORT": str(free_port())}
+    environment["DJANGO_SETTINGS_MODULE"] = "config.settings"
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(ROOT)
+        os.execve(sys.executable, [sys.executable, "manage.py", "up"], environment)  # noqa: S606
+    said = b""
+    while b"is ready at" not in said:
+        said += os.read(terminal, 4096)
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    assert len(children) == 2
+    os.close(terminal)
+    os.waitpid(pid, 0)
+    for child in children:
+        wait_until_dead(int(child))
