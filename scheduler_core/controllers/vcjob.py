@@ -12,11 +12,12 @@ from typing import Any
 
 from scheduler_core.controllers.made import DEFAULT_QUEUE, Made, Object, key_of, namespaced_queue, picked
 from scheduler_core.controllers.usage import Amounts, add, as_quantities, pod_usage
+from scheduler_core.model.annotations import MAX_UNAVAILABLE, MIN_AVAILABLE, REVOCABLE_ZONE
 from scheduler_core.model.snapshot import GROUP_NAME
 
 OVER = frozenset({"Completed", "Completing", "Failed", "Terminated", "Terminating", "Aborted", "Aborting"})
-BUDGETS = ("volcano.sh/jdb-min-available", "volcano.sh/jdb-max-unavailable")
-INHERITED_ANNOTATIONS = ("volcano.sh/preemptable", "volcano.sh/cooldown-time", "volcano.sh/revocable-zone")
+BUDGETS = (MIN_AVAILABLE, MAX_UNAVAILABLE)
+INHERITED_ANNOTATIONS = ("volcano.sh/preemptable", "volcano.sh/cooldown-time", REVOCABLE_ZONE)
 INHERITED_LABELS = ("volcano.sh/preemptable", "volcano.sh/cooldown-time")
 
 

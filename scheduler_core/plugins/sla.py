@@ -6,23 +6,20 @@ Source: volcano ``pkg/scheduler/plugins/sla/sla.go`` at v1.15.1.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.extension_points import Point, Vote
 from scheduler_core.framework.session import Session
+from scheduler_core.model.annotations import WAITING_TIME, positive_duration, waiting_time_of
 from scheduler_core.model.job import JobInfo
-from scheduler_core.model.timestamps import ZERO_TIME, parse_duration
+from scheduler_core.model.timestamps import ZERO_TIME
 
 NAME = "sla"
-
-WAITING_TIME = "sla-waiting-time"
-WAITING_TIME_ANNOTATIONS = (f"volcano.sh/{WAITING_TIME}", WAITING_TIME)
 
 
 def open_session(session: Session, arguments: Arguments) -> None:
     """Register what sla answers."""
-    sla = Sla(positive_duration(arguments.values, WAITING_TIME), session.now)
+    sla = Sla(positive_duration(arguments.values.get(WAITING_TIME)), session.now)
     session.add_fn(Point.JOB_ORDER, NAME, sla.job_order)
     session.add_fn(Point.JOB_ENQUEUEABLE, NAME, lambda job, _why: sla.vote(job))
     session.add_fn(Point.JOB_PIPELINED, NAME, sla.vote)
@@ -46,11 +43,8 @@ class Sla:
 
     def waiting_time(self, job: JobInfo) -> float | None:
         """Return the seconds that a job may wait: its own annotation, else the argument; None: for ever."""
-        for name in WAITING_TIME_ANNOTATIONS:
-            seconds = positive_duration(job.annotations(), name)
-            if seconds is not None:
-                return seconds
-        return self.default
+        own = waiting_time_of(job.annotations())
+        return self.default if own is None else own
 
     def deadline(self, job: JobInfo) -> float | None:
         """Return when a job has waited too long, None: never."""
@@ -66,10 +60,3 @@ class Sla:
         """Permit a job that has reached its deadline; never reject one."""
         deadline = self.deadline(job)
         return Vote.ABSTAIN if deadline is None or self.now < deadline else Vote.PERMIT
-
-
-def positive_duration(values: Mapping[str, object], name: str) -> float | None:
-    """Return the seconds of a duration above 0, None when there is none or it does not parse."""
-    text = values.get(name)
-    seconds = parse_duration(text) if isinstance(text, str) else None
-    return seconds if seconds is not None and seconds > 0 else None

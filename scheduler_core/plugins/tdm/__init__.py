@@ -15,13 +15,14 @@ from scheduler_core.conf import Arguments
 from scheduler_core.errors import SchedulerPanic
 from scheduler_core.framework.extension_points import Point, Vote
 from scheduler_core.framework.session import Session
+from scheduler_core.model.annotations import may_use_revocable_nodes, revocable_zone_of
 from scheduler_core.model.fit import Code, Status
 from scheduler_core.model.fit import Why as Refusals
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.model.timestamps import parse_duration
 from scheduler_core.plugins.tdm.disruption import evictable_at_once
-from scheduler_core.plugins.tdm.zones import inactive_because, may_use_revocable_nodes, zone_of, zones_of
+from scheduler_core.plugins.tdm.zones import inactive_because, zones_of
 from scheduler_core.trace import Why
 
 NAME = "tdm"
@@ -62,7 +63,7 @@ class Tdm:
         self.zones = zones_of(arguments)
         self.evict_period = _evict_period(arguments)
         nodes = session.nodes
-        self.zone = [zone_of(nodes.labels(number)) for number in range(len(nodes))]
+        self.zone = [revocable_zone_of(nodes.labels(number)) for number in range(len(nodes))]
         numbers = {"": 0, **{zone: self._refusal(zone) for zone in sorted(set(self.zone)) if zone}}
         self.inactive: Refusals = np.array([numbers[zone] for zone in self.zone], dtype=np.int32)
         self.revocable: NDArray[np.bool_] = np.array([bool(zone) for zone in self.zone], dtype=np.bool_)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
+from scheduler_core.model.annotations import budget_of
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.status import COMPLETED_STATUSES, TaskStatus
 
-MIN_AVAILABLE = "volcano.sh/jdb-min-available"
-MAX_UNAVAILABLE = "volcano.sh/jdb-max-unavailable"
 DEFAULT_AT_ONCE = 1
 
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
@@ -19,12 +18,11 @@ def evictable_at_once(job: JobInfo) -> int:
 
     A minimum that is not met still lets one go.
     """
-    annotations, running = job.annotations(), len(job.by_status[TaskStatus.RUNNING])
-    minimum = annotations.get(MIN_AVAILABLE)
-    if minimum is not None:
+    running = len(job.by_status[TaskStatus.RUNNING])
+    minimum, maximum = budget_of(job.annotations())
+    if minimum:
         needed = _scaled(minimum, len(job.tasks))
-        return running - needed if minimum and running >= needed else DEFAULT_AT_ONCE
-    maximum = annotations.get(MAX_UNAVAILABLE)
+        return running - needed if running >= needed else DEFAULT_AT_ONCE
     if maximum:
         unavailable = len(job.tasks) - job.count(COMPLETED_STATUSES) - running
         return max(0, _scaled(maximum, len(job.tasks)) - unavailable)

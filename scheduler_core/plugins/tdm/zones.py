@@ -1,16 +1,14 @@
-"""Which nodes are revocable, at what time of day, and for whom?"""
+"""At what time of day are revocable nodes open to others?"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 
-from scheduler_core.conf import Arguments, parse_bool
+from scheduler_core.conf import Arguments
 from scheduler_core.errors import SchedulerPanic
-from scheduler_core.model.job import PREEMPTABLE
 from scheduler_core.model.timestamps import SECONDS_PER_DAY
 
-REVOCABLE_ZONE = "volcano.sh/revocable-zone"
 ARGUMENT_PREFIX = "tdm.revocable-zone."
 
 _TIME_OF_DAY = re.compile(r"(\d{1,2}):(\d{2})", re.ASCII)
@@ -25,19 +23,6 @@ def zones_of(arguments: Arguments) -> dict[str, str]:
                 raise SchedulerPanic(f"argument {key} of plugin tdm is not a text")
             zones[key.replace(ARGUMENT_PREFIX, "", 1)] = value
     return zones
-
-
-def zone_of(labels: Mapping[str, str]) -> str:
-    """Return the revocable zone of a node, empty when it has none."""
-    return labels.get(REVOCABLE_ZONE) or ""
-
-
-def may_use_revocable_nodes(annotations: Mapping[str, str]) -> bool:
-    """Tell whether a pod may run on revocable nodes; labels do not count."""
-    zone = annotations.get(REVOCABLE_ZONE)
-    if zone is not None:
-        return zone == "*"
-    return bool(parse_bool(annotations.get(PREEMPTABLE)))
 
 
 def inactive_because(zone: str, zones: Mapping[str, str], now: float) -> str | None:
