@@ -186,7 +186,7 @@ class Admission:
         return {**pod, **changed} if changed else pod
 
     def priority_of(self, spec: Object) -> dict[str, Any]:
-        """Return the priority and the preemption policy that a pod gets from its class or the global default."""
+        """Return the priority and preemption policy that a pod gets from its class or the global default."""
         if spec.get("priority") is not None:
             return {}
         chosen = self.classes.get(spec.get("priorityClassName") or "", self.default_class)

@@ -180,8 +180,8 @@ def parse_conf(structure: Mapping[str, object] | None) -> SchedulerConf:
     Raises
     ------
     ConfError
-        Where Volcano rejects the whole file: a value of the wrong type, an unknown action, drf with hierarchy beside
-        proportion in one tier.
+        Where Volcano rejects the whole file: a value of the wrong type, an unknown action, drf with hierarchy
+        beside proportion in one tier.
 
     """
     if structure is None:

@@ -1,8 +1,8 @@
 """How are amounts of resources added, compared and divided?
 
-The scheduler's resource vector: cpu in milli-cores, memory in bytes and a map of scalars (milli-units; `pods` a
-plain count). A scalar map can be missing, empty, or hold a key with value 0, and some operations tell these apart;
-each method below says what a missing scalar means for it.
+The scheduler's resource vector: cpu in milli-cores, memory in bytes and a map of scalars (milli-units; `pods`
+a plain count). A scalar map can be missing, empty, or hold a key with value 0, and some operations tell these
+apart; each method below says what a missing scalar means for it.
 
 Source: volcano ``pkg/scheduler/api/resource_info.go`` at v1.15.1.
 """
@@ -43,7 +43,7 @@ def is_qualified_name(name: str) -> bool:
 
 
 def is_scalar_name(name: str) -> bool:
-    """Tell whether the scheduler counts a resource of this name as a scalar (`ephemeral-storage` is not one)."""
+    """Tell whether the scheduler counts a resource of this name as a scalar; `ephemeral-storage` is none."""
     if name.startswith(("hugepages-", "attachable-volumes-")) or "kubernetes.io/" in name:
         return True
     return "/" in name and not name.startswith("requests.") and is_qualified_name("requests." + name)
@@ -89,12 +89,15 @@ class Resource:
 
     def __str__(self) -> str:
         parts = [f"cpu {self.cpu:.2f}", f"memory {self.memory:.2f}"]
-        parts += [f"{name} {self.scalars[name]:.2f}" for name in sorted(self.scalars or ())]
+        parts += [f"{name} {amount:.2f}" for name, amount in sorted((self.scalars or {}).items())]
         return ", ".join(parts)
 
     @classmethod
     def from_list(cls, amounts: Mapping[str, object] | None) -> Resource:
-        """Return the vector of a Kubernetes resource list; names that the scheduler does not count are left out."""
+        """Return the vector of a Kubernetes resource list.
+
+        Names that the scheduler does not count are left out.
+        """
         resource = cls()
         for name, quantity in (amounts or {}).items():
             if name == CPU:
@@ -248,8 +251,8 @@ class Resource:
     def less_equal(self, other: Resource, absent: Absent) -> bool:
         """Tell whether every dimension is at most that of `other` (within `MIN_RESOURCE`).
 
-        ZERO: only scalars of self are looked at, missing in `other` they are compared with 0. INFINITY: a scalar that
-        self lacks but `other` has makes it false, one that `other` lacks passes.
+        ZERO: only scalars of self are looked at, missing in `other` they are compared with 0. INFINITY: a
+        scalar that self lacks but `other` has makes it false, one that `other` lacks passes.
         """
         if absent is Absent.INFINITY and any(
             name not in (self.scalars or {}) for name in other.scalars or ()
@@ -284,7 +287,10 @@ class Resource:
         return sorted(above)
 
     def less_partly(self, other: Resource, absent: Absent) -> bool:
-        """Tell whether some dimension is below that of `other`; ZERO: a scalar that self lacks counts as below."""
+        """Tell whether some dimension is below that of `other`.
+
+        ZERO: a scalar that self lacks counts as below.
+        """
         if self.cpu < other.cpu or self.memory < other.memory:
             return True
         mine, theirs = self.scalars or {}, other.scalars or {}
@@ -299,7 +305,10 @@ class Resource:
         return False
 
     def same_as(self, other: Resource) -> bool:
-        """Tell whether both are exactly equal: an absent scalar differs from 0, no map equals an empty one."""
+        """Tell whether both are exactly equal.
+
+        An absent scalar differs from 0, no map equals an empty one.
+        """
         return (
             self.cpu == other.cpu
             and self.memory == other.memory
@@ -386,8 +395,8 @@ def maximum(left: Resource, right: Resource) -> Resource:
 def difference(left: Resource, right: Resource) -> tuple[Resource, Resource]:
     """Return (increase, decrease) from `right` to `left`; a missing scalar is 0.
 
-    `increase` has only scalars with a strictly positive difference, `decrease` also those with 0. The number -1
-    stands for infinity, as in Volcano.
+    `increase` has only scalars with a strictly positive difference, `decrease` also those with 0. The number
+    -1 stands for infinity, as in Volcano.
     """
     increase, decrease = Resource(), Resource()
     if left.cpu > right.cpu:

@@ -72,6 +72,8 @@ def simulate_document(document: Mapping[str, Any], options: Options = Options())
     ----------
     document : mapping
         A scenario whose `scheduler_conf` is a structure, or missing for Volcano's default.
+    options : Options
+        How it is simulated.
 
     """
     told: dict[str, Any] = {"name": str(document.get("name") or "") if isinstance(document, Mapping) else ""}

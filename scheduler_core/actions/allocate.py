@@ -67,7 +67,10 @@ class Allocate:
                 self._tell_gated(job)
 
     def take_turn(self, jobs: PriorityQueue[JobInfo]) -> None:
-        """Place what the first job's turn allows; what is only pipelined is kept, neither bound nor undone."""
+        """Place what the first job's turn allows.
+
+        What is only pipelined is kept, neither bound nor undone.
+        """
         job = jobs.pop()
         statement = self._place_tasks(job)
         if statement is not None and self.session.job_ready(job):
@@ -131,7 +134,10 @@ class Allocate:
         return session.placement.find(task, cache)
 
     def _role_failed(self, job: JobInfo, task: TaskInfo) -> bool:
-        """Tell whether a task of the same role has found no node in this session; then this one is not tried."""
+        """Tell whether a task of the same role has found no node in this session.
+
+        Then this one is not tried.
+        """
         if not task.role or not any(job.tasks[uid].role == task.role for uid in job.fit_errors):
             return False
         sentence = f"Task {task.name} with role spec {task.role} has already predicated failed, skip"
@@ -173,7 +179,10 @@ class Allocate:
 
 
 def nominated_node(session: Session, task: TaskInfo) -> int | None:
-    """Return the node that an earlier cycle nominated for the task, None when there is none in the session."""
+    """Return the node that an earlier cycle nominated for the task.
+
+    None when there is none in the session.
+    """
     name = (task.pod.get("status") or {}).get("nominatedNodeName")
     return session.nodes.index.get(name) if name else None
 

@@ -75,7 +75,10 @@ class Preempt:
                 self.tasks[job.key] = task_heap(session, pending_tasks(job))
 
     def between_jobs(self, queue: QueueInfo) -> None:
-        """Let the queue's starving jobs evict tasks of its other jobs; a job is pipelined whole or not at all."""
+        """Let the queue's starving jobs evict tasks of its other jobs.
+
+        A job is pipelined whole or not at all.
+        """
         session = self.session
         jobs = PriorityQueue(session.job_order, self.starving[queue.name])
         while jobs:
@@ -128,7 +131,10 @@ class Preempt:
         )
 
     def _is_eligible(self, task: TaskInfo) -> bool:
-        """Tell whether a task may preempt: not while its nominated node would take it or is being cleared for it."""
+        """Tell whether a task may preempt.
+
+        Not while its nominated node would take it or is being cleared for it.
+        """
         if never_evicts(task):
             return False
         name = (task.pod.get("status") or {}).get("nominatedNodeName")
@@ -202,5 +208,6 @@ def _makes_way(other: TaskInfo, task: TaskInfo) -> bool:
         return False
     for condition in (other.pod.get("status") or {}).get("conditions") or ():
         if condition.get("type") == "DisruptionTarget":
-            return condition.get("status") == "True" and condition.get("reason") == "PreemptionByScheduler"
+            mine = (condition.get("status"), condition.get("reason"))
+            return bool(mine == ("True", "PreemptionByScheduler"))
     return False

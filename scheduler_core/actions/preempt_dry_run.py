@@ -141,8 +141,8 @@ def _potential_victims(dry_run: DryRun, verdict: Verdict) -> list[TaskInfo]:
 def least_loss(candidates: Sequence[Candidate], now: float) -> Candidate:
     """Return the candidate that loses least; equal ones go to the first node by name.
 
-    Compared in order: lower priority of the first victim, smaller sum of priorities, fewer victims, later start
-    of the most important ones.
+    Compared in order: lower priority of the first victim, smaller sum of priorities, fewer victims, later
+    start of the most important ones.
     """
 
     def loss(candidate: Candidate) -> tuple[float, ...]:

@@ -1,6 +1,7 @@
 """What is written down when a session ends?
 
-Source: volcano ``pkg/scheduler/framework/session.go`` (closeSession), ``framework/job_updater.go`` at v1.15.1.
+Source: volcano ``pkg/scheduler/framework/session.go`` (closeSession), ``framework/job_updater.go`` at
+v1.15.1.
 """
 
 from __future__ import annotations
@@ -40,7 +41,10 @@ def phase_of(job: JobInfo) -> str:
 
 
 def queue_allocated(session: Session) -> dict[str, Resource]:
-    """Return what the tasks of each queue and of all queues below it hold; a queue without any holds nothing."""
+    """Return what the tasks of each queue and of all queues below it hold.
+
+    A queue without any holds nothing.
+    """
     allocated = {name: Resource() for name in session.queues}
     for job in session.jobs.values():
         if not job.allocated_count:

@@ -1,4 +1,7 @@
-"""On which nodes is there anybody who could be evicted? Counts that spare a look at every pod of every node."""
+"""On which nodes is there anybody who could be evicted?
+
+Counts that spare a look at every pod of every node.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,8 @@ Counts = NDArray[np.int64]
 class EvictableCounts:
     """How many tasks each node has that preempt or reclaim might take, kept up to date with the nodes.
 
-    What depends on the task that looks for room is not in the counts: a node with none of them has no candidate, one
-    with some may have none either.
+    What depends on the task that looks for room is not in the counts: a node with none of them has no
+    candidate, one with some may have none either.
 
     Attributes
     ----------

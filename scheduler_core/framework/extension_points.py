@@ -1,7 +1,8 @@
 """Which questions can a plugin answer, and which switch turns each answer off?
 
-A plugin registers an answer with ``session.add_fn(POINT, name, fn)``; the session combines the answers of all tiers.
-``why`` parameters are None when no explanation is collected; otherwise the answer leaves its reasons there.
+A plugin registers an answer with ``session.add_fn(POINT, name, fn)``; the session combines the answers of all
+tiers. ``why`` parameters are None when no explanation is collected; otherwise the answer leaves its reasons
+there.
 
 Source: volcano ``pkg/scheduler/framework/session_plugins.go`` at v1.15.1.
 """
@@ -14,8 +15,8 @@ from enum import Enum
 class Point(Enum):
     """An extension point: the switch that guards it (None: always on), and what it is asked."""
 
-    # (job) -> key: the job with the smaller one goes first. The key may change only when a task of the job changes its
-    # status, or when the plugin says so with ``job.forget_order()``
+    # (job) -> key: the job with the smaller one goes first. The key may change only when a task of the job
+    # changes its status, or when the plugin says so with ``job.forget_order()``
     JOB_ORDER = "job_order", "enableJobOrder"
     # compare(left, right) -> number; below 0: left first
     QUEUE_ORDER = "queue_order", "enableQueueOrder"

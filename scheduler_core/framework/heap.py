@@ -1,7 +1,7 @@
 """In which order do waiting things come out? Go's binary heap, step by step.
 
-Keys change while elements wait and nothing re-sorts them, so the array layout decides real outcomes. Every push and
-pop here makes the same comparisons and ends with the same array as Go's ``container/heap``.
+Keys change while elements wait and nothing re-sorts them, so the array layout decides real outcomes. Every
+push and pop here makes the same comparisons and ends with the same array as Go's ``container/heap``.
 """
 
 from __future__ import annotations

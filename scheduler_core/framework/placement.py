@@ -1,6 +1,7 @@
 """On which nodes may a task run, and which of them is the best?
 
-What a class of tasks is answered is kept as one row over all nodes and caught up for the nodes that changed since.
+What a class of tasks is answered is kept as one row over all nodes and caught up for the nodes that changed
+since.
 
 Source: volcano ``pkg/scheduler/util/predicate_helper.go``, ``util/scheduler_helper.go`` at v1.15.1.
 """
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from scheduler_core.errors import ScoreError
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.model.fit import FITS, Code, FitErrors, Status, Why, merge_first, no_refusals
+from scheduler_core.model.fit import FITS, Code, FitErrors, Status, StatusTable, Why, merge_first, no_refusals
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.resource import MIN_RESOURCE
 
@@ -51,27 +52,58 @@ class Row:
         The clock of the node table up to which the answers hold.
     fit, predicate : (N,) int32
         Why a node has not enough resources, and why plugins refuse it.
-    why : (N,) int32
-        The first of both.
     idle : (N,) bool
         Whether the task fits what is idle.
     score : (N,) float64
         The total score.
-    at_once : (N,) float64
-        The score where the task can be allocated at once, else minus infinity.
+    choice : Choice or None
+        What follows from all of them.
 
     """
 
-    __slots__ = ("at_once", "clock", "fit", "idle", "predicate", "score", "why")
+    __slots__ = ("choice", "clock", "fit", "idle", "predicate", "score")
 
     def __init__(self, clock: int) -> None:
         self.clock = clock
         self.fit: Why | None = None
         self.predicate: Why | None = None
-        self.why: Why | None = None
         self.idle: NDArray[np.bool_] | None = None
         self.score: Scores | None = None
-        self.at_once: Scores | None = None
+        self.choice: Choice | None = None
+
+
+class Choice:
+    """Where a task of a class can be allocated at once; a view on the arrays of its row.
+
+    Attributes
+    ----------
+    why : (N,) int32
+        Why a node refuses the task, resources first.
+    at_once : (N,) float64
+        The score where the task can be allocated at once, else minus infinity.
+
+    """
+
+    __slots__ = ("at_once", "fit", "idle", "predicate", "score", "statuses", "why")
+
+    def __init__(
+        self, statuses: StatusTable, fit: Why, predicate: Why, idle: NDArray[np.bool_], score: Scores
+    ) -> None:
+        self.statuses = statuses
+        self.fit = fit
+        self.predicate = predicate
+        self.idle = idle
+        self.score = score
+        self.why = fit.copy()
+        self.at_once = score.copy()
+        self.follow(np.arange(len(fit), dtype=np.intp))
+
+    def follow(self, changed: Nodes) -> None:
+        """Take over what the row says of some nodes."""
+        why = merge_first(self.fit[changed], self.predicate[changed])
+        possible = self.idle[changed] & ~self.statuses.rejected(why, lenient=False)
+        self.why[changed] = why
+        self.at_once[changed] = np.where(possible, self.score[changed], -np.inf)
 
 
 class Placement:
@@ -113,18 +145,16 @@ class Placement:
     def _best_at_once(self, task: TaskInfo, cache: ErrorCache) -> int | None:
         """Return the best node for a task that fits at once somewhere, None when that takes a closer look."""
         row = self._row(task)
-        if row.at_once is None:
-            self._complete(row, task)
-        assert row.at_once is not None and row.why is not None, "the row was completed"
-        node = int(row.at_once.argmax())
-        if row.at_once[node] == -np.inf:
+        choice = row.choice or self._choice(row, task)
+        node = int(choice.at_once.argmax())
+        if choice.at_once[node] == -np.inf:
             return None
         group = cache.group_of(task)
         if group is not None:
             remembered = cache.remembered.get(group)
             if remembered is not None and remembered[node] != FITS:
                 return None
-            self._remember(cache, group, row.why, lenient=False)
+            self._remember(cache, group, choice.why, lenient=False)
         return node
 
     def _remember(self, cache: ErrorCache, group: str, why: Why, *, lenient: bool) -> None:
@@ -148,10 +178,14 @@ class Placement:
 
         Parameters
         ----------
+        task : TaskInfo
+            Who is to be placed.
         resources : bool
             Whether the request must fit what will be idle.
         lenient : bool
             Whether refusals that evictions could cure are forgiven.
+        cache : ErrorCache
+            What tasks of the same job and role were refused before.
         among : (K,) intp, optional
             The nodes to examine; None stands for all.
 
@@ -222,7 +256,10 @@ class Placement:
     # which node is the best
 
     def choose(self, task: TaskInfo, candidates: Nodes) -> int | None:
-        """Return the best node where a task fits at once, else the best where it will fit; None when there is none."""
+        """Return the best node where a task fits at once, else the best where it will fit.
+
+        None when there is none.
+        """
         row = self._row(task)
         if row.idle is None:
             row.idle = self._fits_idle(task, self.all)
@@ -235,10 +272,14 @@ class Placement:
 
     def will_fit(self, task: TaskInfo, nodes: Nodes) -> NDArray[np.bool_]:
         """Tell on which of the nodes a task fits what will be idle, (K,)."""
-        return self._resource_fit(task, nodes) == FITS
+        fits: NDArray[np.bool_] = self._resource_fit(task, nodes) == FITS
+        return fits
 
     def best(self, task: TaskInfo, candidates: Nodes) -> int | None:
-        """Return the candidate with the highest score, the smallest name among equals; one alone is not scored."""
+        """Return the candidate with the highest score, the smallest name among equals.
+
+        One alone is not scored.
+        """
         if len(candidates) <= 1:
             return int(candidates[0]) if len(candidates) else None
         scores = self.scores(task, candidates)
@@ -292,8 +333,8 @@ class Placement:
             row.clock = self.nodes.clock
         return row
 
-    def _complete(self, row: Row, task: TaskInfo) -> None:
-        """Ask for all that placing a task at once takes."""
+    def _choice(self, row: Row, task: TaskInfo) -> Choice:
+        """Ask for all that allocating a task at once takes."""
         if row.fit is None:
             row.fit = self._resource_fit(task, self.all)
         if row.predicate is None:
@@ -302,12 +343,8 @@ class Placement:
             row.idle = self._fits_idle(task, self.all)
         if row.score is None:
             row.score = self._total_score(task, self.all)
-        row.why = merge_first(row.fit, row.predicate)
-        row.at_once = self._at_once(row.why, row.idle, row.score)
-
-    def _at_once(self, why: Why, idle: NDArray[np.bool_], score: Scores) -> Scores:
-        rejected = self.session.statuses.rejected(why, lenient=False)
-        return np.where(idle & ~rejected, score, -np.inf)
+        row.choice = Choice(self.session.statuses, row.fit, row.predicate, row.idle, row.score)
+        return row.choice
 
     def _catch_up(self, row: Row, task: TaskInfo, changed: Nodes) -> None:
         """Ask again about the nodes that changed."""
@@ -319,10 +356,5 @@ class Placement:
             row.idle[changed] = self._fits_idle(task, changed)
         if row.score is not None:
             row.score[changed] = self._total_score(task, changed)
-        if row.at_once is not None:
-            assert row.fit is not None and row.predicate is not None and row.why is not None, (
-                "the row is complete"
-            )
-            assert row.idle is not None and row.score is not None, "the row is complete"
-            why = row.why[changed] = merge_first(row.fit[changed], row.predicate[changed])
-            row.at_once[changed] = self._at_once(why, row.idle[changed], row.score[changed])
+        if row.choice is not None:
+            row.choice.follow(changed)

@@ -35,8 +35,8 @@ class Answer:
     Attributes
     ----------
     is_local : callable
-        ``is_local(task)``: whether the answer for a node depends on nothing but the task's class and that node, so
-        that it stays true until the node changes. Only asked of predicates and node scores.
+        ``is_local(task)``: whether the answer for a node depends on nothing but the task's class and that
+        node, so that it stays true until the node changes. Only asked of predicates and node scores.
 
     """
 
@@ -67,7 +67,8 @@ class Session:
     cycle_states : dict
         What plugins remember of a task within this session, by uid.
     live_queue_order : bool
-        Whether the heap of queues is put in order anew before every pop, by a rule that Volcano does not have.
+        Whether the heap of queues is put in order anew before every pop, by a rule that Volcano does not
+        have.
     kept : dict
         What outlives the session, by plugin (the time of tdm's last eviction).
 
@@ -108,7 +109,10 @@ class Session:
 
     @cached_property
     def mirror(self) -> Mirror:
-        """Return the Kubernetes view of the nodes; plugins that need it ask for it while the session opens."""
+        """Return the Kubernetes view of the nodes.
+
+        Plugins that need it ask for it while the session opens.
+        """
         return Mirror(self.snapshot)
 
     # registration
@@ -226,7 +230,10 @@ class Session:
         return (left.creation, left.name) < (right.creation, right.name)
 
     def task_order(self, left: TaskInfo, right: TaskInfo) -> bool:
-        """Tell whether `left` is placed first; ties go to the smaller pod index, the older pod, the smaller uid."""
+        """Tell whether `left` is placed first.
+
+        Ties go to the smaller pod index, the older pod, the smaller uid.
+        """
         result = self._compare(Point.TASK_ORDER, left, right)
         if result != 0:
             return result < 0
@@ -331,8 +338,8 @@ class Session:
     def bind(self, task: TaskInfo) -> bool:
         """Hand a task to the binder; False when the cluster's node can no longer hold it.
 
-        The node that counts here knows of nothing but what this session has bound, so a task may be refused by a node
-        that was over-committed from the start.
+        The node that counts here knows of nothing but what this session has bound, so a task may be refused
+        by a node that was over-committed from the start.
         """
         idle = self.cache_idle[task.node]
         if not fits(task, idle):

@@ -29,7 +29,8 @@ class Verdict:
     tier : int
         The number of the tier that decided, from 1; 0 when none did.
     votes : list
-        One entry per plugin asked: tier, plugin, the uids it accepts (None: it abstained), its reasons by uid.
+        One entry per plugin asked: tier, plugin, the uids it accepts (None: it abstained), its reasons by
+        uid.
 
     """
 
@@ -56,8 +57,8 @@ def ask_victims(
 ) -> Verdict:
     """Return the victims of the first tier that names any.
 
-    A plugin that accepts nobody ends its tier and the next tier is asked with all candidates again; an intersection
-    that runs empty starts afresh with the next plugin of the same tier.
+    A plugin that accepts nobody ends its tier and the next tier is asked with all candidates again; an
+    intersection that runs empty starts afresh with the next plugin of the same tier.
     """
     verdict = Verdict()
     explained = session.trace is not None

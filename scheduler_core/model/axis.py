@@ -22,7 +22,10 @@ class ResourceAxis:
         return len(self.names)
 
     def row(self, resource: Resource) -> NDArray[np.float64]:
-        """Return the amounts of a vector, (R,); a scalar that it lacks is 0, one that the axis lacks is left out."""
+        """Return the amounts of a vector, (R,).
+
+        A scalar that it lacks is 0, one that the axis lacks is left out.
+        """
         row = np.zeros(len(self.names))
         row[0] = resource.cpu
         row[1] = resource.memory

@@ -152,5 +152,3 @@ def everywhere(count: int, number: int) -> Why:
 def numbers_where(condition: NDArray[np.bool_], number: int) -> Why:
     """Return `number` where the condition holds, else 0."""
     return np.where(condition, np.int32(number), np.int32(FITS))
-
-

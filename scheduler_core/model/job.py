@@ -130,7 +130,10 @@ def _task_priority(spec: Mapping[str, Any], annotations: Mapping[str, str]) -> i
 
 
 def flag_of(annotations: Mapping[str, str], labels: Mapping[str, str], *, default: bool) -> bool:
-    """Return the `volcano.sh/preemptable` flag: the annotation, else the label, else `default`; unparsable is False."""
+    """Return the `volcano.sh/preemptable` flag: the annotation, else the label, else `default`.
+
+    Unparsable is False.
+    """
     text = annotations.get(PREEMPTABLE, labels.get(PREEMPTABLE))
     return default if text is None else bool(parse_bool(text))
 
@@ -145,8 +148,8 @@ class JobInfo:
     by_status : dict
         Tasks by status, then uid.
     ready_count, waiting_count, valid_count, allocated_count : int
-        Tasks that hold their place (finished ones included), are pipelined, are or may still be placed, are in an
-        allocated status.
+        Tasks that hold their place (finished ones included), are pipelined, are or may still be placed, are
+        in an allocated status.
     order : tuple or None
         Where the job stands among others, as the session worked it out last; None: to be worked out anew.
     min_resources : Resource or None
@@ -293,7 +296,10 @@ class JobInfo:
         return self.min_available >= self.task_min_total
 
     def roles_have(self, statuses: Iterable[TaskStatus], *, pending_best_effort: bool = False) -> bool:
-        """Tell whether every role has its minimum among tasks of these statuses; True when roles do not bind."""
+        """Tell whether every role has its minimum among tasks of these statuses.
+
+        True when roles do not bind.
+        """
         if not self.roles_bind or not self.task_min_available:
             return True
         held = Counter(task.role for status in statuses for task in self.by_status[status].values())
@@ -314,8 +320,8 @@ class JobInfo:
     def inqueue_resource(self) -> Resource:
         """Return the part of minResources that is not allocated yet.
 
-        Names that are not scalars (ephemeral-storage among them) are left out; a scalar that nothing is allocated of
-        counts in full.
+        Names that are not scalars (ephemeral-storage among them) are left out; a scalar that nothing is
+        allocated of counts in full.
         """
         reserved = Resource()
         minimum, held = self.min_resources, self.allocated
@@ -337,7 +343,7 @@ class JobInfo:
         return reserved
 
     def deduct_gated(self, amount: Resource) -> Resource:
-        """Return `amount` less what the job's gated tasks ask for (those held by other gates than Volcano's own)."""
+        """Return `amount` less what those of the job's tasks ask for that a gate of others holds back."""
         gated = Resource()
         for task in self.tasks.values():
             if task.shape.gated_by_others:

@@ -38,7 +38,9 @@ def task_reason(task: TaskInfo) -> tuple[str, str, str]:
     """Return (reason, message, nominated node) of a task that is not bound yet."""
     place = task.transaction()
     if place.status is TaskStatus.ALLOCATED:
-        message = f"Pod {task.key} can possibly be assigned to {place.node_name}, once minAvailable is satisfied"
+        message = (
+            f"Pod {task.key} can possibly be assigned to {place.node_name}, once minAvailable is satisfied"
+        )
         return "Schedulable", message, ""
     if place.status is TaskStatus.PIPELINED:
         message = (

@@ -92,7 +92,8 @@ class NodeTable:
 
     def future_idle_of(self, number: int) -> NDArray[np.float64]:
         """Return a copy of what will be idle on one node, (R,)."""
-        return self.future[number].copy()
+        available: NDArray[np.float64] = self.future[number].copy()
+        return available
 
     def fits_idle(self, task: TaskInfo, number: int) -> bool:
         """Tell whether a task fits what is idle on a node."""
@@ -172,7 +173,10 @@ class NodeTable:
             listener(task, number, 1 if sign > 0 else -1)
 
     def _account_without_scalars(self, row: NDArray[np.float64], number: int, sign: float) -> None:
-        """Idle without any scalar ignores subtracted scalars; the first amount given back makes it name them."""
+        """Idle without any scalar ignores subtracted scalars.
+
+        The first amount given back makes it name them.
+        """
         if sign > 0:
             self.idle[number, :2] -= row[:2]
         else:

@@ -29,12 +29,13 @@ class PodShape:
     spec : mapping
         The specification of the first pod seen with this shape.
     request : Resource
-        What a pod of this shape takes (init containers, sidecars and overhead counted; `pods` is 1). Never change it.
+        What a pod of this shape takes (init containers, sidecars and overhead counted; `pods` is 1). Never
+        change it.
     row : (R,) float64
         The request on the snapshot's resource axis.
     demand : (R,) float64
-        The same row with minus infinity where the request names nothing, so that nothing is asked there. Cpu and
-        memory are always named, a scalar even when it is 0.
+        The same row with minus infinity where the request names nothing, so that nothing is asked there. Cpu
+        and memory are always named, a scalar even when it is 0.
     best_effort : bool
         Nothing but `pods` is requested.
     gated : bool
@@ -129,7 +130,10 @@ def _container_key(container: Mapping[str, Any]) -> list[Any]:
 
 
 def container_requests(container: Mapping[str, Any], *, default_requests: bool) -> Mapping[str, Any]:
-    """Return a container's requests; with `default_requests` those it lacks are its limits, as the API server does."""
+    """Return a container's requests.
+
+    With `default_requests` those it lacks are its limits, as the API server does.
+    """
     resources = container.get("resources") or {}
     requests = resources.get("requests") or {}
     limits = resources.get("limits")
@@ -142,7 +146,7 @@ def is_sidecar(container: Mapping[str, Any]) -> bool:
 
 
 def pod_request(spec: Mapping[str, Any], *, default_requests: bool) -> Resource:
-    """Return what a pod takes: the larger of its containers and its init containers, `pods` 1, overhead on top.
+    """Return what a pod takes: the larger of its containers and its init containers, `pods` 1, overhead.
 
     Parameters
     ----------

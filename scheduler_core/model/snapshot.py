@@ -97,7 +97,7 @@ def take_snapshot(cluster: Cluster) -> Snapshot:
     snapshot = Snapshot(cluster, axis, nodes, allocatable, queues, _jobs_of(cluster, queues))
     for task in tasks:
         _file(task, snapshot)
-    nodes.load([task for task in tasks if task.status not in COMPLETED_STATUSES and task.node_name in nodes.index])
+    nodes.load([t for t in tasks if t.status not in COMPLETED_STATUSES and t.node_name in nodes.index])
     return snapshot
 
 

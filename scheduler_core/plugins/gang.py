@@ -31,7 +31,9 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     session.add_fn(Point.PREEMPTABLE, NAME, surplus_tasks)
     session.add_fn(Point.RECLAIMABLE, NAME, surplus_tasks)
     session.add_close_fn(lambda: write_conditions(session))
-    session.add_fn(Point.UNIFIED_EVICTABLE, NAME, lambda _initiator, candidates, _action, _why: list(candidates))
+    session.add_fn(
+        Point.UNIFIED_EVICTABLE, NAME, lambda _initiator, candidates, _action, _why: list(candidates)
+    )
 
 
 def job_valid(job: JobInfo) -> tuple[str, str] | None:
@@ -73,8 +75,10 @@ def surplus_tasks(_initiator: TaskInfo, candidates: Sequence[TaskInfo], why: Why
             ready[job.key] = left - 1
             accepted.append(task)
         if why is not None:
-            text = "the job has more members than its minimum" if left > job.min_available else (
-                "the job would fall below its minimum"
+            text = (
+                "the job has more members than its minimum"
+                if left > job.min_available
+                else ("the job would fall below its minimum")
             )
             why[task.uid] = (text, {"ready": left, "minAvailable": job.min_available})
     return accepted

@@ -71,4 +71,5 @@ def evictable(
         return list(candidates)
     if initiator.job is None:
         return []
-    return [task for task in candidates if task.job is not None and task.job.priority < initiator.job.priority]
+    mine = initiator.job.priority
+    return [task for task in candidates if task.job is not None and task.job.priority < mine]

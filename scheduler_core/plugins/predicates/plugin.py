@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.conf import Arguments
-from scheduler_core.errors import EventError, PrePredicateError
+from scheduler_core.errors import CoreError, EventError, PrePredicateError
 from scheduler_core.framework.dry_run import DryRun
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
@@ -101,10 +101,9 @@ def open_session(session: Session, arguments: Arguments) -> None:
     session.add_event_handler(allocate=plugin.allocate, deallocate=plugin.mirror.remove)
     if plugin.template_cache is not None or plugin.mirror.repelling.any():
         session.add_class_part(plugin.is_local)
-    if plugin.checks_pods:
-        session.add_fn(Point.SIMULATE_ADD_TASK, NAME, plugin.simulate_add)
-        session.add_fn(Point.SIMULATE_REMOVE_TASK, NAME, plugin.simulate_remove)
-        session.add_fn(Point.SIMULATE_PREDICATE, NAME, simulate_predicate)
+    session.add_fn(Point.SIMULATE_ADD_TASK, NAME, plugin.simulate_add)
+    session.add_fn(Point.SIMULATE_REMOVE_TASK, NAME, plugin.simulate_remove)
+    session.add_fn(Point.SIMULATE_PREDICATE, NAME, simulate_predicate)
 
 
 class Predicates:
@@ -269,9 +268,12 @@ class Predicates:
         self._simulate(dry_run, task, -1)
 
     def _simulate(self, dry_run: DryRun, task: TaskInfo, sign: int) -> None:
+        other = self.mirror.kind_of(task)
+        if other.affinity.problem:
+            raise CoreError(f"failed to create pod info of {task.key}: {other.affinity.problem}")
         counters = _counters_in(dry_run)
         if counters is not None:
-            kind, other = self.mirror.kind_of(dry_run.preemptor), self.mirror.kind_of(task)
+            kind = self.mirror.kind_of(dry_run.preemptor)
             change_counters(counters, self.mirror, kind, other, dry_run.node, sign)
 
 
