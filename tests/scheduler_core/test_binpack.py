@@ -1,0 +1,111 @@
+"""Which node would be fullest? The recorded scores, one node at a time and all at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.plugins.binpack import Binpack, Demand, Dimension
+from tests.builders import GPU, Object, Plugin, node, pod
+from tests.scheduler_core.placing import coming, opened, scores
+
+NODES = [
+    node("a", cpu=8, memory="16Gi", gpu=4),
+    node("b", cpu=8, memory="16Gi", gpu=4),
+    node("c", cpu=16, memory="32Gi"),
+]
+BUSY = [
+    pod("on-a", group="group", node="a", cpu=2, memory="4Gi", gpu=1),
+    pod("on-b", group="group", node="b", cpu=6, memory="2Gi"),
+]
+
+
+def binpack(**arguments: Any) -> Plugin:
+    named = {key.replace("_", ".", 1): value for key, value in arguments.items()}
+    return "binpack", {"arguments": named}
+
+
+def row(plugin: Plugin, **facts: Any) -> list[float]:
+    return list(scores(opened(NODES, [coming(**facts)], plugin, there=BUSY)).values())
+
+
+EXAMPLE: Plugin = (
+    "binpack",
+    {
+        "arguments": {
+            "binpack.weight": 10,
+            "binpack.cpu": 5,
+            "binpack.memory": 1,
+            "binpack.resources": f"{GPU}, example.com/foo",
+            f"binpack.resources.{GPU}": 2,
+        }
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("facts", "want"),
+    [
+        ({"cpu": 1, "memory": "2Gi", "gpu": 1}, [406.25, 640.625, 46.875]),
+        ({"cpu": "1500m", "memory": "1Gi"}, [416.6666666666667, 812.5, 83.33333333333333]),
+        ({"cpu": 3, "memory": "1Gi"}, [572.9166666666666, 0, 161.45833333333334]),
+    ],
+)
+def test_the_example(facts: Object, want: list[float]) -> None:
+    assert row(EXAMPLE, **facts) == want
+
+
+def test_a_resource_of_weight_0_adds_nothing_and_stops_nothing() -> None:
+    assert row(binpack(binpack_cpu=0), cpu=3, memory="4Gi") == [50.0, 37.5, 12.5]
+
+
+def test_a_negative_weight_of_a_resource_counts_as_1() -> None:
+    assert row(binpack(binpack_cpu=-2), cpu=2) == row(binpack(), cpu=2)
+
+
+def test_what_is_requested_as_nothing_has_no_weight() -> None:
+    assert row(binpack(), cpu=2, memory=0) == [50.0, 100.0, 12.5]
+
+
+def test_a_negative_weight_of_the_plugin_prefers_empty_nodes() -> None:
+    assert row(binpack(binpack_weight=-1), cpu=2) == [-50.0, -100.0, -12.5]
+
+
+def test_weight_0_switches_the_plugin_off() -> None:
+    assert opened(NODES, [coming()], binpack(binpack_weight=0)).answers(Point.NODE_ORDER) == []
+
+
+def test_pods_count_when_they_are_listed() -> None:
+    few = [node("a", cpu=8, pods=4)]
+    session = opened(
+        few, [coming()], binpack(binpack_resources="pods"), there=[pod("x", group="group", node="a")]
+    )
+    assert scores(session) == {"a": 50.0}
+
+
+amounts = st.integers(0, 2**40).map(float)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    used=st.lists(st.tuples(amounts, amounts, amounts), min_size=3, max_size=3),
+    demand=st.lists(st.tuples(amounts, st.integers(1, 9)), min_size=1, max_size=3),
+    spare=st.integers(0, 3),
+)
+def test_nodes_score_the_same_one_by_one_and_all_at_once(
+    used: list[tuple[float, ...]], demand: list[tuple[float, int]], spare: int
+) -> None:
+    session = opened(NODES, [coming(gpu=1)], "binpack")
+    session.nodes.used[:, :3] = np.array(used)
+    scorer = Binpack(session.nodes, {}, 300)
+    asked = Demand(
+        tuple(Dimension(column, amount, weight) for column, (amount, weight) in enumerate(demand)),
+        sum(weight for _, weight in demand) + spare,
+    )
+    every = session.placement.all
+    assert scorer.of_few(asked, every).tolist() == scorer.of_many(asked, every).tolist()
