@@ -159,6 +159,22 @@ def test_a_vote_says_why_a_pod_stays_or_goes() -> None:
     assert why["default-job-a-0"][1]["left"].cpu == 2000
 
 
+def test_gangreclaim_takes_only_what_queues_can_lose_and_gangpreempt_anything() -> None:
+    session = held(
+        [queue("a", deserved={"cpu": 3}), queue("b", deserved={"cpu": 8}), queue("c", guarantee={"cpu": 2})],
+        {
+            "a": pods("job-a", 3, node="n0", cpu=2),
+            "b": pods("job-b", 1, cpu=2),
+            "c": pods("job-c", 1, node="n0", cpu=2),
+        },
+    )
+    (answer,) = session.answers(Point.UNIFIED_EVICTABLE)
+    initiator = task_of(session, "default-job-b-0")
+    candidates = [task for group in ("job-a", "job-c") for task in tasks_of(session, group, running=True)]
+    assert names(answer(initiator, candidates, "gangreclaim", None)) == ["job-a-0", "job-a-1"]
+    assert answer(initiator, candidates, "gangpreempt", None) == candidates
+
+
 # quirks
 
 

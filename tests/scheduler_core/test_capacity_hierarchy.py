@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from scheduler_core import simulate_document
 from scheduler_core.framework.session import Session
 from scheduler_core.resource import UNLIMITED, UNLIMITED_SCALAR
 from tests.builders import (
@@ -247,14 +248,39 @@ def test_accounts_made_before_the_failure_stay() -> None:
     assert reported(session)["a"]["allocated"] == {"cpu": 0, "memory": 0}
 
 
-@pytest.mark.parametrize("parents", [{"x": "x"}, {"x": "y", "y": "x"}, {"x": "y", "y": "z", "z": "x"}])
-def test_a_cycle_of_parents_crashes_volcano_at_the_first_pod_it_looks_at(parents: dict[str, str]) -> None:
+# agreement
+
+
+AMOUNT = st.none() | st.integers(1, 12)
+QUEUES = st.lists(st.tuples(AMOUNT, AMOUNT, AMOUNT, st.integers(0, 4)), min_size=1, max_size=5)
+
+
+@given(drawn=QUEUES)
+def test_one_level_under_a_root_as_large_as_the_cluster_is_the_same_as_no_tree(drawn: list[Any]) -> None:
+    def amount(value: int | None) -> dict[str, int] | None:
+        return None if value is None else {"cpu": value}
+
+    cluster = {"cpu": 32, "memory": "64Gi", "gpu": 4, "pods": 110}
+    queues = [
+        queue(f"q{number}", guarantee=amount(least), deserved=amount(deserved), capability=amount(most))
+        for number, (least, deserved, most, _) in enumerate(drawn)
+    ]
+    groups = {
+        f"q{number}": pods(f"job-q{number}", running, node="n0", cpu=1, memory="1Gi")
+        for number, (*_, running) in enumerate(drawn)
+    }
+    parts = ("realCapability", "allocated", "request", "elastic", "guarantee")
+    one_level = reported(tree([queue("root", capability=cluster), *queues], groups))
     document = scenario(
         nodes=CLUSTER,
-        queues=[queue(name, parent=parent) for name, parent in parents.items()],
-        podgroups=[podgroup("job")],
-        pods=pods("job", 1, cpu=1),
-        conf=tree_conf(),
+        queues=queues,
+        podgroups=[podgroup(f"job-{name}", queue=name) for name in groups],
+        pods=[one for group in groups.values() for one in group],
+        conf=conf("enqueue", ["capacity"]),
     )
-    assert "is its own ancestor" in simulate_document(document)["error"]
-    assert "error" not in simulate_document({**document, "pods": []})
+    flat = reported(session_of(document))
+    for name, entry in flat.items():
+        assert {part: entry[part] for part in parts} == {part: one_level[name][part] for part in parts}
+        for resource, deserved in entry["deserved"].items():
+            limits = (entry["realCapability"].get(resource, 0), entry["guarantee"].get(resource, 0))
+            assert deserved <= max(limits)

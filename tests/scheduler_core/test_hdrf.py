@@ -7,11 +7,29 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from scheduler_core import simulate_document
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.victims import ask_victims
+from scheduler_core.plugins.drf.hierarchy import Hierarchy
 from scheduler_core.plugins.drf.tree import rescaled_sum, weight_of
-from tests.builders import Object, conf, decided, last_cycle, node, podgroup, pods, queue, scenario
+from scheduler_core.result import plain
+from tests.builders import (
+    Object,
+    conf,
+    decided,
+    last_cycle,
+    node,
+    podgroup,
+    pods,
+    queue,
+    scenario,
+    session_of,
+)
 from tests.scheduler_core.pages import table
+from tests.scheduler_core.states import task_of
 
 Sequence = list[str]
 
@@ -443,3 +461,50 @@ def test_the_explanation_follows_the_path_of_the_queue() -> None:
     levels = cycle["explain"]["deserved"]["q"]
     assert [entry["node"] for entry in levels] == ["root", "root/a", "root/a/b"]
     assert [entry["share_per_weight"] for entry in levels] == [0.5, 0.25, 0.125]
+
+
+# the tree is brought up to date in parts
+
+
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["place", "evict", "compare", "reclaim"]), st.integers(0, 11)), max_size=25
+)
+
+
+@pytest.mark.parametrize("design", [False, True], ids=["release", "design"])
+@given(steps=STEPS)
+def test_a_tree_that_moved_in_parts_equals_a_new_one(steps: list[tuple[str, int]], *, design: bool) -> None:
+    paths = ["root/a/x", "root/a/y", "root/b", ""]
+    session = session_of(
+        scenario(
+            nodes=[node("n0", cpu=8, memory="8G", gpu=2)],
+            queues=[annotated(f"q{turn}", path, "1/2/3") for turn, path in enumerate(paths)],
+            podgroups=[podgroup(f"j{turn}", queue=f"q{turn}") for turn in range(4)],
+            pods=[
+                one
+                for turn in range(4)
+                for one in (
+                    *pods(f"j{turn}", 1, node="n0", cpu=1, memory="1G"),
+                    *pods(f"j{turn}", 2, first=1, cpu=turn, memory="1G", gpu=turn % 2),
+                )
+            ],
+            conf=tree_conf(design=design),
+        )
+    )
+    tasks = [task_of(session, f"default-j{number % 4}-{number // 4}") for number in range(12)]
+    placed = set(tasks[:4])
+    for what, number in steps:
+        task = tasks[number]
+        if what == "place" and task not in placed:
+            session.fire_allocate(task)
+            placed.add(task)
+        elif what == "evict" and task in placed:
+            session.fire_deallocate(task)
+            placed.discard(task)
+        elif what == "compare":
+            session.queue_order(session.queues[f"q{number % 4}"], session.queues[f"q{number // 3}"])
+        elif what == "reclaim" and task not in placed:
+            ask_victims(session, Point.RECLAIMABLE, task, sorted(placed, key=lambda one: one.uid))
+    drf = next(report.__self__ for report in session.reports)
+    fresh = Hierarchy(session, drf.accounts, drf.yardstick, by_design=design)
+    assert plain(drf.hierarchy.report()) == plain(fresh.report())

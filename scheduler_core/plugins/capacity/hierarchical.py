@@ -55,7 +55,7 @@ def _account(queue: QueueInfo) -> CapacityAccount:
 def _climb(session: Session, queues: Queues, queue: QueueInfo) -> str:
     """Link a queue to its parent, and those above that have no account yet; return what is in the way.
 
-    A parent with an account is taken as it is, so that a cycle of parents closes unnoticed.
+    Parents make no circle: such a scenario is refused before, since Volcano crashes on it.
     """
     path = [queue]
     while path[-1].name != ROOT:
@@ -70,18 +70,6 @@ def _climb(session: Session, queues: Queues, queue: QueueInfo) -> str:
         above = queues.accounts[parent.name]
         above.children.append(child.name)
         queues.accounts[child.name].ancestors = [*above.ancestors, parent.name]
-    return ""
-
-
-def cycle_in(queues: Queues) -> str:
-    """Return a queue that is its own ancestor, empty when there is none."""
-    for name, account in queues.accounts.items():
-        seen = {name}
-        while account.name != ROOT and (parent := account.queue.parent or ROOT) in queues.accounts:
-            if parent in seen:
-                return parent
-            seen.add(parent)
-            account = queues.accounts[parent]
     return ""
 
 

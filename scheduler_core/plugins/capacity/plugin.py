@@ -6,7 +6,6 @@ Source: volcano ``pkg/scheduler/plugins/capacity/capacity.go`` at v1.15.1.
 from __future__ import annotations
 
 from scheduler_core.conf import Arguments
-from scheduler_core.errors import SchedulerPanic
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.simulation import copy_at_pre_predicate
@@ -14,7 +13,7 @@ from scheduler_core.model.job import TaskInfo
 from scheduler_core.plugins.capacity.account import Queues
 from scheduler_core.plugins.capacity.dry_run import DryRunLimits
 from scheduler_core.plugins.capacity.flat import flat_queues
-from scheduler_core.plugins.capacity.hierarchical import cycle_in, tree_of_queues
+from scheduler_core.plugins.capacity.hierarchical import tree_of_queues
 from scheduler_core.plugins.capacity.limits import Limits
 from scheduler_core.plugins.capacity.order import QueueOrder
 from scheduler_core.plugins.capacity.reclaim import Reclaim
@@ -58,15 +57,7 @@ def _register_dry_run(session: Session, queues: Queues) -> None:
     session.add_fn(Point.SIMULATE_ALLOCATABLE, NAME, dry_run.allocatable)
     session.add_fn(Point.SIMULATE_ADD_TASK, NAME, dry_run.add_task)
     session.add_fn(Point.SIMULATE_REMOVE_TASK, NAME, dry_run.remove_task)
-    looped = cycle_in(queues) if queues.hierarchical else ""
-    if not looped:
-        copy_at_pre_predicate(session, NAME, queues.accounts)
-        return
-
-    def crash(_task: TaskInfo) -> None:
-        raise SchedulerPanic(f"queue {looped} is its own ancestor: the copy of the queue tree never ends")
-
-    session.add_fn(Point.PRE_PREDICATE, NAME, crash)
+    copy_at_pre_predicate(session, NAME, queues.accounts)
 
 
 class Events:
