@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import manifests
-from planner.engine.queues import manifest_problems
+import scheduler_core
+from planner.engine.queues import row_problems
 from planner.rows import Problem
 
 MAX_TEXT_BYTES = manifests.MAX_TEXT_BYTES
@@ -46,16 +47,29 @@ def read_cluster(files: Sequence[tuple[str, bytes]], *, now: str) -> Imported:
         scheduler_conf=_conf_text(reading),
         counts=reading.counts,
         unknown_kinds=reading.unknown_kinds,
-        problems=[*(Problem(**asdict(found)) for found in reading.problems), *_queue_problems(reading)],
+        problems=[*(Problem(**asdict(found)) for found in reading.problems), *_plan_problems(reading)],
     )
 
 
-def _queue_problems(reading: manifests.Reading) -> Iterator[Problem]:
-    """Yield what keeps a queue from becoming a row, each with the line of its key."""
+def _plan_problems(reading: manifests.Reading) -> Iterator[Problem]:
+    """Yield what the core has to say about the scenario, and what does not fit a row, with lines.
+
+    A configuration that Volcano rejects comes in all the same: it is there to be mended.
+    """
+    found_by_core = scheduler_core.problems(reading.document)
+    refused = {found.path for found in found_by_core if found.severity == "error"}
+    for found in found_by_core:
+        severity = "warning" if found.path.startswith("scheduler_conf") else found.severity
+        yield _placed(Problem(**asdict(found) | {"severity": severity}), reading)
     for index, queue in enumerate(reading.document.get("queues", ())):
-        for problem in manifest_problems(queue, f"queues[{index}]"):
-            label, line = reading.line_of(problem.path or "") or (None, None)
-            yield replace(problem, document=label, line=line)
+        for problem in row_problems(queue, f"queues[{index}]"):
+            if problem.path not in refused:
+                yield _placed(problem, reading)
+
+
+def _placed(problem: Problem, reading: manifests.Reading) -> Problem:
+    label, line = reading.line_of(problem.path or "") or (None, None)
+    return replace(problem, document=label, line=line)
 
 
 def _conf_text(reading: manifests.Reading) -> str:

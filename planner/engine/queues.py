@@ -122,28 +122,22 @@ def spec_problems(name: str, spec: Mapping[str, Any]) -> list[Problem]:
     ]
 
 
-def manifest_problems(manifest: Mapping[str, Any], path: str) -> list[Problem]:
-    """Return which fields of an imported Queue are of the wrong type; its form is checked before.
-
-    A cluster may hold odd values (weight 0, a negative amount): what to make of them is the core's to say.
-    """
-    name = manifest["metadata"]["name"]
+def row_problems(manifest: Mapping[str, Any], path: str) -> list[Problem]:
+    """Return which texts of an imported Queue are longer than their columns; all else the core checks."""
     return [
         Problem(
             rule,
             "error",
             message,
             path=f"{path}.{part}.{where}",
-            queue=name,
+            queue=manifest["metadata"]["name"],
             field=field,
             actual=actual,
             fix=fix,
         )
-        for part, checks in _IMPORTED.items()
-        for field, check in checks.items()
+        for part, field, check in _COLUMN_WIDTHS
         if (value := (manifest.get(part) or {}).get(field)) is not None
         for rule, where, message, actual, fix in check(field, value)
-        if rule != "negative_quantity"
     ]
 
 
@@ -274,22 +268,13 @@ _CHECKS: dict[str, Callable[[str, Any], Iterator[Complaint]]] = {
     "labels": _texts,
 }
 
-_IMPORTED: dict[str, dict[str, Callable[[str, Any], Iterator[Complaint]]]] = {
-    "metadata": {
-        "name": _text_up_to(_NAME),
-        "labels": _texts,
-        "annotations": _texts,
-        "creationTimestamp": _text_up_to(40),
-    },
-    "spec": {
-        **{field: _CHECKS[field] for field in _SPEC_ATTRIBUTES},
-        "guarantee": _guarantee,
-        "weight": _whole(range(-(2**31), 2**31)),
-        "priority": _whole(range(-(2**31), 2**31)),
-        "dequeueStrategy": _text_up_to(_WORD),
-    },
-    "status": {"state": _text_up_to(_WORD)},
-}
+_COLUMN_WIDTHS = (
+    ("metadata", "name", _text_up_to(_NAME)),
+    ("metadata", "creationTimestamp", _text_up_to(40)),
+    ("spec", "parent", _text_up_to(_NAME)),
+    ("spec", "dequeueStrategy", _text_up_to(_WORD)),
+    ("status", "state", _text_up_to(_WORD)),
+)
 
 
 def _as_texts(quantities: Mapping[str, Any] | None) -> dict[str, str]:

@@ -136,15 +136,15 @@ spec:
     response = api.post(URL, {"name": "broken", "documents": text})
     assert response.status_code == 422
     assert {p["path"]: (p["rule"], p["queue"], p["line"]) for p in response.json()["problems"]} == {
-        "queues[0].metadata.annotations": ("not_an_object", "a", 5),
-        "queues[0].spec.weight": ("out_of_range", "a", 7),
-        "queues[0].spec.capability.nvidia.com/gpu": ("bad_quantity", "a", 9),
-        "queues[0].spec.guarantee": ("not_an_object", "a", 10),
+        "queues[0].metadata.annotations": ("form.type", "a", 5),
+        "queues[0].spec.weight": ("number.range", "a", 7),
+        'queues[0].spec.capability["nvidia.com/gpu"]': ("quantity.unreadable", "a", 9),
+        "queues[0].spec.guarantee": ("form.type", "a", 10),
     }
 
 
 def test_odd_but_legal_queues_are_taken(api: APIClient) -> None:
-    queue = factories.queue("odd", weight=0, capability={"cpu": 8, "memory": "-1"}, dequeueStrategy="")
+    queue = factories.queue("odd", weight=0, capability={"cpu": 8}, dequeueStrategy="")
     response = api.post(URL, {"name": "odd", "scenario": {"queues": [queue]}})
     assert response.status_code == 201
     asked = {"name": "what if", "snapshot": response.json()["id"]}
