@@ -45,7 +45,7 @@ class Place(NamedTuple):
     """Line of the first line of a literal text (`key: |`); None when its lines are not those of the file."""
 
 
-@dataclass
+@dataclass(slots=True)
 class Document:
     """One document of a text."""
 

@@ -28,9 +28,8 @@ class _Suspect(ValueError):
     """The C parser met something odd and cannot say where."""
 
 
-def read_json(text: str, start: int) -> tuple[Document, int]:
+def read_json(text: str, start: int, line: int) -> tuple[Document, int]:
     """Return the document that begins at a place, and where it ends or cannot be read further."""
-    line = text.count("\n", 0, start)
     faults: list[Fault] = []
     try:
         value, end = _decoded(text, start)

@@ -1,4 +1,4 @@
-"""Which objects does a document hold: one, a List of them, a scenario, a bare configuration?"""
+"""Which objects does a document hold: one, a List of them, or a scenario of lists?"""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -25,20 +25,17 @@ def scenario_in(value: Any) -> tuple[dict[str, Any], Steps] | None:
     return (value, ()) if any(name in value for name in LISTS) else None
 
 
-def is_conf(value: Any) -> bool:
-    """Return whether a document is a bare scheduler configuration."""
-    return isinstance(value, dict) and "kind" not in value and ("tiers" in value or "actions" in value)
-
-
 def items_of(value: Any, steps: Steps = ()) -> Iterator[Item]:
     """Yield the objects of a document; a List is taken apart, a PodList names the kind of its items."""
     api_version = value.get("apiVersion") if isinstance(value, dict) else None
     kind = value.get("kind") if isinstance(value, dict) else None
-    if not (isinstance(kind, str) and kind.endswith("List") and isinstance(value.get("items"), list)):
+    if not (
+        isinstance(kind, str) and kind.endswith("List") and isinstance(value.get("items", 0), list | None)
+    ):
         yield Item(value, steps, api_version, kind)
         return
     item_kind = kind.removesuffix("List") or None
-    for index, inner in enumerate(value["items"]):
+    for index, inner in enumerate(value["items"] or ()):
         for item in items_of(inner, (*steps, "items", index)):
             is_typed = item_kind is not None and item.kind is None
             yield item._replace(api_version=api_version, kind=item_kind) if is_typed else item

@@ -4,21 +4,25 @@ import gc
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from itertools import chain, islice
+from typing import Any
 
-from manifests.conf import CONF_KEY, CONF_MAP, conf_document, conf_severity, conf_text_in
-from manifests.document import Document, Fault, Steps
-from manifests.form import form_faults, type_name
+from manifests.candidates import Candidates, holds_conf, is_conf
+from manifests.conf import conf_severity
+from manifests.document import Document, Steps
+from manifests.findings import Findings
+from manifests.form import Complaint, form_complaints, type_name
 from manifests.kinds import LISTS, full_name, list_of
-from manifests.objects import Item, is_conf, items_of, scenario_in
+from manifests.objects import Item, items_of, scenario_in
 from manifests.paths import spell
-from manifests.problem import ReadProblem, Severity
 from manifests.reading import Origin, Reading, Source
 from manifests.stream import read_documents
 from manifests.unpack import NoText, text_of
 
 MAX_TEXT_BYTES = 200_000_000
 """How much text all files of one reading may hold, inflated."""
+MAX_DOCUMENTS = 500_000
+"""How many documents they may hold; a List counts as one."""
 
 _ALWAYS = ("nodes", "queues", "podgroups", "pods")
 """Lists that every scenario has, empty or not."""
@@ -31,13 +35,13 @@ def read(files: Sequence[tuple[str, bytes]], *, limit: int = MAX_TEXT_BYTES) -> 
     ConfigMap or its bare configuration; or all of it is one scenario.
     """
     with _garbage_collector_off():
-        gathering = _Gathering()
-        sources = list(gathering.sources(files, limit))
+        findings = Findings()
+        gathering = _Gathering(findings)
+        sources = list(islice(_sources(files, limit, findings), MAX_DOCUMENTS + 1))
         if any(scenario_in(source.document.value) for source in sources):
             gathering.take_alone(sources)
         else:
-            for source in sources:
-                gathering.take(source)
+            gathering.take_all(sources)
         return gathering.finished()
 
 
@@ -53,135 +57,135 @@ def _garbage_collector_off() -> Iterator[None]:
             gc.enable()
 
 
-class _Conf(NamedTuple):
-    """A scheduler configuration that was found."""
+def _sources(files: Sequence[tuple[str, bytes]], limit: int, findings: Findings) -> Iterator[Source]:
+    """Yield the documents of all files that hold something; what cannot be read is a finding."""
+    for name, content in files:
+        findings.expect(name)
+        try:
+            text = text_of(content, limit=limit)
+        except NoText as error:
+            findings.add(error.rule, "error", str(error), document=name, line=error.line, fix=error.fix)
+            continue
+        limit -= len(text)
+        for label, document in _labelled(name, read_documents(text)):
+            source = Source(label, document)
+            findings.expect(label)
+            for fault in document.faults:
+                findings.add_fault(
+                    source, fault, conf_severity(fault) if is_conf(document.value) else "error"
+                )
+            if document.value is not None:
+                yield source
 
-    origin: Origin
-    text: str | None
-    structure: Any
-    name: str
-    """Of its ConfigMap; a bare configuration counts as the scheduler's own."""
+
+def _labelled(name: str, documents: Iterator[Document]) -> Iterator[tuple[str, Document]]:
+    """Yield documents that hold something with their names: the file's own when there is only one."""
+    numbered = (
+        (number, document)
+        for number, document in enumerate(documents, 1)
+        if document.value is not None or document.faults
+    )
+    first_two = list(islice(numbered, 2))
+    if len(first_two) == 1:
+        yield name, first_two[0][1]
+        return
+    for number, document in chain(first_two, numbered):
+        yield f"{name}#{number}", document
 
 
 class _Gathering:
-    """What has been read so far."""
+    """The objects taken so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
         self._reading = Reading(document={name: [] for name in _ALWAYS})
+        self._confs = Candidates(findings)
         self._unknown: Counter[str] = Counter()
         self._known: dict[tuple[str, str, str], int] = {}
-        self._confs: list[_Conf] = []
-
-    def sources(self, files: Sequence[tuple[str, bytes]], limit: int) -> Iterator[Source]:
-        """Yield the documents of all files that hold something."""
-        for name, content in files:
-            try:
-                text = text_of(content, limit=limit)
-            except NoText as error:
-                self._report(error.rule, "error", str(error), name, error.line, "", error.fix)
-                continue
-            limit -= len(text)
-            documents = list(read_documents(text))
-            for number, document in enumerate(documents, start=1):
-                source = Source(f"{name}#{number}" if len(documents) > 1 else name, document)
-                self._report_faults(source, document.faults)
-                if document.value is not None:
-                    yield source
-
-    def take_alone(self, sources: Sequence[Source]) -> None:
-        """Take the scenario among documents; whatever stands beside it is a problem."""
-        taken = False
-        for source in sources:
-            found = scenario_in(source.document.value)
-            if found and not taken:
-                self._take_scenario(source, *found)
-                taken = True
-            else:
-                message = "a scenario stands alone, but this stands beside it"
-                line = source.document.whole.line + 1
-                self._report(
-                    "form.mixed", "error", message, source.label, line, "", "import one scenario at a time"
-                )
-
-    def take(self, source: Source) -> None:
-        """Take a document of objects."""
-        value = source.document.value
-        if is_conf(value):
-            text = _own_text(source.document)
-            self._confs.append(_Conf(Origin(source, ()), text, value, CONF_MAP))
-            return
-        for item in items_of(value):
-            self._take_item(source, item)
 
     def finished(self) -> Reading:
         """Return the reading."""
-        self._choose_conf()
-        document = self._reading.document
-        if not self._reading.problems and not any(document.get(name) for name in LISTS):
-            left_out = f"; left out: {', '.join(sorted(self._unknown))}" if self._unknown else ""
+        self._confs.choose(self._reading)
+        self._reading.unknown_kinds = dict(sorted(self._unknown.items()))
+        self._reading.problems = self._findings.told()
+        if not self._reading.problems and not any(self._reading.counts.values()):
+            left_out = f"; left out: {', '.join(self._reading.unknown_kinds)}" if self._unknown else ""
             message = f"there is nothing here that the scheduler reads{left_out}"
             fix = "export with `kubectl get nodes,queues,podgroups,pods,priorityclasses -A -o yaml`"
-            self._report("form.empty", "error", message, "", None, "", fix)
-        self._reading.unknown_kinds = dict(sorted(self._unknown.items()))
+            self._findings.add("form.empty", "error", message, fix=fix)
+            self._reading.problems = self._findings.told()
         return self._reading
 
     # Objects
 
+    def take_all(self, sources: Sequence[Source]) -> None:
+        """Take documents of objects."""
+        for source in sources[:MAX_DOCUMENTS]:
+            if is_conf(source.document.value):
+                self._confs.take_document(source)
+                continue
+            for item in items_of(source.document.value):
+                self._take_item(source, item)
+        for source in sources[MAX_DOCUMENTS:]:
+            message = f"more than {MAX_DOCUMENTS} documents; the rest is left out"
+            self._findings.add_at(
+                source, (), "form.many", "error", message, fix="put the objects into a List"
+            )
+
     def _take_item(self, source: Source, item: Item) -> None:
         if not isinstance(item.value, dict):
-            self._report_faults(source, form_faults(item.value, item.steps, "object", source.document))
+            self._findings.add_complaints(source, form_complaints(item.value, item.steps, "object"))
         elif not isinstance(item.kind, str) or not isinstance(item.api_version, str):
-            self._report_no_kind(source, item)
-        elif (
-            item.api_version == "v1"
-            and item.kind == "ConfigMap"
-            and CONF_KEY in (item.value.get("data") or {})
-        ):
-            self._take_config_map(source, item.steps, item.value)
+            self._findings.add_complaints(source, [_complaint_of_kind(item)])
+        elif (item.api_version, item.kind) == ("v1", "ConfigMap") and holds_conf(item.value):
+            self._confs.take_config_map(source, item.steps, item.value)
         elif list_name := list_of(item.api_version, item.kind):
             self._take_object(list_name, item.value, source, item.steps)
         else:
             self._unknown[f"{item.api_version} {item.kind}"] += 1
 
-    def _report_no_kind(self, source: Source, item: Item) -> None:
-        missing = "apiVersion" if isinstance(item.kind, str) else "kind"
-        place = source.document.place((*item.steps, missing))
-        found = item.value.get(missing)
-        message = f"this object has no {missing}" if found is None else f"{missing} is {type_name(found)}"
-        fix = "write what `kubectl get -o yaml` prints, with apiVersion and kind"
-        fault = Fault("form.kind", message, place.line, fix, (*item.steps, missing))
-        self._report_faults(source, [fault])
-
     def _take_object(self, list_name: str, value: Any, source: Source, steps: Steps) -> None:
-        kind = LISTS[list_name].name
-        faults = list(form_faults(value, steps, kind, source.document))
-        if faults:
-            self._report_faults(source, faults)
+        if complaints := list(form_complaints(value, steps, LISTS[list_name].name)):
+            self._findings.add_complaints(source, complaints)
             return
         objects = self._reading.document.setdefault(list_name, [])
         identity = (list_name, *full_name(list_name, value))
         first = self._known.setdefault(identity, len(objects))
         if first < len(objects):
-            self._report_second(list_name, first, value, source, steps)
+            self._add_second(list_name, first, value, source, steps)
             return
         self._reading.origins[list_name, first] = Origin(source, steps)
         objects.append(value)
 
-    def _report_second(self, list_name: str, first: int, value: Any, source: Source, steps: Steps) -> None:
+    def _add_second(self, list_name: str, first: int, value: Any, source: Source, steps: Steps) -> None:
         origin = self._reading.origins[list_name, first]
-        namespace, name = full_name(list_name, value)
-        full = f"{namespace}/{name}" if namespace else name
-        where = f"{origin.source.label} line {origin.line(())}"
-        line = source.document.place(steps).line + 1
+        what = f"{LISTS[list_name].name} {'/'.join(filter(None, full_name(list_name, value)))}"
+        where = (
+            origin.source.label
+            if self._findings.are_many
+            else f"{origin.source.label} line {origin.line(())}"
+        )
         path = spell((list_name, first, "metadata", "name"))
         if self._reading.document[list_name][first] == value:
-            message = f"{LISTS[list_name].name} {full} stands here again, as in {where}; it counts once"
-            self._report("form.repeated", "remark", message, source.label, line, path, "")
+            message = f"{what} stands here again, as in {where}; it counts once"
+            self._findings.add_at(source, steps, "form.repeated", "remark", message, path=path)
         else:
-            message = f"{LISTS[list_name].name} {full} stands here a second time and differs from {where}"
-            self._report("form.duplicate", "error", message, source.label, line, path, "keep one of the two")
+            message = f"{what} stands here a second time and differs from {where}"
+            fix = "keep one of the two"
+            self._findings.add_at(source, steps, "form.duplicate", "error", message, path=path, fix=fix)
 
     # A scenario
+
+    def take_alone(self, sources: Sequence[Source]) -> None:
+        """Take the scenario among documents; whatever stands beside it is a problem."""
+        for source in sources:
+            found = scenario_in(source.document.value)
+            if found and not self._reading.is_scenario:
+                self._take_scenario(source, *found)
+            else:
+                message = "a scenario stands alone, but this stands beside it"
+                fix = "import one scenario at a time"
+                self._findings.add_at(source, (), "form.mixed", "error", message, fix=fix)
 
     def _take_scenario(self, source: Source, scenario: dict[str, Any], way: Steps) -> None:
         """Take the lists of a scenario in its own order, everything else as it is."""
@@ -189,13 +193,13 @@ class _Gathering:
         document = self._reading.document = {}
         for key, value in scenario.items():
             if key == "scheduler_conf":
-                self._take_conf(source, (*way, key), value)
-            elif key in LISTS:
+                self._confs.take(source, (*way, key), value)
+                continue
+            document[key] = value
+            self._reading.origins[(key,)] = Origin(source, (*way, key))
+            if key in LISTS:
                 document[key] = []
                 self._take_list(key, value, source, (*way, key))
-            else:
-                document[key] = value
-            self._reading.origins[(key,)] = Origin(source, (*way, key))
         for name in _ALWAYS:
             document.setdefault(name, [])
 
@@ -203,109 +207,24 @@ class _Gathering:
         if isinstance(value, dict) and "items" in value:
             value, steps = value["items"], (*steps, "items")
         if not isinstance(value, list | None):
-            line = source.document.place(steps).line
-            message = f"{name} is {type_name(value)}"
-            self._report_faults(
-                source, [Fault("form.type", message, line, "make it a list of objects", steps)]
-            )
+            message, fix = f"{name} is {type_name(value)}", "make it a list of objects"
+            self._findings.add_at(source, steps, "form.type", "error", message, fix=fix)
             return
         for index, inner in enumerate(value or ()):
             way = (*steps, index)
             kind = inner.get("kind") if isinstance(inner, dict) else None
-            if kind is not None and kind != LISTS[name].name:
-                line = source.document.place((*way, "kind")).line
-                fault = Fault(
-                    "form.kind", f"a {kind} stands among {name}", line, "move it to its list", (*way, "kind")
-                )
-                self._report_faults(source, [fault])
-            else:
+            if kind is None or kind == LISTS[name].name:
                 self._take_object(name, inner, source, way)
-
-    # The scheduler configuration
-
-    def _take_conf(self, source: Source, steps: Steps, value: Any) -> None:
-        if isinstance(value, str):
-            self._take_conf_text(source, steps, value, CONF_MAP)
-        elif isinstance(value, dict) and value.get("kind") == "ConfigMap":
-            self._take_config_map(source, steps, value)
-        elif isinstance(value, dict):
-            self._confs.append(_Conf(Origin(source, steps), None, value, CONF_MAP))
-        elif value is not None:
-            line = source.document.place(steps).line
-            message = f"scheduler_conf is {type_name(value)}"
-            self._report_faults(
-                source, [Fault("form.type", message, line, "make it a mapping or its text", steps)]
-            )
-
-    def _take_config_map(self, source: Source, steps: Steps, config_map: dict[str, Any]) -> None:
-        metadata = config_map.get("metadata")
-        name = metadata.get("name") if isinstance(metadata, dict) else None
-        way = (*steps, "data", CONF_KEY)
-        text = conf_text_in(config_map)
-        if text is None:
-            line = source.document.place(way).line
-            message = f"the ConfigMap {name} holds no text {CONF_KEY}"
-            self._report_faults(
-                source, [Fault("conf.missing", message, line, f"write `{CONF_KEY}: |` below data", way)]
-            )
-        else:
-            self._take_conf_text(source, way, text, str(name))
-
-    def _take_conf_text(self, source: Source, steps: Steps, text: str, name: str) -> None:
-        inner = conf_document(text)
-        self._confs.append(_Conf(Origin(source, steps, inner), text, inner.value, name))
-
-    def _choose_conf(self) -> None:
-        """Take the scheduler's own configuration; several are a problem, another's is better than none."""
-        own = [conf for conf in self._confs if conf.name == CONF_MAP]
-        candidates = own or self._confs
-        for conf in candidates[1:]:
-            first = candidates[0].origin
-            where = f"{first.source.label} line {first.line(())}"
-            message = f"a second scheduler configuration; the first is in {where}"
-            self._report_conf("conf.several", "error", message, conf.origin, "keep one")
-        if candidates and not own:
-            message = f"the configuration is taken from ConfigMap {candidates[0].name}, not {CONF_MAP}"
-            self._report_conf("conf.name", "remark", message, candidates[0].origin, "")
-        if candidates:
-            self._use_conf(candidates[0])
-
-    def _use_conf(self, conf: _Conf) -> None:
-        for fault in conf.origin.inner.faults if conf.origin.inner else ():
-            line = conf.origin.inner_line(fault.line)
-            path = spell(("scheduler_conf", *fault.steps))
-            label = conf.origin.source.label
-            self._report(fault.rule, conf_severity(fault), fault.message, label, line, path, fault.fix)
-        if conf.structure is not None:
-            self._reading.document["scheduler_conf"] = conf.structure
-            self._reading.scheduler_conf_text = conf.text
-            self._reading.origins[("scheduler_conf",)] = conf.origin
-
-    # What is wrong
-
-    def _report_conf(self, rule: str, severity: Severity, message: str, origin: Origin, fix: str) -> None:
-        self._report(rule, severity, message, origin.source.label, origin.line(()), "scheduler_conf", fix)
-
-    def _report_faults(self, source: Source, faults: Iterator[Fault] | list[Fault]) -> None:
-        for fault in faults:
-            path = spell(fault.steps)
-            self._report(fault.rule, "error", fault.message, source.label, fault.line + 1, path, fault.fix)
-
-    def _report(
-        self,
-        rule: str,
-        severity: Severity,
-        message: str,
-        document: str,
-        line: int | None,
-        path: str,
-        fix: str,
-    ) -> None:
-        self._reading.problems.append(ReadProblem(rule, severity, message, document, line, path, fix))
+            else:
+                message = f"a {kind} stands among {name}"
+                self._findings.add_at(
+                    source, (*way, "kind"), "form.kind", "error", message, fix="move it to its list"
+                )
 
 
-def _own_text(document: Document) -> str:
-    """Return the text of a document without its marker, as it was written, comments above it too."""
-    start, end = document.whole.start, document.whole.end
-    is_marked = document.text.startswith("---", start)
-    return document.text[start + 3 if is_marked else 0 : end].lstrip("\r\n")
+def _complaint_of_kind(item: Item) -> Complaint:
+    missing = "apiVersion" if isinstance(item.kind, str) else "kind"
+    found = item.value.get(missing)
+    message = f"this object has no {missing}" if found is None else f"{missing} is {type_name(found)}"
+    fix = "write what `kubectl get -o yaml` prints, with apiVersion and kind"
+    return Complaint("form.kind", message, fix, (*item.steps, missing))

@@ -3,38 +3,59 @@
 import re
 from collections.abc import Iterator
 
-from manifests.document import Document
+from manifests.document import Document, Fault
 from manifests.json_stream import read_json
 from manifests.yaml_stream import read_yaml
+
+MAX_BROKEN = 100
+"""How many unreadable documents a text may have: each costs a new start."""
 
 _BETWEEN = re.compile(r"(?:[ \t\r\n]+|^---[ \t]*$)*", re.MULTILINE)
 _NEXT_DOCUMENT = re.compile(r"^(?:[{\[]|---)", re.MULTILINE)
 
 
 def read_documents(text: str) -> Iterator[Document]:
-    """Yield the documents of a text; one that cannot be read costs only itself."""
-    end = 0
-    position = _content(text, 0)
-    while text[position : position + 1] in ("{", "["):
-        document, stopped = read_json(text, position)
-        if _is_unreadable(document):
-            as_yaml = next(read_yaml(text, position))
-            if as_yaml.value is not None:
-                break
-            following = _NEXT_DOCUMENT.search(text, max(stopped, position + 1))
-            stopped = following.start() if following else len(text)
+    """Yield the documents of a text; one that cannot be read costs only itself, unless there are too many."""
+    broken = 0
+    for document in _documents(text):
         yield document
+        broken += document.value is None and bool(document.faults)
+        if broken == MAX_BROKEN:
+            message = f"{MAX_BROKEN} documents above cannot be read; the rest of the file is left out"
+            fault = Fault("form.many", message, document.whole.line, "mend what is above")
+            yield Document(text, document.whole, None, document.find, [fault])
+            return
+
+
+def _documents(text: str) -> Iterator[Document]:
+    end = line = 0
+    while (position := _content(text, end)) < len(text):
+        line += text.count("\n", end, position)
+        document = None
+        if text[position] in "{[":
+            document, stopped = _read_json(text, position, line)
+        if document is None:
+            line_start = max(
+                end, text.rfind("\n", 0, position) + 1
+            )  # a YAML document's indentation is part of it
+            yield from read_yaml(text, line_start, line)
+            return
+        yield document
+        line += text.count("\n", position, stopped)
         end = stopped
-        position = _content(text, end)
-    if position < len(text):
-        line_start = text.rfind("\n", 0, position) + 1  # its indentation belongs to a YAML document
-        yield from read_yaml(text, max(end, line_start))
+
+
+def _read_json(text: str, position: int, line: int) -> tuple[Document | None, int]:
+    """Return a JSON document and where to read on; None for one that is YAML in braces."""
+    document, stopped = read_json(text, position, line)
+    if document.value is not None or not document.faults:
+        return document, stopped
+    if next(read_yaml(text, position, line)).value is not None:
+        return None, position
+    following = _NEXT_DOCUMENT.search(text, max(stopped, position + 1))
+    return document, following.start() if following else len(text)
 
 
 def _content(text: str, position: int) -> int:
     match = _BETWEEN.match(text, position)
     return match.end() if match else position
-
-
-def _is_unreadable(document: Document) -> bool:
-    return document.value is None and bool(document.faults)

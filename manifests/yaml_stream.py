@@ -26,7 +26,7 @@ _Event = Any
 """What the parser yields; its type does not promise the marks, the parser does."""
 
 MAX_ALIASED = 100_000
-"""How many values the aliases of one document may repeat."""
+"""How many values the aliases of a text may repeat."""
 
 _SPAN_DEPTH = 3
 """Lists no deeper than this keep the places of their elements: objects of a List, lists of a scenario."""
@@ -81,6 +81,7 @@ class _Builder:
         self._text = text
         self._line = line
         self._offset = offset
+        self._aliased = 0
         self._plain: dict[str, Scalar] = {}
         self._keys: dict[str, str] = {}
         self.handlers: dict[type, Callable[[Any], None]] = {
@@ -119,7 +120,6 @@ class _Builder:
         self._merges: list[Any] | None = None
         self._stack: list[tuple[Any, str | None, list[Any] | None, str | None, Mark | None]] = []
         self._anchors: dict[str, Any] = {}
-        self._aliased = 0
 
     def _span(self, start: Mark, end: Mark) -> Span:
         return Span(
@@ -297,22 +297,23 @@ class _Builder:
         self._fault("yaml.tag", f"the Kubernetes API does not know the tag {tag}", event, "remove the tag")
 
 
-def read_yaml(text: str, offset: int = 0) -> Iterator[Document]:
+def read_yaml(text: str, offset: int = 0, line: int = 0) -> Iterator[Document]:
     """Yield the documents of a text from a place on; one that cannot be read costs only itself."""
     if _UNPRINTABLE.search(text, offset):
-        begun = Span(offset, 0, text.count("\n", 0, offset), offset)
-        yield Document(text, begun, None, find_in_yaml, list(_unprintable(text, offset)))
+        faults = list(_unprintable(text, offset, line))
+        yield Document(text, Span(offset, 0, line, offset), None, find_in_yaml, faults)
         text = _UNPRINTABLE.sub("\ufffd", text)
-    resume: int | None = offset
-    while resume is not None:
-        broken_at = yield from _read_from(text, resume)
+    while True:
+        broken_at = yield from _read_from(text, offset, line)
         following = None if broken_at is None else _NEXT_DOCUMENT.search(text, broken_at)
-        resume = following.start() if following else None
+        if following is None:
+            return
+        line += text.count("\n", offset, following.start())
+        offset = following.start()
 
 
-def _read_from(text: str, offset: int) -> Generator[Document, None, int | None]:
+def _read_from(text: str, offset: int, line: int) -> Generator[Document, None, int | None]:
     """Yield the documents from a place on; return where one cannot be read further, None at the end."""
-    line = text.count("\n", 0, offset)
     builder = _Builder(text, line=line, offset=offset)
     try:
         parser = CParser(text[offset:])
@@ -351,9 +352,9 @@ def _line_of(text: str, index: int) -> str:
     return text[text.rfind("\n", 0, index) + 1 :].split("\n", 1)[0]
 
 
-def _unprintable(text: str, offset: int) -> Iterator[Fault]:
+def _unprintable(text: str, offset: int, line: int) -> Iterator[Fault]:
     for count, found in enumerate(_UNPRINTABLE.finditer(text, offset)):
         if count == _MAX_FAULTS:
             return
         message = f"the character U+{ord(found[0]):04X} may not stand in YAML"
-        yield Fault("yaml.character", message, text.count("\n", 0, found.start()), "remove it")
+        yield Fault("yaml.character", message, line + text.count("\n", offset, found.start()), "remove it")

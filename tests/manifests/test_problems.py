@@ -204,3 +204,17 @@ def test_a_resolved_scenario_has_its_configuration_as_a_structure(conf: object) 
 
 def test_a_scenario_without_configuration_resolves_to_one_without() -> None:
     assert manifests.resolve({"nodes": [], "scheduler_conf": None}) == {"nodes": []}
+
+
+def test_of_too_many_problems_the_rest_is_counted() -> None:
+    text = "---\n".join(["apiVersion: v1\nkind: Pod\n"] * 1200)
+    problems = manifests.read([("f", text.encode())]).problems
+    assert len(problems) == 1001
+    assert (problems[-1].rule, problems[-1].severity) == ("form.more", "error")
+    assert problems[-1].message == "200 more problems are not shown"
+
+
+def test_a_text_of_broken_documents_is_given_up() -> None:
+    problems = manifests.read([("f", b"a: *\n---\n" * 5000)]).problems
+    assert len(problems) == 101
+    assert problems[-1].rule == "form.many"
