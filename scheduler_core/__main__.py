@@ -8,20 +8,24 @@ import gzip
 import json
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import manifests
 from scheduler_core import Options, encode, simulate_document
-from scheduler_core.parity import first_difference, first_message_difference
+from scheduler_core.conf import UNMODELLED_PLUGINS, parse_conf
+from scheduler_core.errors import InputError
+from scheduler_core.parity import first_difference, first_message_difference, unmet
 
 
 class Entry(NamedTuple):
-    """One scenario of a file, the recorded result beside it, and how long reading took."""
+    """One scenario of a file, what was recorded and is expected of it, and how long reading took."""
 
     scenario: dict[str, Any]
     recorded: dict[str, Any] | None
+    expected: dict[str, Any]
     load_ms: float
 
 
@@ -51,7 +55,7 @@ def entries(name: str) -> Iterator[Entry]:
     if plain_name.endswith((".yaml", ".yml")):
         started = _milliseconds()
         reading = manifests.read([(name, text)])
-        yield Entry(reading.document, None, _milliseconds() - started)
+        yield Entry(reading.document, None, {}, _milliseconds() - started)
         return
     for line in text.splitlines() if _is_lines(text, plain_name) else [text]:
         if line.strip():
@@ -59,7 +63,10 @@ def entries(name: str) -> Iterator[Entry]:
             loaded = _without_collector(line)
             recorded = loaded.get("result") if "scenario" in loaded else None
             yield Entry(
-                manifests.resolve(loaded.get("scenario", loaded)), recorded, _milliseconds() - started
+                manifests.resolve(loaded.get("scenario", loaded)),
+                recorded,
+                loaded.get("expected") or {} if recorded is not None else {},
+                _milliseconds() - started,
             )
 
 
@@ -96,37 +103,80 @@ def print_results(options: argparse.Namespace) -> int:
     return status
 
 
+class Tally:
+    """How the scenarios of one recorded file compare.
+
+    Attributes
+    ----------
+    total, equal, messages : int
+        Scenarios compared, equal ones, and those whose texts are equal too.
+    apart : Counter
+        Scenarios that name a plugin which is not modelled, by plugin; they do not count.
+    told : list of str
+        What differs, one line a scenario.
+
+    """
+
+    def __init__(self) -> None:
+        self.total = self.equal = self.messages = 0
+        self.apart: Counter[str] = Counter()
+        self.told: list[str] = []
+
+    def add(self, entry: Entry) -> None:
+        """Simulate a recorded scenario and compare."""
+        assert entry.recorded is not None, "only recorded scenarios are compared"
+        unmodelled = unmodelled_plugins(entry.scenario)
+        if unmodelled:
+            self.apart.update(unmodelled)
+            return
+        name = entry.scenario.get("name")
+        ours = simulate_document(entry.scenario, Options(explain=False))
+        difference = first_difference(ours, entry.recorded)
+        message = first_message_difference(ours, entry.recorded)
+        self.total += 1
+        self.equal += difference is None
+        self.messages += difference is None and message is None
+        if difference is not None or message is not None:
+            kind = "differs" if difference is not None else "message"
+            self.told.append(f"{name}: {kind}: {difference or message}")
+        self.told += [f"{name}: expected by Volcano's test: {text}" for text in unmet(ours, entry.expected)]
+
+    def line(self) -> str:
+        """Return the figures in one line."""
+        parts = [
+            f"{self.equal} of {self.total} equal ({_percent(self.equal, self.total)})",
+            f"messages {_percent(self.messages, self.total)}",
+        ]
+        parts += [f"{count} apart for {plugin}" for plugin, count in sorted(self.apart.items())]
+        return ", ".join(parts)
+
+
+def unmodelled_plugins(scenario: dict[str, Any]) -> list[str]:
+    """Return the plugins of a scenario's configuration that the core accepts but does not model."""
+    try:
+        conf = parse_conf(scenario.get("scheduler_conf"))
+    except InputError:
+        return []
+    return sorted({option.name for option in conf.options()} & set(UNMODELLED_PLUGINS))
+
+
 def print_parity(options: argparse.Namespace) -> int:
     """Print, per file, how many scenarios are equal to the recorded answers; 1 when any is not."""
     status = 0
     for name in options.files:
-        total = equal = messages = shown = 0
+        tally = Tally()
         for entry in entries(name):
-            if entry.recorded is None:
-                continue
-            total += 1
-            difference, message = _compare(entry)
-            equal += difference is None
-            messages += message is None and difference is None
-            if difference is not None or message is not None:
-                shown += 1
-                if options.failures is None or shown <= options.failures:
-                    kind = "differs" if difference is not None else "message"
-                    print(f"  {entry.scenario.get('name')}: {kind}: {difference or message}")
-        status = status or int(equal != total)
-        share = 100.0 * equal / total if total else 100.0
-        text_share = 100.0 * messages / total if total else 100.0
-        print(
-            f"{Path(name).name}: {equal} of {total} equal ({share:.1f} %), messages {text_share:.1f} %",
-            flush=True,
-        )
+            if entry.recorded is not None:
+                tally.add(entry)
+        for told in tally.told[: options.failures]:
+            print(f"  {told}")
+        print(f"{Path(name).name}: {tally.line()}", flush=True)
+        status = status or int(tally.equal != tally.total)
     return status
 
 
-def _compare(entry: Entry) -> tuple[str | None, str | None]:
-    assert entry.recorded is not None, "only recorded scenarios are compared"
-    ours = simulate_document(entry.scenario, Options(explain=False))
-    return first_difference(ours, entry.recorded), first_message_difference(ours, entry.recorded)
+def _percent(part: int, whole: int) -> str:
+    return f"{100.0 * part / whole if whole else 100.0:.1f} %"
 
 
 def _milliseconds() -> float:

@@ -147,3 +147,66 @@ def _messages(entry: Mapping[str, Any]) -> dict[str, Any]:
         for condition in entry.get("conditions") or []
     }
     return {**{key: entry.get(key) for key in _MESSAGES}, "conditions": conditions, "tasks": tasks}
+
+
+def unmet(ours: Mapping[str, Any], expected: Mapping[str, Any]) -> list[str]:
+    """Return where a result disagrees with what a unit test of Volcano's own demands.
+
+    Demands on scores and filters of single nodes are not looked at: a result does not show them.
+    """
+    cycles = ours.get("cycles") or []
+    decisions = [decision for cycle in cycles for decision in cycle["decisions"] or ()]
+    binds = {entry["pod"]: entry["node"] for entry in decisions if entry["op"] == "bind"}
+    evicted = sorted(entry["pod"] for entry in decisions if entry["op"] == "evict")
+    got: dict[str, Any] = {
+        "bind_count": len(binds),
+        "binds": binds,
+        "bind_order": list(binds),
+        "evict_count": len(evicted),
+        "evicted": evicted,
+        "enqueued": {job: _was_enqueued(decisions, job) for job in expected.get("enqueued") or {}},
+        "pipelined": _nodes_of(decisions, "pipeline"),
+        "podgroup_phase": {
+            entry["name"]: entry["phase_in_session"]
+            for cycle in cycles[-1:]
+            for entry in cycle["podgroups"] or ()
+        },
+        "job_allocated": {
+            job: told["allocated"] for job, told in _at(cycles, -1, "at_end").get("drf_jobs", {}).items()
+        },
+        "queue_share_at_open": _queues_at_open(cycles, "share"),
+        "queue_inqueue_at_open": _queues_at_open(cycles, "inqueue"),
+    }
+    return [
+        difference
+        for name, want in expected.items()
+        if name in got
+        for difference in _unmet_difference(name, got[name], sorted(want) if name == "evicted" else want)
+    ]
+
+
+def _unmet_difference(name: str, got: Any, want: Any) -> Iterator[str]:
+    if isinstance(want, Mapping) and isinstance(got, Mapping) and name != "binds":
+        got = {key: got.get(key) for key in want}
+    yield from _unequal(name, got, want)
+
+
+def _was_enqueued(decisions: list[Any], job: str) -> bool:
+    return any(entry["op"] == "enqueue" and entry["job"] == job for entry in decisions)
+
+
+def _nodes_of(decisions: list[Any], op: str) -> dict[str, list[str]]:
+    """Return the nodes on which each job's pods had an operation, sorted."""
+    nodes: dict[str, list[str]] = {}
+    for entry in decisions:
+        if entry["op"] == op:
+            nodes.setdefault(entry["job"], []).append(entry["node"])
+    return {job: sorted(names) for job, names in nodes.items()}
+
+
+def _at(cycles: list[Any], position: int, when: str) -> Mapping[str, Any]:
+    return cycles[position][when] if cycles else {}
+
+
+def _queues_at_open(cycles: list[Any], field: str) -> dict[str, Any]:
+    return {entry["name"]: entry.get(field) for entry in _at(cycles, 0, "at_open").get("queues") or []}
