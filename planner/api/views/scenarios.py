@@ -109,7 +109,7 @@ class QueueDetail(WorkspaceView):
     def patch(self, request: Request, scenario_id: UUID, name: str) -> Response:
         """Change fields of a queue by a JSON merge patch (RFC 7396): null removes, quantities are strings."""
         scenario = self.scenario()
-        present = queue_spec(get_object_or_404(scenario.queues, name=name))
+        get_object_or_404(scenario.queues, name=name)
         revision = seen_revision(request)
         try:
             with saved_unless_dry(request):
@@ -121,8 +121,9 @@ class QueueDetail(WorkspaceView):
                     user=self.user,
                 )
         except StaleRevision as stale:
-            seen = as_before(present, changes_since(scenario, revision), f"queues.{name}.")
-            raise StaleEdit(stale, seen=seen, current=present) from stale
+            current = queue_spec(scenario.queues.get(name=name))
+            seen = as_before(current, changes_since(scenario, revision), f"queues.{name}.")
+            raise StaleEdit(stale, seen=seen, current=current) from stale
         return _edited(request, scenario, queue_spec(queue))
 
 
