@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.shared import SHARED
 
 from scheduler_core import simulate_document
 from scheduler_core.__main__ import Tally, entries
+from tests.shared import SHARED
 
 CASES = Path(__file__).parent / "cases"
 NOT_COUNTED = {"volcano_unit_tests_not_modelled.jsonl.gz"}
