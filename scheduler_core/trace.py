@@ -5,7 +5,7 @@ Decisions are always kept; the rest only when explanations are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 Why = dict[str, Any]
@@ -91,6 +91,11 @@ class Trace:
                 "gate": gate,
                 **{name: fact for name, fact in facts.items() if fact is not None},
             }
+
+    def derive(self, plugin: str, queue: str, steps: Iterable[Mapping[str, Any]]) -> None:
+        """Keep the steps in which a plugin came to what a queue deserves, after those of other plugins."""
+        others = [step for step in self.deserved.get(queue, ()) if step["plugin"] != plugin]
+        self.deserved[queue] = [*others, *({**step, "plugin": plugin} for step in steps)]
 
     def spare(self, pod: str, for_pod: str, plugin: str, why: Mapping[str, Any]) -> None:
         """Keep that a plugin refused a candidate; the same refusal is kept once."""

@@ -29,13 +29,6 @@ class AccountCopies(Generic[Account]):
         """Return an independent copy."""
         return AccountCopies(self.accounts)
 
-    def of(self, task: TaskInfo) -> Account:
-        """Return the account of a task's queue."""
-        account = self.accounts.get(task.job.queue) if task.job is not None else None
-        if account is None:
-            raise CoreError(f"{task.key}: the queue of its job has no account")
-        return account
-
 
 def makes_dry_runs(session: Session) -> bool:
     """Tell whether preemption is tried out on copies first."""
@@ -53,15 +46,22 @@ def copy_at_pre_predicate(session: Session, plugin: str, accounts: Mapping[str, 
     session.add_fn(Point.PRE_PREDICATE, plugin, remember)
 
 
-def copies_in(dry_run: DryRun, plugin: str) -> AccountCopies[Account] | None:
-    """Return a plugin's copies for one node; None when no pre-predicate of the preemptor has made any."""
+def copies_in(dry_run: DryRun, plugin: str) -> dict[str, Account] | None:
+    """Return a plugin's accounts for one node; None when no pre-predicate of the preemptor has copied any."""
     copies: AccountCopies[Account] | None = dry_run.state.get(plugin)
-    return copies
+    return None if copies is None else copies.accounts
 
 
-def copied_account(dry_run: DryRun, plugin: str, task: TaskInfo) -> QueueAccount:
-    """Return the copied account of a task's queue."""
-    copies: AccountCopies[QueueAccount] | None = copies_in(dry_run, plugin)
-    if copies is None:
-        raise CoreError(f"{plugin} has kept no copy of its queues for {dry_run.preemptor.key}")
-    return copies.of(task)
+def copies_behind(dry_run: DryRun, plugin: str, task: TaskInfo) -> tuple[dict[str, Account], str]:
+    """Return a plugin's accounts for one node, and the name of the task's queue, which is among them.
+
+    Raises
+    ------
+    CoreError
+        If it is not: the task can neither go nor come back, which ends the dry run.
+
+    """
+    copies: dict[str, Account] | None = copies_in(dry_run, plugin)
+    if copies is None or task.job is None or task.job.queue not in copies:
+        raise CoreError(f"{plugin} has no copy of what the queue of {task.key} holds")
+    return copies, task.job.queue

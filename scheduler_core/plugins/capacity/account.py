@@ -10,6 +10,8 @@ from scheduler_core.model.queue import ROOT, QueueInfo
 from scheduler_core.model.queue_account import QueueAccount
 from scheduler_core.resource import Resource
 
+NAME = "capacity"
+
 
 class CapacityAccount(QueueAccount):
     """A queue's account with its place in the tree.

@@ -6,39 +6,40 @@ Source: volcano ``pkg/scheduler/plugins/capacity/capacity.go`` (Simulate*) at v1
 from __future__ import annotations
 
 from scheduler_core.framework.dry_run import DryRun
-from scheduler_core.framework.simulation import AccountCopies, copied_account, copies_in
+from scheduler_core.framework.simulation import copies_behind, copies_in
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.queue import QueueInfo
-from scheduler_core.plugins.capacity.account import CapacityAccount, Queues, chain_in
+from scheduler_core.plugins.capacity.account import NAME, CapacityAccount, Queues, chain_in
 
 
 class DryRunLimits:
     """The limits on copies; the state of a queue does not matter there."""
 
-    def __init__(self, plugin: str, queues: Queues) -> None:
-        self.plugin = plugin
+    def __init__(self, queues: Queues) -> None:
         self.queues = queues
 
     def allocatable(self, dry_run: DryRun, queue: QueueInfo, task: TaskInfo) -> bool:
         """Tell whether the copies of the queue and all above it stay within real capability with the task."""
-        copies: AccountCopies[CapacityAccount] | None = copies_in(dry_run, self.plugin)
+        copies: dict[str, CapacityAccount] | None = copies_in(dry_run, NAME)
         if copies is None or self.queues.obstacle or not self.queues.is_leaf(queue.name):
             return False
-        chain = chain_in(copies.accounts, queue.name)
+        chain = chain_in(copies, queue.name)
         return not any(account.shortage_for(task.request, account.real_capability) for account in chain)
 
-    def add_task(self, dry_run: DryRun, task: TaskInfo) -> None:
-        """Count a task that comes back."""
-        for account in self._chain(dry_run, task):
-            account.allocated.add(task.request)
 
-    def remove_task(self, dry_run: DryRun, task: TaskInfo) -> None:
-        """Count a task that goes."""
-        for account in self._chain(dry_run, task):
-            account.allocated.sub(task.request)
+def add_task(dry_run: DryRun, task: TaskInfo) -> None:
+    """Count a task that comes back."""
+    for account in _chain_behind(dry_run, task):
+        account.allocated.add(task.request)
 
-    def _chain(self, dry_run: DryRun, task: TaskInfo) -> list[CapacityAccount]:
-        name = copied_account(dry_run, self.plugin, task).name
-        copies: AccountCopies[CapacityAccount] | None = copies_in(dry_run, self.plugin)
-        assert copies is not None, "there are copies of every queue or of none"
-        return chain_in(copies.accounts, name)
+
+def remove_task(dry_run: DryRun, task: TaskInfo) -> None:
+    """Count a task that goes."""
+    for account in _chain_behind(dry_run, task):
+        account.allocated.sub(task.request)
+
+
+def _chain_behind(dry_run: DryRun, task: TaskInfo) -> list[CapacityAccount]:
+    copies: dict[str, CapacityAccount]
+    copies, queue = copies_behind(dry_run, NAME, task)
+    return chain_in(copies, queue)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from scheduler_core.framework.session import Session
 from scheduler_core.model.queue_account import capability_of, real_capability
-from scheduler_core.plugins.capacity.account import CapacityAccount, Queues
+from scheduler_core.plugins.capacity.account import NAME, CapacityAccount, Queues
 from scheduler_core.resource import Absent, Resource, maximum, total_of
 
 
@@ -37,7 +37,7 @@ def flat_queues(session: Session) -> Queues:
         account.share = account.share_of_deserved()
         if session.trace is not None:
             told = {"level": 0, "queue": account.name, "available": session.total, "guaranteed": guaranteed}
-            session.trace.deserved[account.name] = [{**told, **account.terms()}]
+            session.trace.derive(NAME, account.name, [{**told, **account.terms()}])
     return queues
 
 

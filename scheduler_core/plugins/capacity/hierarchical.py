@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from scheduler_core.framework.session import Session
 from scheduler_core.model.queue import ROOT, QueueInfo
 from scheduler_core.model.queue_account import real_capability
-from scheduler_core.plugins.capacity.account import CapacityAccount, Queues
+from scheduler_core.plugins.capacity.account import NAME, CapacityAccount, Queues
 from scheduler_core.resource import UNLIMITED, UNLIMITED_SCALAR, Resource, maximum, total_of
 from scheduler_core.trace import Trace
 
@@ -144,10 +144,15 @@ class Division:
         }
         for name in self.queues.accounts:
             path = self.queues.chain(name)[::-1]
-            trace.deserved[name] = [
-                {"level": level, "queue": account.name, **_handed_down(above, guaranteed), **account.terms()}
-                for level, (above, account) in enumerate(zip([None, *path], path, strict=False))
-            ]
+            levels = enumerate(zip([None, *path], path, strict=False))
+            trace.derive(
+                NAME,
+                name,
+                [
+                    {"level": level, "queue": queue.name, **_handed_down(above, guaranteed), **queue.terms()}
+                    for level, (above, queue) in levels
+                ],
+            )
 
 
 def _handed_down(parent: CapacityAccount | None, guaranteed: Mapping[str, Resource]) -> dict[str, Resource]:

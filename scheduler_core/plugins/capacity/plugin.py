@@ -10,15 +10,13 @@ from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.simulation import copy_at_pre_predicate
 from scheduler_core.model.job import TaskInfo
-from scheduler_core.plugins.capacity.account import Queues
-from scheduler_core.plugins.capacity.dry_run import DryRunLimits
+from scheduler_core.plugins.capacity import dry_run
+from scheduler_core.plugins.capacity.account import NAME, Queues
 from scheduler_core.plugins.capacity.flat import flat_queues
 from scheduler_core.plugins.capacity.hierarchical import tree_of_queues
 from scheduler_core.plugins.capacity.limits import Limits
 from scheduler_core.plugins.capacity.order import QueueOrder
 from scheduler_core.plugins.capacity.reclaim import Reclaim
-
-NAME = "capacity"
 
 RECLAIM_LEVELS = "ancestorReclaimLevel"
 
@@ -36,7 +34,10 @@ def open_session(session: Session, arguments: Arguments) -> None:
     reclaim = Reclaim(session, queues, levels)
     session.add_fn(Point.RECLAIMABLE, NAME, reclaim.reclaimable)
     session.add_fn(Point.UNIFIED_EVICTABLE, NAME, reclaim.evictable)
-    _register_dry_run(session, queues)
+    session.add_fn(Point.SIMULATE_ALLOCATABLE, NAME, dry_run.DryRunLimits(queues).allocatable)
+    session.add_fn(Point.SIMULATE_ADD_TASK, NAME, dry_run.add_task)
+    session.add_fn(Point.SIMULATE_REMOVE_TASK, NAME, dry_run.remove_task)
+    copy_at_pre_predicate(session, NAME, queues.accounts)
     events = Events(queues)
     session.add_event_handler(allocate=events.allocate, deallocate=events.deallocate)
     if session.conf.first_option("proportion") is None:
@@ -50,14 +51,6 @@ def _register_order(session: Session, queues: Queues) -> None:
     elif not queues.obstacle:
         session.add_fn(Point.QUEUE_ORDER, NAME, order.hierarchical)
         session.add_fn(Point.VICTIM_QUEUE_ORDER, NAME, order.victims)
-
-
-def _register_dry_run(session: Session, queues: Queues) -> None:
-    dry_run = DryRunLimits(NAME, queues)
-    session.add_fn(Point.SIMULATE_ALLOCATABLE, NAME, dry_run.allocatable)
-    session.add_fn(Point.SIMULATE_ADD_TASK, NAME, dry_run.add_task)
-    session.add_fn(Point.SIMULATE_REMOVE_TASK, NAME, dry_run.remove_task)
-    copy_at_pre_predicate(session, NAME, queues.accounts)
 
 
 class Events:

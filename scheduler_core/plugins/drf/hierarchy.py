@@ -17,6 +17,7 @@ from scheduler_core.plugins.drf.tree import HierarchyTree, InnerNode, JobLeaf, T
 from scheduler_core.resource import Resource, total_of
 from scheduler_core.trace import Trace, Why
 
+NAME = "drf"
 RULE = "hdrf.rule"
 DESIGN = "design"
 
@@ -172,21 +173,22 @@ class Hierarchy:
         """Keep, for every queue, the numbers of its path from the root down."""
         self.tree.refresh()
         for name in sorted({account.job.queue for account in self.accounts.values()}):
-            node: TreeNode = self.tree.root
-            for level, part in enumerate(self._paths[name]):
-                node = node if level == 0 else _child(node, part)
-                trace.deserved.setdefault(name, []).append(
-                    {
-                        "level": level,
-                        "node": node.path,
-                        "weight": node.weight,
-                        "share": node.share.value,
-                        "dominantResource": node.share.resource,
-                        "share_per_weight": node.ratio,
-                        "saturated": node.saturated,
-                        "allocated": self._inner_allocated(node),
-                    }
-                )
+            nodes: list[TreeNode] = [self.tree.root]
+            for part in self._paths[name][1:]:
+                nodes.append(_child(nodes[-1], part))
+            trace.derive(NAME, name, [self._step(level, node) for level, node in enumerate(nodes)])
+
+    def _step(self, level: int, node: TreeNode) -> dict[str, Any]:
+        return {
+            "level": level,
+            "node": node.path,
+            "weight": node.weight,
+            "share": node.share.value,
+            "dominantResource": node.share.resource,
+            "share_per_weight": node.ratio,
+            "saturated": node.saturated,
+            "allocated": self._inner_allocated(node),
+        }
 
 
 def outstanding(job: JobInfo) -> Resource:

@@ -11,12 +11,10 @@ from scheduler_core.conf import Arguments
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
-from scheduler_core.plugins.drf.hierarchy import DESIGN, RULE, Hierarchy
+from scheduler_core.plugins.drf.hierarchy import DESIGN, NAME, RULE, Hierarchy
 from scheduler_core.plugins.drf.share import JobAccount, Yardstick
 from scheduler_core.resource import Resource
 from scheduler_core.trace import Why
-
-NAME = "drf"
 
 SHARE_DELTA = 0.000001
 

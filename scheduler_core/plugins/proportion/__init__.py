@@ -1,5 +1,6 @@
 """Does every queue get its weighted part?"""
 
-from scheduler_core.plugins.proportion.plugin import NAME, open_session
+from scheduler_core.plugins.proportion.division import NAME
+from scheduler_core.plugins.proportion.plugin import open_session
 
 __all__ = ["NAME", "open_session"]

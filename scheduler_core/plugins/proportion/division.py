@@ -14,6 +14,8 @@ from scheduler_core.plugins.proportion.deserved import Mask, Matrix, Round, roun
 from scheduler_core.resource import MEMORY, PODS, Resource, total_of
 from scheduler_core.trace import Trace
 
+NAME = "proportion"
+
 
 def open_accounts(session: Session) -> dict[str, QueueAccount]:
     """Return the accounts of the queues that have jobs, by name; the others take no part.
@@ -45,8 +47,7 @@ def divide(session: Session, accounts: dict[str, QueueAccount]) -> None:
     table = DivisionTable(session.total, list(accounts.values()))
     rounds = list(table.rounds())
     if session.trace is not None:
-        for number, turn in enumerate(rounds, start=1):
-            table.tell(session.trace, number, turn)
+        table.tell(session.trace, rounds)
     for row, account in enumerate(accounts.values()) if rounds else ():
         account.deserved = table.deserved(rounds[-1].deserved[row], account)
         account.share = account.share_of_deserved()
@@ -104,24 +105,25 @@ class DivisionTable:
 
     # explanations
 
-    def tell(self, trace: Trace, number: int, turn: Round) -> None:
-        """Keep what a round gave to each queue that took part."""
-        named = sorted({*(self.total.scalars or {})})
-        remaining = self._resource(turn.remaining, named)
-        for row in np.flatnonzero(turn.unmet).tolist():
-            account = self.accounts[row]
-            trace.deserved.setdefault(account.name, []).append(
-                {
-                    "round": number,
-                    "remaining": remaining,
-                    "weight": account.queue.weight,
-                    "weight_sum": turn.weight_sum,
-                    "offered": self._resource(turn.offered[row], named),
-                    "clipped_by": self._clipped_by(turn, row),
-                    "deserved": self.deserved(turn.deserved[row], account),
-                    "met": bool(turn.met[row]),
-                }
-            )
+    def tell(self, trace: Trace, rounds: Sequence[Round]) -> None:
+        """Keep what each round gave to the queues that took part in it."""
+        for row, account in enumerate(self.accounts):
+            turns = [(number, turn) for number, turn in enumerate(rounds, start=1) if turn.unmet[row]]
+            trace.derive(NAME, account.name, [self._step(number, turn, row) for number, turn in turns])
+
+    def _step(self, number: int, turn: Round, row: int) -> dict[str, Any]:
+        named = self.total.scalars or {}
+        account = self.accounts[row]
+        return {
+            "round": number,
+            "remaining": self._resource(turn.remaining, named),
+            "weight": account.queue.weight,
+            "weight_sum": turn.weight_sum,
+            "offered": self._resource(turn.offered[row], named),
+            "clipped_by": self._clipped_by(turn, row),
+            "deserved": self.deserved(turn.deserved[row], account),
+            "met": bool(turn.met[row]),
+        }
 
     def _clipped_by(self, turn: Round, row: int) -> dict[str, Any]:
         """Return, per resource, the last limit that changed what the round would have given."""

@@ -11,20 +11,13 @@ from scheduler_core.conf import Arguments
 from scheduler_core.framework.dry_run import DryRun
 from scheduler_core.framework.extension_points import Point, Vote
 from scheduler_core.framework.session import Session
-from scheduler_core.framework.simulation import (
-    AccountCopies,
-    copied_account,
-    copies_in,
-    copy_at_pre_predicate,
-)
+from scheduler_core.framework.simulation import copies_behind, copies_in, copy_at_pre_predicate
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.queue_account import QueueAccount, shortage_facts
-from scheduler_core.plugins.proportion.division import divide, open_accounts
+from scheduler_core.plugins.proportion.division import NAME, divide, open_accounts
 from scheduler_core.resource import Absent, Resource, total_of
 from scheduler_core.trace import Why
-
-NAME = "proportion"
 
 
 def open_session(session: Session, _arguments: Arguments) -> None:
@@ -197,16 +190,22 @@ def _explain(account: QueueAccount, held: Resource, above: list[str]) -> tuple[s
 
 def simulate_allocatable(dry_run: DryRun, queue: QueueInfo, task: TaskInfo) -> bool:
     """Tell whether the queue's copy stays within its deserved with the task."""
-    copies: AccountCopies[QueueAccount] | None = copies_in(dry_run, NAME)
-    account = copies.accounts.get(queue.name) if copies is not None else None
+    copies: dict[str, QueueAccount] = copies_in(dry_run, NAME) or {}
+    account = copies.get(queue.name)
     return account is not None and not account.shortage_for(task.request, account.deserved)
 
 
 def simulate_add_task(dry_run: DryRun, task: TaskInfo) -> None:
     """Count a task that comes back."""
-    copied_account(dry_run, NAME, task).allocated.add(task.request)
+    _copy_behind(dry_run, task).allocated.add(task.request)
 
 
 def simulate_remove_task(dry_run: DryRun, task: TaskInfo) -> None:
     """Count a task that goes."""
-    copied_account(dry_run, NAME, task).allocated.sub(task.request)
+    _copy_behind(dry_run, task).allocated.sub(task.request)
+
+
+def _copy_behind(dry_run: DryRun, task: TaskInfo) -> QueueAccount:
+    copies: dict[str, QueueAccount]
+    copies, queue = copies_behind(dry_run, NAME, task)
+    return copies[queue]
