@@ -139,12 +139,18 @@ def amount(amounts: Amounts, resource: str, absent: str = "–") -> str:
 
 
 @register.simple_tag
+def promised(guarantee: Amounts, resource: str) -> str:
+    """Say a guarantee; one of nothing is none."""
+    return amount(guarantee if guarantee.get(resource) else {}, resource, "none")
+
+
+@register.simple_tag
 def was(now: Amounts, before: Amounts | None, resource: str) -> str:
     """Say what an amount was in the run before, when it was another one."""
     value = (before or {}).get(resource)
     if value is None or value == now.get(resource):
         return ""
-    return format_html('<small class="soft">was {}</small> ', plain(value, resource))
+    return format_html('<small class="was">was {}</small>', plain(value, resource))
 
 
 @register.simple_tag
@@ -215,6 +221,9 @@ def as_json(value: Any) -> str:
 @register.filter
 def why_waiting(job: Any) -> str:
     """Say why a job waits: its first gate, else what the scheduler wrote to its podgroup."""
+    if not job.pending:
+        freed = job.task_status.get("Pipelined")
+        return "Has its place: its pods start when the room that is being freed is free." if freed else ""
     if not job.gate and job.phase_after == "Pending":
         return "Not enqueued: the podgroup stays Pending, so none of its pods was tried."
     return str(job.message)

@@ -104,6 +104,7 @@ def _save(request: HttpRequest, scenario: Scenario, stored: Queue) -> HttpRespon
 
 def _stale(scenario: Scenario, stored: Queue, typed: Texts, error: StaleRevision) -> Editor:
     """Return the editor after somebody else's edit: nothing typed is lost, nothing of theirs is undone."""
+    stored.refresh_from_db()
     later = changes_since(scenario, error.expected)
     spec = queue_spec(stored)
     resources = scenario_tree(scenario).resources

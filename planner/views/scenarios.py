@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 from planner.models import Scenario
 from planner.selectors.history import changes_since
 from planner.selectors.home import scenario_runs
-from planner.selectors.scenarios import get_scenario, queue_rows
+from planner.selectors.scenarios import changes, get_scenario, queue_rows
 from planner.selectors.workspaces import default_workspace
 from planner.services.errors import Invalid, StaleRevision
 from planner.services.scenarios import conf_update
@@ -21,6 +21,7 @@ from planner.views.cluster import cluster_totals
 from planner.views.pages import caller, fragment_asked
 from planner.views.queue_tree import QueueTree, queue_tree
 
+CHANGES_SHOWN = 10
 STALE, INVALID = 412, 422
 
 
@@ -61,6 +62,7 @@ def scenario_page(
         "totals": cluster_totals(scenario.snapshot),
         "conf_text": scenario.conf_text,
         "runs": scenario_runs(scenario),
+        "changes": changes(scenario)[:CHANGES_SHOWN],
         **(changed or {}),
     }
     return render(request, "planner/scenario_detail.html", context, status=status)

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, FloatRect, Page
 
 from tests.e2e.product import Product, chromium, product
 
 PICTURES = Path(__file__).parents[2] / "docs" / "pages"
 WIDTHS = {"wide": 1400, "narrow": 390}
+TALLEST = 2200
 THEMES = ("light", "dark")
 PAGES = (
     "login", "home", "import", "import-problems", "scenario", "scenario-edit",
@@ -109,7 +110,9 @@ def take_pictures() -> None:
                     with tour.visit(name, width=width, theme=theme) as page:
                         page.wait_for_timeout(400)
                         path = PICTURES / f"{name}-{size}-{theme}.png"
-                        page.screenshot(path=path, full_page=True, caret="initial")
+                        height = min(page.evaluate("document.documentElement.scrollHeight"), TALLEST)
+                        shown = FloatRect(x=0, y=0, width=width, height=height)
+                        page.screenshot(path=path, full_page=True, clip=shown, caret="initial")
         with tour.visit("run", width=1400, theme="light") as page:
             page.wait_for_timeout(400)
             page.screenshot(path=PICTURES / "readme.png")
