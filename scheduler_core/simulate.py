@@ -22,6 +22,7 @@ from scheduler_core.conf import MODELLED_PLUGINS, UNMODELLED_PLUGINS, SchedulerC
 from scheduler_core.cycles import Afterwards
 from scheduler_core.errors import InputError, SchedulerPanic
 from scheduler_core.framework.closing import close_session
+from scheduler_core.framework.extender_calls import KEPT, ExtenderCalls, Post
 from scheduler_core.framework.session import Session
 from scheduler_core.model.snapshot import take_snapshot
 from scheduler_core.plugins.registry import OPENERS
@@ -56,6 +57,8 @@ class Options:
         ``progress(done, what)`` is called now and then, `done` from 0 to 1.
     timer : callable, optional
         A clock in milliseconds; with one each cycle tells how long it took.
+    extender : callable, optional
+        How plugin extender reaches its service, see `framework.extender_calls.Post`; without it calls fail.
 
     """
 
@@ -63,6 +66,7 @@ class Options:
     cycles: int | None = None
     progress: Callable[[float, str], None] | None = None
     timer: Callable[[], float] | None = None
+    extender: Post | None = None
 
 
 def simulate_document(document: Mapping[str, Any], options: Options = Options()) -> dict[str, Any]:
@@ -109,7 +113,8 @@ class Simulation:
             termination_cycles=int(document.get("termination_cycles") or 0),
             cycle_seconds=float(document.get("cycle_seconds") or 1),
         )
-        self.kept: dict[str, Any] = {}
+        self.calls = ExtenderCalls(options.extender)
+        self.kept: dict[str, Any] = {KEPT: self.calls}
 
     def run(self, told: dict[str, Any]) -> dict[str, Any]:
         """Return the result of all cycles."""
@@ -119,7 +124,9 @@ class Simulation:
         for cycle in range(1, self.cycles + 1):
             told["cycles"].append(self._cycle(cycle))
         self._report(1.0, "done")
-        return told
+        self.notes.extend(self.calls.notes())
+        failure = self.calls.error()
+        return told if failure is None else {"name": told["name"], "error": failure, **told}
 
     def _cycle(self, cycle: int) -> dict[str, Any]:
         times = [self._now()]

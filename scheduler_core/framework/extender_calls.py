@@ -1,0 +1,79 @@
+"""How does the core reach an extender without doing any I/O itself, and what of it failed?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from scheduler_core.errors import CoreError
+
+LARGEST_ANSWER = 10 * 2**20
+
+Post = Callable[[str, bytes, float | None], bytes]
+"""``post(url, body, timeout)`` sends JSON and returns the body of an answer with status 200.
+
+The timeout is in seconds for the whole exchange, None: no limit. Of a longer body the first `LARGEST_ANSWER`
++ 1 bytes are enough. It raises OSError with a sentence when there is no such answer.
+"""
+
+KEPT = "extender calls"
+
+
+class CallFailed(CoreError):
+    """A call gave no answer that can be read."""
+
+
+@dataclass
+class Failures:
+    """How often one verb failed, and how the first time."""
+
+    count: int
+    first: str
+
+
+class ExtenderCalls:
+    """All calls of one simulation.
+
+    Attributes
+    ----------
+    made : int
+        How many were tried.
+    failures : dict
+        By (verb, whether its failures are ignorable), in the order of the first one.
+
+    """
+
+    def __init__(self, post: Post | None) -> None:
+        self._post = post
+        self.made = 0
+        self.failures: dict[tuple[str, bool], Failures] = {}
+
+    def post(self, url: str, body: bytes, timeout: float | None) -> bytes:
+        """Return the body of the answer; raises CallFailed."""
+        self.made += 1
+        if self._post is None:
+            raise CallFailed(f"Post {url!r}: nothing can be called from here")
+        try:
+            return self._post(url, body, timeout)
+        except OSError as error:
+            raise CallFailed(str(error)) from error
+
+    def failed(self, verb: str, reason: str, *, ignorable: bool) -> None:
+        """Keep that a call failed."""
+        known = self.failures.setdefault((verb, ignorable), Failures(0, reason))
+        known.count += 1
+
+    def notes(self) -> list[str]:
+        """Return what failed, with counts."""
+        return [
+            f"extender: {failures.count} calls of {verb} failed"
+            f"{' and were ignored' if ignorable else ''}, the first one: {failures.first}"
+            for (verb, ignorable), failures in self.failures.items()
+        ]
+
+    def error(self) -> str | None:
+        """Return the first failure that may not be ignored, None when there is none."""
+        for (verb, ignorable), failures in self.failures.items():
+            if not ignorable:
+                return f"extender: {verb} failed: {failures.first} (extender.ignorable is false)"
+        return None

@@ -1,0 +1,268 @@
+"""Which answers of the scheduler come from the extender, and what holds when it gives none?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_core.conf import Arguments
+from scheduler_core.errors import EventError, ScoreError
+from scheduler_core.framework.extender_calls import KEPT, CallFailed, ExtenderCalls
+from scheduler_core.framework.extension_points import Point, Vote
+from scheduler_core.framework.session import Session
+from scheduler_core.model.fit import Code, Status, no_refusals
+from scheduler_core.model.fit import Why as Refusals
+from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.queue import QueueInfo
+from scheduler_core.model.status import TaskStatus
+from scheduler_core.plugins.extender.answers import Answer
+from scheduler_core.plugins.extender.arguments import ExtenderArguments
+from scheduler_core.plugins.extender.kubernetes import Json
+from scheduler_core.plugins.extender.wire import Wire, encode
+from scheduler_core.trace import Why
+
+NAME = "extender"
+
+Said = TypeVar("Said")
+
+
+def open_session(session: Session, arguments: Arguments) -> None:
+    """Tell the extender that a session opens, and register the questions that it wants to answer.
+
+    When it does not take the news and that may not be ignored, it is asked nothing in this session.
+    """
+    extender = Extender(session, ExtenderArguments.read(arguments))
+    verbs = extender.arguments.verbs
+    if "onSessionClose" in verbs:
+        session.add_close_fn(extender.close_session)
+    if "onSessionOpen" in verbs and not extender.greet():
+        return
+    if "predicate" in verbs:
+        session.add_fn(Point.PREDICATE, NAME, extender.predicate, is_local=_never)
+    if "prioritize" in verbs:
+        session.add_fn(Point.BATCH_NODE_ORDER, NAME, extender.prioritize, is_local=_never)
+    if "preemptable" in verbs:
+        session.add_fn(Point.PREEMPTABLE, NAME, extender.preemptable)
+    if "reclaimable" in verbs:
+        session.add_fn(Point.RECLAIMABLE, NAME, extender.reclaimable)
+    if "queueOverused" in verbs:
+        session.add_fn(Point.OVERUSED, NAME, extender.queue_overused)
+    if "jobEnqueueable" in verbs:
+        session.add_fn(Point.JOB_ENQUEUEABLE, NAME, extender.job_enqueueable)
+    if "jobReady" in verbs:
+        session.add_fn(Point.JOB_READY, NAME, extender.job_ready)
+    session.add_event_handler(allocate=extender.on_allocate, deallocate=extender.on_deallocate)
+
+
+def _never(_task: TaskInfo) -> bool:
+    """Say that an answer may be another one the next time."""
+    return False
+
+
+class Extender:
+    """The extender as one session sees it."""
+
+    def __init__(self, session: Session, arguments: ExtenderArguments) -> None:
+        self.session = session
+        self.arguments = arguments
+        self.ignorable = arguments.ignorable
+        self.wire = Wire(session)
+        calls = session.kept.setdefault(KEPT, ExtenderCalls(None))
+        assert isinstance(calls, ExtenderCalls), "the key is the calls' own"
+        self.calls = calls
+
+    # calls
+
+    def greet(self) -> bool:
+        """Tell that the session opens; True when the extender may be asked in it."""
+        try:
+            self._tell("onSessionOpen", self.wire.session_open(), ignorable=self.ignorable)
+        except CallFailed:
+            return self.ignorable
+        return True
+
+    def close_session(self) -> None:
+        """Tell that the session closes, whether anybody listens or not."""
+        try:
+            self._tell("onSessionClose", {}, ignorable=True)
+        except CallFailed:
+            return
+
+    def _tell(self, verb: str, request: Json, *, ignorable: bool) -> bytes:
+        """Send something and return the body of the answer unread; raises CallFailed."""
+        try:
+            return self.calls.post(self.arguments.url(verb), encode(request), self.arguments.timeout)
+        except CallFailed as error:
+            self.calls.failed(verb, str(error), ignorable=ignorable)
+            raise
+
+    def _ask(self, verb: str, request: Json, read: Callable[[Answer], Said]) -> Said:
+        """Send a question and return what is read in the answer; raises CallFailed."""
+        raw = self._tell(verb, request, ignorable=self.ignorable)
+        try:
+            return read(Answer.read(raw))
+        except CallFailed as error:
+            self.calls.failed(verb, str(error), ignorable=self.ignorable)
+            raise
+
+    # nodes
+
+    def predicate(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Refusals:
+        """Return why the extender refuses each node, asked one by one, (K,)."""
+        if not self.arguments.is_of_interest(task):
+            return no_refusals(len(nodes))
+        told = self.wire.task(task)
+        return np.array([self._refusal(told, node) for node in nodes.tolist()], dtype=np.int32)
+
+    def _refusal(self, told: Json, node: int) -> int:
+        request = {"task": told, "node": self.wire.node(node)}
+        try:
+            reason, code = self._ask("predicate", request, lambda a: (a.text("status"), a.integer("code")))
+        except CallFailed as error:
+            if self.ignorable:
+                return 0
+            reason, code = str(error), int(Code.ERROR)
+        if not reason:
+            return 0
+        return self.session.statuses.number(Status(code or int(Code.ERROR), reason, NAME))
+
+    def prioritize(self, task: TaskInfo, nodes: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the extender's scores as they are, (K,); a node that it leaves out has none.
+
+        Raises
+        ------
+        ScoreError
+            If it complains or names no scores at all, even when its failures may be ignored.
+
+        """
+        if not self.arguments.is_of_interest(task):
+            return np.zeros(len(nodes))
+        told = [self.wire.node(node) for node in nodes.tolist()]
+        request = {"task": self.wire.task(task), "nodes": told or None}
+        try:
+            complaint, scores = self._ask(
+                "prioritize", request, lambda a: (a.text("errorMessage"), a.numbers("nodeScore"))
+            )
+        except CallFailed as error:
+            if self.ignorable:
+                return np.zeros(len(nodes))
+            raise ScoreError(str(error)) from error
+        if complaint or scores is None:
+            raise ScoreError(complaint)
+        names = self.session.nodes.names
+        return np.array([scores.get(names[node], 0.0) for node in nodes.tolist()], dtype=np.float64)
+
+    # victims
+
+    def preemptable(
+        self, preemptor: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
+    ) -> list[TaskInfo] | None:
+        """Return whom the extender lets be preempted."""
+        return self._victims("preemptable", preemptor, candidates, why)
+
+    def reclaimable(
+        self, reclaimer: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
+    ) -> list[TaskInfo] | None:
+        """Return whom the extender lets be reclaimed."""
+        return self._victims("reclaimable", reclaimer, candidates, why)
+
+    def _victims(
+        self, verb: str, evictor: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
+    ) -> list[TaskInfo] | None:
+        """Return the tasks that the extender names; None when it abstains, nobody when the call fails."""
+        if not self.arguments.is_of_interest(evictor):
+            return None
+        told = [self.wire.task(task) for task in candidates]
+        request = {"evictor": self.wire.task(evictor), "evictees": told or None}
+        try:
+            victims = self._ask(verb, request, self._read_victims)
+        except CallFailed:
+            victims = []
+        if why is not None and victims is not None:
+            named = {task.uid for task in victims}
+            for task in candidates:
+                text = (
+                    "the extender hands it out" if task.uid in named else "the extender does not hand it out"
+                )
+                why[task.uid] = (text, {})
+        return victims
+
+    def _read_victims(self, answer: Answer) -> list[TaskInfo] | None:
+        status, uids = answer.integer("status"), answer.uids("victims")
+        if status == 0:
+            return None
+        unknown = sorted(set(uids) - self._tasks.keys())
+        if unknown:
+            raise CallFailed(f"victim {unknown[0]!r} is no task of the session")
+        return [self._tasks[uid] for uid in uids]
+
+    @cached_property
+    def _tasks(self) -> dict[str, TaskInfo]:
+        jobs = self.session.jobs.values()
+        return {task.uid: task for job in jobs for task in job.tasks.values()}
+
+    # queues and jobs
+
+    def queue_overused(self, queue: QueueInfo) -> bool:
+        """Tell whether the extender finds that a queue has its part; it has when a call fails for good."""
+        request = {"queue": self.wire.queue(queue)}
+        try:
+            return self._ask("queueOverused", request, lambda answer: answer.flag("overused"))
+        except CallFailed:
+            return not self.ignorable
+
+    def job_enqueueable(self, job: JobInfo, why: Why) -> Vote:
+        """Return the extender's vote on a job."""
+        try:
+            status = self._ask("jobEnqueueable", {"job": self.wire.job(job)}, lambda a: a.integer("status"))
+        except CallFailed as error:
+            why["message"] = str(error)
+            return Vote.PERMIT if self.ignorable else Vote.REJECT
+        if status < 0:
+            why["message"] = "the extender rejects the job"
+            return Vote.REJECT
+        return Vote.PERMIT if status > 0 else Vote.ABSTAIN
+
+    def job_ready(self, job: JobInfo) -> bool:
+        """Tell whether the extender finds a job ready.
+
+        When a call fails the job is ready just when failures may *not* be ignored, as in Volcano.
+        """
+        try:
+            return self._ask("jobReady", {"job": self.wire.job(job)}, lambda answer: answer.flag("status"))
+        except CallFailed:
+            return not self.ignorable
+
+    # events
+
+    def on_allocate(self, task: TaskInfo) -> None:
+        """Tell of a task that took a place; raises EventError when the extender refuses."""
+        if task.status is TaskStatus.ALLOCATED:
+            self.wire.allocated_to[task.uid] = task.node_name
+        if "allocateFunc" not in self.arguments.verbs or not self.arguments.is_of_interest(task):
+            return
+        try:
+            complaint = self._ask("allocateFunc", {"task": self.wire.task(task)}, _complaint)
+        except CallFailed as error:
+            if self.ignorable:
+                return
+            raise EventError(str(error)) from error
+        if complaint:
+            raise EventError(complaint)
+
+    def on_deallocate(self, task: TaskInfo) -> None:
+        """Tell of a task that gave its place back; what comes of it does not matter."""
+        if "deallocateFunc" not in self.arguments.verbs or not self.arguments.is_of_interest(task):
+            return
+        try:
+            self._tell("deallocateFunc", {"task": self.wire.task(task)}, ignorable=True)
+        except CallFailed:
+            return
+
+
+def _complaint(answer: Answer) -> str:
+    return answer.text("errorMessage")
