@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import manifests
+from extender_client import AllowedHosts, ExtenderClient
 from scheduler_core import Options, encode, simulate_document
 from scheduler_core.conf import UNMODELLED_PLUGINS, parse_conf
 from scheduler_core.errors import InputError
@@ -37,6 +38,13 @@ def main(arguments: list[str] | None = None) -> int:
     simulate.add_argument("--no-explain", action="store_true", help="leave the explanations out")
     simulate.add_argument("--timing", action="store_true", help="add how long reading and each action took")
     simulate.add_argument("--cycles", type=int, help="number of cycles instead of the scenario's own")
+    simulate.add_argument(
+        "--extender-host",
+        action="append",
+        default=[],
+        metavar="HOST[:PORT]",
+        help="a host that plugin extender may call (give it once per host; without it nobody is called)",
+    )
     simulate.add_argument("scenarios", nargs="+", metavar="SCENARIO")
     parity = commands.add_parser("parity", help="compare with the recorded answers of golden files")
     parity.add_argument(
@@ -90,12 +98,15 @@ def _without_collector(line: bytes) -> dict[str, Any]:
 def print_results(options: argparse.Namespace) -> int:
     """Print one result per scenario; 1 when any of them could not be simulated."""
     status = 0
-    timer = _milliseconds if options.timing else None
+    how = Options(
+        explain=not options.no_explain,
+        cycles=options.cycles,
+        timer=_milliseconds if options.timing else None,
+        extender=ExtenderClient(AllowedHosts(options.extender_host)).post if options.extender_host else None,
+    )
     for name in options.scenarios:
         for entry in entries(name):
-            result = simulate_document(
-                entry.scenario, Options(explain=not options.no_explain, cycles=options.cycles, timer=timer)
-            )
+            result = simulate_document(entry.scenario, how)
             if options.timing:
                 result["load_ms"] = entry.load_ms
             sys.stdout.buffer.write(encode(result))

@@ -13,7 +13,8 @@ Post = Callable[[str, bytes, float | None], bytes]
 """``post(url, body, timeout)`` sends JSON and returns the body of an answer with status 200.
 
 The timeout is in seconds for the whole exchange, None: no limit. Of a longer body the first `LARGEST_ANSWER`
-+ 1 bytes are enough. It raises OSError with a sentence when there is no such answer.
++ 1 bytes are enough. It raises OSError with a sentence when there is no such answer; an attribute `status`
+of the error, if any, is the status of an answer that is not 200.
 """
 
 KEPT = "extender calls"
@@ -48,15 +49,18 @@ class ExtenderCalls:
         self.made = 0
         self.failures: dict[tuple[str, bool], Failures] = {}
 
-    def post(self, url: str, body: bytes, timeout: float | None) -> bytes:
-        """Return the body of the answer; raises CallFailed."""
+    def post(self, prefix: str, path: str, body: bytes, timeout: float | None) -> bytes:
+        """Return the body of the answer of ``prefix/path``; raises CallFailed."""
         self.made += 1
+        url = f"{prefix}/{path}"
         if self._post is None:
-            raise CallFailed(f"Post {url!r}: nothing can be called from here")
+            raise CallFailed(f'Post "{url}": nothing can be called from here')
         try:
             return self._post(url, body, timeout)
         except OSError as error:
-            raise CallFailed(str(error)) from error
+            status = getattr(error, "status", None)
+            answered = f"failed {path} with extender at URL {url}, code {status}"
+            raise CallFailed(str(error) if status is None else answered) from error
 
     def failed(self, verb: str, reason: str, *, ignorable: bool) -> None:
         """Keep that a call failed."""

@@ -37,7 +37,7 @@ class ExtenderArguments:
     prefix : str
         The URL without its trailing slashes.
     verbs : dict
-        What is put behind it, by question; a question that is missing is never asked.
+        What is put behind it after a slash, as it is, by question; one that is missing is never asked.
     timeout : float or None
         Seconds; None: no limit.
     managed : frozenset
@@ -64,10 +64,6 @@ class ExtenderArguments:
             ignorable=arguments.get_bool("extender.ignorable", False),
             managed=_managed(arguments.values.get("extender.managedResources")),
         )
-
-    def url(self, verb: str) -> str:
-        """Return the URL of a question, put together without any cleaning."""
-        return f"{self.prefix}/{self.verbs[verb]}"
 
     def is_of_interest(self, task: TaskInfo) -> bool:
         """Tell whether the extender is asked about a task: one that names a managed resource."""

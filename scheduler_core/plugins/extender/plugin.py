@@ -95,7 +95,10 @@ class Extender:
     def _tell(self, verb: str, request: Json, *, ignorable: bool) -> bytes:
         """Send something and return the body of the answer unread; raises CallFailed."""
         try:
-            return self.calls.post(self.arguments.url(verb), encode(request), self.arguments.timeout)
+            arguments = self.arguments
+            return self.calls.post(
+                arguments.prefix, arguments.verbs[verb], encode(request), arguments.timeout
+            )
         except CallFailed as error:
             self.calls.failed(verb, str(error), ignorable=ignorable)
             raise

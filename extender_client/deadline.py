@@ -1,0 +1,64 @@
+"""How does one deadline hold for a whole exchange, however slowly it drips in?"""
+
+from __future__ import annotations
+
+import io
+import socket
+import time
+from typing import Any
+
+
+class Deadline:
+    """A moment after which nothing is waited for any more; without seconds it never comes."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._at = None if seconds is None else time.monotonic() + seconds
+
+    def left(self) -> float | None:
+        """Return the seconds that are left, None: for ever; raises TimeoutError when there are none."""
+        if self._at is None:
+            return None
+        left = self._at - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the extender did not answer in time")
+        return left
+
+
+class DeadlineSocket:
+    """A connected socket whose every operation ends at the deadline of the present exchange."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._socket = sock
+        self.deadline = Deadline(None)
+
+    def sendall(self, data: Any) -> None:
+        """Send everything."""
+        self._socket.settimeout(self.deadline.left())
+        self._socket.sendall(data)
+
+    def makefile(self, mode: str = "rb", buffering: int = -1) -> io.BufferedReader:
+        """Return a reader of what comes in."""
+        return io.BufferedReader(_Incoming(self), io.DEFAULT_BUFFER_SIZE if buffering < 1 else buffering)
+
+    def receive_into(self, buffer: Any) -> int:
+        """Read some bytes; returns their number, 0 at the end."""
+        self._socket.settimeout(self.deadline.left())
+        try:
+            return self._socket.recv_into(buffer)
+        except TimeoutError as error:
+            raise TimeoutError("the extender did not answer in time") from error
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._socket.close()
+
+
+class _Incoming(io.RawIOBase):
+    def __init__(self, sock: DeadlineSocket) -> None:
+        self._socket = sock
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        return self._socket.receive_into(buffer)
