@@ -14,6 +14,7 @@ RUN pip install --no-cache-dir --require-hashes -r requirements/base.txt
 
 COPY manage.py ./
 COPY config config
+COPY extender_client extender_client
 COPY manifests manifests
 COPY planner planner
 COPY scheduler_core scheduler_core

@@ -195,6 +195,8 @@ RUN_MAX_LOSSES = env.int("QUEUECAST_MAX_LOSSES", default=3)
 """How many workers a run may lose before it is failed."""
 RUN_MEMORY_MB = env.int("QUEUECAST_RUN_MEMORY_MB", default=4096)
 RUN_TIME_LIMIT_SECONDS = env.float("QUEUECAST_RUN_SECONDS", default=3600.0)
+RUN_EXTENDER_HOSTS = env.list("QUEUECAST_EXTENDER_HOSTS", default=[])
+"""The hosts (`host` or `host:port`) that plugin extender may call; none: calls fail."""
 
 # The API
 

@@ -1,7 +1,7 @@
 """What does a run's child process do? Read the frozen input, simulate, write the result, tell how far it is.
 
-Started by `planner.engine.execution` as ``python -m planner.engine.child INPUT RESULT EXPLAIN`` with two
-open files by number. Standard input is the lifeline: it ends when the worker is gone, and so does the child.
+Started by `planner.engine.execution` as ``python -m planner.engine.child INPUT RESULT EXPLAIN HOST…``: two
+open files by number, and the hosts that plugin extender may call. Standard input is the lifeline: it ends when the worker is gone, and so does the child.
 Standard output carries one JSON object a line, standard error what went wrong.
 """
 
@@ -13,17 +13,18 @@ import time
 from typing import Any
 
 import manifests
+from extender_client import AllowedHosts, ExtenderClient
 from scheduler_core import ENGINE_VERSION, Options, encode, simulate_document
 
 OUT_OF_MEMORY = 3
 UNREADABLE = 4
 
 
-def main(input_file: int, result_file: int, explain: bool) -> int:
+def main(input_file: int, result_file: int, options: Options) -> int:
     """Simulate once; the exit status tells the ends apart."""
     threading.Thread(target=_end_with_the_worker, daemon=True).start()
     try:
-        _simulate(input_file, result_file, explain)
+        _simulate(input_file, result_file, options)
     except MemoryError:
         return OUT_OF_MEMORY
     except manifests.Unreadable as error:
@@ -32,20 +33,26 @@ def main(input_file: int, result_file: int, explain: bool) -> int:
     return 0
 
 
-def _simulate(input_file: int, result_file: int, explain: bool) -> None:
+def _simulate(input_file: int, result_file: int, options: Options) -> None:
     clock = _Clock()
     _tell(progress=0.0, doing="reading the input")
     with open(input_file, "rb") as source:
         document = manifests.resolve(json.loads(source.read()))
     clock.lap("load_ms")
-    result = simulate_document(
-        document, Options(explain=explain, progress=lambda done, what: _tell(progress=done, doing=what))
-    )
+    result = simulate_document(document, options)
     clock.lap("simulate_ms")
     with open(result_file, "wb") as target:
         target.write(encode(result))
     clock.lap("encode_ms")
     _tell(timings=clock.laps, engine_version=ENGINE_VERSION, error=result.get("error"))
+
+
+def _options(explain: bool, hosts: list[str]) -> Options:
+    return Options(
+        explain=explain,
+        progress=lambda done, what: _tell(progress=done, doing=what),
+        extender=ExtenderClient(AllowedHosts(hosts)).post if hosts else None,
+    )
 
 
 class _Clock:
@@ -73,4 +80,4 @@ def _end_with_the_worker() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "explain"))
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]), _options(sys.argv[3] == "explain", sys.argv[4:])))

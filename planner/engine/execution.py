@@ -28,11 +28,12 @@ Beat = Callable[[float, str], bool]
 
 @dataclass(frozen=True)
 class Limits:
-    """What one simulation may use, and how often it is looked after."""
+    """What one simulation may use and call, and how often it is looked after."""
 
     memory_mb: int
     seconds: float
     beat_seconds: float
+    extender_hosts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def _child(
     child = subprocess.Popen(
         [
             sys.executable, "-m", "planner.engine.child",
-            *map(str, files), "explain" if explain else "decisions",
+            *map(str, files), "explain" if explain else "decisions", *limits.extender_hosts,
         ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -1,7 +1,9 @@
+from typing import Any
+
 from django.db import migrations
 
 
-def make_default_workspace(apps, schema_editor):
+def make_default_workspace(apps: Any, schema_editor: Any) -> None:
     apps.get_model("planner", "Workspace").objects.get_or_create(name="default")
 
 

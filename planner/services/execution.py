@@ -132,4 +132,5 @@ def _limits() -> Limits:
         memory_mb=settings.RUN_MEMORY_MB,
         seconds=settings.RUN_TIME_LIMIT_SECONDS,
         beat_seconds=settings.RUN_HEARTBEAT_SECONDS,
+        extender_hosts=tuple(settings.RUN_EXTENDER_HOSTS),
     )
