@@ -1,8 +1,8 @@
 """What does a run's child process do? Read the frozen input, simulate, write the result, tell how far it is.
 
 Started by `planner.engine.execution` as ``python -m planner.engine.child INPUT RESULT EXPLAIN HOST…``: two
-open files by number, and the hosts that plugin extender may call. Standard input is the lifeline: it ends when the worker is gone, and so does the child.
-Standard output carries one JSON object a line, standard error what went wrong.
+open files by number, and the hosts that plugin extender may call. Standard input is the lifeline: it ends
+when the worker is gone, and so does the child. Standard output carries one JSON object a line, standard error what went wrong.
 """
 
 import json

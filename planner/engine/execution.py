@@ -13,12 +13,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import IO, Any
 
 from planner.engine.child import OUT_OF_MEMORY, UNREADABLE
 
 logger = logging.getLogger(__name__)
 
+PROJECT = Path(__file__).parents[2]
 _LOG_TAIL = 8000
 """Bytes of the child's complaints that are worth keeping in the log."""
 
@@ -101,8 +103,9 @@ def _child(
         stderr=complaints,
         pass_fds=files,
         start_new_session=True,
-        # The same bytes whatever the hash seed; one core a run, so that runs do not slow each other down.
-        env={**os.environ, "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"},
+        cwd=PROJECT,
+        # One core a run, so that runs do not slow each other down.
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
     )  # fmt: skip
     try:
         bytes_allowed = limits.memory_mb * 2**20
