@@ -38,6 +38,7 @@ def read_json(text: str, start: int, line: int) -> tuple[Document, int]:
     document = Document(text, Span(start, 0, line, end), value, find_in_json, faults)
     if value is _ODD:
         document.value, end = _read_with_care(document)
+        document.whole = document.whole._replace(end=end)
     return document, end
 
 

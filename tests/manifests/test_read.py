@@ -96,6 +96,15 @@ def test_a_bare_configuration_is_taken_too() -> None:
     assert reading.scheduler_conf_text == "# mine\nactions: allocate\ntiers: []\n"
 
 
+def test_a_bare_configuration_may_be_json_and_a_key_twice_is_a_warning() -> None:
+    text = '{"actions": "allocate", "tiers": [],\n "actions": "enqueue"}'
+    reading = read(QUEUE, text)
+    problem = only_problem(reading)
+    assert (problem.rule, problem.severity, problem.line) == ("json.duplicate", "warning", 2)
+    assert reading.document["scheduler_conf"] == {"actions": "enqueue", "tiers": []}
+    assert reading.scheduler_conf_text == text
+
+
 def test_a_configmap_of_another_name_is_taken_with_a_remark() -> None:
     reading = read(CLUSTER.replace("volcano-scheduler-configmap", "integration-scheduler-configmap"))
     assert only_problem(reading).severity == "remark"
