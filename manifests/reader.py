@@ -17,7 +17,7 @@ from manifests.objects import Item, items_of, scenario_in
 from manifests.paths import spell
 from manifests.reading import Origin, Reading, Source
 from manifests.stream import read_documents
-from manifests.unpack import NoText, text_of
+from manifests.unpack import NoText, decoded, unpacked
 
 MAX_TEXT_BYTES = 200_000_000
 """How much text all files of one reading may hold, inflated."""
@@ -62,11 +62,12 @@ def _sources(files: Sequence[tuple[str, bytes]], limit: int, findings: Findings)
     for name, content in files:
         findings.expect(name)
         try:
-            text = text_of(content, limit=limit)
+            data = unpacked(content, limit=limit)
+            text = decoded(data)
         except NoText as error:
             findings.add(error.rule, "error", str(error), document=name, line=error.line, fix=error.fix)
             continue
-        limit -= len(text)
+        limit -= len(data)
         for label, document in _labelled(name, read_documents(text)):
             source = Source(label, document)
             findings.expect(label)

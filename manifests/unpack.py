@@ -19,20 +19,19 @@ class NoText(ValueError):
         """The first is 1."""
 
 
-def text_of(content: bytes, *, limit: int) -> str:
-    """Return the text of a file whose text may have `limit` bytes."""
+def unpacked(content: bytes, *, limit: int) -> bytes:
+    """Return the bytes of a file's text, inflated when it is gzip; there may be `limit` of them."""
     data = _inflated(content, limit) if content.startswith(_GZIP) else content
     if len(data) > limit:
         raise _too_large(limit)
-    for mark, encoding in _MARKS:
-        if data.startswith(mark):
-            return _decoded(data[len(mark) :], encoding)
-    return _decoded(data, "utf-8")
+    return data
 
 
-def _decoded(data: bytes, encoding: str) -> str:
+def decoded(data: bytes) -> str:
+    """Return the text that bytes spell in UTF-8, or in what a mark at their beginning says."""
+    mark, encoding = next((marked for marked in _MARKS if data.startswith(marked[0])), (b"", "utf-8"))
     try:
-        return data.decode(encoding)
+        return data[len(mark) :].decode(encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         message = f"not text in {encoding.upper()}: {error.reason} at byte {error.start + 1}"
