@@ -1,5 +1,6 @@
 """The sample tells its story, and the story holds."""
 
+import threading
 from collections import Counter
 from io import StringIO
 from typing import Any
@@ -11,6 +12,9 @@ import manifests
 from planner.models import Scenario, Snapshot
 from planner.sample import sample_document
 from planner.sample.conf import SAMPLE_CONF
+from planner.services.execution import run_execute
+from planner.services.queues import queue_update
+from planner.services.runs import run_create
 from planner.services.samples import sample_load
 from scheduler_core import simulate_document
 from tests import factories
@@ -98,6 +102,17 @@ def test_more_weight_starts_the_gang_and_the_wrong_queues_pay() -> None:
 def test_with_proportion_in_the_first_tier_only_vision_pays() -> None:
     mended = cycle(sample_document(), weights={"agents": 2}, conf=PROPORTION_FIRST)
     assert victims(mended) == {("vision", GANG): 16, ("vision", "search/reindex"): 4}
+
+
+def test_the_whole_way_through_rows_and_a_run_gives_these_figures(transactional_db: None) -> None:
+    scenario = sample_load(workspace=factories.workspace())
+    queue_update(scenario=scenario, name="agents", patch={"weight": 2}, expected_revision=1)
+    run = run_create(scenario=scenario)
+    assert run_execute(run_id=run.pk, worker="test", stopping=threading.Event())
+    outcome = run.queue_outcomes.get(queue="agents")
+    assert (outcome.weight, outcome.deserved[GPU], outcome.allocated[GPU]) == (2, 80_000, 80_000)
+    assert run.victims.filter(state="committed").count() == 20
+    assert run.victims.filter(queue="vision").count() == 8
 
 
 @pytest.fixture
