@@ -137,9 +137,9 @@ class _Connection:
             "User-Agent": USER_AGENT,
         }
         self._http.request("POST", target.request, body, headers)
-        response = self._http.getresponse()
-        raw = _at_most(response, LARGEST_ANSWER + 1)
-        whole = response.isclosed() and not response.will_close
+        with self._http.getresponse() as response:
+            raw = _at_most(response, LARGEST_ANSWER + 1)
+            whole = response.isclosed() and not response.will_close
         if response.headers.get("Content-Encoding", "").lower() == "gzip":
             raw = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(raw, LARGEST_ANSWER + 1)
         return response.status, raw, whole

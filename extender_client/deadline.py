@@ -25,10 +25,15 @@ class Deadline:
 
 
 class DeadlineSocket:
-    """A connected socket whose every operation ends at the deadline of the present exchange."""
+    """A connected socket whose every operation ends at the deadline of the present exchange.
+
+    Like a socket it stays open until the last reader is done, too.
+    """
 
     def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
+        self._readers = 0
+        self._is_done = False
         self.deadline = Deadline(None)
 
     def sendall(self, data: Any) -> None:
@@ -38,6 +43,7 @@ class DeadlineSocket:
 
     def makefile(self, mode: str = "rb", buffering: int = -1) -> io.BufferedReader:
         """Return a reader of what comes in."""
+        self._readers += 1
         return io.BufferedReader(_Incoming(self), io.DEFAULT_BUFFER_SIZE if buffering < 1 else buffering)
 
     def receive_into(self, buffer: Any) -> int:
@@ -49,8 +55,16 @@ class DeadlineSocket:
             raise TimeoutError("the extender did not answer in time") from error
 
     def close(self) -> None:
-        """Close the connection."""
-        self._socket.close()
+        """Close the connection once nobody reads from it any more."""
+        self._is_done = True
+        if self._readers == 0:
+            self._socket.close()
+
+    def reader_closed(self) -> None:
+        """Say that a reader is done."""
+        self._readers -= 1
+        if self._is_done:
+            self.close()
 
 
 class _Incoming(io.RawIOBase):
@@ -62,3 +76,8 @@ class _Incoming(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         return self._socket.receive_into(buffer)
+
+    def close(self) -> None:
+        if not self.closed:
+            super().close()
+            self._socket.reader_closed()
