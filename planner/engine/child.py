@@ -2,7 +2,8 @@
 
 Started by `planner.engine.execution` as ``python -m planner.engine.child INPUT RESULT EXPLAIN HOST…``: two
 open files by number, and the hosts that plugin extender may call. Standard input is the lifeline: it ends
-when the worker is gone, and so does the child. Standard output carries one JSON object a line, standard error what went wrong.
+when the worker is gone, and so does the child. Standard output carries one JSON object a line, standard
+error what went wrong.
 """
 
 import json

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 from uuid import UUID
 
+import structlog
 from django.conf import settings
 from django.db import DatabaseError, connection
 
@@ -45,8 +46,13 @@ def run_execute(*, run_id: UUID, worker: str, stopping: threading.Event) -> bool
     claim = run_claim(run_id=run_id, worker=worker)
     if claim is None:
         return False
-    watch = _Watch(claim, stopping)
-    run = Run.objects.select_related("input").get(pk=run_id)
+    with structlog.contextvars.bound_contextvars(run=str(run_id), attempt=claim.attempt):
+        _execute(claim, _Watch(claim, stopping))
+    return True
+
+
+def _execute(claim: Claim, watch: "_Watch") -> None:
+    run = Run.objects.select_related("input").get(pk=claim.run_id)
     try:
         _simulate_and_store(run, claim, watch)
     except SimulationStopped:
@@ -55,9 +61,8 @@ def run_execute(*, run_id: UUID, worker: str, stopping: threading.Event) -> bool
         reason = str(error)
         _patiently(lambda: run_fail(claim=claim, error=reason))
     except Exception:
-        logger.exception("Run %s broke", run_id)
+        logger.exception("The run broke.")
         _patiently(lambda: run_fail(claim=claim, error="The run broke; the worker's log says more."))
-    return True
 
 
 def _simulate_and_store(run: Run, claim: Claim, watch: "_Watch") -> None:
@@ -102,7 +107,7 @@ class _Watch:
         try:
             self._heard = run_heartbeat(claim=self.claim, progress=progress, doing=doing)
         except DatabaseError:
-            logger.warning("The database is away; run %s goes on.", self.claim.run_id)
+            logger.warning("The database is away; the run goes on.")
             connection.close()
         return self._heard is Beat.GO_ON and not self.stopping.is_set()
 
