@@ -1,0 +1,507 @@
+"""Does the scheduler ask an extender what Volcano asks it, and do with the answers what Volcano does?"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from extender_client import AllowedHosts, ExtenderClient
+from scheduler_core import Options, encode, simulate_document
+from scheduler_core.plugins.extender.wire import Wire
+from scheduler_core.plugins.extender.wire import encode as on_the_wire
+from tests.builders import (
+    conf,
+    decided,
+    node,
+    pod,
+    podgroup,
+    pods,
+    priority_class,
+    queue,
+    scenario,
+    session_of,
+)
+from tests.extender.server import REQUEST_KEYS, ExtenderServer, Raw, neutral
+
+Document = dict[str, Any]
+PRIORITIES = [priority_class("low", 10), priority_class("high", 100)]
+
+
+def extender(prefix: str, *verbs: str, ignorable: bool = False, **arguments: Any) -> tuple[str, Document]:
+    """Return a plugin entry that asks an extender these questions, each at a path of its own name."""
+    named = {f"extender.{name}": value for name, value in arguments.items()}
+    asked = {f"extender.{verb}Verb": verb for verb in verbs}
+    told = {"extender.urlPrefix": prefix, "extender.httpTimeout": "2s", "extender.ignorable": ignorable}
+    return ("extender", {"arguments": {**told, **asked, **named}})
+
+
+def run(document: Document, server: ExtenderServer | None = None) -> Document:
+    if server is None:
+        return simulate_document(document)
+    with ExtenderClient(AllowedHosts([server.host])) as client:
+        result = simulate_document(document, Options(extender=client.post))
+    assert server.complaints == []
+    return result
+
+
+def placing(*tiers: Any, actions: str = "enqueue, allocate", **fields: Any) -> Document:
+    """Return two free nodes and a gang of two that waits for them."""
+    return scenario(
+        nodes=[node("n0", cpu=4), node("n1", cpu=4)],
+        podgroups=[podgroup("a", phase="Pending", min_member=2, min_resources={"cpu": 2})],
+        pods=pods("a", 2, cpu=1),
+        conf=conf(actions, *tiers),
+        **fields,
+    )
+
+
+def contending(action: str, *tiers: Any) -> Document:
+    """Return a full node and a job that could make room on it."""
+    victims = "a" if action == "preempt" else "b"
+    return scenario(
+        nodes=[node("n0", cpu=2)],
+        queues=[queue("a"), queue("b")],
+        podgroups=[
+            podgroup("low", queue=victims, min_member=0, priority_class="low"),
+            podgroup("high", queue="a", priority_class="high"),
+        ],
+        pods=[*pods("low", 2, node="n0", cpu=1), *pods("high", 1, cpu=1)],
+        priorityclasses=PRIORITIES,
+        conf=conf(action, *tiers),
+    )
+
+
+def bound_to(result: Document) -> dict[str, str]:
+    return {d["pod"]: d["node"] for d in result["cycles"][0]["decisions"] if d["op"] == "bind"}
+
+
+# what is asked
+
+
+def test_an_extender_that_agrees_changes_nothing() -> None:
+    base = [["priority", "gang"], ["predicates", "nodeorder"]]
+    for document in (
+        lambda *more: placing(*base, *more, cycles=2),
+        lambda *more: contending("preempt", *base, ["conformance"], *more),
+        lambda *more: contending("reclaim", *base, ["conformance"], *more),
+    ):
+        with ExtenderServer() as server:
+            asked = run(document([extender(server.prefix, *REQUEST_KEYS)]), server)
+            assert server.verbs()[0] == "onSessionOpen"
+            assert server.verbs()[-1] == "onSessionClose"
+        alone = run(document())
+        for cycle, other in zip(asked["cycles"], alone["cycles"], strict=True):
+            assert cycle["decisions"] == other["decisions"]
+            assert cycle["podgroups"] == other["podgroups"]
+        assert "error" not in asked
+
+
+def test_only_configured_verbs_are_asked() -> None:
+    with ExtenderServer() as server:
+        run(placing(["gang"], [extender(server.prefix, "predicate")]), server)
+    assert set(server.verbs()) == {"predicate"}
+
+
+def test_a_verb_is_put_behind_the_prefix_as_it_is() -> None:
+    with ExtenderServer() as server:
+        entry = extender(f"{server.prefix}/base//", predicateVerb="filter/now?x=1")
+        result = run(placing(["gang"], [entry], actions="allocate"), None)
+        assert f"{server.prefix}/base/filter/now?x=1" in result["error"]
+
+
+def test_the_switches_gate_the_questions() -> None:
+    switches = {
+        "enablePredicate": "predicate",
+        "enableNodeOrder": "prioritize",
+        "enabledOverused": "queueOverused",
+        "enableJobEnqueued": "jobEnqueueable",
+        "enableJobReady": "jobReady",
+    }
+    for switch, verb in switches.items():
+        with ExtenderServer() as server:
+            name, entry = extender(server.prefix, *switches.values())
+            run(placing(["gang"], [(name, {**entry, switch: False})]), server)
+        assert set(server.verbs()) == set(switches.values()) - {verb}
+
+
+def test_one_candidate_alone_is_not_scored() -> None:
+    with ExtenderServer() as server:
+        document = placing(["gang"], [extender(server.prefix, "prioritize")])
+        document["nodes"].pop()
+        run(document, server)
+    assert server.verbs() == []
+
+
+def test_preempt_scores_even_one_node() -> None:
+    with ExtenderServer() as server:
+        run(contending("preempt", ["priority"], [extender(server.prefix, "prioritize")]), server)
+    assert [len(body["nodes"]) for body in server.bodies("prioritize")] == [1]
+
+
+MANAGED = {
+    "a request": ({"requests": {"example.com/dev": "1"}}, True),
+    "a limit alone": ({"limits": {"example.com/dev": "1"}}, True),
+    "a request of nothing": ({"requests": {"cpu": "1", "example.com/dev": "0"}}, True),
+    "another resource": ({"requests": {"cpu": "1"}}, False),
+}
+
+
+@pytest.mark.parametrize(("resources", "asked"), MANAGED.values(), ids=MANAGED.keys())
+def test_only_tasks_with_managed_resources_are_of_interest(resources: Document, asked: bool) -> None:
+    document = placing(["gang"])
+    for entry in document["nodes"]:
+        entry["status"]["allocatable"]["example.com/dev"] = "4"
+    for entry in document["pods"]:
+        entry["spec"]["containers"][0]["resources"] = resources
+    with ExtenderServer() as server:
+        verbs = ("predicate", "prioritize", "allocateFunc", "jobReady")
+        entry = extender(server.prefix, *verbs, managedResources=["example.com/dev"])
+        document["scheduler_conf"] = conf("allocate", ["gang"], [entry])
+        run(document, server)
+    assert set(server.verbs()) == (set(verbs) if asked else {"jobReady"})
+
+
+def test_managed_resources_that_are_no_list_crash_volcano() -> None:
+    entry = extender("http://x", "predicate", managedResources="nvidia.com/gpu")
+    assert run(placing([entry]))["error"].startswith("Volcano would crash here")
+
+
+# what the answers do
+
+
+def test_a_refused_node_is_not_taken() -> None:
+    def predicate(request: Document) -> Document:
+        refused = request["node"]["Name"] == "n0"
+        return {"status": "Too many tasks" if refused else "", "code": 2}
+
+    with ExtenderServer(predicate=predicate) as server:
+        result = run(placing(["gang"], [extender(server.prefix, "predicate")]), server)
+    assert bound_to(result) == {"default/a-0": "n1", "default/a-1": "n1"}
+
+
+def test_why_a_node_was_refused_is_told() -> None:
+    with ExtenderServer(predicate={"status": "Too many tasks", "code": 2}) as server:
+        result = run(placing(["gang"], [extender(server.prefix, "predicate")]), server)
+    (group,) = result["cycles"][0]["podgroups"]
+    assert "0/2 nodes are unavailable: 2 Too many tasks." in group["fit_error"]
+
+
+def test_scores_are_added_as_they_are() -> None:
+    with ExtenderServer(prioritize={"nodeScore": {"n1": 0.5, "stranger": 9}}) as server:
+        result = run(placing(["gang"], [extender(server.prefix, "prioritize")]), server)
+    assert set(bound_to(result).values()) == {"n1"}
+
+
+def test_without_scores_no_node_of_several_is_chosen() -> None:
+    with ExtenderServer(prioritize={}) as server:
+        result = run(placing(["gang"], [extender(server.prefix, "prioritize", ignorable=True)]), server)
+    assert bound_to(result) == {}
+
+
+@pytest.mark.parametrize("action", ["preempt", "reclaim"])
+def test_an_extender_names_the_victims(action: str) -> None:
+    verb = "preemptable" if action == "preempt" else "reclaimable"
+
+    def second(request: Document) -> Document:
+        return {"status": 1, "victims": [t for t in request["evictees"] if t["Name"] == "low-1"]}
+
+    with ExtenderServer(**{verb: second}) as server:
+        tiers = [["priority"] if action == "reclaim" else [("priority", {"enablePreemptable": False})]]
+        result = run(contending(action, *tiers, [extender(server.prefix, verb)]), server)
+    assert decided(result["cycles"][0], "evict") == ["default/low-1"]
+    (victim,) = result["cycles"][0]["explain"]["victims"]
+    assert [vote["verdict"] for vote in victim["votes"] if vote["plugin"] == "extender"] == ["permit"]
+
+
+def test_a_victim_that_nobody_knows_is_refused() -> None:
+    with ExtenderServer(preemptable={"status": 1, "victims": [{"UID": "nobody"}]}) as server:
+        tier = [("priority", {"enablePreemptable": False})]
+        result = run(contending("preempt", tier, [extender(server.prefix, "preemptable")]), server)
+    assert decided(result["cycles"][0], "evict") == []
+    assert "victim 'nobody' is no task of the session" in result["error"]
+
+
+def test_an_overused_queue_gets_nothing() -> None:
+    with ExtenderServer(queueOverused={"overused": True}) as server:
+        result = run(placing(["gang"], [extender(server.prefix, "queueOverused")]), server)
+    assert bound_to(result) == {}
+    assert result["cycles"][0]["explain"]["pending"]["default/a"]["gate"] == "overused"
+
+
+VOTES = {-1: "enqueue_reject", 0: "enqueue", 1: "enqueue"}
+
+
+@pytest.mark.parametrize(("status", "want"), VOTES.items())
+def test_an_extender_votes_on_who_enters(status: int, want: str) -> None:
+    with ExtenderServer(jobEnqueueable={"status": status}) as server:
+        result = run(placing(["gang"], [extender(server.prefix, "jobEnqueueable")]), server)
+    assert decided(result["cycles"][0], want) == ["default/a"]
+
+
+def test_a_job_that_is_not_ready_is_not_bound() -> None:
+    with ExtenderServer(jobReady={"status": False}) as server:
+        result = run(placing(["gang"], [extender(server.prefix, "jobReady")]), server)
+    assert bound_to(result) == {}
+
+
+def test_a_refused_allocation_is_taken_back() -> None:
+    with ExtenderServer(allocateFunc={"errorMessage": "no"}) as server:
+        entry = extender(server.prefix, "allocateFunc", "deallocateFunc")
+        result = run(placing(["gang"], [entry]), server)
+    assert bound_to(result) == {}
+    assert server.verbs() == ["allocateFunc", "deallocateFunc"] * 2
+    asked, undone = server.bodies("allocateFunc")[0]["task"], server.bodies("deallocateFunc")[0]["task"]
+    assert (asked["Status"], asked["NodeName"], asked["LastTransaction"]) == (2, "n0", None)
+    assert (undone["Status"], undone["NodeName"]) == (1, "n0")
+    assert undone["Pod"]["spec"]["nodeName"] == "n0"
+
+
+# failures
+
+BROKEN = {
+    "no answer in time": Raw(b"{}", wait=0.4),
+    "a status that is not 200": Raw(b"{}", status=500),
+    "an empty answer": Raw(b""),
+    "no JSON": Raw(b"<html>"),
+    "a list": Raw(b"[]"),
+    "too much": Raw(b'{"x":"' + b"a" * (11 * 2**20) + b'"}'),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN.keys())
+@pytest.mark.parametrize("ignorable", [True, False], ids=["ignorable", "not ignorable"])
+def test_every_way_to_fail_is_a_failure(broken: Raw, ignorable: bool) -> None:
+    with ExtenderServer(queueOverused=broken) as server:
+        timeout = "100ms" if broken.wait else "10s"
+        entry = extender(server.prefix, "queueOverused", ignorable=ignorable, httpTimeout=timeout)
+        result = run(placing(["gang"], [entry]), server)
+    assert bool(bound_to(result)) is ignorable
+    assert ("error" in result) is not ignorable
+    assert any(note.startswith("extender: ") for note in result["notes"])
+
+
+def test_a_large_answer_counts_until_its_first_value_ends() -> None:
+    padded = Raw(b'{"overused":true}' + b" " * (12 * 2**20))
+    with ExtenderServer(queueOverused=padded) as server:
+        entry = extender(server.prefix, "queueOverused", httpTimeout="10s")
+        assert bound_to(run(placing(["gang"], [entry]), server)) == {}
+
+
+# What holds when a call fails: by verb, (when that may not be ignored, when it may).
+WHEN_FAILING: dict[str, tuple[bool, bool]] = {
+    "predicate": (False, True),
+    "prioritize": (False, True),
+    "queueOverused": (False, True),
+    "jobEnqueueable": (False, True),
+    "jobReady": (True, False),
+    "allocateFunc": (False, True),
+    "deallocateFunc": (True, True),
+    "onSessionOpen": (True, True),
+    "onSessionClose": (True, True),
+}
+
+
+@pytest.mark.parametrize("verb", WHEN_FAILING)
+@pytest.mark.parametrize("ignorable", [False, True], ids=["not ignorable", "ignorable"])
+def test_what_holds_when_a_call_fails(verb: str, ignorable: bool) -> None:
+    with ExtenderServer(**{verb: Raw(status=503)}) as server:
+        # without gang the extender alone decides whether a job is ready
+        tiers = [] if verb == "jobReady" else [["gang"]]
+        result = run(placing(*tiers, [extender(server.prefix, verb, ignorable=ignorable)]), server)
+    assert bool(bound_to(result)) is WHEN_FAILING[verb][ignorable]
+
+
+@pytest.mark.parametrize("ignorable", [False, True], ids=["not ignorable", "ignorable"])
+@pytest.mark.parametrize("action", ["preempt", "reclaim"])
+def test_a_failing_search_for_victims_ends_the_tier(action: str, ignorable: bool) -> None:
+    verb = "preemptable" if action == "preempt" else "reclaimable"
+    with ExtenderServer(**{verb: Raw(status=503)}) as server:
+        tier = [extender(server.prefix, verb, ignorable=ignorable), "conformance"]
+        result = run(contending(action, [("priority", {"enablePreemptable": False})], tier), server)
+    assert decided(result["cycles"][0], "evict") == []
+
+
+def test_an_extender_that_does_not_take_the_opening_is_not_asked_again() -> None:
+    with ExtenderServer(onSessionOpen=Raw(status=500)) as server:
+        run(placing(["gang"], [extender(server.prefix, *REQUEST_KEYS)]), server)
+    assert server.verbs() == ["onSessionOpen", "onSessionClose"]
+
+
+def test_a_failure_that_may_not_be_ignored_fails_the_run_and_shows_what_volcano_would_do() -> None:
+    with ExtenderServer(queueOverused=Raw(status=500)) as server:
+        result = run(placing(["gang"], [extender(server.prefix, "queueOverused")]), server)
+        told = f"failed queueOverused with extender at URL {server.prefix}/queueOverused, code 500"
+    assert result["error"] == f"extender: queueOverused failed: {told} (extender.ignorable is false)"
+    assert result["cycles"]
+
+
+def test_nothing_is_called_unless_somebody_provides_it() -> None:
+    result = run(placing(["gang"], [extender("http://127.0.0.1:9", "predicate", ignorable=True)]))
+    assert bound_to(result) == {"default/a-0": "n0", "default/a-1": "n0"}
+    assert any("nothing can be called from here" in note for note in result["notes"])
+
+
+# The answers of the real plugin to the same answers of a server: by verb what holds afterwards.
+READINGS: dict[str, tuple[Any, dict[str, bool]]] = {
+    "{}": (
+        {},
+        {
+            "predicate": True,
+            "prioritize": False,
+            "queueOverused": True,
+            "jobEnqueueable": True,
+            "jobReady": False,
+            "allocateFunc": True,
+        },
+    ),
+    "null": (None, {"predicate": True, "prioritize": False, "queueOverused": True, "jobReady": False}),
+    "a text as status": (
+        {"status": "nope"},
+        {
+            "predicate": False,
+            "queueOverused": True,
+            "jobEnqueueable": False,
+            "jobReady": True,
+            "allocateFunc": True,
+        },
+    ),
+    "a text and code 7": ({"status": "nope", "code": 7}, {"predicate": True}),
+    "a code without a text": ({"code": 2}, {"predicate": True, "prioritize": False, "jobReady": False}),
+    "keys in another case": ({"STATUS": "up"}, {"predicate": False}),
+    "a code with a fraction": (Raw(b'{"status":"","code":2.0}'), {"predicate": False}),
+    "no scores, but named": ({"nodeScore": {}}, {"prioritize": True}),
+    "scores with a complaint": (
+        {"nodeScore": {"n1": 1}, "errorMessage": "bad"},
+        {"prioritize": False, "allocateFunc": False},
+    ),
+    "a number as status": ({"status": 1}, {"predicate": False, "jobEnqueueable": True, "jobReady": True}),
+    "minus one as status": ({"status": -1}, {"jobEnqueueable": False}),
+    "an answer with more behind it": (Raw(b'{"overused":true} and more'), {"queueOverused": False}),
+}
+CASES = [(name, verb) for name, (_, outcomes) in READINGS.items() for verb in outcomes]
+
+
+@pytest.mark.parametrize(("name", "verb"), CASES, ids=lambda part: part)
+def test_how_an_answer_is_read(name: str, verb: str) -> None:
+    answer, outcomes = READINGS[name]
+    with ExtenderServer(**{verb: lambda _request: answer}) as server:
+        tiers = [] if verb == "jobReady" else [["gang"]]
+        result = run(placing(*tiers, [extender(server.prefix, verb)]), server)
+    assert bool(bound_to(result)) is outcomes[verb]
+
+
+# how requests are written
+
+
+def captured(shared: Path, heading: str) -> str:
+    """Return a request that was captured from the real plugin."""
+    text = (shared / "spec" / "extender.md").read_text()
+    match = re.search(rf"^{re.escape(heading)}.*?\n```json\n(.*?)\n```", text, re.MULTILINE | re.DOTALL)
+    assert match is not None
+    return match[1]
+
+
+def test_a_predicate_request_is_written_like_the_real_one(shared: Path) -> None:
+    real = captured(shared, "predicate request (real, complete)")
+    told = json.loads(real)
+    task, host = told["task"]["Pod"], told["node"]["Node"]
+    running = told["node"]["Tasks"]["ns1/run-0"]["Pod"]
+    session = session_of(
+        scenario(
+            nodes=[host],
+            podgroups=[podgroup("pgA", namespace="ns1"), podgroup("pgB", namespace="ns1")],
+            pods=[strip(task), strip(running)],
+            conf=conf("allocate", ["gang"]),
+            admission_defaults=False,
+        )
+    )
+    wire = Wire(session)
+    request = {"task": wire.task(session.jobs["ns1/pgB"].tasks["ns1-pend-0"]), "node": wire.node(0)}
+    written = json.loads(on_the_wire(request))
+    assert written == with_scheduler(told)
+    assert [list(written[part]) for part in written] == [list(told[part]) for part in told]
+
+
+def test_marks_that_html_knows_are_written_as_escapes() -> None:
+    written = on_the_wire({"label": "a<b&c>\u2028", "whole": 1000.0, "large": 1e21, "part": 0.5})
+    assert written == b'{"label":"a\\u003cb\\u0026c\\u003e\\u2028","whole":1000,"large":1e+21,"part":0.5}'
+
+
+def strip(thing: Document) -> Document:
+    """Return what a user would write: the same with a kind and an empty creationTimestamp."""
+    metadata = {"creationTimestamp": None, **thing["metadata"]}
+    return {"kind": "Pod", "apiVersion": "v1", **thing, "metadata": metadata}
+
+
+def with_scheduler(told: Document) -> Document:
+    """Return a captured request whose pods name their scheduler, as pods of a scenario always do."""
+    for task in (told["task"], *told["node"]["Tasks"].values()):
+        task["Pod"]["spec"]["schedulerName"] = "volcano"
+    return told
+
+
+def test_a_queue_is_written_like_the_real_one(shared: Path) -> None:
+    told = json.loads(captured(shared, "queueOverused request (real, complete)"))
+    plain = {"metadata": {"name": "q1"}, "spec": {"weight": 3, "capability": {"cpu": 10, "memory": "20Gi"}}}
+    session = session_of(scenario(queues=[{**plain, "status": {"state": "Open"}}], admission_defaults=False))
+    assert json.loads(on_the_wire({"queue": Wire(session).queue(session.queues["q1"])})) == told
+
+
+def test_a_job_is_written_like_the_real_one(shared: Path) -> None:
+    real = captured(shared, "jobEnqueueable / jobReady request (real")
+    told = json.loads(real)
+    group = {**told["job"]["PodGroup"]}
+    session = session_of(
+        scenario(
+            queues=[queue("q1")],
+            podgroups=[group],
+            pods=[pod("pend-0", group="pgB", namespace="ns1", role="worker", cpu="500m", memory="512Mi")],
+            priorityclasses=[priority_class("high", 100)],
+            conf=conf("allocate", ["gang"]),
+            admission_defaults=False,
+        )
+    )
+    written = json.loads(on_the_wire({"job": Wire(session).job(session.jobs["ns1/pgB"])}))
+    assert without_tasks(written) == told
+
+
+def without_tasks(written: Document) -> Document:
+    """Return a job with a word in place of every task."""
+    told = written["job"]
+    for holder in (told, *told["SubJobs"].values()):
+        holder["Tasks"] = dict.fromkeys(holder["Tasks"], "<TaskInfo>")
+        holder["TaskStatusIndex"] = {
+            status: dict.fromkeys(tasks, "<TaskInfo>") for status, tasks in holder["TaskStatusIndex"].items()
+        }
+    return written
+
+
+def test_opening_tells_of_everything() -> None:
+    revocable = node("n1", cpu=4, labels={"volcano.sh/revocable-zone": "rz"})
+    quota = {
+        "metadata": {"name": "quota", "namespace": "ns1"},
+        "status": {"hard": {"cpu": 10}, "used": {"cpu": "1000m"}},
+    }
+    with ExtenderServer() as server:
+        document = placing(["gang"], [extender(server.prefix, "onSessionOpen")], resourcequotas=[quota])
+        document["nodes"][1] = revocable
+        run(document, server)
+        (told,) = server.bodies("onSessionOpen")
+    assert list(told["Jobs"]) == ["default/a"]
+    assert list(told["Nodes"]) == ["n0", "n1"]
+    assert list(told["RevocableNodes"]) == ["n1"]
+    assert list(told["Queues"]) == ["default", "root"]
+    assert told["NamespaceInfo"] == {
+        "ns1": {"Name": "ns1", "QuotaStatus": {"quota": {"hard": {"cpu": "10"}, "used": {"cpu": "1"}}}}
+    }
+    assert told["NodeList"] is None
+
+
+def test_the_same_server_gives_the_same_bytes() -> None:
+    with ExtenderServer(prioritize=neutral("prioritize")) as server:
+        document = placing(["gang"], [extender(server.prefix, *REQUEST_KEYS)])
+        assert encode(run(document, server)) == encode(run(document, server))
