@@ -91,13 +91,10 @@ def parse_requirement(entry: Mapping[str, Any], operators: frozenset[str] = LABE
     return Requirement(key, operator, frozenset(values))
 
 
-class Selector:
+class Selector(NamedTuple):
     """A conjunction of requirements; without any it matches everything."""
 
-    __slots__ = ("requirements",)
-
-    def __init__(self, requirements: Iterable[Requirement]) -> None:
-        self.requirements = tuple(requirements)
+    requirements: tuple[Requirement, ...] = ()
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Tell whether a set of labels satisfies every requirement."""
@@ -131,7 +128,8 @@ def parse_selector(raw: Mapping[str, Any] | None) -> Selector | None:
     equalities = [
         {"key": k, "operator": "In", "values": [v]} for k, v in (raw.get("matchLabels") or {}).items()
     ]
-    return Selector(parse_requirement(entry) for entry in [*equalities, *(raw.get("matchExpressions") or ())])
+    entries = [*equalities, *(raw.get("matchExpressions") or ())]
+    return Selector(tuple(parse_requirement(entry) for entry in entries))
 
 
 def labels_of(thing: Mapping[str, Any]) -> Mapping[str, str]:

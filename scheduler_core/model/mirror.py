@@ -25,6 +25,8 @@ from scheduler_core.model.pod_affinity import (
     PodAffinity,
     has_pod_affinity,
     namespace_labels,
+    pod_affinity_key,
+    prefers_pods,
     raw_terms,
 )
 from scheduler_core.model.pod_amounts import GPU, held_amounts, incoming_amounts
@@ -46,6 +48,8 @@ class PodKind:
     ----------
     labels : mapping
         Only the labels that some selector looks at.
+    identity : tuple
+        Namespace and labels: all that selectors see.
     deleting : bool
         The pods were terminating when the session opened.
     on_nodes : dict
@@ -53,12 +57,12 @@ class PodKind:
 
     """
 
-    __slots__ = ("affinity", "deleting", "labels", "listeners", "namespace", "number", "on_nodes")
+    __slots__ = ("affinity", "deleting", "identity", "labels", "listeners", "namespace", "on_nodes")
 
     def __init__(
-        self, number: int, namespace: str, labels: Mapping[str, str], deleting: bool, affinity: PodAffinity
+        self, namespace: str, labels: Mapping[str, str], deleting: bool, affinity: PodAffinity
     ) -> None:
-        self.number = number
+        self.identity = namespace, tuple(labels.items())
         self.namespace = namespace
         self.labels = labels
         self.deleting = deleting
@@ -87,8 +91,9 @@ class Mirror:
     repelling_keys, preferring_keys : dict
         The topology keys of pods' required anti-affinity terms, and of their preferred terms of either kind,
         in order of first sight.
-    selecting : bool
-        Whether anything in the session selects pods by their labels.
+    selecting, preferring : bool
+        Whether anything in the session selects pods by their labels, and whether any pod prefers to be near
+        others or away from them.
 
     """
 
@@ -112,7 +117,8 @@ class Mirror:
         shapes = {task.shape.number: task.shape for task in _tasks(snapshot)}.values()
         self._keys = frozenset(key for shape in shapes for key in shape.fact("selected", _selected_keys))
         self._keys |= {key for service in self.services for key in service.selector.labels()}
-        self.selecting = bool(self._keys) or any(shape.fact("relates", _relates) for shape in shapes)
+        self.selecting = bool(self._keys) or any(has_pod_affinity(shape.spec) for shape in shapes)
+        self.preferring = any(prefers_pods(shape.spec) for shape in shapes)
         self.ports = list({port: None for shape in shapes for port in shape.fact("host_ports", host_ports)})
         self.repelling_keys: dict[str, None] = {}
         self.preferring_keys: dict[str, None] = {}
@@ -149,7 +155,7 @@ class Mirror:
                 kind = self.kind_of(task)
                 kind.on_nodes[number] = kind.on_nodes.get(number, 0) + 1
                 self.repelling[number] |= kind.affinity.repels
-                self.relating[number] |= task.shape.fact("relates", _relates)
+                self.relating[number] |= bool(task.shape.fact("pod_affinity_key", pod_affinity_key))
 
     # pods come and go
 
@@ -247,13 +253,12 @@ class Mirror:
     def _make_kind(self, task: TaskInfo) -> PodKind:
         labels = {key: value for key, value in sorted(task.labels().items()) if key in self._keys}
         deleting = bool(task.pod["metadata"].get("deletionTimestamp"))
-        relates = task.shape.fact("relates", _relates)
-        shape = task.shape.number if relates else None
-        key = (task.namespace, tuple(labels.items()), deleting, shape)
+        wish = task.shape.fact("pod_affinity_key", pod_affinity_key)
+        key = (task.namespace, tuple(labels.items()), deleting, wish)
         kind = self._kinds.get(key)
         if kind is None:
-            affinity = self._reader.read(task.shape.spec, task.namespace, labels) if relates else NO_AFFINITY
-            kind = self._kinds[key] = PodKind(len(self._kinds), task.namespace, labels, deleting, affinity)
+            affinity = self._reader.read(task.shape.spec, task.namespace, labels) if wish else NO_AFFINITY
+            kind = self._kinds[key] = PodKind(task.namespace, labels, deleting, affinity)
             self.repelling_keys.update((term.key, None) for term in affinity.required_anti)
             preferred = (*affinity.preferred, *affinity.preferred_anti)
             self.preferring_keys.update((term.key, None) for term in preferred)
@@ -281,28 +286,26 @@ class Mirror:
             _listen(kind, counts, weight_of)
         return counts
 
-    def spread_counts(self, task: TaskInfo, name: Hashable, constraint: SpreadConstraint) -> Counts:
-        """Return how many pods on each node count for a constraint of a pod, (N,), kept up to date.
-
-        `name` tells the constraints of one pod apart.
-        """
-        kind = self.kind_of(task)
+    def spread_counts(self, namespace: str, constraint: SpreadConstraint) -> Counts:
+        """Return how many pods on each node count for a constraint of pods of a namespace, (N,), live."""
 
         def weight_of(other: PodKind) -> int:
             return int(
-                other.namespace == kind.namespace and not other.deleting and constraint.counts(other.labels)
+                other.namespace == namespace and not other.deleting and constraint.counts(other.labels)
             )
 
-        return self.live_counts(("spread", kind.number, task.shape.number, name), weight_of)
+        return self.live_counts(("spread", namespace, constraint), weight_of)
 
     def service_selector(self, task: TaskInfo) -> Selector:
         """Return the conjunction of the selectors of all services that select a pod; empty when none does."""
         labels = task.labels()
         return Selector(
-            requirement
-            for service in self.services
-            if service.namespace == task.namespace and service.selects(labels)
-            for requirement in service.selector.requirements
+            tuple(
+                requirement
+                for service in self.services
+                if service.namespace == task.namespace and service.selects(labels)
+                for requirement in service.selector.requirements
+            )
         )
 
 
@@ -313,7 +316,7 @@ class _Service:
         self.namespace: str = service["metadata"]["namespace"]
         labels = (service.get("spec") or {}).get("selector")
         self.names_pods = labels is not None
-        selector = Selector(())
+        selector = Selector()
         for key, value in (labels or {}).items():
             selector = selector.with_requirement(key, "In", value)
         self.selector = selector
@@ -335,10 +338,6 @@ def _tasks(snapshot: Snapshot) -> Iterator[TaskInfo]:
         yield from job.tasks.values()
     for tasks in snapshot.nodes.tasks:
         yield from tasks.values()
-
-
-def _relates(spec: Mapping[str, Any]) -> bool:
-    return has_pod_affinity(spec)
 
 
 def _selected_keys(spec: Mapping[str, Any]) -> set[str]:

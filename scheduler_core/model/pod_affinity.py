@@ -5,6 +5,7 @@ Source: kube-scheduler ``framework/types.go`` (AffinityTerm), ``plugins/interpod
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -95,6 +96,19 @@ def has_pod_affinity(spec: Mapping[str, Any]) -> bool:
     """Tell whether a specification mentions other pods at all; an empty object counts."""
     affinity = spec.get("affinity") or {}
     return affinity.get("podAffinity") is not None or affinity.get("podAntiAffinity") is not None
+
+
+def pod_affinity_key(spec: Mapping[str, Any]) -> bytes:
+    """Return all that a specification says about other pods, as one key; empty when it mentions none."""
+    if not has_pod_affinity(spec):
+        return b""
+    affinity = spec["affinity"]
+    return marshal.dumps((affinity.get("podAffinity"), affinity.get("podAntiAffinity")), 2)
+
+
+def prefers_pods(spec: Mapping[str, Any]) -> bool:
+    """Tell whether a specification has preferred terms about other pods."""
+    return any(_list(spec, side, PREFERRED) for side in ("podAffinity", "podAntiAffinity"))
 
 
 def raw_terms(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.labels import SelectorError
 from scheduler_core.model.mirror import Counts, Mirror, PodKind
-from scheduler_core.model.pod_affinity import AffinityTerm
+from scheduler_core.model.pod_affinity import AffinityTerm, PodAffinity
 
 
 def attraction(mirror: Mirror, task: TaskInfo, nodes: NDArray[np.intp]) -> Counts:
@@ -37,9 +37,8 @@ def attraction(mirror: Mirror, task: TaskInfo, nodes: NDArray[np.intp]) -> Count
     for key in mirror.preferring_keys:
         per_node = _wishes_of_others(mirror, kind, key)
         if kind.affinity.prefers:
-            per_node = per_node + mirror.live_counts(
-                ("drawn", kind.number, key), partial(own_wish, kind, key)
-            )
+            name = ("drawn", kind.affinity.preferred, kind.affinity.preferred_anti, key)
+            per_node = per_node + mirror.live_counts(name, partial(own_wish, kind.affinity, key))
         else:
             per_node = per_node * mirror.relating
         column = mirror.labels.column(key)
@@ -51,22 +50,21 @@ def attraction(mirror: Mirror, task: TaskInfo, nodes: NDArray[np.intp]) -> Count
 
 def _wishes_of_others(mirror: Mirror, kind: PodKind, key: str) -> Counts:
     namespace_labels = mirror.namespaces.get(kind.namespace, {})
-    return mirror.live_counts(("draws", kind.number, key), partial(wish, kind, namespace_labels, key))
+    return mirror.live_counts(("draws", kind.identity, key), partial(wish, kind, namespace_labels, key))
 
 
-def own_wish(kind: PodKind, key: str, other: PodKind) -> int:
-    """Return how much a pod of `kind` wants to be where `other` is, by its terms over one topology key."""
-    return _balance(kind, key, lambda term: term.selects(other.namespace, other.labels))
+def own_wish(affinity: PodAffinity, key: str, other: PodKind) -> int:
+    """Return how much a pod wants to be where `other` is, by its terms over one topology key."""
+    return _balance(affinity, key, lambda term: term.selects(other.namespace, other.labels))
 
 
 def wish(kind: PodKind, namespace_labels: Mapping[str, str], key: str, other: PodKind) -> int:
     """Return how much `other` wants a pod of `kind` beside it, by its terms over one topology key."""
     return _balance(
-        other, key, lambda term: term.selects_incoming(kind.namespace, kind.labels, namespace_labels)
+        other.affinity, key, lambda term: term.selects_incoming(kind.namespace, kind.labels, namespace_labels)
     )
 
 
-def _balance(holder: PodKind, key: str, applies: Callable[[AffinityTerm], bool]) -> int:
-    affinity = holder.affinity
+def _balance(affinity: PodAffinity, key: str, applies: Callable[[AffinityTerm], bool]) -> int:
     weighted = [(1, term) for term in affinity.preferred] + [(-1, term) for term in affinity.preferred_anti]
     return sum(sign * term.weight for sign, term in weighted if term.key == key and applies(term))

@@ -20,7 +20,7 @@ from scheduler_core.model.labels import SelectorError
 from scheduler_core.model.mirror import Counts
 from scheduler_core.model.node_affinity import preference, preferred_terms
 from scheduler_core.model.pod import PodShape
-from scheduler_core.model.pod_affinity import has_pod_affinity
+from scheduler_core.model.pod_affinity import has_pod_affinity, prefers_pods
 from scheduler_core.model.taints import SOFT_EFFECT, tolerations_of
 from scheduler_core.plugins.nodeorder.images import ImageTable
 from scheduler_core.plugins.nodeorder.inter_pod import attraction
@@ -88,6 +88,7 @@ class NodeOrder:
         self._taints_matter = weights.taint_toleration != 0 and self.mirror.taints.has(SOFT_EFFECT)
         self._disliked: dict[int, Counts | None] = {}
         self._preference: dict[int, Counts] = {}
+        self._related = bool(self.mirror.relating.any())
         self._local: dict[int, bool] = {}
 
     def is_local(self, task: TaskInfo) -> bool:
@@ -116,13 +117,14 @@ class NodeOrder:
             If the pod has a preference that cannot be parsed.
 
         """
-        total = self.resources.score(task.shape, candidates)
         if self.is_local(task):
-            return (total + self.weights.taint_toleration * BEST).astype(np.float64)
+            local = self.resources.score(task.shape, candidates)
+            return (local + self.weights.taint_toleration * BEST).astype(np.float64)
         try:
-            return (total + self._relative(task, candidates)).astype(np.float64)
+            relative = self._relative(task, candidates)
         except SelectorError as error:
             raise ScoreError(str(error)) from error
+        return (self.resources.kept_score(task.shape, candidates) + relative).astype(np.float64)
 
     def _relative(self, task: TaskInfo, nodes: Nodes) -> Counts:
         """Return the scores that compare the candidates with each other."""
@@ -157,9 +159,12 @@ class NodeOrder:
         return self._preference[shape.number]
 
     def _relates_to_pods(self, task: TaskInfo) -> bool:
+        """Tell whether preferences about pods, or terms that cannot be parsed, touch a pod."""
         if self.weights.pod_affinity == 0 or not self.mirror.selecting:
             return False
-        return bool(self.mirror.relating.any()) or task.shape.fact("relates", has_pod_affinity)
+        if self.mirror.preferring and (self._related or prefers_pods(task.shape.spec)):
+            return True
+        return has_pod_affinity(task.shape.spec) and bool(self.mirror.kind_of(task).affinity.problem)
 
     def _spreads(self, task: TaskInfo) -> bool:
         return self.weights.pod_topology_spread != 0 and spreads(self.mirror, task)

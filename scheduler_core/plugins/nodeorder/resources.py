@@ -43,10 +43,21 @@ class ResourceScores:
         self.weights = weights
         self._allocatable = mirror.allocatable.T.tolist()
         self._complete = bool((mirror.allocatable[:2] > 0).all())
+        self._kept: dict[int, tuple[int, Counts]] = {}
 
     def score(self, shape: PodShape, nodes: Nodes) -> Counts:
         """Return the weighted sum of the scores, (K,)."""
         return self.of_few(shape, nodes) if len(nodes) <= FEW else self.of_many(shape, nodes)
+
+    def kept_score(self, shape: PodShape, nodes: Nodes) -> Counts:
+        """Return the same as `score`, kept for all nodes and worked out again where they changed, (K,)."""
+        table = self.mirror.nodes
+        clock, kept = self._kept.get(shape.number, (-1, np.zeros(len(table), dtype=np.int64)))
+        if clock < table.clock:
+            changed = np.flatnonzero(table.changed_at > clock)
+            kept[changed] = self.score(shape, changed)
+            self._kept[shape.number] = table.clock, kept
+        return kept[nodes]
 
     def of_few(self, shape: PodShape, nodes: Nodes) -> Counts:
         """Return the score node by node, (K,)."""

@@ -60,8 +60,8 @@ def spread_score(mirror: Mirror, task: TaskInfo, nodes: NDArray[np.intp]) -> Cou
     eligible = mirror.labels.all_present(c.key for c in constraints) if strict else everywhere
     counting = eligible[nodes]
     crowd = np.zeros(len(nodes))
-    for position, constraint in enumerate(constraints):
-        crowd += _crowd(mirror, task, nodes, constraint, position, eligible)
+    for constraint in constraints:
+        crowd += _crowd(mirror, task, nodes, constraint, eligible)
     return _rarest_best(_rounded(crowd), counting)
 
 
@@ -70,11 +70,10 @@ def _crowd(
     task: TaskInfo,
     nodes: NDArray[np.intp],
     constraint: SpreadConstraint,
-    position: int,
     eligible: Mask,
 ) -> NDArray[np.float64]:
     """Return how crowded each candidate is by one constraint, (K,); 0 without the label."""
-    counts = mirror.spread_counts(task, (SOFT, position), constraint)
+    counts = mirror.spread_counts(task.namespace, constraint)
     column = mirror.labels.column(constraint.key)
     codes = column.codes[nodes]
     counting = eligible[nodes]

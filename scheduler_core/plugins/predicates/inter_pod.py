@@ -125,15 +125,13 @@ def count_pods(mirror: Mirror, kind: PodKind) -> PodCounters | None:
         return None
     wanted = []
     if affinity.required:
-        matching = mirror.live_counts(("wanted", kind.number), partial(wants, kind))
+        matching = mirror.live_counts(("wanted", affinity.required), partial(means_all, affinity.required))
         wanted = [_tally(mirror, term.key, matching) for term in affinity.required]
     unwanted = [
-        _tally(
-            mirror, term.key, mirror.live_counts(("unwanted", kind.number, position), partial(selects, term))
-        )
-        for position, term in enumerate(affinity.required_anti)
+        _tally(mirror, term.key, mirror.live_counts(("unwanted", term), partial(selects, term)))
+        for term in affinity.required_anti
     ]
-    return PodCounters(wanted, unwanted, repelling, bool(wants(kind, kind)))
+    return PodCounters(wanted, unwanted, repelling, bool(means_all(affinity.required, kind)))
 
 
 def _repelling(mirror: Mirror, kind: PodKind) -> dict[str, Tally]:
@@ -144,7 +142,7 @@ def _repelling(mirror: Mirror, kind: PodKind) -> dict[str, Tally]:
     tallies = {}
     for key in mirror.repelling_keys:
         counts = mirror.live_counts(
-            ("repelling", kind.number, key), partial(repels, kind, namespace_labels, key)
+            ("repelling", kind.identity, key), partial(repels, kind, namespace_labels, key)
         )
         tallies[key] = _tally(mirror, key, counts * mirror.repelling)
     return tallies
@@ -154,7 +152,7 @@ def change_counters(
     counters: PodCounters, mirror: Mirror, kind: PodKind, other: PodKind, node: int, sign: int
 ) -> None:
     """Count one pod of kind `other` more (1) or less (-1) on a node, for a pod of kind `kind`."""
-    if wants(kind, other):
+    if means_all(kind.affinity.required, other):
         for tally in counters.wanted:
             tally.change(node, sign)
     for term, tally in zip(kind.affinity.required_anti, counters.unwanted, strict=True):
@@ -173,9 +171,9 @@ def _tally(mirror: Mirror, key: str, per_node: Counts) -> Tally:
     return Tally(column, column.sums(per_node))
 
 
-def wants(kind: PodKind, other: PodKind) -> int:
-    """Return 1 when `other` is meant by every required affinity term of `kind`, else 0."""
-    return int(all(selects(term, other) for term in kind.affinity.required))
+def means_all(terms: Sequence[AffinityTerm], other: PodKind) -> int:
+    """Return 1 when `other` is meant by every one of the terms of the pod being placed, else 0."""
+    return int(all(selects(term, other) for term in terms))
 
 
 def selects(term: AffinityTerm, other: PodKind) -> int:

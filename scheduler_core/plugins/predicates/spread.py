@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.mirror import Mirror
-from scheduler_core.model.topology_spread import HARD, SpreadConstraint
+from scheduler_core.model.topology_spread import SpreadConstraint
 
 
 class Uneven(IntEnum):
@@ -28,10 +28,10 @@ def uneven_nodes(mirror: Mirror, task: TaskInfo, constraints: Sequence[SpreadCon
     """Return how each node breaks the first of the constraints that it breaks, (N,) numbers of `Uneven`."""
     uneven = np.zeros(len(mirror.nodes), dtype=np.int8)
     eligible = mirror.labels.all_present(constraint.key for constraint in constraints)
-    for position, constraint in reversed(list(enumerate(constraints))):
+    for constraint in reversed(constraints):
         column = mirror.labels.column(constraint.key)
         counted = eligible & mirror.counted_nodes(task.shape, constraint)
-        matching = mirror.spread_counts(task, (HARD, position), constraint)
+        matching = mirror.spread_counts(task.namespace, constraint)
         totals = column.sums(np.where(counted, matching, 0))
         registered = np.bincount(column.codes[counted], minlength=len(totals)) > 0
         fewest = int(totals[registered].min()) if registered.sum() >= constraint.min_domains else 0
