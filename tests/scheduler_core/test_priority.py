@@ -1,0 +1,70 @@
+"""Whose priority class is higher, and who gives way to it?"""
+
+from __future__ import annotations
+
+from scheduler_core.framework.session import Session
+from scheduler_core.plugins.priority import evictable, job_order, job_starving, less_important, task_order
+from tests.builders import conf, node, pod, podgroup, pods, scenario, session_of
+from tests.scheduler_core.pages import table
+
+ROWS = table("priority", "Worked example")
+
+
+def session_of_three() -> Session:
+    return session_of(
+        {
+            **scenario(
+                nodes=[node("n0", cpu=3)],
+                podgroups=[
+                    *[podgroup(job, priority_class=f"p{value}", phase="Running") for job, value, _ in ROWS],
+                    podgroup("new", priority_class="p100"),
+                ],
+                pods=[
+                    *[entry for job, _, _ in ROWS for entry in pods(job, 1, node="n0", cpu=1)],
+                    *pods("new", 1, cpu=1),
+                ],
+                conf=conf("preempt", ["priority"]),
+            ),
+            "priorityclasses": [{"metadata": {"name": f"p{v}"}, "value": v} for v in (10, 100, 1000)],
+        }
+    )
+
+
+def test_the_page_shows_who_may_give_way() -> None:
+    session = session_of_three()
+    (preemptor,) = session.jobs["default/new"].tasks.values()
+    accepted = {t.job.name for t in less_important(preemptor, session.nodes.sorted_tasks(0), {})}
+    assert {job: "yes" if job in accepted else "no" for job, _, _ in ROWS} == {j: w for j, _, w in ROWS}
+
+
+def test_gang_actions_compare_priorities_only_within_a_queue() -> None:
+    session = session_of_three()
+    (preemptor,) = session.jobs["default/new"].tasks.values()
+    candidates = session.nodes.sorted_tasks(0)
+    assert [t.job.name for t in evictable(preemptor, candidates, "gangpreempt", None)] == ["low"]
+    assert evictable(preemptor, candidates, "gangreclaim", None) == candidates
+
+
+def test_higher_priorities_go_first() -> None:
+    session = session_of_three()
+    jobs = [session.jobs[f"default/{name}"] for name, *_ in ROWS]
+    assert [job.name for job in sorted(jobs, key=job_order)] == ["high", "equal", "low"]
+
+
+def test_a_pods_priority_is_its_own_unless_the_annotation_says_otherwise() -> None:
+    session = session_of(
+        scenario(
+            nodes=[node("n0", cpu=3)],
+            podgroups=[podgroup("new")],
+            pods=[
+                pod("a", group="new", cpu=1),
+                pod("b", group="new", cpu=1, priority=5),
+                pod("c", group="new", cpu=1, priority=5, annotations={"volcano.sh/task-priority": "7"}),
+            ],
+            conf=conf("allocate", ["priority"]),
+        )
+    )
+    a, b, c = sorted(session.jobs["default/new"].tasks.values(), key=lambda task: task.name)
+    assert [a.priority, b.priority, c.priority] == [1, 5, 7]
+    assert task_order(c, a) < 0
+    assert job_starving(session.jobs["default/new"])
