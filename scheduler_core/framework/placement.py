@@ -56,12 +56,14 @@ class Row:
         Whether the task fits what is idle.
     score : (N,) float64
         The total score.
+    order : (N,) float64
+        The per-node part of the score, kept where the rest depends on the candidates.
     choice : Choice or None
-        What follows from all of them.
+        What follows from fit, predicate, idle and score.
 
     """
 
-    __slots__ = ("choice", "clock", "fit", "idle", "predicate", "score")
+    __slots__ = ("choice", "clock", "fit", "idle", "order", "predicate", "score")
 
     def __init__(self, clock: int) -> None:
         self.clock = clock
@@ -69,6 +71,7 @@ class Row:
         self.predicate: Why | None = None
         self.idle: NDArray[np.bool_] | None = None
         self.score: Scores | None = None
+        self.order: Scores | None = None
         self.choice: Choice | None = None
 
 
@@ -296,24 +299,40 @@ class Placement:
     def scores(self, task: TaskInfo, candidates: Nodes) -> Scores | None:
         """Return the total score of each candidate, None when a batch score failed."""
         try:
-            if not self._scores_are_local(task):
-                return self._total_score(task, candidates)
             row = self._row(task)
+            if not self._scores_are_local(task):
+                return self._relative_score(row, task, candidates)
             if row.score is None:
                 row.score = self._total_score(task, self.all)
             return row.score[candidates]
         except ScoreError:
             return None
 
+    def _relative_score(self, row: Row, task: TaskInfo, candidates: Nodes) -> Scores:
+        """Return the total score of candidates that are compared with each other, (K,)."""
+        batch = self._batch_score(task, candidates)
+        if not self._is_local(Point.NODE_ORDER, task):
+            return self._order_score(task, candidates) + batch
+        if row.order is None:
+            row.order = self._order_score(task, self.all)
+        total: Scores = row.order[candidates] + batch
+        return total
+
     def _total_score(self, task: TaskInfo, nodes: Nodes) -> Scores:
+        return self._order_score(task, nodes) + self._batch_score(task, nodes)
+
+    def _order_score(self, task: TaskInfo, nodes: Nodes) -> Scores:
         order = np.zeros(len(nodes))
         for fn in self.session.answers(Point.NODE_ORDER):
             order = order + fn(task, nodes)
         order[np.isnan(order)] = 0.0
+        return order
+
+    def _batch_score(self, task: TaskInfo, nodes: Nodes) -> Scores:
         batch = np.zeros(len(nodes))
         for fn in self.session.answers(Point.BATCH_NODE_ORDER):
             batch = batch + fn(task, nodes)
-        return order + batch
+        return batch
 
     def _is_local(self, point: Point, task: TaskInfo) -> bool:
         return all(answer.is_local(task) for tier in self.session.tiers_of(point) for _, answer in tier)
@@ -356,5 +375,7 @@ class Placement:
             row.idle[changed] = self._fits_idle(task, changed)
         if row.score is not None:
             row.score[changed] = self._total_score(task, changed)
+        if row.order is not None:
+            row.order[changed] = self._order_score(task, changed)
         if row.choice is not None:
             row.choice.follow(changed)
