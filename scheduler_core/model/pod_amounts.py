@@ -1,7 +1,7 @@
 """How much of a node does a pod take in the whole numbers of the Kubernetes scorers?
 
-Amounts are summed exactly over the containers and rounded up once per pod: cpu in milli-cores, everything
-else in whole units. `scheduler_core.model.pod` rounds each container and counts in floats instead.
+Amounts are summed in billionths over the containers and rounded up once per pod: cpu to milli-cores, the rest
+to whole units. `scheduler_core.model.pod` rounds each container and counts in floats instead.
 
 Source: component-helpers ``resource/helpers.go``, kube-scheduler ``framework/types.go`` at 1.35.3.
 """
@@ -9,7 +9,7 @@ Source: component-helpers ``resource/helpers.go``, kube-scheduler ``framework/ty
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from scheduler_core.model.pod import container_requests, is_sidecar
@@ -18,12 +18,13 @@ from scheduler_core.resource import CPU, MEMORY
 
 GPU = "nvidia.com/gpu"
 SCORED = (CPU, MEMORY, GPU)
-DEFAULTED: Mapping[str, Fraction] = {CPU: Fraction(100, 1000), MEMORY: Fraction(200 * 2**20)}
+NANO = 10**9
+DEFAULTED: Mapping[str, int] = {CPU: 100 * NANO // 1000, MEMORY: 200 * 2**20 * NANO}
 
 # Far above any cluster, and small enough that sums over a node stay within 64 bits.
 _LARGEST = 2**60
 
-Amounts = dict[str, Fraction]
+Amounts = dict[str, int]
 
 
 class WholeAmounts(NamedTuple):
@@ -64,9 +65,7 @@ def held_amounts(spec: Mapping[str, Any], *, default_requests: bool) -> WholeAmo
     return _whole(plain, _plus({**containers, **of_pod}, overhead))
 
 
-def _of_containers(
-    spec: Mapping[str, Any], missing: Mapping[str, Fraction], *, default_requests: bool
-) -> Amounts:
+def _of_containers(spec: Mapping[str, Any], missing: Mapping[str, int], *, default_requests: bool) -> Amounts:
     """Return the larger of what runs together and of what the init containers need at their worst moment.
 
     `missing` is what a container is taken to ask for of a resource that it does not mention.
@@ -90,11 +89,19 @@ def _of_containers(
 
 
 def _amounts(requests: Mapping[str, Any] | None) -> Amounts:
-    return {name: parse_quantity(quantity) for name, quantity in (requests or {}).items()}
+    return {name: _billionths(str(quantity)) for name, quantity in (requests or {}).items()}
+
+
+@lru_cache(maxsize=65536)
+def _billionths(quantity: str) -> int:
+    amount = parse_quantity(quantity) * NANO
+    return -(-amount.numerator // amount.denominator)
 
 
 def _plus(left: Amounts, right: Amounts) -> Amounts:
-    return {name: left.get(name, Fraction(0)) + right.get(name, Fraction(0)) for name in {**left, **right}}
+    if not right:
+        return left
+    return {name: left.get(name, 0) + right.get(name, 0) for name in {**left, **right}}
 
 
 def _maximum(left: Amounts, right: Amounts) -> Amounts:
@@ -109,5 +116,5 @@ def _whole(plain: Amounts, assumed: Amounts) -> WholeAmounts:
 
 
 def _rounded(amounts: Amounts, name: str) -> int:
-    amount = amounts.get(name, Fraction(0)) * (1000 if name == CPU else 1)
-    return max(min(-(-amount.numerator // amount.denominator), _LARGEST), -_LARGEST)
+    unit = NANO // 1000 if name == CPU else NANO
+    return max(min(-(-amounts.get(name, 0) // unit), _LARGEST), -_LARGEST)
