@@ -1,0 +1,105 @@
+"""Is what keeps the cluster alive left alone, and where is it not?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.victims import ask_victims
+from scheduler_core.model.job import TaskInfo
+from scheduler_core.plugins.conformance import ordinary_tasks
+from tests.builders import conf, node, pod, podgroup, scenario, session_of
+
+NAMESPACES = ("default", "kube-system", "kube-public")
+
+
+def victims(*tiers: Any, point: Point = Point.PREEMPTABLE, **pods: dict[str, Any]) -> list[str]:
+    """Return the names of the pods that a preemptor may evict from one node."""
+    running = [pod(name, group="g", node="n0", cpu=1, **facts) for name, facts in sorted(pods.items())]
+    session = session_of(
+        scenario(
+            nodes=[node("n0", cpu=9)],
+            podgroups=[*(podgroup("g", namespace=space) for space in NAMESPACES), podgroup("high")],
+            pods=[*running, pod("high-0", group="high", cpu=1)],
+            conf=conf("preempt, reclaim", *tiers),
+            poddisruptionbudgets=[],
+        )
+    )
+    (preemptor,) = session.jobs["default/high"].tasks.values()
+    context = ["gangpreempt"] if point is Point.UNIFIED_EVICTABLE else []
+    verdict = ask_victims(session, point, preemptor, candidates(session.nodes.sorted_tasks(0)), *context)
+    return [task.name for task in verdict.victims]
+
+
+def candidates(tasks: list[TaskInfo]) -> list[TaskInfo]:
+    return sorted(tasks, key=lambda task: task.name)
+
+
+CASES = {
+    "an ordinary pod may go": ({}, ["x"]),
+    "a pod of kube-system may not": ({"namespace": "kube-system"}, []),
+    "a namespace that only begins like it is ordinary": ({"namespace": "kube-public"}, ["x"]),
+    "a node-critical class may not": ({"spec": {"priorityClassName": "system-node-critical"}}, []),
+    "a cluster-critical class may not": ({"spec": {"priorityClassName": "system-cluster-critical"}}, []),
+    "a high priority alone protects nobody": ({"priority": 2_000_001_000}, ["x"]),
+    "another class protects nobody": ({"spec": {"priorityClassName": "system"}}, ["x"]),
+}
+
+
+@pytest.mark.parametrize("point", [Point.PREEMPTABLE, Point.RECLAIMABLE, Point.UNIFIED_EVICTABLE])
+@pytest.mark.parametrize(("facts", "want"), CASES.values(), ids=CASES.keys())
+def test_who_may_be_evicted(facts: dict[str, Any], want: list[str], point: Point) -> None:
+    assert victims(["conformance"], point=point, x=facts) == want
+
+
+def test_the_others_stay_in_their_order() -> None:
+    system = {"namespace": "kube-system"}
+    assert victims(["conformance"], a={}, b=system, c={}) == ["a", "c"]
+
+
+def test_a_lower_tier_hands_out_what_conformance_protects() -> None:
+    system = {"namespace": "kube-system"}
+    assert victims(["conformance"], ["cdp"], a=system, b=system) == ["a", "b"]
+
+
+EMPTY_INTERSECTION = {
+    "the next plugin starts afresh": (["cdp", "conformance", "pdb"], ["a", "b"]),
+    "a plugin that comes first does not": (["pdb", "cdp", "conformance"], []),
+    "two alone leave nobody": (["cdp", "conformance"], []),
+}
+
+
+@pytest.mark.parametrize(("tier", "want"), EMPTY_INTERSECTION.values(), ids=EMPTY_INTERSECTION.keys())
+def test_when_two_plugins_leave_nobody(tier: list[str], want: list[str]) -> None:
+    scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-01-01T11:59:50Z"}
+    cooling = pod("b", group="g", node="n0", cpu=1, labels={"app": "b", "volcano.sh/cooldown-time": "60s"})
+    cooling["status"]["conditions"] = [scheduled]
+    system = pod("a", group="g", node="n0", cpu=1, namespace="kube-system", labels={"app": "a"})
+    session = session_of(
+        scenario(
+            nodes=[node("n0", cpu=9)],
+            podgroups=[podgroup("g"), podgroup("g", namespace="kube-system"), podgroup("high")],
+            pods=[system, cooling, pod("high-0", group="high", cpu=1)],
+            conf=conf("preempt", tier),
+        )
+    )
+    (preemptor,) = session.jobs["default/high"].tasks.values()
+    verdict = ask_victims(session, Point.PREEMPTABLE, preemptor, candidates(session.nodes.sorted_tasks(0)))
+    assert [task.name for task in verdict.victims] == want
+
+
+def test_the_reason_is_told() -> None:
+    session = session_of(
+        scenario(
+            nodes=[node("n0", cpu=9)],
+            podgroups=[podgroup("g", namespace="kube-system")],
+            pods=[pod("a", group="g", namespace="kube-system", node="n0", cpu=1)],
+            conf=conf("preempt", ["conformance"]),
+        )
+    )
+    (task,) = session.nodes.sorted_tasks(0)
+    why: dict[str, Any] = {}
+    ordinary_tasks(task, [task], why)
+    assert why[task.uid] == ("the pod is critical: namespace kube-system", {})

@@ -1,0 +1,141 @@
+"""When has a job waited long enough?"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import pytest
+
+from scheduler_core.framework.extension_points import Vote
+from scheduler_core.framework.session import Session
+from scheduler_core.model.annotations import positive_duration
+from scheduler_core.plugins.sla import Sla
+from tests.builders import (
+    amounts,
+    conf,
+    decided,
+    last_cycle,
+    node,
+    podgroup,
+    pods,
+    queue,
+    scenario,
+    session_of,
+)
+
+OWN = "volcano.sh/sla-waiting-time"
+SHORT = "sla-waiting-time"
+
+
+class Case(NamedTuple):
+    """Annotations of a PodGroup, the plugin's argument, and how many seconds the job may wait."""
+
+    want: float | None
+    annotations: dict[str, str]
+    argument: Any = None
+
+
+CASES = {
+    "nobody says anything": Case(None, {}),
+    "the argument": Case(600.0, {}, "10m"),
+    "the annotation wins": Case(60.0, {OWN: "1m"}, "10m"),
+    "the short name counts after the long one": Case(60.0, {OWN: "1m", SHORT: "1h"}),
+    "the short name alone": Case(3600.0, {SHORT: "1h"}),
+    "an unreadable one falls back": Case(3600.0, {OWN: "soon", SHORT: "1h"}),
+    "a time of 0 falls back": Case(600.0, {OWN: "0s"}, "10m"),
+    "a negative argument is none": Case(None, {}, "-10m"),
+    "a number is no time": Case(None, {}, 600),
+    "seconds need their unit": Case(None, {OWN: "600"}),
+}
+
+
+def opened(annotations: dict[str, str], argument: Any = None, **fields: Any) -> Session:
+    entry = ("sla", {"arguments": {SHORT: argument}} if argument is not None else {})
+    return session_of(
+        scenario(podgroups=[podgroup("a", annotations=annotations)], conf=conf("enqueue", [entry]), **fields)
+    )
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+def test_how_long_a_job_may_wait(case: Case) -> None:
+    session = opened(case.annotations)
+    sla = Sla(positive_duration(case.argument), session.now)
+    assert sla.waiting_time(session.jobs["default/a"]) == case.want
+
+
+CREATED_AT_MIDNIGHT = {
+    "one second early": ("2026-01-01T00:09:59Z", Vote.ABSTAIN),
+    "on time": ("2026-01-01T00:10:00Z", Vote.PERMIT),
+}
+
+
+@pytest.mark.parametrize(("now", "want"), CREATED_AT_MIDNIGHT.values(), ids=CREATED_AT_MIDNIGHT.keys())
+def test_a_job_is_overdue_from_its_deadline_on(now: str, want: Vote) -> None:
+    session = opened({OWN: "10m"}, now=now)
+    assert Sla(None, session.now).vote(session.jobs["default/a"]) is want
+
+
+def test_earlier_deadlines_go_first_and_jobs_without_one_last() -> None:
+    session = session_of(
+        scenario(
+            podgroups=[
+                podgroup("late", annotations={OWN: "2h"}),
+                podgroup("never"),
+                podgroup("soon", created=60, annotations={OWN: "1h"}),
+                podgroup("always"),
+            ],
+            conf=conf("enqueue", ["sla"]),
+        )
+    )
+    ordered = []
+    jobs = list(session.jobs.values())
+    while jobs:
+        first = next(j for j in jobs if all(session.job_order(j, other) for other in jobs if other is not j))
+        ordered.append(first.name)
+        jobs.remove(first)
+    assert ordered == ["soon", "late", "always", "never"]
+
+
+def waiting(*tiers: Any, actions: str = "enqueue") -> dict[str, Any]:
+    """Return a job that has waited 12 h in a cluster that is too small for it."""
+    return scenario(
+        nodes=[node("n0", cpu=1)],
+        queues=[queue("a", capability={"cpu": 1})],
+        podgroups=[
+            podgroup("big", queue="a", phase="Pending", min_resources={"cpu": 4}, annotations={OWN: "1h"})
+        ],
+        pods=pods("big", 1, cpu=4),
+        conf=conf(actions, *tiers),
+    )
+
+
+ENTERING = {
+    "an overdue job enters past a lower tier": ([["sla"], ["overcommit", "proportion"]], "enqueue"),
+    "a rejection of its own tier wins": ([["sla", "overcommit"]], "enqueue_reject"),
+    "a rejection of a tier above wins": ([["overcommit"], ["sla"]], "enqueue_reject"),
+}
+
+
+@pytest.mark.parametrize(("tiers", "want"), ENTERING.values(), ids=ENTERING.keys())
+def test_whether_an_overdue_job_enters(tiers: list[list[str]], want: str) -> None:
+    """The worked example of the plugin's page."""
+    assert decided(last_cycle(waiting(*tiers)), want) == ["default/big"]
+
+
+PIPELINED = {
+    "its own tier first": ([["sla"], ["gang"]], True),
+    "with gang in one tier": ([["gang", "sla"]], False),
+}
+
+
+@pytest.mark.parametrize(("tiers", "want"), PIPELINED.values(), ids=PIPELINED.keys())
+def test_an_overdue_job_counts_as_pipelined(tiers: list[list[str]], want: bool) -> None:
+    session = session_of(waiting(*tiers))
+    assert session.job_pipelined(session.jobs["default/big"]) is want
+
+
+def test_a_job_that_is_not_overdue_is_left_to_others() -> None:
+    document = waiting(["sla"], ["overcommit"])
+    document["podgroups"][0]["metadata"]["annotations"] = {OWN: "24h"}
+    document["podgroups"][0]["spec"]["minResources"] = amounts(cpu=4)
+    assert decided(last_cycle(document), "enqueue_reject") == ["default/big"]

@@ -1,0 +1,258 @@
+"""Who may use revocable nodes, when, and who leaves them afterwards?"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import pytest
+
+from scheduler_core import simulate_document
+from scheduler_core.model.timestamps import parse_time
+from scheduler_core.plugins.tdm.disruption import evictable_at_once
+from scheduler_core.plugins.tdm.zones import inactive_because
+from tests.builders import (
+    conf,
+    decided,
+    last_cycle,
+    node,
+    pod,
+    podgroup,
+    pods,
+    priority_class,
+    scenario,
+    session_of,
+)
+
+ZONE = "volcano.sh/revocable-zone"
+PREEMPTABLE = "volcano.sh/preemptable"
+DAY = "2026-01-01T"
+
+
+def tdm(hours: str = "10:00-14:00", **arguments: Any) -> tuple[str, dict[str, Any]]:
+    return ("tdm", {"arguments": {"tdm.revocable-zone.rz": hours, **arguments}})
+
+
+def revocable(name: str, **facts: Any) -> dict[str, Any]:
+    return node(name, labels={ZONE: "rz"}, **facts)
+
+
+HOURS: dict[str, tuple[str, str, bool]] = {
+    "inside": ("10:00-14:00", "12:00:00", True),
+    "the first second": ("10:00-14:00", "10:00:00", True),
+    "the last second": ("10:00-14:00", "14:00:00", True),
+    "a second too late": ("10:00-14:00", "14:00:01", False),
+    "a second too early": ("10:00-14:00", "09:59:59", False),
+    "one digit for the hour": ("9:00-14:00", "09:30:00", True),
+    "always": ("00:00-00:00", "17:00:00", True),
+    "before midnight": ("23:38-01:38", "23:40:00", True),
+    "after midnight it is over": ("23:38-01:38", "00:38:00", False),
+    "blanks around the whole are cut": (" 10:00-14:00 ", "12:00:00", True),
+    "blanks inside are none": ("10:00 - 14:00", "12:00:00", False),
+    "one minute digit is none": ("10:0-14:00", "12:00:00", False),
+    "hour 24 is none": ("10:00-24:00", "12:00:00", False),
+    "no end": ("10:00", "12:00:00", False),
+}
+
+
+@pytest.mark.parametrize(("hours", "time", "want"), HOURS.values(), ids=HOURS.keys())
+def test_when_a_zone_is_active(hours: str, time: str, want: bool) -> None:
+    now = parse_time(f"{DAY}{time}Z")
+    assert (inactive_because("rz", {"rz": hours}, now) is None) is want
+
+
+class Job(NamedTuple):
+    """What runs of a job, what it says of disruptions, and how many may go at once."""
+
+    want: int
+    running: int
+    minimum: str | None = None
+    maximum: str | None = None
+    pending: int = 0
+    succeeded: int = 0
+
+
+AT_ONCE = {
+    "nothing said": Job(1, 3),
+    "a minimum of 2 of 3": Job(1, 3, minimum="2"),
+    "a maximum of half of 4": Job(2, 4, maximum="50%"),
+    "a minimum that is not met": Job(1, 3, minimum="5"),
+    "a percentage is rounded up": Job(1, 3, minimum="34%"),
+    "a minimum that cannot be read": Job(2, 2, minimum="abc"),
+    "a maximum of 0": Job(0, 3, maximum="0"),
+    "what is missing already counts": Job(1, 3, maximum="2", pending=1, succeeded=1),
+    "the minimum hides the maximum": Job(1, 3, minimum="2", maximum="0"),
+    "an empty minimum says nothing": Job(1, 3, minimum=""),
+}
+
+
+@pytest.mark.parametrize("case", AT_ONCE.values(), ids=AT_ONCE.keys())
+def test_how_many_may_go_at_once(case: Job) -> None:
+    said = {"volcano.sh/jdb-min-available": case.minimum, "volcano.sh/jdb-max-unavailable": case.maximum}
+    annotations = {name: text for name, text in said.items() if text is not None}
+    waiting = pods("g", case.pending, first=case.running, cpu=1)
+    done = pods("g", case.succeeded, first=90, node="n0", phase="Succeeded", cpu=1)
+    session = session_of(
+        scenario(
+            nodes=[node("n0", cpu=9)],
+            podgroups=[podgroup("g", annotations=annotations)],
+            pods=[*pods("g", case.running, node="n0", cpu=1), *waiting, *done],
+        )
+    )
+    assert evictable_at_once(session.jobs["default/g"]) == case.want
+
+
+PLACES = {
+    "a pod that says so takes the revocable node": ({ZONE: "*"}, "10:00-14:00", "n1"),
+    "so does a preemptable one": ({PREEMPTABLE: "true"}, "10:00-14:00", "n1"),
+    "another zone is no permission": ({ZONE: "rz"}, "10:00-14:00", "n0"),
+    "the zone hides the other annotation": ({ZONE: "no", PREEMPTABLE: "true"}, "10:00-14:00", "n0"),
+    "an ordinary pod does not": ({}, "10:00-14:00", "n0"),
+    "out of hours nobody does": ({ZONE: "*"}, "13:00-14:00", "n0"),
+}
+
+
+@pytest.mark.parametrize(("annotations", "hours", "want"), PLACES.values(), ids=PLACES.keys())
+def test_where_a_pod_goes(annotations: dict[str, str], hours: str, want: str) -> None:
+    """The worked example of the plugin's page."""
+    document = scenario(
+        nodes=[node("n0", cpu=4), revocable("n1", cpu=4)],
+        podgroups=[podgroup("a")],
+        pods=[pod("a-0", group="a", cpu=1, annotations=annotations)],
+        conf=conf("allocate", [tdm(hours)]),
+    )
+    assert [d["node"] for d in last_cycle(document)["decisions"]] == [want]
+
+
+REFUSALS = {
+    "out of hours": (
+        {ZONE: "*"},
+        "13:00-14:00",
+        "0/1 nodes are unavailable: 1 current time beyond revocable zone rz:13:00-14:00.",
+    ),
+    "no permission": (
+        {},
+        "10:00-14:00",
+        "0/1 nodes are unavailable: 1 not allow to dispatch to revocable node.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("annotations", "hours", "want"), REFUSALS.values(), ids=REFUSALS.keys())
+def test_why_a_revocable_node_is_refused(annotations: dict[str, str], hours: str, want: str) -> None:
+    document = scenario(
+        nodes=[revocable("n1", cpu=4)],
+        podgroups=[podgroup("a")],
+        pods=[pod("a-0", group="a", cpu=1, annotations=annotations)],
+        conf=conf("allocate", ["gang", tdm(hours)]),
+    )
+    (group,) = last_cycle(document)["podgroups"]
+    assert want in group["fit_error"]
+
+
+def test_an_unknown_zone_is_never_active() -> None:
+    document = scenario(
+        nodes=[node("n1", labels={ZONE: "other"}, cpu=4)],
+        podgroups=[podgroup("a")],
+        pods=[pod("a-0", group="a", cpu=1, annotations={ZONE: "*"})],
+        conf=conf("allocate", ["gang", tdm()]),
+    )
+    (group,) = last_cycle(document)["podgroups"]
+    assert "1 revocable zone other not support" in group["fit_error"]
+
+
+def test_an_inactive_zone_spoils_the_whole_score_of_a_node() -> None:
+    document = scenario(
+        nodes=[node("n0", cpu=4), revocable("n1", cpu=4)],
+        podgroups=[podgroup("a"), podgroup("full")],
+        pods=[pod("a-0", group="a", cpu=1), pod("full-0", group="full", node="n1", cpu=2)],
+        conf=conf("allocate", ["binpack", ("tdm", {"enablePredicate": False})]),
+    )
+    without = {**document, "scheduler_conf": conf("allocate", ["binpack"])}
+    assert [d["node"] for d in last_cycle(without)["decisions"]] == ["n1"]
+    assert [d["node"] for d in last_cycle(document)["decisions"]] == ["n0"]
+
+
+def preempting(of_preemptor: dict[str, str], *victims: dict[str, Any], **group: Any) -> list[str]:
+    document = scenario(
+        nodes=[node("n0", cpu=2), revocable("n1", cpu=2)],
+        podgroups=[
+            podgroup("low", min_member=0, priority_class="low", **group),
+            podgroup("high", priority_class="high"),
+        ],
+        pods=[*victims, pod("high-0", group="high", cpu=2, annotations=of_preemptor)],
+        priorityclasses=[priority_class("low", 1), priority_class("high", 2)],
+        conf=conf("preempt", [("priority", {"enablePreemptable": False}), tdm("00:00-00:00")]),
+    )
+    return decided(last_cycle(document), "evict")
+
+
+STRICT = {PREEMPTABLE: "false"}
+
+
+def test_an_ordinary_preemptor_gets_nobody() -> None:
+    assert preempting({}, *pods("low", 2, node="n0", cpu=1)) == []
+
+
+def test_a_preemptor_that_is_not_preemptable_gets_what_jobs_can_lose() -> None:
+    all_at_once = {"volcano.sh/jdb-max-unavailable": "100%"}
+    assert preempting(STRICT, *pods("low", 2, node="n0", cpu=1)) == []
+    victims = preempting(STRICT, *pods("low", 2, node="n0", cpu=1), annotations=all_at_once)
+    assert victims == ["default/low-1", "default/low-0"]
+
+
+def test_nobody_is_taken_from_a_revocable_node() -> None:
+    assert preempting({**STRICT, ZONE: "no"}, *pods("low", 1, node="n1", cpu=2)) == []
+
+
+def shuffling(hours: str, **fields: Any) -> dict[str, Any]:
+    return scenario(
+        nodes=[node("n0", cpu=9), revocable("n1", cpu=9)],
+        podgroups=[podgroup("g", annotations={"volcano.sh/jdb-max-unavailable": "2"}), podgroup("h")],
+        pods=[
+            *pods("g", 3, node="n1", cpu=1),
+            pod("g-8", group="g", node="n0", cpu=1),
+            *pods("h", 2, node="n1", cpu=1),
+            pod("h-9", group="h", node="n1", cpu=1, preemptable=False),
+        ],
+        conf=conf("shuffle", [tdm(hours, **fields.pop("arguments", {}))]),
+        **fields,
+    )
+
+
+def test_a_zone_is_cleared_when_it_closes() -> None:
+    assert decided(last_cycle(shuffling("10:00-14:00")), "evict") == []
+    assert decided(last_cycle(shuffling("08:00-10:00")), "evict") == [
+        "default/g-0",
+        "default/g-1",
+        "default/h-0",
+    ]
+
+
+PERIODS = {"1m": [3, 0, 0], "1s": [3, 2, 0], "none": [3, 0, 0]}
+
+
+@pytest.mark.parametrize(("period", "want"), PERIODS.items())
+def test_a_zone_is_cleared_once_per_period(period: str, want: list[int]) -> None:
+    arguments = {"arguments": {"tdm.evict.period": period}}
+    result = simulate_document(shuffling("08:00-10:00", cycles=3, evicted="delete", **arguments))
+    assert [len(cycle["decisions"]) for cycle in result["cycles"]] == want
+
+
+@pytest.mark.parametrize("arguments", [{"tdm.evict.period": 60}, {"tdm.revocable-zone.rz": 10}])
+def test_an_argument_that_is_no_text_crashes_volcano(arguments: dict[str, Any]) -> None:
+    document = scenario(conf=conf("allocate", [("tdm", {"arguments": arguments})]))
+    assert simulate_document(document)["error"].startswith("Volcano would crash here")
+
+
+def test_preemptable_jobs_wait_and_never_starve() -> None:
+    session = session_of(
+        scenario(
+            podgroups=[podgroup("a", annotations={PREEMPTABLE: "true"}), podgroup("b")],
+            pods=[*pods("a", 1, cpu=1), *pods("b", 1, cpu=1)],
+            conf=conf("preempt", ["tdm"]),
+        )
+    )
+    first, second = session.jobs["default/a"], session.jobs["default/b"]
+    assert session.job_order(second, first)
+    assert [session.job_starving(job) for job in (first, second)] == [False, True]
+    assert not session.job_pipelined(second)
