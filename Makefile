@@ -17,7 +17,7 @@ test: $(STAMP) services  ## Everything that a contributor needs to trust a chang
 	$(BIN)/mypy
 	DJANGO_SETTINGS_MODULE=config.settings_test $(BIN)/python manage.py check
 	DJANGO_SETTINGS_MODULE=config.settings_test $(BIN)/python manage.py makemigrations --check --dry-run
-	$(BIN)/pytest -m "not long"
+	$(BIN)/pytest -n 2 --dist loadfile -m "not long"
 
 test-long: $(STAMP) services  ## Chaos, load and drain
 	$(BIN)/pytest -m long
