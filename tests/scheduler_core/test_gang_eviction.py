@@ -1,0 +1,236 @@
+"""Whom do gangpreempt and gangreclaim evict, and does the whole gang get its places?"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import pytest
+
+from scheduler_core.actions.bundles import Bundle, allowed_part, bundles_of, in_order_of_loss
+from scheduler_core.resource import Resource
+from tests.builders import (
+    conf,
+    decided,
+    last_cycle,
+    node,
+    pod,
+    podgroup,
+    pods,
+    priority_class,
+    queue,
+    scenario,
+    session_of,
+)
+
+PRIORITIES = [priority_class("low", 10), priority_class("mid", 50), priority_class("high", 100)]
+
+
+class Case(NamedTuple):
+    """A running job, and which of its pods are safe to evict and which would break it."""
+
+    minimum: int
+    running: int
+    safe: list[str]
+    rest: list[str]
+    roles: dict[str, int] | None = None
+    role_of: dict[int, str] | None = None
+    priorities: dict[int, int] | None = None
+
+
+CASES = {
+    "above its minimum": Case(2, 4, safe=["g-0", "g-1"], rest=["g-2", "g-3"]),
+    "at its minimum": Case(3, 3, safe=[], rest=["g-0", "g-1", "g-2"]),
+    "below its minimum there is nothing to lose": Case(5, 3, safe=["g-0", "g-1", "g-2"], rest=[]),
+    "without a minimum": Case(0, 2, safe=["g-0", "g-1"], rest=[]),
+    "the less important ones are the safe ones": Case(
+        2, 3, safe=["g-2"], rest=["g-1", "g-0"], priorities={0: 9, 1: 8, 2: 1}
+    ),
+    "a role at its minimum is not safe": Case(
+        2, 4, safe=["g-1", "g-2"], rest=["g-0", "g-3"], roles={"ps": 1}, role_of={0: "ps"}
+    ),
+    "roles above the job's minimum do not bind": Case(
+        1, 2, safe=["g-0"], rest=["g-1"], roles={"ps": 1, "w": 5}, role_of={0: "ps"}
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+def test_which_pods_are_safe_to_evict(case: Case) -> None:
+    running = [
+        pod(
+            f"g-{number}",
+            group="g",
+            node="n0",
+            cpu=1,
+            role=(case.role_of or {}).get(number),
+            priority=(case.priorities or {}).get(number),
+        )
+        for number in range(case.running)
+    ]
+    group = podgroup("g", min_member=case.minimum, min_task_member=case.roles)
+    job = session_of(scenario(nodes=[node("n0", cpu=9)], podgroups=[group], pods=running)).jobs["default/g"]
+    bundles = {
+        bundle.safe: [task.name for task in bundle.tasks] for bundle in bundles_of(job, job.tasks.values())
+    }
+    assert bundles == {safe: names for safe, names in ((True, case.safe), (False, case.rest)) if names}
+
+
+def bundles(**jobs: tuple[int, int]) -> list[Bundle]:
+    """Return the bundles of running jobs, given as (minimum, pods of one core)."""
+    session = session_of(
+        scenario(
+            nodes=[node("n0", cpu=99)],
+            podgroups=[podgroup(name, min_member=minimum) for name, (minimum, _) in jobs.items()],
+            pods=[
+                entry for name, (_, count) in jobs.items() for entry in pods(name, count, node="n0", cpu=1)
+            ],
+        )
+    )
+    return [bundle for job in session.jobs.values() for bundle in bundles_of(job, job.tasks.values())]
+
+
+def names(found: list[Bundle]) -> list[tuple[str, bool, int]]:
+    return [(bundle.job.name, bundle.safe, len(bundle.tasks)) for bundle in found]
+
+
+def test_safe_bundles_go_first_then_those_that_give_most_for_their_cost() -> None:
+    need = Resource(2000.0, 0.0, {"pods": 2.0})
+    found = in_order_of_loss(bundles(a=(4, 4), b=(2, 2), c=(2, 3)), need, lambda _left, _right: False)
+    # c can lose one pod; b gives all that is needed for its two pods; c's rest gives it for three; a for four
+    assert names(found) == [("c", True, 1), ("b", False, 2), ("c", False, 2), ("a", False, 4)]
+    assert [round(bundle.return_on(need), 2) for bundle in found[1:]] == [1.0, 0.67, 0.5]
+
+
+def test_only_a_safe_bundle_shrinks() -> None:
+    allowed = {"default-a-0", "default-b-0", "default-c-0", "default-c-1"}
+    assert names(allowed_part(bundles(a=(0, 2), b=(2, 2), c=(2, 2)), allowed)) == [
+        ("a", True, 1),
+        ("c", False, 2),
+    ]
+
+
+def evicting(action: str, *, waiting: int = 2, **fields: Any) -> dict[str, Any]:
+    """Return a full cluster of 4 cores and a gang that needs `waiting` of them."""
+    victims = "a" if action == "gangpreempt" else "b"
+    return scenario(
+        nodes=[node("n0", cpu=2), node("n1", cpu=2)],
+        queues=[queue("a"), queue("b")],
+        podgroups=[
+            podgroup("elastic", queue=victims, min_member=1, priority_class="low"),
+            podgroup("whole", queue=victims, min_member=2, priority_class="low"),
+            podgroup("gang", queue="a", min_member=waiting, priority_class="high"),
+        ],
+        pods=[
+            *pods("elastic", 2, node="n0", cpu=1),
+            *pods("whole", 2, node="n1", cpu=1),
+            *pods("gang", waiting, cpu=1),
+        ],
+        priorityclasses=PRIORITIES,
+        conf=conf(
+            action, fields.pop("tier", ["priority", "gang", "conformance"]), **fields.pop("arguments", {})
+        ),
+        **fields,
+    )
+
+
+@pytest.mark.parametrize("action", ["gangpreempt", "gangreclaim"])
+def test_a_gang_of_one_takes_what_is_safe(action: str) -> None:
+    cycle = last_cycle(evicting(action, waiting=1))
+    assert decided(cycle, "evict") == ["default/elastic-0"]
+    assert decided(cycle, "pipeline") == ["default/gang-0"]
+
+
+@pytest.mark.parametrize("action", ["gangpreempt", "gangreclaim"])
+def test_a_gang_gets_all_its_places_at_once(action: str) -> None:
+    cycle = last_cycle(evicting(action))
+    # the safe pod alone is not enough; the job whose loss pays most goes whole
+    assert decided(cycle, "evict") == ["default/elastic-0", "default/whole-0", "default/whole-1"]
+    assert decided(cycle, "pipeline") == ["default/gang-0", "default/gang-1"]
+    assert {d["state"] for d in cycle["decisions"]} == {"committed"}
+    (first, *_) = cycle["explain"]["victims"]
+    assert (first["for"], first["for_job"], first["needed"]["cpu"]) == ("", "default/gang", 2000)
+
+
+@pytest.mark.parametrize("action", ["gangpreempt", "gangreclaim"])
+def test_no_job_is_broken_where_that_is_forbidden(action: str) -> None:
+    document = evicting(action, arguments={action: {"allowWholeBundle": False}})
+    assert last_cycle(document)["decisions"] == []
+
+
+@pytest.mark.parametrize("action", ["gangpreempt", "gangreclaim"])
+def test_a_gang_that_cannot_be_placed_evicts_nobody(action: str) -> None:
+    cycle = last_cycle(evicting(action, waiting=5))
+    assert cycle["decisions"] == []
+    assert all(entry["releasing"]["cpu"] == 0 for entry in cycle["nodes"])
+    statuses = {task["pod"]: task["status"] for group in cycle["podgroups"] for task in group["tasks"]}
+    assert statuses["default/whole-0"] == "Running"
+
+
+FLAGS = {
+    "its podgroup says no": ({"volcano.sh/preemptable": "false"}, False),
+    "its podgroup says yes": ({"volcano.sh/preemptable": "true"}, True),
+    "its podgroup says nothing": ({}, True),
+    "what it says cannot be read": ({"volcano.sh/preemptable": "maybe"}, False),
+}
+
+
+@pytest.mark.parametrize("action", ["gangpreempt", "gangreclaim"])
+@pytest.mark.parametrize(("annotations", "may_go"), FLAGS.values(), ids=FLAGS.keys())
+def test_a_job_may_refuse(annotations: dict[str, str], may_go: bool, action: str) -> None:
+    document = evicting(action, waiting=1)
+    for group in document["podgroups"][:2]:
+        group["metadata"]["annotations"] = annotations
+    assert bool(decided(last_cycle(document), "evict")) is may_go
+
+
+def test_only_lower_priorities_of_the_same_queue_are_preempted() -> None:
+    for field, value in (("priorityClassName", "high"), ("queue", "b")):
+        document = evicting("gangpreempt", waiting=1)
+        for group in document["podgroups"][:2]:
+            group["spec"][field] = value
+        assert last_cycle(document)["decisions"] == []
+
+
+def test_reclaim_looks_at_no_priority_but_at_the_queue() -> None:
+    document = evicting("gangreclaim", waiting=1)
+    document["podgroups"][0]["spec"]["priorityClassName"] = "high"
+    assert decided(last_cycle(document), "evict") == ["default/elastic-0"]
+    document["queues"][1]["spec"]["reclaimable"] = False
+    assert last_cycle(document)["decisions"] == []
+
+
+def test_protection_by_cdp_does_not_hold_against_gang_actions() -> None:
+    cooling = {"type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-01-01T11:59:59Z"}
+    document = evicting("gangpreempt", waiting=1, tier=["priority", "gang", "conformance", "cdp"])
+    for entry in document["pods"][:4]:
+        entry["metadata"]["labels"]["volcano.sh/cooldown-time"] = "1h"
+        entry["status"]["conditions"] = [cooling]
+    assert decided(last_cycle(document), "evict") == ["default/elastic-0"]
+
+
+def test_system_pods_are_left_alone() -> None:
+    document = evicting("gangpreempt", waiting=1)
+    for entry in document["pods"][:2]:
+        entry["spec"]["priorityClassName"] = "system-node-critical"
+    assert decided(last_cycle(document), "evict") == ["default/whole-0", "default/whole-1"]
+
+
+def test_idle_room_is_used_but_somebody_has_to_go() -> None:
+    document = evicting("gangpreempt", waiting=2)
+    document["nodes"].append(node("n2", cpu=1))
+    cycle = last_cycle(document)
+    assert decided(cycle, "evict") == ["default/elastic-0"]
+    assert [d["node"] for d in cycle["decisions"] if d["op"] == "pipeline"] == ["n2", "n0"]
+
+
+def test_a_discarded_attempt_leaves_a_nomination() -> None:
+    document = evicting("gangpreempt", waiting=2, tier=["priority", "gang", "conformance"])
+    document["pods"][-1]["spec"]["nodeSelector"] = {"kubernetes.io/hostname": "nowhere"}
+    document["scheduler_conf"]["tiers"].append({"plugins": [{"name": "predicates"}]})
+    cycle = last_cycle(document)
+    assert cycle["decisions"] == []
+    nominated = {
+        task["pod"]: task.get("nominatedNodeName") for group in cycle["podgroups"] for task in group["tasks"]
+    }
+    assert nominated["default/gang-0"] in ("n0", "n1")
+    assert nominated["default/gang-1"] is None

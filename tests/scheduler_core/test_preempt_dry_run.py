@@ -1,0 +1,148 @@
+"""On which node does topology-aware preemption evict, and whom?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scheduler_core.actions.preempt_dry_run import DryRunArguments
+from scheduler_core.conf import Arguments
+from tests.builders import (
+    conf,
+    decided,
+    last_cycle,
+    node,
+    pod,
+    podgroup,
+    priority_class,
+    queue,
+    scenario,
+)
+
+CLASSES = [priority_class("low", 10), priority_class("high", 100)]
+
+
+def preempting(*victims: dict[str, Any], cpu: int = 1, **fields: Any) -> dict[str, Any]:
+    """Return nodes of two cores, and a pod of a more important job that fits none of them."""
+    names = sorted({entry["spec"]["nodeName"] for entry in victims})
+    return scenario(
+        nodes=[node(name, cpu=2) for name in names],
+        podgroups=[
+            podgroup("low", min_member=0, priority_class="low"),
+            podgroup("high", priority_class="high"),
+        ],
+        pods=[*victims, pod("high-0", group="high", cpu=cpu, priority=100)],
+        priorityclasses=CLASSES,
+        conf=conf(
+            "preempt",
+            fields.pop("tier", ["priority", "gang", "conformance"]),
+            preempt={"enableTopologyAwarePreemption": True, **fields.pop("arguments", {})},
+        ),
+        **fields,
+    )
+
+
+def low(name: str, node: str, *, started: str | None = None, **facts: Any) -> dict[str, Any]:
+    entry = pod(name, group="low", node=node, **{"cpu": 1, "priority": 10, **facts})
+    if started is not None:
+        entry["status"]["startTime"] = started
+    return entry
+
+
+WANTED = {
+    "a tenth of many": (250, {}, 25),
+    "at least one": (3, {}, 1),
+    "at most a hundred": (5000, {}, 100),
+    "never more than there are": (3, {"minCandidateNodesAbsolute": 9}, 3),
+    "all of them": (40, {"minCandidateNodesPercentage": 100}, 40),
+}
+
+
+@pytest.mark.parametrize(("nodes", "arguments", "want"), WANTED.values(), ids=WANTED.keys())
+def test_how_many_candidates_are_enough(nodes: int, arguments: dict[str, int], want: int) -> None:
+    assert DryRunArguments.read(Arguments(arguments)).wanted(nodes) == want
+
+
+ALL = {"minCandidateNodesPercentage": 100}
+
+CHOICES: dict[str, tuple[list[dict[str, Any]], str]] = {
+    "the less important first victim": (
+        [low("a", "n0", priority=20, cpu=2), low("b", "n1", priority=10, cpu=2)],
+        "n1",
+    ),
+    "the smaller sum of priorities": (
+        [low("a", "n0", cpu=1), low("b", "n0", cpu=1), low("c", "n1", cpu=2)],
+        "n1",
+    ),
+    "the later start": (
+        [
+            low("a", "n0", cpu=2, started="2026-01-01T01:00:00Z"),
+            low("b", "n1", cpu=2, started="2026-01-01T02:00:00Z"),
+        ],
+        "n1",
+    ),
+    "a pod that has not started counts as started now": (
+        [low("a", "n0", cpu=2, started="2026-01-01T01:00:00Z"), low("b", "n1", cpu=2)],
+        "n1",
+    ),
+    "the first by name": ([low("a", "n0", cpu=2), low("b", "n1", cpu=2)], "n0"),
+}
+
+
+@pytest.mark.parametrize(("victims", "want"), CHOICES.values(), ids=CHOICES.keys())
+def test_which_node_loses_least(victims: list[dict[str, Any]], want: str) -> None:
+    cycle = last_cycle(preempting(*victims, cpu=2, arguments=ALL))
+    assert [d["node"] for d in cycle["decisions"] if d["op"] == "pipeline"] == [want]
+
+
+def test_the_first_candidate_is_enough_by_default() -> None:
+    victims = [low("a", "n0", priority=20, cpu=2), low("b", "n1", priority=10, cpu=2)]
+    assert decided(last_cycle(preempting(*victims, cpu=2)), "evict") == ["default/a"]
+
+
+def test_who_need_not_go_stays() -> None:
+    """The large pod would go last; with it gone the small ones may stay."""
+    victims = [low("small", "n0", cpu="500m", priority=5), low("large", "n0", cpu="1500m", priority=9)]
+    assert decided(last_cycle(preempting(*victims)), "evict") == ["default/large"]
+
+
+def test_a_free_node_is_no_candidate() -> None:
+    document = preempting(low("a", "n0", cpu=1))
+    assert last_cycle(document)["decisions"] == []
+
+
+def test_nobody_is_evicted_where_that_does_not_help() -> None:
+    assert last_cycle(preempting(low("a", "n0", cpu=2), cpu=3))["decisions"] == []
+
+
+def test_pods_that_repel_the_preemptor_have_to_go() -> None:
+    repels = {
+        "podAntiAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": [
+                {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "kubernetes.io/hostname"}
+            ]
+        }
+    }
+    victims = [low("a", "n0", cpu="500m", labels={"app": "a"}), low("b", "n0", cpu="1500m", priority=1)]
+    document = preempting(*victims, tier=["priority", "gang", "conformance", "predicates"])
+    document["pods"][-1]["spec"]["affinity"] = repels
+    assert sorted(decided(last_cycle(document), "evict")) == ["default/a", "default/b"]
+
+
+def test_the_queue_has_to_have_room_too() -> None:
+    """Evicting one pod would be enough for the node; the queue's deserved asks for two."""
+    victims = [low("a", "n0"), low("b", "n0"), low("c", "n1"), low("d", "n1")]
+    document = preempting(*victims, tier=["priority", "gang", "conformance", "proportion"])
+    document["queues"] = [queue("default", capability={"cpu": 3})]
+    assert decided(last_cycle(document), "evict") == ["default/a", "default/b"]
+
+
+def test_the_victims_are_explained() -> None:
+    (victim,) = last_cycle(preempting(low("a", "n0", cpu=2)))["explain"]["victims"]
+    assert (victim["pod"], victim["for"], victim["for_job"]) == (
+        "default/a",
+        "default/high-0",
+        "default/high",
+    )
+    assert [vote["plugin"] for vote in victim["votes"]] == ["priority", "gang", "conformance"]
