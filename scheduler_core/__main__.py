@@ -22,12 +22,16 @@ from scheduler_core.parity import first_difference, first_message_difference, un
 
 
 class Entry(NamedTuple):
-    """One scenario of a file, what was recorded and is expected of it, and how long reading took."""
+    """One scenario of a file, what was recorded and is expected of it, and how long reading took.
+
+    `fault` is what is wrong with the text itself; a text with a fault is not simulated.
+    """
 
     scenario: dict[str, Any]
-    recorded: dict[str, Any] | None
-    expected: dict[str, Any]
     load_ms: float
+    recorded: dict[str, Any] | None = None
+    expected: dict[str, Any] = {}
+    fault: str = ""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -52,6 +56,9 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parity.add_argument("files", nargs="+", metavar="FILE")
     options = parser.parse_args(arguments)
+    for name in options.scenarios if options.command == "simulate" else options.files:
+        if name != "-" and not Path(name).is_file():
+            parser.error(f"there is no file {name}")
     return print_results(options) if options.command == "simulate" else print_parity(options)
 
 
@@ -61,21 +68,34 @@ def entries(name: str) -> Iterator[Entry]:
     text = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
     plain_name = name.removesuffix(".gz")
     if plain_name.endswith((".yaml", ".yml")):
-        started = _milliseconds()
-        reading = manifests.read([(name, text)])
-        yield Entry(reading.document, None, {}, _milliseconds() - started)
+        yield _read_carefully(name, text)
         return
     for line in text.splitlines() if _is_lines(text, plain_name) else [text]:
         if line.strip():
-            started = _milliseconds()
-            loaded = _without_collector(line)
-            recorded = loaded.get("result") if "scenario" in loaded else None
-            yield Entry(
-                manifests.resolve(loaded.get("scenario", loaded)),
-                recorded,
-                loaded.get("expected") or {} if recorded is not None else {},
-                _milliseconds() - started,
-            )
+            yield _read_quickly(name, line)
+
+
+def _read_quickly(name: str, line: bytes) -> Entry:
+    """Parse a scenario in JSON; one that is not what it should be is read again to say where."""
+    started = _milliseconds()
+    try:
+        loaded = _without_collector(line)
+        scenario = manifests.resolve(loaded.get("scenario", loaded))
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        return _read_carefully(name, line)
+    if "scenario" not in loaded:
+        return Entry(scenario, _milliseconds() - started)
+    expected = loaded.get("expected") or {}
+    return Entry(scenario, _milliseconds() - started, loaded.get("result"), expected)
+
+
+def _read_carefully(name: str, text: bytes) -> Entry:
+    """Read a scenario or manifests with the line of every problem."""
+    started = _milliseconds()
+    reading = manifests.read([(name, text)])
+    errors = [problem for problem in reading.problems if problem.severity == "error"]
+    fault = f"{errors[0].document}:{errors[0].line}: {errors[0].message}" if errors else ""
+    return Entry(reading.document, _milliseconds() - started, fault=fault)
 
 
 def _is_lines(text: bytes, name: str) -> bool:
@@ -106,12 +126,16 @@ def print_results(options: argparse.Namespace) -> int:
     )
     for name in options.scenarios:
         for entry in entries(name):
-            result = simulate_document(entry.scenario, how)
+            result = _refused(entry) if entry.fault else simulate_document(entry.scenario, how)
             if options.timing:
                 result["load_ms"] = entry.load_ms
             sys.stdout.buffer.write(encode(result))
             status = status or int("error" in result)
     return status
+
+
+def _refused(entry: Entry) -> dict[str, Any]:
+    return {"name": str(entry.scenario.get("name") or ""), "error": entry.fault}
 
 
 class Tally:
