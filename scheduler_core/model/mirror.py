@@ -9,7 +9,7 @@ Source: volcano ``pkg/scheduler/plugins/util/k8s/snapshot.go`` at v1.15.1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -114,7 +114,7 @@ class Mirror:
         self.namespaces = namespace_labels(cluster.namespaces)
         self.services = [_Service(service) for service in cluster.services]
         self._reader = AffinityReader(self.namespaces, merges_label_keys=self.default_requests)
-        shapes = {task.shape.number: task.shape for task in _tasks(snapshot)}.values()
+        shapes = list(cluster.shapes.shapes.values())
         self._keys = frozenset(key for shape in shapes for key in shape.fact("selected", _selected_keys))
         self._keys |= {key for service in self.services for key in service.selector.labels()}
         self.selecting = bool(self._keys) or any(has_pod_affinity(shape.spec) for shape in shapes)
@@ -129,33 +129,36 @@ class Mirror:
         self._copies: dict[str, int] = {}
         self._gone: set[str] = set()
         limits = [min(int(whole_value(table.get("pods", 0))), 2**62) for table in tables]
-        self.room = np.array(limits, dtype=np.int64) - np.array(
-            [len(tasks) for tasks in nodes.tasks], dtype=np.int64
-        )
+        self.room = np.array(limits, dtype=np.int64)
         self.sums: Counts = np.zeros((5, len(nodes)), dtype=np.int64)
         self.used_ports = np.zeros((len(self.ports), len(nodes)), dtype=np.bool_)
         self.repelling = np.zeros(len(nodes), dtype=np.bool_)
         self.relating = np.zeros(len(nodes), dtype=np.bool_)
-        self._take_in()
+        self._take_in(shapes)
 
-    def _take_in(self) -> None:
-        present = [(number, task) for number, tasks in enumerate(self.nodes.tasks) for task in tasks.values()]
-        shapes = {task.shape.number: task.shape for _, task in present}
-        row_of = {number: row for row, number in enumerate(shapes)}
-        if present:
-            amounts = np.array([self.held(shape) for shape in shapes.values()])
-            where = np.array([number for number, _ in present], dtype=np.intp)
-            rows = np.array([row_of[task.shape.number] for _, task in present], dtype=np.intp)
-            np.add.at(self.sums.T, where, amounts[rows])
+    def _take_in(self, shapes: Sequence[PodShape]) -> None:
+        """Count the pods that are on the nodes."""
+        pods = np.array([len(tasks) for tasks in self.nodes.tasks], dtype=np.intp)
+        self.room -= pods
+        if pods.any():
+            numbers = [task.shape.number for tasks in self.nodes.tasks for task in tasks.values()]
+            amounts = np.array([self.held(shape) for shape in shapes])[numbers]
+            busy = np.flatnonzero(pods)
+            starts = (np.cumsum(pods) - pods)[busy]
+            self.sums[:, busy] = np.add.reduceat(amounts, starts, axis=0).T
+        if self.ports or self.selecting:
+            for number, tasks in enumerate(self.nodes.tasks):
+                for task in tasks.values():
+                    self._find_in_place(task, number)
+
+    def _find_in_place(self, task: TaskInfo, number: int) -> None:
         if self.ports:
-            for number, task in present:
-                self.used_ports[self.port_rows(task.shape), number] = True
+            self.used_ports[self.port_rows(task.shape), number] = True
         if self.selecting:
-            for number, task in present:
-                kind = self.kind_of(task)
-                kind.on_nodes[number] = kind.on_nodes.get(number, 0) + 1
-                self.repelling[number] |= kind.affinity.repels
-                self.relating[number] |= bool(task.shape.fact("pod_affinity_key", pod_affinity_key))
+            kind = self.kind_of(task)
+            kind.on_nodes[number] = kind.on_nodes.get(number, 0) + 1
+            self.repelling[number] |= kind.affinity.repels
+            self.relating[number] |= bool(task.shape.fact("pod_affinity_key", pod_affinity_key))
 
     # pods come and go
 
@@ -331,13 +334,6 @@ def _listen(kind: PodKind, counts: Counts, weight_of: Callable[[PodKind], int]) 
         kind.listeners.append((counts, weight))
         for number, pods in kind.on_nodes.items():
             counts[number] += weight * pods
-
-
-def _tasks(snapshot: Snapshot) -> Iterator[TaskInfo]:
-    for job in snapshot.jobs.values():
-        yield from job.tasks.values()
-    for tasks in snapshot.nodes.tasks:
-        yield from tasks.values()
 
 
 def _selected_keys(spec: Mapping[str, Any]) -> set[str]:
