@@ -25,6 +25,7 @@ from scheduler_core.framework.closing import close_session
 from scheduler_core.framework.extender_calls import KEPT, ExtenderCalls, Post
 from scheduler_core.framework.session import Session
 from scheduler_core.model.snapshot import take_snapshot
+from scheduler_core.model.unmodelled import unmodelled_notes
 from scheduler_core.plugins.registry import OPENERS
 from scheduler_core.trace import Trace
 from scheduler_core.validate import problems
@@ -105,7 +106,11 @@ class Simulation:
         self.conf = parse_conf(document.get("scheduler_conf"))
         admission = Admission(document)
         self.cluster = admission.cluster()
-        self.notes = [*admission.notes(), *plugin_notes(self.conf)]
+        self.notes = [
+            *admission.notes(),
+            *plugin_notes(self.conf),
+            *unmodelled_notes(document, self.cluster.pods.values(), self.cluster.podgroups.values()),
+        ]
         self.cycles = options.cycles if options.cycles is not None else int(document.get("cycles") or 1)
         self.afterwards = Afterwards(
             self.cluster,
