@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from planner.models import Run, Scenario, Snapshot, Workspace
+from planner.models import Membership, Role, Run, Scenario, Snapshot, Workspace
 from planner.services.runs import run_create
 from planner.services.scenarios import scenario_create
 from planner.services.snapshots import snapshot_create
@@ -12,8 +12,14 @@ from planner.services.snapshots import snapshot_create
 GROUP = "scheduling.k8s.io/group-name"
 
 
-def user(name: str = "editor", password: str = "a-long-test-password") -> User:
-    return User.objects.filter(username=name).first() or User.objects.create_user(name, password=password)
+def user(
+    name: str = "editor", password: str = "a-long-test-password", *, role: Role | None = Role.EDITOR
+) -> User:
+    """Return an account with a role in the default workspace; without a role it is an outsider."""
+    account = User.objects.filter(username=name).first() or User.objects.create_user(name, password=password)
+    if role is not None:
+        Membership.objects.get_or_create(workspace=workspace(), user=account, defaults={"role": role})
+    return account
 
 
 def workspace() -> Workspace:

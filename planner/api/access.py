@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cached_property
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -12,19 +11,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from planner.models import Run, Scenario, Workspace
+from planner.models import Run, Scenario
 from planner.selectors.runs import runs
 from planner.selectors.scenarios import scenarios
-from planner.selectors.workspaces import default_workspace
 
 
 class WorkspaceView(APIView):
-    """A call that sees one workspace; what lies in another does not exist for it."""
-
-    @cached_property
-    def workspace(self) -> Workspace:
-        """Return the caller's workspace."""
-        return default_workspace()
+    """A call that sees the workspaces of its caller; what lies in another does not exist for it."""
 
     @property
     def user(self) -> User:
@@ -34,11 +27,11 @@ class WorkspaceView(APIView):
 
     def scenario(self) -> Scenario:
         """Return the scenario that the address names, or answer 404."""
-        return get_object_or_404(scenarios(self.workspace), pk=self.kwargs["scenario_id"])
+        return get_object_or_404(scenarios(self.user), pk=self.kwargs["scenario_id"])
 
     def run(self) -> Run:
         """Return the run that the address names, or answer 404."""
-        return get_object_or_404(runs(self.workspace), pk=self.kwargs["run_id"])
+        return get_object_or_404(runs(self.user), pk=self.kwargs["run_id"])
 
 
 def is_dry(request: Request) -> bool:

@@ -69,7 +69,7 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
     if isinstance(error, Http404):
         error = exceptions.NotFound()
     elif isinstance(error, PermissionDenied):
-        error = exceptions.PermissionDenied()
+        error = exceptions.PermissionDenied(str(error) or None)
     elif isinstance(error, SuspiciousOperation):
         error = exceptions.ParseError(str(error))
     if isinstance(error, Invalid):

@@ -10,7 +10,17 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from planner.models import Decision, JobOutcome, Queue, QueueOutcome, Run, Scenario, Snapshot, Victim
+from planner.models import (
+    Decision,
+    JobOutcome,
+    Membership,
+    Queue,
+    QueueOutcome,
+    Run,
+    Scenario,
+    Snapshot,
+    Victim,
+)
 
 _OF_EVERY_LIST = {"page", "page_size"}
 
@@ -34,8 +44,31 @@ def _refuse_unknown(asked: Iterable[str], known: set[str]) -> None:
         raise ValidationError(unknown)
 
 
-def _order(*fields: str) -> django_filters.OrderingFilter:
-    return django_filters.OrderingFilter(fields=fields)
+def _order(*fields: str | tuple[str, str]) -> django_filters.OrderingFilter:
+    return django_filters.OrderingFilter(
+        fields=[field if isinstance(field, tuple) else (field, field) for field in fields]
+    )
+
+
+class WorkspaceFilter(django_filters.FilterSet):
+    """Workspaces of the caller."""
+
+    name = django_filters.CharFilter(field_name="workspace__name", lookup_expr="icontains")
+    ordering = _order(("workspace__name", "name"))
+
+    class Meta:
+        model = Membership
+        fields = ["role"]
+
+
+class MemberFilter(django_filters.FilterSet):
+    """Members of a workspace."""
+
+    ordering = _order(("user__username", "user"), ("created", "since"))
+
+    class Meta:
+        model = Membership
+        fields = ["role"]
 
 
 class SnapshotFilter(django_filters.FilterSet):

@@ -11,8 +11,10 @@ from planner.engine.queues import queue_spec
 from planner.models import (
     Decision,
     JobOutcome,
+    Membership,
     Queue,
     QueueOutcome,
+    Role,
     Run,
     Scenario,
     Snapshot,
@@ -303,3 +305,33 @@ class DecisionSerializer(serializers.ModelSerializer[Decision]):
     class Meta:
         model = Decision
         fields = ["seq", "cycle", "action", "op", "job", "pod", "node", "reason", "for_pod", "state"]
+
+
+class WorkspaceSerializer(serializers.ModelSerializer[Membership]):
+    """A workspace of the caller."""
+
+    id = serializers.UUIDField(source="workspace_id", read_only=True)
+    name = serializers.CharField(source="workspace.name", read_only=True)
+
+    class Meta:
+        model = Membership
+        fields = ["id", "name", "role"]
+        read_only_fields = ["role"]
+
+
+class MemberSerializer(serializers.ModelSerializer[Membership]):
+    """An account's role in a workspace."""
+
+    user = serializers.CharField(source="user.username", read_only=True)
+    since = serializers.DateTimeField(source="created", read_only=True)
+
+    class Meta:
+        model = Membership
+        fields = ["user", "role", "since"]
+        read_only_fields = ["role"]
+
+
+class RoleOnly(serializers.Serializer[Any]):
+    """Which role an account is given."""
+
+    role = serializers.ChoiceField(choices=Role.choices)

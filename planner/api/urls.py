@@ -3,7 +3,7 @@
 from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView
 
-from planner.api.views import docs, runs, scenarios, snapshots
+from planner.api.views import docs, runs, scenarios, snapshots, workspaces
 from planner.api.views.missing import Nowhere
 
 app_name = "api"
@@ -11,6 +11,13 @@ app_name = "api"
 urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path("docs/", docs.Docs.as_view(), name="docs"),
+    path("workspaces/", workspaces.WorkspaceList.as_view(), name="workspaces"),
+    path("workspaces/<uuid:workspace_id>/members/", workspaces.MemberList.as_view(), name="members"),
+    path(
+        "workspaces/<uuid:workspace_id>/members/<str:username>/",
+        workspaces.MemberDetail.as_view(),
+        name="member",
+    ),
     path("snapshots/", snapshots.SnapshotList.as_view(), name="snapshots"),
     path("snapshots/<uuid:snapshot_id>/", snapshots.SnapshotDetail.as_view(), name="snapshot"),
     path("scenarios/", scenarios.ScenarioList.as_view(), name="scenarios"),

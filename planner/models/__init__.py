@@ -5,7 +5,7 @@ from planner.models.queue import Queue
 from planner.models.run import Run
 from planner.models.scenario import Change, Scenario
 from planner.models.snapshot import Blob, Cluster, Snapshot
-from planner.models.workspace import Workspace
+from planner.models.workspace import Membership, Role, Workspace
 
 __all__ = [
     "Blob",
@@ -13,8 +13,10 @@ __all__ = [
     "Cluster",
     "Decision",
     "JobOutcome",
+    "Membership",
     "Queue",
     "QueueOutcome",
+    "Role",
     "Run",
     "Scenario",
     "Snapshot",

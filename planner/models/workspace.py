@@ -1,7 +1,8 @@
-"""Who does a thing belong to?"""
+"""Who does a thing belong to, and who may do what with it?"""
 
 import uuid
 
+from django.conf import settings
 from django.db import models
 
 
@@ -24,3 +25,32 @@ class Workspace(Identified):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Role(models.TextChoices):
+    """What a member may do; each role may do what those before it may."""
+
+    VIEWER = "viewer", "Viewer"
+    EDITOR = "editor", "Editor"
+    ADMIN = "admin", "Admin"
+
+    def covers(self, needed: "Role") -> bool:
+        """Does this role include what `needed` allows?"""
+        order = list(Role)
+        return order.index(self) >= order.index(needed)
+
+
+class Membership(Identified):
+    """An account's role in a workspace; without one the workspace does not exist for it."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role.choices)
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["created"]
+        constraints = [models.UniqueConstraint(fields=["workspace", "user"], name="member_once_a_workspace")]
+
+    def __str__(self) -> str:
+        return f"{self.user} is {self.role} of {self.workspace}"

@@ -1,23 +1,24 @@
 """What stands on the first page?"""
 
+from django.contrib.auth.models import User
 from django.db.models import OuterRef, QuerySet, Subquery
 
-from planner.models import Run, Scenario, Workspace
+from planner.models import Run, Scenario
 from planner.selectors.runs import runs
 from planner.selectors.scenarios import scenarios
 
 
-def scenarios_with_last_run(workspace: Workspace) -> QuerySet[Scenario]:
+def scenarios_with_last_run(user: User) -> QuerySet[Scenario]:
     """Return the scenarios, last changed first, each with id and state of its newest run (1 query)."""
     newest = Run.objects.filter(scenario=OuterRef("pk")).order_by("-created")
-    return scenarios(workspace).annotate(
+    return scenarios(user).annotate(
         last_run_id=Subquery(newest.values("pk")[:1]), last_run_state=Subquery(newest.values("state")[:1])
     )
 
 
-def recent_runs(workspace: Workspace, limit: int = 12) -> QuerySet[Run]:
+def recent_runs(user: User, limit: int = 12) -> QuerySet[Run]:
     """Return the newest runs (1 query)."""
-    return runs(workspace)[:limit]
+    return runs(user)[:limit]
 
 
 def scenario_runs(scenario: Scenario, limit: int = 12) -> QuerySet[Run]:

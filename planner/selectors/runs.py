@@ -3,21 +3,23 @@
 from dataclasses import fields
 from uuid import UUID
 
+from django.contrib.auth.models import User
 from django.db.models import Count, Q, QuerySet
 
-from planner.models import Decision, JobOutcome, QueueOutcome, Run, Victim, Workspace
+from planner.models import Decision, JobOutcome, QueueOutcome, Run, Victim
 from planner.models.outcome import DecisionState
 from planner.rows import QueueFigures, RunCounts
+from planner.selectors.workspaces import visible
 
 
-def runs(workspace: Workspace) -> QuerySet[Run]:
-    """Return the runs of a workspace, newest first, without input and result (1 query)."""
-    return Run.objects.filter(workspace=workspace).select_related("scenario", "owner")
+def runs(user: User) -> QuerySet[Run]:
+    """Return the runs that an account may see, newest first, without input and result (1 query)."""
+    return visible(Run.objects.select_related("workspace", "scenario", "owner"), user)
 
 
-def get_run(workspace: Workspace, run_id: UUID) -> Run:
+def get_run(user: User, run_id: UUID) -> Run:
     """Return a run with its scenario, or raise Run.DoesNotExist (1 query)."""
-    return runs(workspace).get(pk=run_id)
+    return runs(user).get(pk=run_id)
 
 
 def queue_figures(run: Run) -> list[QueueFigures]:

@@ -2,25 +2,27 @@
 
 from uuid import UUID
 
+from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
-from planner.models import Change, Queue, Scenario, Snapshot, Workspace
+from planner.models import Change, Queue, Scenario, Snapshot
 from planner.rows import QueueRow, hangs_below, tree_order
+from planner.selectors.workspaces import visible
 
 
-def snapshots(workspace: Workspace) -> QuerySet[Snapshot]:
-    """Return the snapshots of a workspace, newest first, without their content."""
-    return Snapshot.objects.filter(workspace=workspace).select_related("cluster", "owner")
+def snapshots(user: User) -> QuerySet[Snapshot]:
+    """Return the snapshots that an account may see, newest first, without their content."""
+    return visible(Snapshot.objects.select_related("workspace", "cluster", "owner"), user)
 
 
-def scenarios(workspace: Workspace) -> QuerySet[Scenario]:
-    """Return the scenarios of a workspace, last changed first, each with its snapshot (1 query)."""
-    return Scenario.objects.filter(workspace=workspace).select_related("snapshot", "owner", "parent")
+def scenarios(user: User) -> QuerySet[Scenario]:
+    """Return the scenarios that an account may see, last changed first, each with its snapshot (1 query)."""
+    return visible(Scenario.objects.select_related("workspace", "snapshot", "owner", "parent"), user)
 
 
-def get_scenario(workspace: Workspace, scenario_id: UUID) -> Scenario:
+def get_scenario(user: User, scenario_id: UUID) -> Scenario:
     """Return a scenario, or raise Scenario.DoesNotExist (1 query)."""
-    return scenarios(workspace).get(pk=scenario_id)
+    return scenarios(user).get(pk=scenario_id)
 
 
 def queue_rows(scenario: Scenario) -> list[QueueRow]:

@@ -1,8 +1,11 @@
 """What changes, and by which rule? Every write stands here; views, API and commands only call.
 
 Services take keyword arguments and are named `<entity>_<action>`. What a user did wrong is raised as
-`Invalid` (with a list of problems) or `StaleRevision` (with both revisions), see `planner.services.errors`.
+`Invalid` (with a list of problems), `StaleRevision` (with both revisions) or `RoleTooLow`, see
+`planner.services.errors`. Each takes the account that asks and checks its role; None is the installation
+itself.
 
+- `members.role_require`: may this account do that? `member_set`, `member_remove`: who is a member.
 - `snapshots.snapshot_create`: keep imported objects.
 - `scenarios.scenario_create`, `scenarios.conf_update`: a what-if and its scheduler configuration.
 - `queues.queue_update`: a merge patch on one queue.

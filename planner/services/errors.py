@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 
+from django.core.exceptions import PermissionDenied
+
+from planner.models import Role
 from planner.rows import Problem
 
 
@@ -20,3 +23,11 @@ class StaleRevision(Exception):
         super().__init__(f"The edit saw revision {expected}; the scenario is at revision {current}.")
         self.expected = expected
         self.current = current
+
+
+class RoleTooLow(PermissionDenied):
+    """The account may not do this in this workspace; Django answers 403."""
+
+    def __init__(self, *, needed: Role, role: Role | None) -> None:
+        having = f"you are {role}" if role else "you have no such role here"
+        super().__init__(f"This needs the role {needed}; {having}. An admin of the workspace can change it.")

@@ -10,6 +10,7 @@ from planner.engine.queues import apply_spec, merge_patch, queue_spec, spec_prob
 from planner.models import Queue, Scenario
 from planner.rows import Problem
 from planner.services.errors import Invalid
+from planner.services.members import role_require
 from planner.services.revisions import revision_lock, revision_raise
 
 
@@ -27,9 +28,10 @@ def queue_update(
     Every changed field becomes a Change of the new revision; a patch that changes nothing keeps the revision.
     `scenario` is fresh afterwards.
 
-    Raises Queue.DoesNotExist, StaleRevision when the scenario is not at `expected_revision`, and
+    Raises RoleTooLow, Queue.DoesNotExist, StaleRevision when the scenario is not at `expected_revision`, and
     Invalid with every problem; then nothing was saved.
     """
+    role_require(user=user, workspace=scenario.workspace)
     revision_lock(scenario=scenario, expected=expected_revision)
     queue = scenario.queues.get(name=name)
     before = queue_spec(queue)

@@ -16,6 +16,7 @@ from django.utils import timezone
 from planner.engine.frozen import frozen_input
 from planner.engine.outcomes import Outcome
 from planner.models import Blob, Run, Scenario
+from planner.services.members import role_require
 
 State = Run.State
 
@@ -27,6 +28,7 @@ def run_create(
 
     `options`: `cycles` (1) and `explain` (true). Interfaces call `planner.tasks.submit_run`.
     """
+    role_require(user=user, workspace=scenario.workspace)
     asked = {"cycles": 1, "explain": True, **(options or {})}
     with transaction.atomic():
         present = Scenario.objects.select_for_update().select_related("snapshot__content").get(pk=scenario.pk)
@@ -51,8 +53,9 @@ def run_create(
         )
 
 
-def run_cancel(*, run: Run) -> Run:
+def run_cancel(*, run: Run, user: User | None = None) -> Run:
     """Cancel a queued run at once, ask a running one to stop, leave one that is over; return it fresh."""
+    role_require(user=user, workspace=run.workspace)
     waiting = Run.objects.filter(pk=run.pk, state=State.QUEUED)
     if not waiting.update(state=State.CANCELLED, cancel_requested=True, finished=timezone.now()):
         Run.objects.filter(pk=run.pk, state=State.RUNNING).update(cancel_requested=True)

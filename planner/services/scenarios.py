@@ -7,11 +7,13 @@ from planner.engine.conf import conf_problems
 from planner.engine.queues import queue_row
 from planner.models import Queue, Scenario, Snapshot
 from planner.services.errors import Invalid
+from planner.services.members import role_require
 from planner.services.revisions import revision_lock, revision_raise
 
 
 def scenario_create(*, snapshot: Snapshot, name: str, owner: User | None = None) -> Scenario:
     """Begin a what-if: the snapshot's queues become rows, its configuration the text to edit."""
+    role_require(user=owner, workspace=snapshot.workspace)
     rows = [queue_row(manifest) for manifest in snapshot.content.document().get("queues", [])]
     with transaction.atomic():
         scenario = Scenario.objects.create(
@@ -32,6 +34,7 @@ def conf_update(
     *, scenario: Scenario, text: str, expected_revision: int, user: User | None = None
 ) -> Scenario:
     """Replace the scheduler configuration by `text`; return the scenario at its present revision."""
+    role_require(user=user, workspace=scenario.workspace)
     revision_lock(scenario=scenario, expected=expected_revision)
     problems = conf_problems(text)
     if any(problem.is_error for problem in problems):

@@ -10,6 +10,7 @@ from django.db import transaction
 from planner.engine.documents import encoded
 from planner.models import Blob, Cluster, Snapshot, Workspace
 from planner.rows import Problem
+from planner.services.members import role_require
 
 
 def snapshot_create(
@@ -29,6 +30,7 @@ def snapshot_create(
     `scheduler_conf` is the configuration as text; a `scheduler_conf` inside the document is left out of the
     kept content, so hand over its text. `problems` are warnings and remarks; a caller refuses errors before.
     """
+    role_require(user=owner, workspace=workspace)
     content = Blob.of(encoded({key: value for key, value in document.items() if key != "scheduler_conf"}))
     with transaction.atomic():
         return Snapshot.objects.create(

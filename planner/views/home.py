@@ -6,7 +6,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from planner.selectors.home import recent_runs, scenarios_with_last_run
-from planner.selectors.workspaces import default_workspace
+from planner.services.members import workspace_require
 from planner.services.samples import sample_load
 from planner.views.pages import caller
 
@@ -15,10 +15,10 @@ from planner.views.pages import caller
 @require_GET
 def home(request: HttpRequest) -> HttpResponse:
     """Show scenarios and recent runs."""
-    workspace = default_workspace()
+    user = caller(request)
     context = {
-        "scenarios": scenarios_with_last_run(workspace),
-        "runs": recent_runs(workspace),
+        "scenarios": scenarios_with_last_run(user),
+        "runs": recent_runs(user),
         "place": "home",
     }
     return render(request, "planner/home.html", context)
@@ -28,5 +28,6 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_POST
 def sample(request: HttpRequest) -> HttpResponse:
     """Open the scenario of the sample cluster; it is made when nobody has opened it before."""
-    scenario = sample_load(workspace=default_workspace(), owner=caller(request))
+    user = caller(request)
+    scenario = sample_load(workspace=workspace_require(user=user), owner=user)
     return redirect("planner:scenario-detail", scenario.pk)

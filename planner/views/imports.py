@@ -13,9 +13,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from planner.engine.importing import MAX_TEXT_BYTES, Imported
 from planner.rows import Problem
-from planner.selectors.workspaces import default_workspace
 from planner.services.errors import Invalid
 from planner.services.imports import Files, cluster_import, cluster_read
+from planner.services.members import workspace_require
 from planner.services.scenarios import scenario_create
 from planner.views.pages import caller
 
@@ -28,6 +28,7 @@ KEPT_SECONDS = 3600
 @require_http_methods(["GET", "POST"])
 def import_cluster(request: HttpRequest) -> HttpResponse:
     """Show the form; with files or a text, show what was read of them and save nothing."""
+    workspace_require(user=caller(request))
     if request.method == "GET":
         return render(request, "planner/import.html", {"place": "import", "typed": {}})
     if _size(request) > MAX_TEXT_BYTES:
@@ -55,7 +56,7 @@ def save(request: HttpRequest) -> HttpResponse:
     try:
         snapshot = cluster_import(
             read=read,
-            workspace=default_workspace(),
+            workspace=workspace_require(user=caller(request)),
             name=name[:253],
             provenance=provenance[:500],
             owner=caller(request),

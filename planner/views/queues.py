@@ -67,7 +67,7 @@ class Editor:
 @require_http_methods(["GET", "POST"])
 def queue(request: HttpRequest, scenario_id: UUID, name: str) -> HttpResponse:
     """Show a queue's line, open it for editing (``?edit``), or save what was typed."""
-    scenario = scenario_or_404(scenario_id)
+    scenario = scenario_or_404(request, scenario_id)
     try:
         stored = scenario.queues.get(name=name)
     except Queue.DoesNotExist:

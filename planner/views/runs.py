@@ -18,7 +18,6 @@ from planner.selectors.stories import (
     victims_of_job,
     victims_of_queue,
 )
-from planner.selectors.workspaces import default_workspace
 from planner.services.runs import run_cancel
 from planner.tasks import submit_run
 from planner.templatetags.quantities import resource_order
@@ -40,7 +39,7 @@ UNCHANGED = 204
 @require_POST
 def submit(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Start a run of the scenario's present revision and go to its page."""
-    run = submit_run(scenario=scenario_or_404(scenario_id), user=caller(request))
+    run = submit_run(scenario=scenario_or_404(request, scenario_id), user=caller(request))
     return redirect("planner:run-detail", run.pk)
 
 
@@ -48,7 +47,7 @@ def submit(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 @require_GET
 def detail(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Show a run; a poll that has seen this state and progress hears that nothing changed."""
-    run = run_or_404(run_id)
+    run = run_or_404(request, run_id)
     if request.GET.get("seen") == seen(run):
         return HttpResponse(status=UNCHANGED)
     context = {"run": run, "page": RunPage(run, request.GET), "seen": seen(run)}
@@ -59,7 +58,7 @@ def detail(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @require_POST
 def cancel(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Ask a run to stop and show where it stands."""
-    run = run_cancel(run=run_or_404(run_id))
+    run = run_cancel(run=run_or_404(request, run_id), user=caller(request))
     if request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
         return render(
             request, PARTS["run"], {"run": run, "page": RunPage(run, request.GET), "seen": seen(run)}
@@ -71,7 +70,7 @@ def cancel(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @require_GET
 def queue(request: HttpRequest, run_id: UUID, queue: str) -> HttpResponse:
     """Show what a run made of one queue."""
-    run = run_or_404(run_id)
+    run = run_or_404(request, run_id)
     figures = next((row for row in queue_figures(run) if row.queue == queue), None)
     if figures is None:
         raise Http404
@@ -90,7 +89,7 @@ def queue(request: HttpRequest, run_id: UUID, queue: str) -> HttpResponse:
 @require_GET
 def job(request: HttpRequest, run_id: UUID, namespace: str, name: str) -> HttpResponse:
     """Show what a run made of one job."""
-    run = run_or_404(run_id)
+    run = run_or_404(request, run_id)
     key = f"{namespace}/{name}"
     try:
         outcome = job_outcomes(run).get(job=key)
@@ -111,9 +110,9 @@ def seen(run: Run) -> str:
     return f"{run.state}-{run.progress:.3f}-{run.doing}-{run.cancel_requested:d}"
 
 
-def run_or_404(run_id: UUID) -> Run:
-    """Return a run of the caller's workspace."""
+def run_or_404(request: HttpRequest, run_id: UUID) -> Run:
+    """Return a run of a workspace of the caller."""
     try:
-        return get_run(default_workspace(), run_id)
+        return get_run(caller(request), run_id)
     except Run.DoesNotExist:
         raise Http404 from None

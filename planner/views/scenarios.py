@@ -14,7 +14,6 @@ from planner.models import Scenario
 from planner.selectors.history import changes_since
 from planner.selectors.home import scenario_runs
 from planner.selectors.scenarios import changes, get_scenario, queue_rows
-from planner.selectors.workspaces import default_workspace
 from planner.services.errors import Invalid, StaleRevision
 from planner.services.scenarios import conf_update
 from planner.views.cluster import cluster_totals
@@ -29,14 +28,14 @@ STALE, INVALID = 412, 422
 @require_GET
 def detail(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Show a scenario: its queues, its scheduler configuration, its runs."""
-    return scenario_page(request, scenario_or_404(scenario_id))
+    return scenario_page(request, scenario_or_404(request, scenario_id))
 
 
 @login_required
 @require_POST
 def conf(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Save the scheduler configuration, or show why not with what was typed."""
-    scenario = scenario_or_404(scenario_id)
+    scenario = scenario_or_404(request, scenario_id)
     text = request.POST.get("text", "").replace("\r\n", "\n")
     expected = seen_revision(request)
     try:
@@ -73,10 +72,10 @@ def scenario_tree(scenario: Scenario) -> QueueTree:
     return queue_tree(queue_rows(scenario), cluster_totals(scenario.snapshot))
 
 
-def scenario_or_404(scenario_id: UUID) -> Scenario:
-    """Return a scenario of the caller's workspace."""
+def scenario_or_404(request: HttpRequest, scenario_id: UUID) -> Scenario:
+    """Return a scenario of a workspace of the caller."""
     try:
-        return get_scenario(default_workspace(), scenario_id)
+        return get_scenario(caller(request), scenario_id)
     except Scenario.DoesNotExist:
         raise Http404 from None
 

@@ -11,6 +11,8 @@ from planner.api.urls import urlpatterns
 PAGE = (Path(__file__).parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
 NOT_LISTED = {"nowhere"}
 LISTS = {
+    "workspaces/": filters.WorkspaceFilter,
+    "workspaces/{id}/members/": filters.MemberFilter,
     "snapshots/": filters.SnapshotFilter,
     "scenarios/": filters.ScenarioFilter,
     "scenarios/{id}/queues/": filters.QueueFilter,

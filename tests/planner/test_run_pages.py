@@ -57,12 +57,12 @@ def test_what_is_not_there_is_404(browser: Client, run: Run) -> None:
 def test_the_page_makes_a_known_number_of_queries(
     browser: Client, run: Run, django_assert_num_queries
 ) -> None:
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(14):
         browser.get(page_of(run))
 
 
 @pytest.mark.parametrize(
-    ("name", "queries"), [("amounts", 6), ("victims", 6), ("pending", 6), ("decisions", 6)]
+    ("name", "queries"), [("amounts", 5), ("victims", 5), ("pending", 5), ("decisions", 5)]
 )
 def test_a_part_reads_only_what_it_shows(
     browser: Client, run: Run, django_assert_num_queries, name: str, queries: int

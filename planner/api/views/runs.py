@@ -32,7 +32,7 @@ class RunList(WorkspaceView, ListAPIView[Run]):
 
     def get_queryset(self) -> QuerySet[Run]:
         """Return what the caller may see."""
-        return runs(self.workspace)
+        return runs(self.user)
 
 
 @extend_schema_view(get=extend_schema(operation_id="scenarios_runs_list"))
@@ -45,7 +45,7 @@ class ScenarioRuns(RunList):
 
     @extend_schema(
         request=serializers.RunOptions,
-        responses=answers({202: serializers.RunSerializer}, 400, 404, 422),
+        responses=answers({202: serializers.RunSerializer}, 400, 403, 404, 422),
         parameters=[DRY_RUN],
         filters=False,
     )
@@ -71,10 +71,10 @@ class RunDetail(WorkspaceView):
 class RunCancel(WorkspaceView):
     """Stopping a run."""
 
-    @extend_schema(request=None, responses=answers({200: serializers.RunSerializer}, 404))
+    @extend_schema(request=None, responses=answers({200: serializers.RunSerializer}, 403, 404))
     def post(self, request: Request, run_id: UUID) -> Response:
         """Cancel a queued run at once, ask a running one to stop, leave one that is over as it is."""
-        return Response(serializers.RunSerializer(run_cancel(run=self.run())).data)
+        return Response(serializers.RunSerializer(run_cancel(run=self.run(), user=self.user)).data)
 
 
 _BYTES = {(200, "application/json"): OpenApiResponse(OpenApiTypes.OBJECT, "The bytes as they are kept.")}

@@ -45,11 +45,11 @@ class ScenarioList(WorkspaceView, ListAPIView[Scenario]):
 
     def get_queryset(self) -> QuerySet[Scenario]:
         """Return what the caller may see."""
-        return scenarios(self.workspace)
+        return scenarios(self.user)
 
     @extend_schema(
         request=ScenarioCreate,
-        responses=answers({201: ScenarioSerializer}, 400, 422),
+        responses=answers({201: ScenarioSerializer}, 400, 403, 422),
         parameters=[DRY_RUN, ETAG],
         filters=False,
     )
@@ -57,7 +57,7 @@ class ScenarioList(WorkspaceView, ListAPIView[Scenario]):
         """Begin a what-if on a snapshot."""
         asked = ScenarioCreate(data=request.data)
         asked.is_valid(raise_exception=True)
-        snapshot = snapshots(self.workspace).filter(pk=asked.validated_data["snapshot"]).first()
+        snapshot = snapshots(self.user).filter(pk=asked.validated_data["snapshot"]).first()
         if snapshot is None:
             raise ValidationError({"snapshot": [ErrorDetail("There is no such snapshot.", "does_not_exist")]})
         with saved_unless_dry(request):
@@ -103,7 +103,7 @@ class QueueDetail(WorkspaceView):
 
     @extend_schema(
         request=QueueSerializer,
-        responses=answers({200: QueueSerializer}, 400, 404, 412, 422, 428),
+        responses=answers({200: QueueSerializer}, 400, 403, 404, 412, 422, 428),
         parameters=[DRY_RUN, IF_MATCH, ETAG],
     )
     def patch(self, request: Request, scenario_id: UUID, name: str) -> Response:
@@ -138,7 +138,7 @@ class ConfDetail(WorkspaceView):
 
     @extend_schema(
         request=ConfSerializer,
-        responses=answers({200: ConfSerializer}, 400, 404, 412, 422, 428),
+        responses=answers({200: ConfSerializer}, 400, 403, 404, 412, 422, 428),
         parameters=[DRY_RUN, IF_MATCH, ETAG],
     )
     def put(self, request: Request, scenario_id: UUID) -> Response:

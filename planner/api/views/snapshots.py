@@ -20,6 +20,7 @@ from planner.engine.importing import MAX_TEXT_BYTES
 from planner.models import Snapshot
 from planner.selectors.scenarios import snapshots
 from planner.services.imports import Files, cluster_import, cluster_read
+from planner.services.members import workspace_require
 
 
 @extend_schema_view(get=extend_schema(responses=listed(SnapshotSerializer)))
@@ -33,16 +34,17 @@ class SnapshotList(WorkspaceView, ListAPIView[Snapshot]):
 
     def get_queryset(self) -> QuerySet[Snapshot]:
         """Return what the caller may see."""
-        return snapshots(self.workspace)
+        return snapshots(self.user)
 
     @extend_schema(
         request={"application/json": SnapshotUpload, "multipart/form-data": SnapshotFiles},
-        responses=answers({201: SnapshotSerializer}, 400, 413, 422),
+        responses=answers({201: SnapshotSerializer}, 400, 403, 413, 422),
         parameters=[DRY_RUN],
         filters=False,
     )
     def post(self, request: Request) -> Response:
         """Import a cluster: one scenario, the text of any mix of documents, or files."""
+        workspace = workspace_require(user=self.user)
         _refuse_too_large(request)
         name, files = _sent(request)
         read = cluster_read(files)
@@ -50,7 +52,7 @@ class SnapshotList(WorkspaceView, ListAPIView[Snapshot]):
         with saved_unless_dry(request):
             snapshot = cluster_import(
                 read=read,
-                workspace=self.workspace,
+                workspace=workspace,
                 name=name,
                 provenance=provenance[:500],
                 owner=self.user,
@@ -64,7 +66,7 @@ class SnapshotDetail(WorkspaceView):
     @extend_schema(responses=answers({200: SnapshotSerializer}, 404))
     def get(self, request: Request, snapshot_id: UUID) -> Response:
         """Return a snapshot: what it holds, and what import found."""
-        snapshot = get_object_or_404(snapshots(self.workspace), pk=snapshot_id)
+        snapshot = get_object_or_404(snapshots(self.user), pk=snapshot_id)
         return Response(SnapshotSerializer(snapshot).data)
 
 

@@ -1,0 +1,76 @@
+"""How do scripts ask and decide who is a member?"""
+
+from uuid import UUID
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import status
+from rest_framework.generics import ListAPIView, get_object_or_404
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from planner.api.access import WorkspaceView, saved_unless_dry
+from planner.api.filters import MemberFilter, WorkspaceFilter
+from planner.api.schema import DRY_RUN, answers, listed
+from planner.api.serializers import MemberSerializer, RoleOnly, WorkspaceSerializer
+from planner.models import Membership, Role, Workspace
+from planner.selectors.workspaces import members, memberships
+from planner.services.members import member_remove, member_set
+
+
+@extend_schema_view(get=extend_schema(responses=listed(WorkspaceSerializer)))
+class WorkspaceList(WorkspaceView, ListAPIView[Membership]):
+    """The caller's workspaces, and its role in each."""
+
+    queryset = Membership.objects.none()
+    serializer_class = WorkspaceSerializer
+    filterset_class = WorkspaceFilter
+
+    def get_queryset(self) -> QuerySet[Membership]:
+        """Return what the caller is a member of."""
+        return memberships(self.user)
+
+
+class _OneWorkspace(WorkspaceView):
+    def workspace(self) -> Workspace:
+        """Return the workspace that the address names, or answer 404."""
+        mine = memberships(self.user)
+        return get_object_or_404(mine, workspace=self.kwargs["workspace_id"]).workspace
+
+
+@extend_schema_view(get=extend_schema(responses=listed(MemberSerializer)))
+class MemberList(_OneWorkspace, ListAPIView[Membership]):
+    """Who may see a workspace, by name."""
+
+    queryset = Membership.objects.none()
+    serializer_class = MemberSerializer
+    filterset_class = MemberFilter
+
+    def get_queryset(self) -> QuerySet[Membership]:
+        """Return the members."""
+        return members(self.workspace())
+
+
+class MemberDetail(_OneWorkspace):
+    """One account in a workspace."""
+
+    @extend_schema(
+        request=RoleOnly, responses=answers({200: MemberSerializer}, 400, 403, 404, 422), parameters=[DRY_RUN]
+    )
+    def put(self, request: Request, workspace_id: UUID, username: str) -> Response:
+        """Give an account a role; only admins may."""
+        workspace = self.workspace()
+        asked = RoleOnly(data=request.data)
+        asked.is_valid(raise_exception=True)
+        role = Role(asked.validated_data["role"])
+        with saved_unless_dry(request):
+            member = member_set(workspace=workspace, username=username, role=role, user=self.user)
+        return Response(MemberSerializer(member).data)
+
+    @extend_schema(responses=answers({204: None}, 403, 404, 422), parameters=[DRY_RUN])
+    def delete(self, request: Request, workspace_id: UUID, username: str) -> Response:
+        """Take an account out; only admins may, and one admin stays."""
+        membership = get_object_or_404(members(self.workspace()), user__username=username)
+        with saved_unless_dry(request):
+            member_remove(membership=membership, user=self.user)
+        return Response(status=status.HTTP_204_NO_CONTENT)

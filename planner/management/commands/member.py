@@ -1,0 +1,32 @@
+"""`manage.py member <user> <role>`: give an account a role in a workspace."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from planner.models import Role, Workspace
+from planner.services.errors import Invalid
+from planner.services.members import member_set
+
+
+class Command(BaseCommand):
+    """Make an account a member."""
+
+    help = "Give an account a role in a workspace: viewers look, editors change, admins decide about members."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take the account, its role, and where."""
+        parser.add_argument("username")
+        parser.add_argument("role", choices=Role.values)
+        parser.add_argument(
+            "--workspace", default=Workspace.DEFAULT, help="made when there is none of this name"
+        )
+
+    def handle(self, *, username: str, role: str, workspace: str, **options: Any) -> None:
+        """Set the role and say so."""
+        into, _ = Workspace.objects.get_or_create(name=workspace)
+        try:
+            member = member_set(workspace=into, username=username, role=Role(role))
+        except Invalid as invalid:
+            raise CommandError(str(invalid)) from None
+        self.stdout.write(f"{member}")

@@ -1,0 +1,179 @@
+"""Who may call what? Every call of the API as everybody, against the table in docs/access.md."""
+
+import re
+from collections.abc import Iterator
+from http import HTTPStatus
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from knox.models import AuthToken
+from rest_framework.test import APIClient
+
+from planner.api.urls import urlpatterns
+from planner.models import Membership, Role, Run, Scenario, Workspace
+from planner.services.errors import Invalid, RoleTooLow
+from planner.services.members import member_remove, member_set
+from planner.services.scenarios import conf_update
+from tests import factories
+
+TABLE = Path(__file__).parents[2] / "docs" / "access.md"
+CALLERS = ("anonymous", "viewer", "editor", "admin", "outsider")
+OPEN_TO_ALL = {"schema", "docs", "nowhere"}
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+def bodies(run: Run) -> dict[tuple[str, str], object]:
+    """A body that each writing call accepts."""
+    return {
+        ("post", "snapshots"): {"name": "again", "scenario": factories.cluster()},
+        ("post", "scenarios"): {"name": "again", "snapshot": str(run.scenario.snapshot_id)},
+        ("patch", "scenario-queue"): {"weight": 3},
+        ("put", "scenario-conf"): {"text": factories.CONF},
+        ("post", "scenario-runs"): {},
+        ("post", "run-cancel"): {},
+        ("put", "member"): {"role": "viewer"},
+        ("delete", "member"): None,
+    }
+
+
+def callers() -> dict[str, APIClient]:
+    """A client for everybody; the outsider is admin of another workspace."""
+    others = Workspace.objects.create(name="another")
+    outsider = factories.user("outsider", role=None)
+    Membership.objects.create(workspace=others, user=outsider, role=Role.ADMIN)
+    clients = {"anonymous": APIClient()}
+    for name in CALLERS[1:]:
+        account = factories.user(name, role=Role(name)) if name in Role.values else outsider
+        _, token = AuthToken.objects.create(account)
+        clients[name] = APIClient(HTTP_AUTHORIZATION=f"Token {token}")
+    return clients
+
+
+def answers(run: Run, clients: dict[str, APIClient]) -> Iterator[tuple[str, list[int]]]:
+    """Yield every call of the schema with what each caller is answered."""
+    sent = bodies(run)
+    scenario = run.scenario
+    things = {
+        "snapshot_id": scenario.snapshot_id, "scenario_id": scenario.pk, "run_id": run.pk,
+        "workspace_id": run.workspace_id, "name": "waits", "username": "viewer",
+    }  # fmt: skip
+    for route in urlpatterns:
+        if route.name in OPEN_TO_ALL:
+            continue
+        pattern = re.sub(r"<\w+:(\w+)>", r"{\1}", str(route.pattern))
+        for method in METHODS:
+            if not hasattr(route.callback.view_class, method):
+                continue
+            assert method == "get" or (method, route.name) in sent, "give this call a body"
+            address = "/api/v1/" + pattern.format(**things)
+            query = "" if method == "get" or route.name == "run-cancel" else "?dry_run=1"
+            yield (
+                f"{method.upper()} {pattern}",
+                [
+                    getattr(clients[caller], method)(
+                        address + query,
+                        sent.get((method, str(route.name))),
+                        **({} if method == "get" else {"format": "json"}),
+                        headers={"If-Match": "1"}
+                        if route.name in ("scenario-queue", "scenario-conf")
+                        else {},
+                    ).status_code
+                    for caller in CALLERS
+                ],
+            )
+
+
+def test_every_call_answers_everybody_as_the_table_says(finished_run: Run) -> None:
+    lines = [
+        f"| `{call}` | " + " | ".join(map(str, statuses)) + " |"
+        for call, statuses in answers(finished_run, callers())
+    ]
+    told = [line for line in TABLE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    assert told == lines, "docs/access.md should say:\n" + "\n".join(lines)
+
+
+def test_strangers_are_told_to_log_in_and_outsiders_see_nothing(finished_run: Run) -> None:
+    for call, (stranger, viewer, editor, admin, outsider) in answers(finished_run, callers()):
+        assert stranger == HTTPStatus.UNAUTHORIZED
+        assert editor < 300 or "members" in call
+        assert admin < 300
+        if call.startswith("GET"):
+            assert viewer == HTTPStatus.OK
+        else:
+            assert viewer == HTTPStatus.FORBIDDEN
+        if "{" in call:
+            assert outsider == HTTPStatus.NOT_FOUND
+
+
+@pytest.fixture
+def scenario(db: None) -> Scenario:
+    return factories.scenario()
+
+
+def pages(run: Run) -> list[str]:
+    return [f"/scenarios/{run.scenario_id}/", f"/runs/{run.pk}/", f"/runs/{run.pk}/queues/waits/"]
+
+
+def log_in(client: Client, name: str, role: Role | None) -> User:
+    account = factories.user(name, role=role)
+    client.force_login(account)
+    return account
+
+
+def test_a_page_of_another_workspace_is_not_there(client: Client, finished_run: Run) -> None:
+    log_in(client, "outsider", None)
+    assert [client.get(page).status_code for page in pages(finished_run)] == [404, 404, 404]
+    assert client.post(f"/scenarios/{finished_run.scenario_id}/runs/").status_code == 404
+    assert "what if" not in client.get("/").content.decode()
+
+
+def test_a_viewer_reads_every_page_and_is_offered_no_change(client: Client, finished_run: Run) -> None:
+    log_in(client, "viewer", Role.VIEWER)
+    for page in pages(finished_run):
+        answer = client.get(page)
+        assert answer.status_code == 200
+        content = answer.content.decode()
+        for offer in ("Run this scenario</button>", "Run it again", "Save the configuration", "data-edit"):
+            assert offer not in content
+
+
+def test_a_viewer_changes_nothing_through_a_page(client: Client, finished_run: Run) -> None:
+    log_in(client, "viewer", Role.VIEWER)
+    at = f"/scenarios/{finished_run.scenario_id}/"
+    for address, typed in (
+        (f"{at}runs/", {}),
+        (f"{at}conf/", {"text": "", "revision": "1"}),
+        (f"{at}queues/waits/", {"weight": "7", "revision": "1"}),
+        (f"/runs/{finished_run.pk}/cancel/", {}),
+        ("/sample/", {}),
+        ("/import/save/", {"draft": "x"}),
+    ):
+        answer = client.post(address, typed)
+        assert answer.status_code in (302, 403), address
+        assert answer.status_code == 403 or address == "/import/save/"
+    assert Scenario.objects.get(pk=finished_run.scenario_id).revision == 1
+    assert Run.objects.count() == 1
+
+
+def test_a_service_refuses_whom_an_interface_forgot(scenario: Scenario) -> None:
+    for account in (factories.user("viewer", role=Role.VIEWER), factories.user("outsider", role=None)):
+        with pytest.raises(RoleTooLow):
+            conf_update(scenario=scenario, text="", expected_revision=1, user=account)
+
+
+def test_a_workspace_keeps_an_admin(scenario: Scenario) -> None:
+    admin = factories.user("admin", role=Role.ADMIN)
+    with pytest.raises(Invalid):
+        member_set(workspace=scenario.workspace, username="admin", role=Role.VIEWER, user=admin)
+    with pytest.raises(Invalid):
+        member_remove(membership=admin.memberships.get(), user=admin)
+    factories.user("second", role=Role.ADMIN)
+    member_remove(membership=admin.memberships.get(), user=admin)
+    assert not admin.memberships.exists()
+
+
+def test_an_account_that_is_not_there_becomes_no_member(scenario: Scenario) -> None:
+    with pytest.raises(Invalid):
+        member_set(workspace=scenario.workspace, username="nobody", role=Role.VIEWER)
