@@ -7,9 +7,10 @@ from typing import Any
 
 from scheduler_core.errors import InputError
 from scheduler_core.model.timestamps import parse_time
+from scheduler_core.problem import Place, Severity
 from scheduler_core.quantity import QuantityError, parse_quantity
 from scheduler_core.resource import CPU, MEMORY, PODS, is_scalar_name
-from scheduler_core.validate.report import Place, Report, Severity
+from scheduler_core.validate.report import Report
 
 Check = Callable[[Any, Place, Report], None]
 

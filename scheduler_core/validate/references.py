@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from scheduler_core.admission_rules import QueueAdmission
 from scheduler_core.conf import SchedulerConf
 from scheduler_core.model.queue import ROOT
 from scheduler_core.model.snapshot import GROUP_NAME
+from scheduler_core.problem import Place
 from scheduler_core.validate.fields import INT32, is_object
 from scheduler_core.validate.kinds import KINDS, NAMESPACED
-from scheduler_core.validate.report import Place, Report
+from scheduler_core.validate.report import Report
 
 Object = Mapping[str, Any]
 
@@ -58,15 +60,18 @@ def check_references(
     for listed in objects.values():
         _check_duplicates(listed, report)
     _check_uids(objects["pods"], report)
-    _check_queues(objects["queues"], report)
+    _check_parents(objects["queues"], report)
+    _check_webhook(objects["queues"], report)
     queues = set(objects["queues"].names())
     if document.get("default_queues") is not False:
         queues |= {ROOT, DEFAULT}
     _check_podgroups(objects, queues, report)
+    if conf is not None and conf.hierarchy_enabled("capacity"):
+        _check_leaves(objects, report)
     _check_nodes_of_pods(objects, report)
     if not objects["jobs"]:
         _check_groups_of_pods(objects, report)
-    _check_jobs(objects["jobs"], queues, report)
+    _check_jobs(objects, queues, report)
     _check_nodes(objects["nodes"], report)
     _check_classes(objects["priorityclasses"], report)
     if conf is not None and conf.first_option("pdb") is not None:
@@ -120,7 +125,7 @@ def _check_uids(pods: Listed, report: Report) -> None:
 # queues
 
 
-def _check_queues(queues: Listed, report: Report) -> None:
+def _check_parents(queues: Listed, report: Report) -> None:
     places = {queue["metadata"]["name"]: (place, queue) for place, queue in queues}
     parents = {
         name: parent
@@ -159,6 +164,18 @@ def _circles(parents: Mapping[str, str]) -> dict[str, list[str]]:
     return circles
 
 
+def _check_webhook(queues: Listed, report: Report) -> None:
+    """Tell which queues the webhook would not take as they stand; nothing while their form is wrong."""
+    if any(problem.path.startswith("queues") and problem.severity == "error" for problem in report.problems):
+        return
+    places = {queue["metadata"]["name"]: (place, queue) for place, queue in queues}
+    for problem in QueueAdmission(queue for _, queue in queues).of_all():
+        if problem.rule not in ("queue.parent_missing", "queue.state"):
+            place, queue = places[problem.queue]
+            queues.look_at(place, queue, report)
+            report.take(replace(problem, severity="warning"), place, "the webhook would refuse it")
+
+
 # podgroups and pods
 
 
@@ -179,6 +196,26 @@ def _check_podgroups(objects: Mapping[str, Listed], queues: set[str], report: Re
             where = ((place, "spec"), "priorityClassName")
             fix = "add the priority class"
             report.add("class.missing", "warning", where, says, actual=priority_class, fix=fix)
+
+
+def _check_leaves(objects: Mapping[str, Listed], report: Report) -> None:
+    """Tell which podgroups lie in queues with children, which capacity cannot account for."""
+    podgroups, parents = objects["podgroups"], _parents_of(objects["queues"])
+    for place, podgroup in podgroups:
+        queue = _spec(podgroup).get("queue") or DEFAULT
+        if isinstance(queue, str) and queue in parents:
+            podgroups.look_at(place, podgroup, report)
+            says = (
+                f"names queue {queue!r}, which has children: capacity then schedules nothing in the cluster"
+            )
+            where = ((place, "spec"), "queue")
+            report.add("podgroup.not_leaf", "warning", where, says, actual=queue, fix="choose a leaf queue")
+
+
+def _parents_of(queues: Listed) -> set[str]:
+    """Return the queues that some queue names as its parent; `root` always has children."""
+    parents = (_spec(queue).get("parent") for _, queue in queues)
+    return {ROOT, *(parent for parent in parents if isinstance(parent, str) and parent)}
 
 
 def _check_nodes_of_pods(objects: Mapping[str, Listed], report: Report) -> None:
@@ -213,8 +250,8 @@ def _check_groups_of_pods(objects: Mapping[str, Listed], report: Report) -> None
 # jobs
 
 
-def _check_jobs(jobs: Listed, queues: set[str], report: Report) -> None:
-    total = 0
+def _check_jobs(objects: Mapping[str, Listed], queues: set[str], report: Report) -> None:
+    total, jobs, parents = 0, objects["jobs"], _parents_of(objects["queues"])
     for place, job in jobs:
         jobs.look_at(place, job, report)
         spec = _spec(job)
@@ -223,6 +260,10 @@ def _check_jobs(jobs: Listed, queues: set[str], report: Report) -> None:
             says = f"names queue {queue!r}, which does not exist: the webhook refuses the job"
             where = ((place, "spec"), "queue")
             report.add("job.queue_missing", "warning", where, says, actual=queue, fix="create the queue")
+        elif isinstance(queue, str) and queue in parents:
+            says = f"names queue {queue!r}, which is no leaf: the webhook refuses the job"
+            where = ((place, "spec"), "queue")
+            report.add("job.not_leaf", "warning", where, says, actual=queue, fix="choose a leaf queue")
         tasks = list(_tasks_of(spec))
         at_tasks = ((place, "spec"), "tasks")
         if not tasks:

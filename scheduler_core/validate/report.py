@@ -1,50 +1,15 @@
-"""What is wrong with a scenario, where, and what would mend it?"""
+"""Which problems were found so far, and which object is being looked at?"""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
-Severity = Literal["error", "warning", "remark"]
-Place = tuple[Any, ...]
-"""The way to a value as (place of what holds it, key or index); () is the scenario itself."""
+from scheduler_core.problem import Place, Problem, Severity, spell
 
 MOST = 1000
-_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
-
-
-@dataclass(frozen=True)
-class Problem:
-    """One thing that is wrong with, or worth knowing about, a scenario.
-
-    Attributes
-    ----------
-    severity : str
-        error: it cannot be simulated. warning: Volcano or the API server would not take it, or it does not do
-        what its author meant. remark: worth knowing.
-    path : str
-        Such as ``queues[3].spec.capability["nvidia.com/gpu"]``.
-    queue : str
-        The queue that it concerns, empty when it concerns none.
-    field : str
-        The part of the path inside its object.
-    actual, limit
-        What was found and what would be allowed, where these are single values.
-
-    """
-
-    rule: str
-    severity: Severity
-    path: str
-    message: str
-    queue: str = ""
-    field: str = ""
-    actual: Any = None
-    limit: Any = None
-    fix: str = ""
 
 
 class Report:
@@ -94,6 +59,14 @@ class Report:
             Problem(rule, severity, spell(place), message, self.queue, field, _shown(actual), limit, fix)
         )
 
+    def take(self, problem: Problem, place: Place, meaning: str) -> None:
+        """Add a problem that others found in the object at a place."""
+        if len(self.problems) >= MOST:
+            self.left_out += 1
+            return
+        path = f"{spell(place)}.{problem.path}"
+        self.problems.append(replace(problem, path=path, message=f"{problem.message}: {meaning}"))
+
     def wrong_type(self, place: Place, wanted: str, value: Any) -> None:
         """Add that a value is of another type than its field takes."""
         says = f"is {type_name(value)}, not {wanted}"
@@ -102,32 +75,6 @@ class Report:
     def missing(self, place: Place) -> None:
         """Add that a field must be there and is not."""
         self.add("form.missing", "error", place, "is missing", fix="write it")
-
-
-def spell(place: Place, inside: Place = ()) -> str:
-    """Return a place as a path, from `inside` on.
-
-    Examples
-    --------
-    >>> spell((((((), "queues"), 3), "spec"), "nvidia.com/gpu"))
-    'queues[3].spec["nvidia.com/gpu"]'
-
-    """
-    parts: list[str] = []
-    while place and place is not inside:
-        place, step = place
-        parts.append(_spelled(step))
-    return "".join(reversed(parts)).removeprefix(".")
-
-
-def _spelled(step: Any) -> str:
-    if isinstance(step, int):
-        return f"[{step}]"
-    text = str(step)
-    if _PLAIN_KEY.fullmatch(text):
-        return f".{text}"
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'["{escaped}"]'
 
 
 def _shown(value: Any) -> Any:

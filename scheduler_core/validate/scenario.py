@@ -7,6 +7,7 @@ from typing import Any
 
 from scheduler_core.conf import MODELLED_PLUGINS, UNMODELLED_PLUGINS, SchedulerConf, parse_conf
 from scheduler_core.errors import ConfError
+from scheduler_core.problem import Place, Problem
 from scheduler_core.validate.fields import (
     Check,
     anything,
@@ -22,7 +23,7 @@ from scheduler_core.validate.fields import (
 from scheduler_core.validate.kinds import KINDS, NAMESPACED
 from scheduler_core.validate.ordinary import OrdinaryPods
 from scheduler_core.validate.references import Listed, check_references
-from scheduler_core.validate.report import Place, Problem, Report
+from scheduler_core.validate.report import Report
 
 MOST_CYCLES = 10_000
 

@@ -29,7 +29,7 @@ def sound() -> Document:
         nodes=[node("n0", cpu=4, taints=[{"key": "k", "value": "v", "effect": "NoSchedule"}])],
         queues=[
             queue("a", parent="root", capability={"cpu": 4}),
-            queue("b", parent="a", guarantee={"cpu": 1}),
+            queue("b", parent="a", capability={"cpu": 2}),
         ],
         podgroups=[
             podgroup("g", queue="b", min_resources={"cpu": 1}, min_task_member={"w": 1}, priority_class="p")
@@ -281,6 +281,12 @@ def test_a_broken_scenario_says_what_is_wrong(build: Callable[[], Any], rule: st
 WARNINGS: dict[str, tuple[str, Any, str]] = {
     "a podgroup without its queue is left out": ("podgroups.0.spec.queue", "gone", "podgroup.queue_missing"),
     "a pod on no node takes no room": ("pods.1.spec.nodeName", "gone", "pod.node_missing"),
+    "a job in a queue with children is refused": ("jobs.0.spec.queue", "a", "job.not_leaf"),
+    "a queue that the webhook refuses": (
+        "queues.1.spec.capability.cpu",
+        "5",
+        "queue.capability_above_ancestor",
+    ),
     "a job without its queue is refused": ("jobs.0.spec.queue", "gone", "job.queue_missing"),
     "a podgroup without its class has the default": (
         "podgroups.0.spec.priorityClassName",
@@ -316,6 +322,14 @@ def test_a_queue_below_nothing_crashes_volcano_once_a_pod_is_allocated() -> None
     document = with_value("queues.1.spec.parent", "gone")
     assert [problem.rule for problem in problems(document)] == ["queue.parent_missing"]
     assert simulate_document(document)["error"].startswith("Volcano would crash here: queue gone")
+
+
+def test_a_podgroup_in_a_queue_with_children_stops_hierarchical_capacity() -> None:
+    document = with_value("podgroups.0.spec.queue", "a")
+    assert problems(document) == []
+    hierarchy = ("capacity", {"enableHierarchy": True})
+    document["scheduler_conf"] = conf("allocate", ["gang"], [hierarchy])
+    assert [problem.rule for problem in problems(document)] == ["podgroup.not_leaf"]
 
 
 def test_all_problems_come_at_once_the_errors_first() -> None:

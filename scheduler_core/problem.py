@@ -1,0 +1,82 @@
+"""What is wrong with a plan, where, and what would mend it?"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Severity = Literal["error", "warning", "remark"]
+Place = tuple[Any, ...]
+"""The way to a value as (place of what holds it, key or index); () is the scenario itself."""
+
+_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong with, or worth knowing about, a scenario.
+
+    Attributes
+    ----------
+    severity : str
+        error: it cannot be simulated. warning: Volcano or the API server would not take it, or it does not do
+        what its author meant. remark: worth knowing.
+    path : str
+        Such as ``queues[3].spec.capability["nvidia.com/gpu"]``.
+    queue : str
+        The queue that it concerns, empty when it concerns none.
+    field : str
+        The part of the path inside its object.
+    actual, limit
+        What was found and what would be allowed, where these are single values.
+
+    """
+
+    rule: str
+    severity: Severity
+    path: str
+    message: str
+    queue: str = ""
+    field: str = ""
+    actual: Any = None
+    limit: Any = None
+    fix: str = ""
+
+
+def spell(place: Place, inside: Place = ()) -> str:
+    """Return a place as a path, from `inside` on.
+
+    Examples
+    --------
+    >>> spell((((((), "queues"), 3), "spec"), "nvidia.com/gpu"))
+    'queues[3].spec["nvidia.com/gpu"]'
+
+    """
+    parts: list[str] = []
+    while place and place is not inside:
+        place, step = place
+        parts.append(_spelled(step))
+    return "".join(reversed(parts)).removeprefix(".")
+
+
+def spell_steps(*steps: str | int) -> str:
+    """Return a path given step by step.
+
+    Examples
+    --------
+    >>> spell_steps("spec", "capability", "nvidia.com/gpu")
+    'spec.capability["nvidia.com/gpu"]'
+
+    """
+    return "".join(map(_spelled, steps)).removeprefix(".")
+
+
+def _spelled(step: Any) -> str:
+    if isinstance(step, int):
+        return f"[{step}]"
+    text = str(step)
+    if _PLAIN_KEY.fullmatch(text):
+        return f".{text}"
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'["{escaped}"]'
