@@ -210,12 +210,14 @@ class Predicates:
 
     def predicate(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Why:
         """Return why each node refuses a pod, (K,)."""
-        findings = self._stable_findings(task, nodes)
         state = self._state(task)
+        rows = self._ports_in_the_way(task)
+        if state is PLAIN and not rows and self.template_cache is None:
+            return self._stable_answers(task, nodes)
+        findings = self._stable_findings(task, nodes)
         if state is None:
             findings.add(np.ones(len(nodes), dtype=np.bool_), NO_STATE)
             return findings.why
-        rows = self._ports_in_the_way(task)
         if rows:
             findings.add(self.mirror.any_port_used(rows, nodes), PORTS)
         counters = state.active_counters
@@ -229,20 +231,22 @@ class Predicates:
                 findings.add(uneven == reason, status)
         return findings.why
 
-    def _stable_findings(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Findings:
-        """Return what the pod number and the stable filters find."""
-        full = self.mirror.room[nodes] <= 0
+    def _stable_answers(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Why:
+        """Return what pod number and stable filters say of each node, (K,)."""
         alone, when_full = self.stable.answers(task.shape)
-        why = alone[nodes]
-        fitting = why == FITS
-        if full.any():
-            why = np.where(full, when_full[nodes], why)
+        full = self.mirror.room[nodes] <= 0
+        return np.where(full, when_full[nodes], alone[nodes]) if full.any() else alone[nodes]
+
+    def _stable_findings(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Findings:
+        """Return the same as findings that other filters add to; a template may be remembered instead."""
+        why = self._stable_answers(task, nodes)
+        fitting = self.stable.answers(task.shape)[0][nodes] == FITS
         if self.template_cache is None or not self.template_cache.applies_to(task):
             return Findings(self.session.statuses, why, fitting)
         known_to_fit, known_to_refuse = self.template_cache.look_up(task, nodes, fitting)
         known = known_to_fit | known_to_refuse
         findings = Findings.none_yet(self.session.statuses, len(nodes))
-        findings.add(full, POD_NUMBER)
+        findings.add(self.mirror.room[nodes] <= 0, POD_NUMBER)
         findings.why = np.where(known, findings.why, why)
         findings.is_open = known | fitting
         findings.add(known_to_refuse, REFUSED_BY_CACHE)
