@@ -18,8 +18,7 @@ from typing import Any
 from scheduler_core.model.queue import HIERARCHY, HIERARCHY_WEIGHTS, ROOT
 from scheduler_core.problem import Problem, spell_steps
 from scheduler_core.quantity import QuantityError, milli_value, parse_quantity
-from scheduler_core.resource import PODS, Resource, is_scalar_name
-from scheduler_core.result import quantities
+from scheduler_core.resource import PODS, Resource, is_scalar_name, quantities
 
 Object = Mapping[str, Any]
 Problems = Iterator[Problem]

@@ -440,3 +440,34 @@ def total_of(resources: Iterable[Resource]) -> Resource:
     for resource in resources:
         total.add(resource)
     return total
+
+
+def quantities(resource: Resource) -> dict[str, str]:
+    """Return a vector as Kubernetes quantities; fractions are cut off.
+
+    Examples
+    --------
+    >>> quantities(Resource(1500.0, 5 * 2.0**30, {"pods": 4.0}))
+    {'cpu': '1500m', 'memory': '5Gi', 'pods': '4'}
+
+    """
+    texts = {}
+    for name, amount in resource.items():
+        whole = int(amount)
+        if name == MEMORY:
+            texts[name] = _with_suffix(whole, 1024, ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"))
+        elif name == PODS:
+            texts[name] = _with_suffix(whole, 1000, ("", "k", "M", "G", "T", "P", "E"))
+        else:
+            texts[name] = _with_suffix(whole, 1000, ("m", "", "k", "M", "G", "T", "P", "E"))
+    return texts
+
+
+def _with_suffix(amount: int, base: int, suffixes: tuple[str, ...]) -> str:
+    if amount == 0:
+        return "0"
+    position = 0
+    while amount % base == 0 and position < len(suffixes) - 1:
+        amount //= base
+        position += 1
+    return f"{amount}{suffixes[position]}"

@@ -14,7 +14,7 @@ from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.messages import fit_error, is_waiting, task_reason
 from scheduler_core.model.status import TaskStatus
-from scheduler_core.resource import MEMORY, PODS, Resource
+from scheduler_core.resource import Resource
 from scheduler_core.trace import ROLLED_BACK
 
 _EXACT = 2.0**53
@@ -185,37 +185,6 @@ def explanations(session: Session) -> dict[str, Any]:
         "spared": plain(list(trace.spared.values())),
         "pending": plain({job: gate for job, gate in sorted(trace.pending.items()) if job in waiting}),
     }
-
-
-def quantities(resource: Resource) -> dict[str, str]:
-    """Return a vector as Kubernetes quantities; fractions are cut off.
-
-    Examples
-    --------
-    >>> quantities(Resource(1500.0, 5 * 2.0**30, {"pods": 4.0}))
-    {'cpu': '1500m', 'memory': '5Gi', 'pods': '4'}
-
-    """
-    texts = {}
-    for name, amount in resource.items():
-        whole = int(amount)
-        if name == MEMORY:
-            texts[name] = _with_suffix(whole, 1024, ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"))
-        elif name == PODS:
-            texts[name] = _with_suffix(whole, 1000, ("", "k", "M", "G", "T", "P", "E"))
-        else:
-            texts[name] = _with_suffix(whole, 1000, ("m", "", "k", "M", "G", "T", "P", "E"))
-    return texts
-
-
-def _with_suffix(amount: int, base: int, suffixes: tuple[str, ...]) -> str:
-    if amount == 0:
-        return "0"
-    position = 0
-    while amount % base == 0 and position < len(suffixes) - 1:
-        amount //= base
-        position += 1
-    return f"{amount}{suffixes[position]}"
 
 
 def encode(result: Mapping[str, Any]) -> bytes:

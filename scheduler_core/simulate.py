@@ -27,6 +27,7 @@ from scheduler_core.framework.session import Session
 from scheduler_core.model.snapshot import take_snapshot
 from scheduler_core.model.unmodelled import unmodelled_notes
 from scheduler_core.plugins.registry import OPENERS
+from scheduler_core.resource import quantities
 from scheduler_core.trace import Trace
 from scheduler_core.validate import problems
 
@@ -155,7 +156,7 @@ class Simulation:
             "cycle": cycle,
             **shown.cycle_result(session, at_open, at_end),
             "podgroups": podgroups,
-            "queue_status_allocated": {name: shown.quantities(amount) for name, amount in allocated.items()},
+            "queue_status_allocated": {name: quantities(amount) for name, amount in allocated.items()},
         }
         if session.trace is not None:
             told["explain"] = shown.explanations(session)
