@@ -6,6 +6,8 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils.decorators import method_decorator
+from django.views.decorators.gzip import gzip_page
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,6 +18,7 @@ from planner.selectors.runs import runs
 from planner.selectors.scenarios import scenarios
 
 
+@method_decorator(gzip_page, name="dispatch")
 class WorkspaceView(APIView):
     """A call that sees the workspaces of its caller; what lies in another does not exist for it."""
 

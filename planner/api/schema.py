@@ -26,6 +26,19 @@ ETAG = OpenApiParameter(
     description="The scenario's revision.",
 )
 
+IDEMPOTENCY_KEY = OpenApiParameter(
+    "Idempotency-Key",
+    OpenApiTypes.STR,
+    OpenApiParameter.HEADER,
+    description="The caller's own; the same call again within 24 h is answered as it was.",
+)
+PREFER = OpenApiParameter(
+    "Prefer",
+    OpenApiTypes.STR,
+    OpenApiParameter.HEADER,
+    description="`wait=N`: answer when the run is over, or after N seconds (at most 30).",
+)
+
 FAILURES: dict[int, OpenApiResponse] = {
     400: OpenApiResponse(ErrorSerializer, "The body or a header cannot be read."),
     401: OpenApiResponse(ErrorSerializer, "Nobody is logged in."),

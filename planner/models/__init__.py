@@ -1,5 +1,6 @@
 """What is kept?"""
 
+from planner.models.idempotency import IdempotencyKey
 from planner.models.outcome import Decision, JobOutcome, QueueOutcome, Victim
 from planner.models.queue import Queue
 from planner.models.run import Run
@@ -12,6 +13,7 @@ __all__ = [
     "Change",
     "Cluster",
     "Decision",
+    "IdempotencyKey",
     "JobOutcome",
     "Membership",
     "Queue",

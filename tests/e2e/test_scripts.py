@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.request import Request, urlopen
 
@@ -44,6 +45,19 @@ def test_the_script_of_the_readme_tells_who_would_be_evicted(running: Product, t
     ]
 
 
+def test_two_calls_at_once_under_one_key_create_one(running: Product, token: str) -> None:
+    api = f"{running.address}api/v1"
+    snapshot = call(f"{api}/scenarios/", token)["results"][0]["snapshot"]
+    body = {"name": "only one", "snapshot": snapshot}
+    with ThreadPoolExecutor(4) as callers:
+        made = [
+            callers.submit(call, f"{api}/scenarios/", token, body, **{"Idempotency-Key": "one"})
+            for _ in range(4)
+        ]
+    assert len({answer.result()["id"] for answer in made}) == 1
+    assert call(f"{api}/scenarios/?name=only", token)["count"] == 1
+
+
 @pytest.mark.browser
 def test_the_api_can_be_read_and_tried_in_a_browser(page: Page, running: Product) -> None:
     page.goto(f"{running.address}api/v1/docs/")
@@ -55,9 +69,9 @@ def test_the_api_can_be_read_and_tried_in_a_browser(page: Page, running: Product
     expect(call_line.locator(".responses-table.live-responses-table")).to_contain_text('"count"')
 
 
-def call(address: str, token: str, body: Any = None) -> Any:
+def call(address: str, token: str, body: Any = None, **more: str) -> Any:
     """Call the API as a script does."""
-    headers = {"Authorization": f"Token {token}", "Content-Type": "application/json"}
+    headers = {"Authorization": f"Token {token}", "Content-Type": "application/json", **more}
     sent = None if body is None else json.dumps(body).encode()
     request = Request(address, sent, headers)  # noqa: S310 - our own address
     with urlopen(request, timeout=30) as answer:  # noqa: S310 - our own address

@@ -9,13 +9,15 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_view
 from rest_framework import status
 from rest_framework.exceptions import NotFound
-from rest_framework.generics import ListAPIView
+from rest_framework.generics import ListAPIView, get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api import filters, serializers
-from planner.api.access import WorkspaceView, made, saved_unless_dry
-from planner.api.schema import DRY_RUN, answers, listed
+from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
+from planner.api.idempotency import once
+from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, PREFER, answers, listed
+from planner.api.waiting import wait_until_over
 from planner.models import Blob, Decision, JobOutcome, QueueOutcome, Run, Victim
 from planner.selectors.runs import decisions, job_outcomes, queue_outcomes, runs, victims
 from planner.services.runs import run_cancel
@@ -46,11 +48,21 @@ class ScenarioRuns(RunList):
     @extend_schema(
         request=serializers.RunOptions,
         responses=answers({202: serializers.RunSerializer}, 400, 403, 404, 422),
-        parameters=[DRY_RUN],
+        parameters=[DRY_RUN, IDEMPOTENCY_KEY, PREFER],
         filters=False,
     )
     def post(self, request: Request, scenario_id: UUID) -> Response:
         """Freeze the scenario's present revision and queue a run of it."""
+        response = self._submitted(request)
+        if not is_dry(request):
+            run = get_object_or_404(runs(self.user), pk=response.data["id"])
+            for name, value in wait_until_over(request, run).items():
+                response[name] = value
+                response.data = serializers.RunSerializer(run).data
+        return response
+
+    @once
+    def _submitted(self, request: Request) -> Response:
         scenario = self.scenario()
         options = serializers.RunOptions(data=request.data)
         options.is_valid(raise_exception=True)
@@ -62,10 +74,12 @@ class ScenarioRuns(RunList):
 class RunDetail(WorkspaceView):
     """One run."""
 
-    @extend_schema(responses=answers({200: serializers.RunSerializer}, 404))
+    @extend_schema(responses=answers({200: serializers.RunSerializer}, 404), parameters=[PREFER])
     def get(self, request: Request, run_id: UUID) -> Response:
         """Return where a run stands: state, progress, timings."""
-        return Response(serializers.RunSerializer(self.run()).data)
+        run = self.run()
+        headers = wait_until_over(request, run)
+        return Response(serializers.RunSerializer(run).data, headers=headers)
 
 
 class RunCancel(WorkspaceView):

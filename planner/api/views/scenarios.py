@@ -16,9 +16,10 @@ from rest_framework.response import Response
 from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
 from planner.api.errors import StaleEdit
 from planner.api.filters import QueueFilter, ScenarioFilter
+from planner.api.idempotency import once
 from planner.api.parsers import JsonBody, MergePatch
 from planner.api.preconditions import etag, seen_revision
-from planner.api.schema import DRY_RUN, ETAG, IF_MATCH, answers, listed
+from planner.api.schema import DRY_RUN, ETAG, IDEMPOTENCY_KEY, IF_MATCH, answers, listed
 from planner.api.serializers import (
     ConfSerializer,
     QueueSerializer,
@@ -50,9 +51,10 @@ class ScenarioList(WorkspaceView, ListAPIView[Scenario]):
     @extend_schema(
         request=ScenarioCreate,
         responses=answers({201: ScenarioSerializer}, 400, 403, 422),
-        parameters=[DRY_RUN, ETAG],
+        parameters=[DRY_RUN, IDEMPOTENCY_KEY, ETAG],
         filters=False,
     )
+    @once
     def post(self, request: Request) -> Response:
         """Begin a what-if on a snapshot."""
         asked = ScenarioCreate(data=request.data)

@@ -13,8 +13,9 @@ from rest_framework.response import Response
 from planner.api.access import WorkspaceView, made, saved_unless_dry
 from planner.api.errors import PayloadTooLarge
 from planner.api.filters import SnapshotFilter
+from planner.api.idempotency import once
 from planner.api.parsers import JsonBody
-from planner.api.schema import DRY_RUN, answers, listed
+from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers, listed
 from planner.api.serializers import SnapshotFiles, SnapshotSerializer, SnapshotUpload
 from planner.engine.importing import MAX_TEXT_BYTES
 from planner.models import Snapshot
@@ -39,9 +40,10 @@ class SnapshotList(WorkspaceView, ListAPIView[Snapshot]):
     @extend_schema(
         request={"application/json": SnapshotUpload, "multipart/form-data": SnapshotFiles},
         responses=answers({201: SnapshotSerializer}, 400, 403, 413, 422),
-        parameters=[DRY_RUN],
+        parameters=[DRY_RUN, IDEMPOTENCY_KEY],
         filters=False,
     )
+    @once
     def post(self, request: Request) -> Response:
         """Import a cluster: one scenario, the text of any mix of documents, or files."""
         workspace = workspace_require(user=self.user)
