@@ -1,4 +1,7 @@
-"""A running product for each module, one browser for all, a window for each journey."""
+"""A running product and a browser for each module, a window for each journey.
+
+A browser ends with its module: while it lives it keeps an event loop running, in which Django refuses queries.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +20,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
         yield started
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser_window() -> Iterator[Browser]:
     if not CHROMIUM.exists():
         unavailable(f"{CHROMIUM} is not installed (apt-get install chromium)")
