@@ -1,0 +1,58 @@
+"""How are verdicts told to a person, to a CI system, and in a pull request?"""
+
+from collections.abc import Callable, Mapping, Sequence
+from xml.etree import ElementTree
+
+from queuecast.rules import Verdict
+
+
+def text(verdicts: Sequence[Verdict]) -> str:
+    """Return a line for each rule.
+
+    >>> print(text([Verdict("max_evictions: 2"), Verdict("job_runs: a/b", "a/b waits")]), end="")
+    ok    max_evictions: 2
+    FAIL  job_runs: a/b
+          a/b waits
+    1 of 2 rules broken
+    """
+    lines = []
+    for verdict in verdicts:
+        lines.append(f"{'ok  ' if verdict.holds else 'FAIL'}  {verdict.rule}")
+        if not verdict.holds:
+            lines.append(f"      {verdict.why}")
+    return "\n".join([*lines, _sum(verdicts)]) + "\n"
+
+
+def markdown(verdicts: Sequence[Verdict]) -> str:
+    """Return a table for a pull request."""
+    rows = [
+        f"| {'✅' if verdict.holds else '❌'} | {_cell(verdict.rule)} | {_cell(verdict.why)} |"
+        for verdict in verdicts
+    ]
+    return (
+        "\n".join([f"### Queuecast: {_sum(verdicts)}", "", "| | rule | why |", "|---|---|---|", *rows]) + "\n"
+    )
+
+
+def junit(verdicts: Sequence[Verdict]) -> str:
+    """Return JUnit XML."""
+    broken = sum(not verdict.holds for verdict in verdicts)
+    suite = ElementTree.Element("testsuite", name="queuecast", tests=str(len(verdicts)), failures=str(broken))
+    for verdict in verdicts:
+        case = ElementTree.SubElement(suite, "testcase", classname="queuecast.check", name=verdict.rule)
+        if not verdict.holds:
+            ElementTree.SubElement(case, "failure", message=verdict.why)
+    ElementTree.indent(suite)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(suite, "unicode") + "\n"
+
+
+FORMS: Mapping[str, Callable[[Sequence[Verdict]], str]] = {"text": text, "junit": junit, "markdown": markdown}
+
+
+def _sum(verdicts: Sequence[Verdict]) -> str:
+    broken = sum(not verdict.holds for verdict in verdicts)
+    return f"{broken} of {len(verdicts)} rules broken" if broken else f"all {len(verdicts)} rules kept"
+
+
+def _cell(words: str) -> str:
+    return words.replace("|", "\\|").replace("\n", " ")

@@ -1,0 +1,97 @@
+"""Holding the outcome of a change to rules, as docs/checks.md shows it."""
+
+import json
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from queuecast.__main__ import main
+from tests import factories
+
+DOCS = Path(__file__).parents[2] / "docs" / "checks.md"
+CLOSED = """\
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata: {name: waits}
+spec: {weight: 1, reclaimable: true, capability: {cpu: "1m"}}
+"""
+
+
+@pytest.fixture
+def snapshot(tmp_path: Path) -> Path:
+    """A cluster in which queue `waits` takes pods from queue `busy`."""
+    path = tmp_path / "snapshot.json"
+    path.write_text(json.dumps({**factories.cluster(), "scheduler_conf": factories.CONF}))
+    return path
+
+
+def check(snapshot: Path, rules: str, changes: str = CLOSED, *more: str) -> int:
+    (snapshot.parent / "changes.yaml").write_text(changes)
+    (snapshot.parent / "rules.yaml").write_text(rules)
+    files = [str(snapshot.parent / name) for name in ("changes.yaml", "rules.yaml")]
+    return main(["check", files[0], "--against", str(snapshot), "--assert", files[1], *more])
+
+
+def test_rules_that_hold_end_with_0(snapshot: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rules = "- no_victim_in: busy\n- max_evictions: 0\n- job_runs: default/run\n- no_new_pending: true\n"
+    assert check(snapshot, rules) == 0
+    assert capsys.readouterr().out.endswith("all 4 rules kept\n")
+
+
+@pytest.mark.parametrize(
+    ("rule", "why"),
+    [
+        ("no_victim_in: busy", "of queue busy, for default/wait-"),
+        ("max_evictions: 0", "pods are evicted"),
+        ("job_runs: default/nobody", "there is no job"),
+        ("deserved_at_least: {queue: waits, resources: {cpu: 12}}", "cpu: 4000 of 12000 millicores"),
+        ("share_within: {queue: busy, max: 1}", "the share is 1."),
+    ],
+)
+def test_a_broken_rule_says_by_which_figures(
+    snapshot: Path, capsys: pytest.CaptureFixture[str], rule: str, why: str
+) -> None:
+    assert check(snapshot, f"- {rule}\n", CLOSED.replace("1m", "12")) == 1
+    assert why in capsys.readouterr().out
+
+
+def test_pods_that_waited_before_are_not_new(snapshot: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert check(snapshot, "- no_new_pending: true\n") == 0
+    more = json.dumps(factories.pod("another", "wait", cpu="64"))
+    assert check(snapshot, "- no_new_pending: true\n", more) == 1
+    assert "default/another" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("rules", "changes"),
+    [
+        ("- nonsense: 1\n", CLOSED),
+        ("[]", CLOSED),
+        ("- no_victim_in: nowhere\n", CLOSED),
+        ("- max_evictions: 1\n", "kind: [\n"),
+        ("- max_evictions: 1\n", CLOSED.replace("1m", "lots")),
+    ],
+)
+def test_what_cannot_be_read_or_simulated_ends_with_2(
+    snapshot: Path, capsys: pytest.CaptureFixture[str], rules: str, changes: str
+) -> None:
+    assert check(snapshot, rules, changes) == 2
+    assert capsys.readouterr().err.strip()
+
+
+def test_reports_for_ci_and_for_a_pull_request(snapshot: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rules = "- max_evictions: 0\n- no_victim_in: busy\n"
+    report = snapshot.parent / "report.xml"
+    open_queue = CLOSED.replace("1m", "12")
+    assert check(snapshot, rules, open_queue, "--report", "junit", "--output", str(report)) == 1
+    suite = ElementTree.fromstring(report.read_text().partition("\n")[2])  # noqa: S314 - our own file
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "2")
+    assert check(snapshot, rules, open_queue, "--report", "markdown") == 1
+    assert "| ❌ | no_victim_in: busy | default/run-" in capsys.readouterr().out
+
+
+def test_the_rules_of_the_docs_are_understood(snapshot: Path) -> None:
+    (rules,) = re.findall(r"```yaml\n(- .*?)```", DOCS.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert check(snapshot, rules.replace("research", "busy").replace("ml/train", "default/run")) in (0, 1)
