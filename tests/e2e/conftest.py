@@ -1,6 +1,6 @@
 """A running product and a browser for each module, a window for each journey.
 
-A browser ends with its module: while it lives it keeps an event loop running, in which Django refuses
+A browser ends with its module: while it lives it keeps an event loop, in which Django refuses
 queries.
 """
 
