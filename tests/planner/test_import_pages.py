@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -105,3 +106,23 @@ def test_only_who_previewed_can_save(browser: Client) -> None:
 
 def as_list(items: list) -> bytes:
     return json.dumps({"apiVersion": "v1", "kind": "List", "items": items}).encode()
+
+
+def test_a_real_cluster_and_a_published_manifest_come_in_by_page(browser: Client, shared: Path) -> None:
+    openb = shared / "data" / "openb" / "scenarios" / "openb-small.json"
+    assert save(browser, preview(browser, (openb.name, openb.read_bytes()))).status_code == 302
+    manifest = shared / "data" / "volcano-yaml" / "volcano-examples" / "hierarchical-jobs_queues.yaml"
+    previewed = preview(browser, text=manifest.read_text(), name="published")
+    assert save(browser, previewed).status_code == 302
+    for scenario in Scenario.objects.all():
+        assert browser.get(reverse("planner:scenario-detail", args=[scenario.pk])).status_code == 200
+    assert set(Scenario.objects.values_list("name", flat=True)) == {"openb-small", "published"}
+
+
+def test_ten_megabytes_come_in_by_page(browser: Client, shared: Path) -> None:
+    packed = shared / "data" / "openb" / "scenarios" / "openb-burst-qos.json.gz"
+    content = gzip.decompress(packed.read_bytes())
+    assert len(content) > 10_000_000
+    assert save(browser, preview(browser, ("openb-burst-qos.json", content))).status_code == 302
+    pods = len(json.loads(content)["pods"])
+    assert Snapshot.objects.get().counts["pods"] == pods

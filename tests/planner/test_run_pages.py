@@ -102,6 +102,12 @@ def test_a_run_that_is_over_polls_no_more(browser: Client, run: Run) -> None:
     assert "every 1s" not in text_of(browser.get(page_of(run)))
 
 
+def test_without_javascript_the_page_asks_again_by_itself(browser: Client, run: Run) -> None:
+    refresh = '<noscript><meta http-equiv="refresh" content="2"></noscript>'
+    assert refresh in text_of(browser.get(page_of(factories.run())))
+    assert refresh not in text_of(browser.get(page_of(run)))
+
+
 def test_a_failed_run_gives_its_reason(browser: Client) -> None:
     run = factories.run()
     claim = run_claim(run_id=run.pk, worker="test")
