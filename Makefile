@@ -3,7 +3,6 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/installed
-export DJANGO_SETTINGS_MODULE ?= config.settings
 
 .PHONY: run test format parity bench test-long services
 
@@ -15,9 +14,10 @@ test: $(STAMP) services  ## Everything that a contributor needs to trust a chang
 	$(BIN)/ruff format --check
 	$(BIN)/lint-imports
 	$(BIN)/mypy
-	DJANGO_SETTINGS_MODULE=config.settings_test $(BIN)/python manage.py check
-	DJANGO_SETTINGS_MODULE=config.settings_test $(BIN)/python manage.py makemigrations --check --dry-run
-	$(BIN)/pytest -n 2 --dist loadfile -m "not long"
+	$(BIN)/python manage.py check --settings config.settings_test
+	$(BIN)/python manage.py makemigrations --check --dry-run --settings config.settings_test
+	$(BIN)/pytest -n 2 --dist loadfile -m "not long" --ignore tests/e2e --ignore tests/processes
+	$(BIN)/pytest -m "not long" tests/e2e tests/processes
 
 test-long: $(STAMP) services  ## Chaos, load and drain
 	$(BIN)/pytest -m long

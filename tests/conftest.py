@@ -27,9 +27,10 @@ def shared() -> Path:
 
 @pytest.fixture(autouse=True)
 def _default_workspace(request: pytest.FixtureRequest) -> None:
-    """Put the default workspace back, which a transactional test before may have flushed away."""
-    if "transactional_db" in request.fixturenames:
-        request.getfixturevalue("transactional_db")
+    """Put the default workspace back, which any transactional test before may have flushed away."""
+    asked = {"db", "transactional_db"}.intersection(request.fixturenames)
+    if asked or request.node.get_closest_marker("django_db"):
+        request.getfixturevalue("db")
         Workspace.objects.get_or_create(name=Workspace.DEFAULT)
 
 

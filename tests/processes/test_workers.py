@@ -5,22 +5,37 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
+import manifests
+from scheduler_core import Options, simulate_document
+from tests import factories
 from tests.processes.installation import ROOT, Installation
 from tests.processes.test_supervisor import wait_until_dead
 
-LONG = "60"
-"""Cycles: some ten seconds of computing."""
-ENDLESS = "5000"
+ENDLESS = "100000"
 SHORT = "1"
 
 
-def test_a_run_whose_worker_was_killed_is_taken_again_and_finishes(installation: Installation) -> None:
+@pytest.fixture(scope="module")
+def long() -> str:
+    """As many cycles as this machine computes in some ten seconds."""
+    document = manifests.resolve(
+        {**factories.cluster(nodes=50, waiting=200), "scheduler_conf": factories.CONF}
+    )
+    began = time.perf_counter()
+    simulate_document(document, Options(cycles=10))
+    return str(int(10 * 10 / (time.perf_counter() - began)))
+
+
+def test_a_run_whose_worker_was_killed_is_taken_again_and_finishes(
+    installation: Installation, long: str
+) -> None:
     worker = installation.start_worker()
-    [long] = installation.drive("submit", LONG, "1")
-    assert installation.drive("computing", long).endswith(f":{worker.process.pid}")
+    [killed] = installation.drive("submit", long, "1")
+    assert installation.drive("computing", killed).endswith(f":{worker.process.pid}")
     simulations = worker.simulations()
     assert simulations
     worker.kill()
@@ -28,9 +43,9 @@ def test_a_run_whose_worker_was_killed_is_taken_again_and_finishes(installation:
         wait_until_dead(pid)
     others = installation.drive("submit", SHORT, "4")
     installation.start_worker()
-    endings = installation.drive("over", long, *others)
+    endings = installation.drive("over", killed, *others)
     assert {ending["state"] for ending in endings.values()} == {"succeeded"}
-    assert (endings[long]["attempt"], endings[long]["losses"]) == (2, 1)
+    assert (endings[killed]["attempt"], endings[killed]["losses"]) == (2, 1)
     assert {endings[other]["attempt"] for other in others} == {1}
     assert all((ending["queues"], ending["jobs"]) == (2, 2) for ending in endings.values())
 
@@ -51,9 +66,9 @@ def test_the_stored_bytes_are_what_the_core_prints_for_the_frozen_input(installa
     assert len(json.loads(printed)["cycles"]) == 2
 
 
-def test_a_worker_that_is_asked_to_go_puts_its_run_back(installation: Installation) -> None:
+def test_a_worker_that_is_asked_to_go_puts_its_run_back(installation: Installation, long: str) -> None:
     worker = installation.start_worker()
-    [run] = installation.drive("submit", LONG, "1")
+    [run] = installation.drive("submit", long, "1")
     installation.drive("computing", run)
     worker.stop()
     assert installation.drive("queued", run) == 0
@@ -74,11 +89,11 @@ def test_a_running_run_is_cancelled_within_two_seconds(installation: Installatio
 
 def test_a_simulation_that_is_killed_fails_its_run_and_not_the_worker(installation: Installation) -> None:
     worker = installation.start_worker()
-    [long] = installation.drive("submit", ENDLESS, "1")
-    installation.drive("computing", long)
+    [endless] = installation.drive("submit", ENDLESS, "1")
+    installation.drive("computing", endless)
     [simulation] = worker.simulations()
     os.kill(simulation, signal.SIGKILL)
-    ending = installation.drive("over", long)[long]
+    ending = installation.drive("over", endless)[endless]
     assert ending["state"] == "failed"
     assert "SIGKILL" in ending["error"]
     [short] = installation.drive("submit", SHORT, "1")

@@ -14,8 +14,7 @@ import pytest
 
 from scheduler_core.admission import Admission
 from scheduler_core.model.pod import pod_request
-from scheduler_core.resource import Resource
-from scheduler_core.result import quantities
+from scheduler_core.resource import Resource, quantities
 from tests.builders import Object
 
 HOLDING = {"Allocated", "Binding", "Bound", "Running"}
