@@ -6,6 +6,7 @@ from planner.models.queue import Queue
 from planner.models.run import Run
 from planner.models.scenario import Change, Scenario
 from planner.models.snapshot import Blob, Cluster, Snapshot
+from planner.models.worker import Worker
 from planner.models.workspace import Membership, Role, Workspace
 
 __all__ = [
@@ -23,5 +24,6 @@ __all__ = [
     "Scenario",
     "Snapshot",
     "Victim",
+    "Worker",
     "Workspace",
 ]

@@ -45,6 +45,7 @@ class Run(Identified):
     lease_until = models.DateTimeField(null=True)
     heartbeat = models.DateTimeField(null=True)
     kicked_at = models.DateTimeField(null=True)
+    not_before = models.DateTimeField(null=True, help_text="After a lost worker it waits until then.")
     cancel_requested = models.BooleanField(default=False)
 
     created = models.DateTimeField(auto_now_add=True)
