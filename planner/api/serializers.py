@@ -295,7 +295,7 @@ class VictimSerializer(serializers.ModelSerializer[Victim]):
         model = Victim
         fields = [
             "order", "cycle", "pod", "job", "queue", "node", "for_pod", "for_job", "for_queue", "action",
-            "reason", "state",
+            "reason", "state", "ran_seconds",
         ]  # fmt: skip
 
 

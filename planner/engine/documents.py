@@ -1,7 +1,7 @@
-"""How are documents written to bytes that are the same every time?"""
+"""How are documents read, and written to bytes that are the same every time?"""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 
@@ -12,3 +12,8 @@ def encoded(document: Mapping[str, Any]) -> bytes:
     b'{"name":"gr\xc3\xb6\xc3\x9fer","queues":[]}\n'
     """
     return (json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
+
+
+def items(listed: Any) -> Sequence[Mapping[str, Any]]:
+    """Return the objects of a list, which may be written as a Kubernetes List."""
+    return listed.get("items") or [] if isinstance(listed, Mapping) else listed or []

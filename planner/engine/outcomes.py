@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from planner.engine.documents import items
+from planner.engine.work import PodClock
 from planner.models import Decision, JobOutcome, QueueOutcome, Run, Victim
 from planner.rows import hangs_below, tree_order
 
@@ -36,11 +38,12 @@ def outcome_of(result: Json, document: Json) -> Outcome:
     cycles = result["cycles"]
     steps = [(cycle["cycle"], step) for cycle in cycles for step in cycle["decisions"]]
     who = _Belongings(cycles)
+    clock = PodClock(document, steps)
     return Outcome(
         queues=list(_queue_rows(cycles[0]["at_open"], cycles[-1]["at_end"], document)),
         jobs=list(_job_rows(cycles[-1])),
         victims=[
-            _victim(order, cycle, step, who)
+            _victim(order, cycle, step, who, clock)
             for order, (cycle, step) in enumerate(steps, 1)
             if step["op"] == "evict"
         ],
@@ -66,7 +69,7 @@ class _Belongings:
 def _queue_rows(at_open: Json, at_end: Json, document: Json) -> Iterator[QueueOutcome]:
     before = {queue["name"]: queue for queue in at_open.get("queues", ())}
     after = {queue["name"]: queue for queue in at_end.get("queues", ())}
-    specs = {queue["metadata"]["name"]: queue.get("spec") or {} for queue in _items(document.get("queues"))}
+    specs = {queue["metadata"]["name"]: queue.get("spec") or {} for queue in items(document.get("queues"))}
     parents = {name: specs.get(name, {}).get("parent") or "" for name in {**specs, **after}}
     places = {name: hangs_below(name, parent) for name, parent in parents.items()}
     for position, (name, depth) in enumerate(tree_order(places)):
@@ -121,7 +124,7 @@ def _job_rows(cycle: Json) -> Iterator[JobOutcome]:
         )
 
 
-def _victim(order: int, cycle: int, step: Json, who: _Belongings) -> Victim:
+def _victim(order: int, cycle: int, step: Json, who: _Belongings, clock: PodClock) -> Victim:
     for_pod = step.get("for") or ""
     for_job = who.job.get(for_pod, "")
     job = step.get("job") or ""
@@ -138,6 +141,7 @@ def _victim(order: int, cycle: int, step: Json, who: _Belongings) -> Victim:
         action=step["action"],
         reason=step.get("reason") or "",
         state=step["state"],
+        ran_seconds=clock.ran_seconds(step["pod"], cycle),
     )
 
 
@@ -163,8 +167,3 @@ def amounts(vector: Mapping[str, float] | None) -> dict[str, float | None]:
     {'cpu': 8000, 'memory': None}
     """
     return {name: None if amount >= UNLIMITED else amount for name, amount in (vector or {}).items()}
-
-
-def _items(listed: Any) -> Sequence[Json]:
-    """Return the objects of a list, which may be written as a Kubernetes List."""
-    return listed.get("items") or [] if isinstance(listed, Mapping) else listed or []

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from planner.engine.documents import items
 from planner.engine.quantities import amounts
 from planner.rows import Amounts
 
@@ -10,8 +11,7 @@ from planner.rows import Amounts
 def allocatable_totals(document: Mapping[str, Any]) -> Amounts:
     """Return what the nodes of a scenario document offer together, in the scheduler's units."""
     totals: dict[str, float] = {}
-    nodes = document.get("nodes") or []
-    for node in nodes.get("items") or [] if isinstance(nodes, Mapping) else nodes:
+    for node in items(document.get("nodes")):
         status = node.get("status") or {}
         for resource, amount in amounts(status.get("allocatable") or status.get("capacity") or {}).items():
             totals[resource] = totals.get(resource, 0.0) + (amount or 0.0)

@@ -98,6 +98,9 @@ class Victim(Identified):
     action = models.CharField(max_length=30)
     reason = models.TextField(blank=True)
     state = models.CharField(max_length=10, choices=DecisionState.choices)
+    ran_seconds = models.FloatField(
+        null=True, help_text="For how long it had run; null when nothing tells its start."
+    )
 
     class Meta:
         ordering = ["order"]
