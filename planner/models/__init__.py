@@ -6,6 +6,7 @@ from planner.models.queue import Queue
 from planner.models.run import Run
 from planner.models.scenario import Change, Scenario
 from planner.models.snapshot import Blob, Cluster, Snapshot
+from planner.models.trace import Trace
 from planner.models.worker import Worker
 from planner.models.workspace import Membership, Role, Workspace
 
@@ -23,6 +24,7 @@ __all__ = [
     "Run",
     "Scenario",
     "Snapshot",
+    "Trace",
     "Victim",
     "Worker",
     "Workspace",

@@ -29,6 +29,14 @@ class Run(Identified):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="runs"
     )
     options = models.JSONField(default=dict, help_text="`cycles` and `explain` as they were asked for.")
+    explains = models.ForeignKey(
+        "self",
+        null=True,
+        on_delete=models.CASCADE,
+        related_name="searches",
+        help_text="Set on a search for what would unblock a job of that run; its input is that run's.",
+    )
+    job = models.CharField(max_length=510, blank=True, help_text="The job that a search is about.")
     input = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="runs_reading")
     result = models.ForeignKey(Blob, null=True, on_delete=models.PROTECT, related_name="runs_writing")
     engine_version = models.CharField(max_length=60, blank=True)

@@ -1,0 +1,36 @@
+"""What is kept of why a run decided so, in parts that are each read only by the pages that need them?"""
+
+import json
+import zlib
+from typing import Any
+
+from django.db import models
+
+from planner.models.run import Run
+from planner.models.workspace import Identified
+
+
+class Trace(Identified):
+    """One part of a run's explanations, compressed."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="traces")
+    part = models.CharField(max_length=20, help_text="What it tells.")
+    key = models.CharField(max_length=510, blank=True, help_text="Of whom, where there is one part for each.")
+    packed = models.BinaryField()
+    size = models.PositiveBigIntegerField(help_text="Bytes when unpacked.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "part", "key"], name="trace_part_once_a_run")]
+
+    def __str__(self) -> str:
+        return f"{self.part} {self.key}".strip()
+
+    @classmethod
+    def of(cls, part: str, told: Any, key: str = "") -> "Trace":
+        """Return the unsaved part that holds `told`."""
+        content = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
+        return cls(part=part, key=key, packed=zlib.compress(content, 6), size=len(content))
+
+    def told(self) -> Any:
+        """Return what it holds."""
+        return json.loads(zlib.decompress(self.packed))
