@@ -10,7 +10,8 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config.secret import secret_kept_in
 
-env = environ.Env()
+env = environ.FileAwareEnv()
+"""A variable NAME may also be given as NAME_FILE, the file that holds its value."""
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.str("QUEUECAST_VAR", default=str(BASE_DIR / "var")))
@@ -36,7 +37,7 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
 SECURE_HSTS_SECONDS = 31_536_000 if PRODUCTION else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PRODUCTION
 SECURE_SSL_REDIRECT = env.bool("QUEUECAST_SSL_REDIRECT", default=PRODUCTION)
-SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if PRODUCTION else None
 X_FRAME_OPTIONS = "DENY"
 
@@ -194,10 +195,15 @@ RUN_REKICK_SECONDS = env.float("QUEUECAST_REKICK_SECONDS", default=10.0)
 """A queued run whose last kick is older than this is kicked again."""
 RUN_MAX_LOSSES = env.int("QUEUECAST_MAX_LOSSES", default=3)
 """How many workers a run may lose before it is failed."""
+RUN_BACK_OFF_SECONDS = env.float("QUEUECAST_BACK_OFF_SECONDS", default=2.0)
+"""How long a run waits after it lost its first worker; doubled with every further one."""
 RUN_MEMORY_MB = env.int("QUEUECAST_RUN_MEMORY_MB", default=4096)
 RUN_TIME_LIMIT_SECONDS = env.float("QUEUECAST_RUN_SECONDS", default=3600.0)
 RUN_EXTENDER_HOSTS = env.list("QUEUECAST_EXTENDER_HOSTS", default=[])
 """The hosts (`host` or `host:port`) that plugin extender may call; none: calls fail."""
+
+METRICS_TOKEN = env.str("QUEUECAST_METRICS_TOKEN", default="")
+"""The bearer token under which a server for others answers /metrics; without one it does not."""
 
 # The API
 
@@ -242,6 +248,8 @@ TIME_ZONE = "UTC"
 USE_I18N = False
 USE_TZ = True
 
+LOG_JSON = env.bool("QUEUECAST_LOG_JSON", default=PRODUCTION)
+"""One JSON object a line, for a collector; else lines for eyes."""
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -256,8 +264,14 @@ LOGGING = {
             ],
             "processors": [
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.dev.ConsoleRenderer(
-                    colors=False, pad_event_to=0, exception_formatter=structlog.dev.plain_traceback
+                *(
+                    [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+                    if LOG_JSON
+                    else [
+                        structlog.dev.ConsoleRenderer(
+                            colors=False, pad_event_to=0, exception_formatter=structlog.dev.plain_traceback
+                        )
+                    ]
                 ),
             ],
         }

@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
@@ -12,12 +13,15 @@ from celery.worker import WorkController
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import DatabaseError, connection, transaction
+from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from planner.models import Run, Scenario
 from planner.services.execution import run_execute, worker_name
-from planner.services.recovery import oldest_forgotten_run, runs_recover
+from planner.services.recovery import is_any_forgotten, runs_recover
 from planner.services.runs import run_create
+from planner.services.turns import next_run
+from planner.services.workers import worker_gone, worker_seen
 
 logger = logging.getLogger(__name__)
 
@@ -35,20 +39,26 @@ def submit_run(
 
 
 def kick(run_id: UUID) -> None:
-    """Tell a worker about a queued run. A broker that is away loses nothing: recovery kicks again."""
+    """Tell the workers that a run waits. A broker that is away loses nothing: recovery kicks again."""
     try:
-        execute_run.apply_async((str(run_id),), retry=False)
+        execute_next_run.apply_async(retry=False)
     except (OperationalError, OSError):
         logger.warning("The broker did not take the kick of run %s; recovery will repeat it.", run_id)
 
 
 @shared_task(ignore_result=True)
-def execute_run(run_id: str) -> None:
-    """Execute one run, then those whose kick was lost. The row, not the message, holds state and result."""
-    following: UUID | None = UUID(run_id)
-    while following is not None and not STOPPING.is_set():
-        run_execute(run_id=following, worker=worker_name(), stopping=STOPPING)
-        following = oldest_forgotten_run()
+def execute_next_run() -> None:
+    """Execute the run whose turn it is, then those whose kick was lost. The rows hold states and results.
+
+    There is a kick for every run, but it names none: whose turn it is shows when a worker is free.
+    """
+    going_on = True
+    while going_on and not STOPPING.is_set():
+        run = next_run()
+        if run is None:
+            return
+        executed = run_execute(run_id=run, worker=worker_name(), stopping=STOPPING)
+        going_on = is_any_forgotten() if executed else True
 
 
 class Recovery(bootsteps.StartStopStep):
@@ -56,6 +66,7 @@ class Recovery(bootsteps.StartStopStep):
 
     def __init__(self, parent: WorkController, **options: Any) -> None:
         super().__init__(parent, **options)
+        self._started = timezone.now()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._sweep, name="recovery", daemon=True)
 
@@ -66,10 +77,12 @@ class Recovery(bootsteps.StartStopStep):
     def stop(self, parent: WorkController) -> None:
         """Let the last sweep end."""
         self._over.set()
+        self._thread.join()
 
     def _sweep(self) -> None:
         while not self._over.is_set():
             try:
+                worker_seen(name=worker_name(), started=self._started)
                 for run_id in runs_recover():
                     kick(run_id)
             except DatabaseError:
@@ -77,6 +90,9 @@ class Recovery(bootsteps.StartStopStep):
             finally:
                 connection.close()
             self._over.wait(settings.RUN_SWEEP_SECONDS)
+        with suppress(DatabaseError):
+            worker_gone(name=worker_name())
+            connection.close()
 
 
 @worker_shutting_down.connect

@@ -335,3 +335,28 @@ class RoleOnly(serializers.Serializer[Any]):
     """Which role an account is given."""
 
     role = serializers.ChoiceField(choices=Role.choices)
+
+
+# The installation
+
+
+class WorkerSerializer(serializers.Serializer[Any]):
+    """A worker that was seen lately."""
+
+    name = serializers.CharField()
+    engine_version = serializers.CharField()
+    places = serializers.IntegerField(help_text="How many runs it computes at once.")
+    started = serializers.DateTimeField()
+    seen = serializers.DateTimeField()
+
+
+class StatusSerializer(serializers.Serializer[Any]):
+    """What waits, what is computed, and by whom; times in seconds."""
+
+    runs = serializers.DictField(child=serializers.IntegerField(), help_text="Runs that are kept, by state.")
+    oldest_queued_seconds = serializers.FloatField()
+    finished_per_minute = serializers.FloatField(help_text="Over the last five minutes.")
+    mean_wait_seconds = serializers.FloatField(allow_null=True, help_text="From queued to started.")
+    mean_run_seconds = serializers.FloatField(allow_null=True, help_text="From started to the end.")
+    places = serializers.IntegerField(help_text="How many runs can be computed at once.")
+    workers = WorkerSerializer(many=True)

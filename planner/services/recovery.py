@@ -9,6 +9,7 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from planner.models import Run
+from planner.services.turns import waiting_runs
 
 State = Run.State
 
@@ -27,7 +28,10 @@ def runs_recover() -> list[UUID]:
 
 @transaction.atomic
 def runs_take_back(lost: QuerySet[Run]) -> None:
-    """Queue running runs again whose worker is gone; end those that were cancelled or lost too often."""
+    """Queue running runs again whose worker is gone; end those that were cancelled or lost too often.
+
+    The wait before the next attempt doubles with every loss.
+    """
     running = lost.filter(state=State.RUNNING)
     now = timezone.now()
     running.filter(cancel_requested=True).update(
@@ -42,15 +46,17 @@ def runs_take_back(lost: QuerySet[Run]) -> None:
         lease_until=None,
         doing="",
     )
-    running.update(
-        state=State.QUEUED,
-        losses=F("losses") + 1,
-        lease_until=None,
-        kicked_at=None,
-        worker="",
-        progress=0.0,
-        doing="",
-    )
+    for losses in range(limit - 1):
+        running.filter(losses=losses).update(
+            state=State.QUEUED,
+            losses=losses + 1,
+            not_before=now + timedelta(seconds=settings.RUN_BACK_OFF_SECONDS * 2**losses),
+            lease_until=None,
+            kicked_at=None,
+            worker="",
+            progress=0.0,
+            doing="",
+        )
 
 
 def worker_lost(worker: str) -> None:
@@ -58,15 +64,16 @@ def worker_lost(worker: str) -> None:
     runs_take_back(Run.objects.filter(worker=worker))
 
 
-def oldest_forgotten_run() -> UUID | None:
-    """Return a queued run that nobody was told about lately, if there is one."""
-    return _forgotten().first()
+def is_any_forgotten() -> bool:
+    """Is there a queued run that nobody was told about lately?"""
+    return _forgotten().exists()
 
 
 def _forgotten() -> QuerySet[Run, UUID]:
     long_ago = timezone.now() - timedelta(seconds=settings.RUN_REKICK_SECONDS)
     return (
-        Run.objects.filter(Q(kicked_at=None) | Q(kicked_at__lt=long_ago), state=State.QUEUED)
+        waiting_runs()
+        .filter(Q(kicked_at=None) | Q(kicked_at__lt=long_ago))
         .order_by("created")
         .values_list("pk", flat=True)
     )

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from planner.models import Run
-from planner.services.recovery import oldest_forgotten_run, runs_recover, worker_lost
+from planner.services.recovery import is_any_forgotten, runs_recover, worker_lost
 from planner.services.runs import run_cancel, run_claim, run_heartbeat, run_release
 from tests import factories
 
@@ -28,11 +28,32 @@ def now(run: Run) -> tuple[str, int]:
     return run.state, run.losses
 
 
-def test_a_run_whose_lease_ran_out_is_queued_and_kicked_again() -> None:
+def let_the_back_off_end(run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(not_before=timezone.now() - timedelta(seconds=1))
+
+
+def test_a_run_whose_lease_ran_out_is_queued_and_after_a_while_kicked_again() -> None:
     run = claimed()
     let_the_lease_run_out(run)
-    assert runs_recover() == [run.pk]
+    assert runs_recover() == []
     assert now(run) == ("queued", 1)
+    let_the_back_off_end(run)
+    assert runs_recover() == [run.pk]
+
+
+def test_the_wait_after_a_lost_worker_doubles(settings) -> None:
+    run = factories.run()
+    waits = []
+    for _ in range(settings.RUN_MAX_LOSSES - 1):
+        assert run_claim(run_id=run.pk, worker="w")
+        let_the_lease_run_out(run)
+        before = timezone.now()
+        runs_recover()
+        run.refresh_from_db()
+        assert run.not_before is not None
+        waits.append((run.not_before - before).total_seconds() / settings.RUN_BACK_OFF_SECONDS)
+        let_the_back_off_end(run)
+    assert [round(wait) for wait in waits] == [1, 2]
 
 
 def test_a_run_whose_lease_holds_is_left_alone() -> None:
@@ -87,9 +108,9 @@ def test_a_released_run_is_there_for_the_next_worker() -> None:
     run = factories.run()
     claim = run_claim(run_id=run.pk, worker="w")
     assert claim
-    assert oldest_forgotten_run() is None
+    assert not is_any_forgotten()
     run_release(claim=claim)
-    assert oldest_forgotten_run() == run.pk
+    assert is_any_forgotten()
     assert now(run) == ("queued", 0)
 
 

@@ -1,0 +1,19 @@
+"""How busy is the installation, for scripts?"""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from planner.api.schema import answers
+from planner.api.serializers import StatusSerializer
+from planner.selectors.status import status
+
+
+class StatusDetail(APIView):
+    """What waits, what is computed, and by whom."""
+
+    @extend_schema(responses=answers({200: StatusSerializer}))
+    def get(self, request: Request) -> Response:
+        """Return the figures of this moment."""
+        return Response(StatusSerializer(status()).data)

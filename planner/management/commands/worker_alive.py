@@ -1,0 +1,22 @@
+"""`manage.py worker_alive`: exit 0 when a worker of this machine was seen lately, else 1."""
+
+import socket
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from planner.selectors.status import is_worker_alive
+
+
+class Command(BaseCommand):
+    """The health check of a worker's container."""
+
+    help = "Tell by the exit status whether a worker of this machine was seen lately."
+
+    def handle(self, **options: Any) -> None:
+        """Look, and say so."""
+        if not is_worker_alive(socket.gethostname()):
+            self.stderr.write("No worker of this machine was seen lately.")
+            sys.exit(1)
+        self.stdout.write("A worker lives.")

@@ -1,0 +1,69 @@
+"""How busy is this installation?"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Avg, Count, F, Min
+from django.utils import timezone
+
+from planner.models import Run, Worker
+
+State = Run.State
+RECENTLY = timedelta(minutes=5)
+"""Over which time throughput and durations are told."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """What waits, what is being done, and by whom. Times are in seconds."""
+
+    runs: dict[str, int]
+    """How many runs are kept, by state; every state is there."""
+    oldest_queued_seconds: float
+    """How long the oldest queued run has waited; 0 when none waits."""
+    finished_per_minute: float
+    """Over the last five minutes."""
+    mean_wait_seconds: float | None
+    """From queued to started, of runs that ended in the last five minutes; None when none did."""
+    mean_run_seconds: float | None
+    """From started to the end, of the same runs."""
+    workers: list[Worker]
+    """Those that were seen lately."""
+
+    @property
+    def places(self) -> int:
+        """Return how many runs can be computed at once."""
+        return sum(worker.places for worker in self.workers)
+
+
+def status() -> Status:
+    """Return the state of queue and workers (4 queries)."""
+    now = timezone.now()
+    counts = dict(Run.objects.order_by().values_list("state").annotate(count=Count("pk")))
+    oldest = Run.objects.filter(state=State.QUEUED).aggregate(oldest=Min("created"))["oldest"]
+    recent = Run.objects.filter(finished__gt=now - RECENTLY, started__isnull=False).aggregate(
+        count=Count("pk"), wait=Avg(F("started") - F("created")), run=Avg(F("finished") - F("started"))
+    )
+    return Status(
+        runs={state: counts.get(state, 0) for state in State.values},
+        oldest_queued_seconds=(now - oldest).total_seconds() if oldest else 0.0,
+        finished_per_minute=recent["count"] / (RECENTLY / timedelta(minutes=1)),
+        mean_wait_seconds=_seconds(recent["wait"]),
+        mean_run_seconds=_seconds(recent["run"]),
+        workers=list(Worker.objects.filter(seen__gt=alive_since())),
+    )
+
+
+def is_worker_alive(host: str) -> bool:
+    """Has a worker of this machine been seen lately?"""
+    return Worker.objects.filter(name__startswith=f"{host}:", seen__gt=alive_since()).exists()
+
+
+def alive_since() -> datetime:
+    """Return since when a living worker has been seen: it says so at every sweep."""
+    return timezone.now() - timedelta(seconds=3 * settings.RUN_SWEEP_SECONDS + 5)
+
+
+def _seconds(duration: timedelta | None) -> float | None:
+    return duration.total_seconds() if duration is not None else None

@@ -1,0 +1,75 @@
+"""What does Prometheus learn? Everything comes from the database, so any web process may be asked."""
+
+import secrets
+from collections.abc import Iterator
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.http import require_GET
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from planner.engine import ENGINE_VERSION
+from planner.selectors.status import Status, status
+
+
+@require_GET
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Answer in Prometheus' text format; a server for others wants its bearer token."""
+    if not _may_ask(request):
+        raise Http404
+    registry = CollectorRegistry()
+    registry.register(_Collector(status()))
+    return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+
+
+def _may_ask(request: HttpRequest) -> bool:
+    expected = settings.METRICS_TOKEN
+    if not expected:
+        return not settings.PRODUCTION
+    given = request.headers.get("Authorization", "").removeprefix("Bearer ")
+    return secrets.compare_digest(given.encode(), expected.encode())
+
+
+class _Collector(Collector):
+    """The figures of one moment."""
+
+    def __init__(self, now: Status) -> None:
+        self._now = now
+
+    def collect(self) -> Iterator[Metric]:
+        now = self._now
+        runs = GaugeMetricFamily("queuecast_runs", "Runs that are kept, by state.", labels=["state"])
+        for state, count in now.runs.items():
+            runs.add_metric([state], count)
+        yield runs
+        yield GaugeMetricFamily(
+            "queuecast_oldest_queued_seconds",
+            "How long the oldest queued run has waited.",
+            value=now.oldest_queued_seconds,
+        )
+        yield GaugeMetricFamily(
+            "queuecast_finished_runs_per_minute",
+            "Runs that ended, over the last five minutes.",
+            value=now.finished_per_minute,
+        )
+        if now.mean_wait_seconds is not None and now.mean_run_seconds is not None:
+            yield GaugeMetricFamily(
+                "queuecast_mean_wait_seconds",
+                "From queued to started, of runs that ended in the last five minutes.",
+                value=now.mean_wait_seconds,
+            )
+            yield GaugeMetricFamily(
+                "queuecast_mean_run_seconds",
+                "From started to the end, of runs that ended in the last five minutes.",
+                value=now.mean_run_seconds,
+            )
+        yield GaugeMetricFamily("queuecast_workers", "Workers that were seen lately.", value=len(now.workers))
+        yield GaugeMetricFamily(
+            "queuecast_worker_places", "Runs that the workers can compute at once.", value=now.places
+        )
+        version = GaugeMetricFamily("queuecast_engine_info", "Which engine computes.", labels=["version"])
+        version.add_metric([ENGINE_VERSION], 1)
+        yield version

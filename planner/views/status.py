@@ -1,0 +1,16 @@
+"""How busy is the installation, on one page that renews itself?"""
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_GET
+
+from planner.selectors.status import status
+from planner.views.pages import page_or_part
+
+
+@login_required
+@require_GET
+def show(request: HttpRequest) -> HttpResponse:
+    """Show what waits, what runs, and which workers live."""
+    context = {"status": status(), "place": "status"}
+    return page_or_part(request, "planner/status.html", {"status": "planner/_status.html"}, context)
