@@ -6,7 +6,7 @@ Source: volcano ``pkg/scheduler/api/job_info.go`` at v1.15.1.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -312,6 +312,11 @@ class JobInfo:
     def total_request(self) -> Resource:
         """Return the sum over all tasks, finished ones included."""
         return total_of(task.request for task in self.tasks.values())
+
+    def waiting_requests(self) -> Iterator[Resource]:
+        """Yield what each pending task asks for."""
+        for task in self.by_status[TaskStatus.PENDING].values():
+            yield task.request
 
     def elastic(self) -> Resource:
         """Return what the job holds above its minResources; without minResources all of it."""

@@ -15,7 +15,6 @@ from typing import Any, Self
 
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.queue import QueueInfo
-from scheduler_core.model.status import TaskStatus
 from scheduler_core.resource import UNLIMITED, Absent, Resource, exceeded_part
 
 
@@ -80,8 +79,8 @@ class QueueAccount:
             self.allocated.add(job.allocated)
             self.request.add(job.allocated)
             self.elastic.add(job.elastic())
-        for task in job.by_status[TaskStatus.PENDING].values():
-            self.request.add(task.request)
+        for request in job.waiting_requests():
+            self.request.add(request)
         if job.reserves_inqueue():
             self.inqueue.add(job.deduct_gated(job.inqueue_resource()))
 

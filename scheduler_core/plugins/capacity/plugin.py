@@ -78,7 +78,7 @@ class Events:
 
 def report(queues: Queues) -> dict[str, object]:
     """Return the queues' amounts as they are now."""
-    told: dict[str, object] = {"queue_plugin": NAME}
+    told: dict[str, object] = {"queue_plugin": NAME, "obstacle": queues.obstacle}
     if queues.accounts:
         told["queues"] = [account.figures() for account in queues.accounts.values()]
     return told

@@ -1,0 +1,192 @@
+"""What would each queue deserve, reach and hold if a session opened now, for any queues and configuration?
+
+What the jobs of a cluster hold and ask for is counted once; then queues and configurations can be put to it
+without looking at a job again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from scheduler_core import result as shown
+from scheduler_core.admission import Admission
+from scheduler_core.conf import SchedulerConf, parse_conf
+from scheduler_core.errors import InputError, SchedulerPanic
+from scheduler_core.framework.session import Session
+from scheduler_core.model.job import JobInfo
+from scheduler_core.model.queue import QueueInfo
+from scheduler_core.model.queue_account import QueueAccount
+from scheduler_core.model.snapshot import take_snapshot
+from scheduler_core.model.status import TaskStatus
+from scheduler_core.plugins.registry import OPENERS
+from scheduler_core.resource import Resource, total_of
+from scheduler_core.validate import problems
+
+Object = Mapping[str, Any]
+
+QUEUE_PLUGINS = ("proportion", "capacity")
+"""The plugins that say what queues deserve."""
+_SETTINGS = ("admission_defaults", "default_queues")
+
+
+@dataclass(frozen=True)
+class QueueDemand:
+    """What the jobs of one queue have, taken together.
+
+    Attributes
+    ----------
+    first_job : str
+        The smallest of their keys.
+    jobs, running, pending : int
+        PodGroups, and their pods that run and that wait.
+    allocated, waiting, elastic, inqueue : Resource
+        As a queue's account counts them; `waiting` is what their pending pods ask for.
+
+    """
+
+    first_job: str
+    jobs: int
+    running: int
+    pending: int
+    allocated: Resource
+    waiting: Resource
+    elastic: Resource
+    inqueue: Resource
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What a cluster has to give, and what the jobs of each queue hold and ask for.
+
+    Attributes
+    ----------
+    total : Resource
+        The sum of all nodes' allocatable.
+    queues : dict
+        By the queue's name; also of names for which there is no queue.
+    settings : dict
+        What the scenario says about queues that nobody wrote down.
+
+    """
+
+    total: Resource
+    queues: Mapping[str, QueueDemand]
+    settings: Object
+
+
+class JobsOfQueue(JobInfo):
+    """All jobs of one queue as a single one, as far as the queue's account looks at a job."""
+
+    def __init__(self, queue: str, demand: QueueDemand) -> None:
+        namespace, _, name = demand.first_job.partition("/")
+        super().__init__({"metadata": {"namespace": namespace, "name": name}}, queue, 0, 0.0)
+        self.demand = demand
+        self.allocated = demand.allocated
+        self.allocated_count = demand.running
+
+    def elastic(self) -> Resource:
+        """Return what the jobs hold above their minResources."""
+        return self.demand.elastic
+
+    def waiting_requests(self) -> Iterator[Resource]:
+        """Yield what the pending pods ask for, in one sum."""
+        yield self.demand.waiting
+
+    def reserves_inqueue(self) -> bool:
+        """Tell that the sum of what is reserved counts."""
+        return True
+
+    def inqueue_resource(self) -> Resource:
+        """Return what the jobs have reserved, gated pods left out."""
+        return self.demand.inqueue
+
+    def deduct_gated(self, amount: Resource) -> Resource:
+        """Return `amount`: what is gated is left out already."""
+        return amount
+
+
+def demand_of(document: Object) -> Demand:
+    """Return the demand of a scenario, whatever queues it has.
+
+    Raises
+    ------
+    InputError
+        If the scenario cannot be simulated.
+
+    """
+    cluster = Admission(document).cluster()
+    named = {
+        (podgroup.get("spec") or {}).get("queue") or "default" for podgroup in cluster.podgroups.values()
+    }
+    snapshot = take_snapshot(replace(cluster, queues=[{"metadata": {"name": name}} for name in named]))
+    jobs: dict[str, list[JobInfo]] = {}
+    for job in snapshot.jobs.values():
+        jobs.setdefault(job.queue, []).append(job)
+    return Demand(
+        total=total_of(snapshot.allocatable),
+        queues={name: _queue_demand(snapshot.queues[name], of_queue) for name, of_queue in jobs.items()},
+        settings={name: document[name] for name in _SETTINGS if name in document},
+    )
+
+
+def _queue_demand(queue: QueueInfo, jobs: Iterable[JobInfo]) -> QueueDemand:
+    jobs = list(jobs)
+    account = QueueAccount(queue)
+    for job in jobs:
+        account.count(job)
+    pending = [task for job in jobs for task in job.by_status[TaskStatus.PENDING].values()]
+    return QueueDemand(
+        first_job=jobs[0].key,
+        jobs=len(jobs),
+        running=sum(job.allocated_count for job in jobs),
+        pending=len(pending),
+        allocated=account.allocated,
+        waiting=total_of(task.request for task in pending),
+        elastic=account.elastic,
+        inqueue=account.inqueue,
+    )
+
+
+def queues_at_open(demand: Demand, queues: Iterable[Object], conf: Object | None) -> dict[str, Any]:
+    """Return what the queue plugin knows when a session opens, as `at_open` of a result tells it.
+
+    `obstacle` says why capacity would let nothing in and place nothing; then the amounts mean little. Where
+    the queues or the configuration cannot be simulated, there is only `error`, which says why.
+
+    Parameters
+    ----------
+    demand : Demand
+        What the jobs hold and ask for.
+    queues : iterable
+        Queue objects; they may be others than those of the demand's scenario.
+    conf : mapping, optional
+        The scheduler configuration as a structure; None: Volcano's default.
+
+    """
+    document = {**demand.settings, "queues": list(queues), "scheduler_conf": conf}
+    errors = [problem.message for problem in problems(document) if problem.severity == "error"]
+    if errors:
+        return {"error": errors[0]}
+    try:
+        session = _session(demand, document, parse_conf(conf))
+    except (InputError, SchedulerPanic) as error:
+        return {"error": str(error)}
+    obstacles = [told["obstacle"] for report in session.reports if (told := report()).get("obstacle")]
+    return {**shown.state(session), "obstacle": obstacles[0] if obstacles else ""}
+
+
+def _session(demand: Demand, document: Object, conf: SchedulerConf) -> Session:
+    snapshot = take_snapshot(Admission(document).cluster())
+    jobs: dict[str, JobInfo] = {
+        of_queue.first_job: JobsOfQueue(name, of_queue)
+        for name, of_queue in demand.queues.items()
+        if name in snapshot.queues
+    }
+    snapshot = replace(snapshot, allocatable=[demand.total], jobs=dict(sorted(jobs.items())))
+    session = Session(snapshot, conf, trace=None)
+    for option in conf.options():
+        if option.name in QUEUE_PLUGINS:
+            OPENERS[option.name](session, option.arguments)
+    return session

@@ -1,0 +1,78 @@
+"""Is the quick answer about queues the one that a whole session gives when it opens?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import manifests
+from scheduler_core import problems, result
+from scheduler_core.__main__ import entries
+from scheduler_core.demand import demand_of, queues_at_open
+from tests.builders import conf, node, podgroup, pods, queue, scenario, session_of
+
+CASES = Path(__file__).parents[1] / "fidelity" / "cases"
+CAPACITY = conf("allocate", ["gang"], [("capacity", {"enableHierarchy": True})])
+
+
+@pytest.mark.parametrize(
+    "name", ["capacity", "capacity_hierarchy", "gated", "mixed", "proportion", "targeted"]
+)
+def test_queues_open_as_in_a_whole_session(name: str) -> None:
+    compared = 0
+    for entry in entries(str(CASES / f"{name}.jsonl.gz")):
+        document = manifests.resolve(entry.scenario)
+        if any(problem.severity == "error" for problem in problems(document)):
+            continue
+        quick = queues_at_open(
+            demand_of(document), document.get("queues") or [], document.get("scheduler_conf")
+        )
+        whole = result.state(session_of(document))
+        if "queue_plugin" in whole and not quick["obstacle"]:
+            assert quick["queues"] == whole["queues"], entry.scenario["name"]
+            assert quick["total_resource"] == whole["total_resource"]
+            compared += 1
+    assert compared > 10
+
+
+TREE = [queue("root"), queue("a", deserved={"cpu": 4}), queue("b", parent="a", deserved={"cpu": 2})]
+
+
+def full_of(*podgroups_and_pods: object, queues: list = TREE) -> dict:
+    groups, members = zip(*podgroups_and_pods, strict=True) if podgroups_and_pods else ((), ())
+    return scenario(
+        nodes=[node("n", cpu=8, memory="8Gi")],
+        queues=queues,
+        podgroups=groups,
+        pods=[pod for several in members for pod in several],
+    )
+
+
+def test_a_job_in_a_queue_with_children_is_an_obstacle() -> None:
+    document = full_of(
+        (podgroup("late", queue="b"), pods("late", 1, cpu=1)), (podgroup("early", queue="a"), ())
+    )
+    opened = queues_at_open(demand_of(document), TREE, CAPACITY)
+    assert opened["obstacle"] == "job default/early is in queue a, which has children"
+
+
+def test_jobs_of_a_queue_that_comes_later_are_counted() -> None:
+    document = full_of((podgroup("job", queue="new"), pods("job", 2, cpu=1)))
+    demand = demand_of(document)
+    assert (demand.queues["new"].jobs, demand.queues["new"].pending) == (1, 2)
+    opened = queues_at_open(demand, [*TREE, queue("new", capability={"cpu": 3})], CAPACITY)
+    told = {entry["name"]: entry for entry in opened["queues"]}
+    assert told["new"]["request"]["cpu"] == 2000
+    assert told["new"]["realCapability"]["cpu"] == 3000
+
+
+@pytest.mark.parametrize(
+    ("queues", "says"),
+    [
+        ([queue("a", parent="b"), queue("b", parent="a")], "circle"),
+        ([queue("a", capability={"cpu": "much"})], "much"),
+    ],
+)
+def test_queues_that_cannot_be_simulated_say_why(queues: list, says: str) -> None:
+    assert says in queues_at_open(demand_of(full_of()), queues, CAPACITY)["error"]
