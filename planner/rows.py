@@ -1,6 +1,6 @@
 """Which plain rows do pages, charts and the API share?"""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,6 +87,94 @@ class RunCounts:
     victims_failed: int
     jobs: int
     jobs_pending: int
+
+
+# Why a run decided so
+
+
+@dataclass(frozen=True)
+class Vote:
+    """What one plugin said of one candidate, with the numbers that it looked at."""
+
+    tier: int
+    plugin: str
+    verdict: str
+    why: str
+    numbers: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Spared:
+    """A candidate that was not chosen, and the plugin that spoke for it."""
+
+    cycle: int
+    pod: str
+    job: str
+    queue: str
+    node: str
+    plugin: str
+    why: str
+    numbers: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class VictimStory:
+    """Why one pod was chosen as a victim; `place` is its turn among those chosen for the same pod."""
+
+    order: int
+    cycle: int
+    pod: str
+    job: str
+    queue: str
+    node: str
+    for_pod: str
+    for_job: str
+    for_queue: str
+    action: str
+    state: str
+    reason: str
+    ran_seconds: float | None
+    tier: int
+    place: int
+    votes: Sequence[Vote]
+    freed: Amounts
+    needed: Amounts
+    together: Sequence[int]
+    freed_together: Amounts
+    spared: Sequence[Spared]
+
+
+@dataclass(frozen=True)
+class DerivationStep:
+    """One step towards what a queue deserves: a round of dividing, or a level of the tree."""
+
+    plugin: str
+    number: int
+    queue: str
+    terms: Mapping[str, Any]
+    amounts: Mapping[str, Amounts]
+    clipped_by: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class QueueStory:
+    """Why a queue deserves what it does, in a cycle."""
+
+    queue: str
+    cycle: int
+    sentence: str
+    steps: Sequence[DerivationStep]
+
+
+@dataclass(frozen=True)
+class FlowRow:
+    """What one queue lost to another: pods evicted or kept back, and what the evicted ones held."""
+
+    giver: str
+    taker: str
+    evicted: int
+    kept: int
+    amounts: Amounts
 
 
 def hangs_below(name: str, parent: str) -> str:

@@ -6,8 +6,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from planner.engine.outcomes import amounts
 from planner.engine.queues import queue_spec
+from planner.engine.unlimited import amounts
 from planner.models import (
     Decision,
     JobOutcome,

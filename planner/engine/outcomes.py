@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from planner.engine.documents import items
+from planner.engine.traces import traces_of
+from planner.engine.unlimited import amounts
 from planner.engine.work import PodClock
-from planner.models import Decision, JobOutcome, QueueOutcome, Run, Victim
+from planner.models import Decision, JobOutcome, QueueOutcome, Run, Trace, Victim
 from planner.rows import hangs_below, tree_order
 
-UNLIMITED = 9.2e18
-"""From here on the core's amounts are its markers of "no limit" (1.797e308, and 9.22e18 for scalars)."""
-
-Row = TypeVar("Row", QueueOutcome, JobOutcome, Victim, Decision)
+Row = TypeVar("Row", QueueOutcome, JobOutcome, Victim, Decision, Trace)
 Json = Mapping[str, Any]
 
 
@@ -24,6 +23,7 @@ class Outcome:
     jobs: Sequence[JobOutcome]
     victims: Sequence[Victim]
     decisions: Sequence[Decision]
+    traces: Sequence[Trace]
 
     def keep(self, run: Run) -> None:
         """Save every row under `run`."""
@@ -31,6 +31,7 @@ class Outcome:
         _keep(JobOutcome, self.jobs, run)
         _keep(Victim, self.victims, run)
         _keep(Decision, self.decisions, run)
+        _keep(Trace, self.traces, run)
 
 
 def outcome_of(result: Json, document: Json) -> Outcome:
@@ -48,6 +49,7 @@ def outcome_of(result: Json, document: Json) -> Outcome:
             if step["op"] == "evict"
         ],
         decisions=[_decision(seq, cycle, step) for seq, (cycle, step) in enumerate(steps, 1)],
+        traces=list(traces_of(result)),
     )
 
 
@@ -158,12 +160,3 @@ def _decision(seq: int, cycle: int, step: Json) -> Decision:
         for_pod=step.get("for") or "",
         state=step.get("state") or "",
     )
-
-
-def amounts(vector: Mapping[str, float] | None) -> dict[str, float | None]:
-    """Return amounts with None for what has no limit.
-
-    >>> amounts({"cpu": 8000, "memory": 1.7976931348623157e308})
-    {'cpu': 8000, 'memory': None}
-    """
-    return {name: None if amount >= UNLIMITED else amount for name, amount in (vector or {}).items()}

@@ -13,6 +13,10 @@ from planner.models.workspace import Identified
 class Trace(Identified):
     """One part of a run's explanations, compressed."""
 
+    SESSIONS = "sessions"
+    VICTIMS = "victims"
+    SPARED = "spared"
+
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="traces")
     part = models.CharField(max_length=20, help_text="What it tells.")
     key = models.CharField(max_length=510, blank=True, help_text="Of whom, where there is one part for each.")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from planner.engine.outcomes import UNLIMITED
+from planner.engine.unlimited import UNLIMITED
 from planner.models import Run, Scenario
 from planner.services.execution import run_execute
 from planner.services.runs import run_cancel, run_claim
