@@ -17,7 +17,7 @@ from scheduler_core.errors import InputError, SchedulerPanic
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.queue import QueueInfo
-from scheduler_core.model.queue_account import QueueAccount
+from scheduler_core.model.queue_account import QueueAccount, capability_of, real_capability
 from scheduler_core.model.snapshot import take_snapshot
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.plugins.registry import OPENERS
@@ -152,6 +152,7 @@ def _queue_demand(queue: QueueInfo, jobs: Iterable[JobInfo]) -> QueueDemand:
 def queues_at_open(demand: Demand, queues: Iterable[Object], conf: Object | None) -> dict[str, Any]:
     """Return what the queue plugin knows when a session opens, as `at_open` of a result tells it.
 
+    `without_jobs` holds the real capability of queues that take no part as long as they have no job.
     `obstacle` says why capacity would let nothing in and place nothing; then the amounts mean little. Where
     the queues or the configuration cannot be simulated, there is only `error`, which says why.
 
@@ -173,8 +174,33 @@ def queues_at_open(demand: Demand, queues: Iterable[Object], conf: Object | None
         session = _session(demand, document, parse_conf(conf))
     except (InputError, SchedulerPanic) as error:
         return {"error": str(error)}
-    obstacles = [told["obstacle"] for report in session.reports if (told := report()).get("obstacle")]
-    return {**shown.state(session), "obstacle": obstacles[0] if obstacles else ""}
+    obstacles = [text for report in session.reports if (text := report().get("obstacle"))]
+    told = shown.state(session)
+    return {
+        **told,
+        "without_jobs": _without_jobs(session, told),
+        "obstacle": obstacles[0] if obstacles else "",
+    }
+
+
+def _without_jobs(session: Session, told: Object) -> dict[str, dict[str, float]]:
+    """Return what each queue without an account could reach: nothing when no plugin sets limits."""
+    if "queue_plugin" not in told:
+        return {}
+    guaranteed = total_of(queue.guarantee for queue in session.queues.values())
+    taking_part = {queue["name"] for queue in told.get("queues") or ()}
+    return {
+        name: shown.amounts(
+            real_capability(
+                session.total,
+                guaranteed=guaranteed,
+                guarantee=queue.guarantee,
+                capability=capability_of(queue) if queue.names_capability else None,
+            )
+        )
+        for name, queue in session.queues.items()
+        if name not in taking_part
+    }
 
 
 def _session(demand: Demand, document: Object, conf: SchedulerConf) -> Session:

@@ -67,6 +67,13 @@ def test_jobs_of_a_queue_that_comes_later_are_counted() -> None:
     assert told["new"]["realCapability"]["cpu"] == 3000
 
 
+def test_a_queue_without_jobs_tells_what_it_could_reach() -> None:
+    queues = [queue("kept", guarantee={"cpu": 3}, deserved={"cpu": 3}), queue("idle", capability={"cpu": 6})]
+    opened = queues_at_open(demand_of(full_of()), queues, conf("allocate", ["proportion"]))
+    assert opened["without_jobs"]["idle"]["cpu"] == 5000
+    assert opened["without_jobs"]["kept"]["cpu"] == 8000
+
+
 @pytest.mark.parametrize(
     ("queues", "says"),
     [

@@ -1,0 +1,67 @@
+"""Which fields of a Queue does nothing read under this configuration, and why?
+
+Volcano's webhook still checks such a field; its scheduler decides as if it were not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scheduler_core.conf import SchedulerConf
+
+FIELDS = (
+    "weight",
+    "priority",
+    "reclaimable",
+    "state",
+    "parent",
+    "guarantee",
+    "deserved",
+    "capability",
+    "dequeueStrategy",
+    "affinity",
+    "hierarchy",
+)
+"""The fields that are asked about; `hierarchy` stands for the two annotations of drf."""
+
+
+def unread_fields(conf: SchedulerConf) -> dict[str, str]:
+    """Return the fields without effect, each with the reason as a sentence.
+
+    Examples
+    --------
+    >>> from scheduler_core.conf import parse_conf
+    >>> unread_fields(parse_conf(None))["deserved"]
+    'Only plugin capacity reads deserved, and it is not configured; proportion works it out from the weights.'
+
+    """
+    return dict(_unread(conf))
+
+
+def _unread(conf: SchedulerConf) -> Iterator[tuple[str, str]]:
+    plugins = {option.name for option in conf.options()}
+    quotas = plugins & {"proportion", "capacity"}
+    if "proportion" not in plugins:
+        instead = "; capacity goes by deserved" if "capacity" in plugins else ""
+        yield "weight", f"Only plugin proportion reads weight, and it is not configured{instead}."
+    if "capacity" not in plugins:
+        instead = "; proportion works it out from the weights" if quotas else ""
+        yield "deserved", f"Only plugin capacity reads deserved, and it is not configured{instead}."
+    if not quotas:
+        for field in ("guarantee", "capability", "state"):
+            yield field, f"Only plugins proportion and capacity read {field}, and neither is configured."
+    if not any(option.name in quotas and option.enabled("enableQueueOrder") for option in conf.options()):
+        reason = "Only the queue order of plugins proportion and capacity reads priority"
+        yield "priority", f"{reason}, and neither is asked for it."
+    if not {"reclaim", "gangreclaim"} & set(conf.actions):
+        reason = "Only actions reclaim and gangreclaim read reclaimable"
+        yield "reclaimable", f"{reason}, and neither is configured."
+    if not any(conf.hierarchy_enabled(plugin) for plugin in ("capacity", "nodegroup")):
+        reason = "Only plugins capacity and nodegroup read parent, and neither has enableHierarchy"
+        yield "parent", f"{reason}: queues stand side by side."
+    if "nodegroup" not in plugins:
+        yield "affinity", "Only plugin nodegroup reads affinity, and it is not configured."
+    if not conf.hierarchy_enabled("drf"):
+        reason = "Only plugin drf reads the hierarchy annotations, and only with enableHierarchy"
+        yield "hierarchy", f"{reason}, which is off."
+    yield "dequeueStrategy", "Nothing in Volcano v1.15.1 reads dequeueStrategy."
