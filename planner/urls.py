@@ -3,7 +3,7 @@
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
 
-from planner.views import account, home, imports, queues, runs, scenarios, status
+from planner.views import account, compare, home, imports, queues, runs, scenarios, status
 
 pages = [
     path("", home.home, name="home"),
@@ -19,6 +19,7 @@ pages = [
     path("runs/<uuid:run_id>/queues/<str:queue>/", runs.queue, name="run-queue"),
     path("runs/<uuid:run_id>/jobs/<str:namespace>/<str:name>/", runs.job, name="run-job"),
     path("status/", status.show, name="status"),
+    path("compare/", compare.compare, name="compare"),
     path("account/", account.account, name="account"),
     path("account/tokens/", account.token_create, name="token-create"),
     path("account/tokens/<str:token_key>/", account.token_revoke, name="token-revoke"),

@@ -3,7 +3,7 @@
 from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView
 
-from planner.api.views import docs, runs, scenarios, snapshots, status, workspaces
+from planner.api.views import comparisons, docs, runs, scenarios, snapshots, status, workspaces
 from planner.api.views.missing import Nowhere
 
 app_name = "api"
@@ -40,5 +40,6 @@ urlpatterns = [
     path("runs/<uuid:run_id>/victims/", runs.RunVictims.as_view(), name="run-victims"),
     path("runs/<uuid:run_id>/decisions/", runs.RunDecisions.as_view(), name="run-decisions"),
     path("status/", status.StatusDetail.as_view(), name="status"),
+    path("comparisons/", comparisons.Comparisons.as_view(), name="comparisons"),
     re_path("", Nowhere.as_view(), name="nowhere"),
 ]

@@ -1,6 +1,7 @@
 """How is an outcome drawn? Each figure is a function of the rows of the table beside it."""
 
 from planner.charts.amounts import amounts_figure
+from planner.charts.compare import compared_amounts_figure, compared_share_figure
 from planner.charts.share import share_figure
 
-__all__ = ["amounts_figure", "share_figure"]
+__all__ = ["amounts_figure", "compared_amounts_figure", "compared_share_figure", "share_figure"]

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from planner.charts.figure import figure_of
 from planner.rows import QueueFigures
-from planner.templatetags.quantities import resource_label, scale_of
+from planner.templatetags.quantities import Scale, resource_label, scale_of
 
 # Wide and pale behind, narrow and full in front, ticks on top: one line a queue, read like a thermometer.
 BARS = (("request", "Request", 0.72), ("allocated", "Allocated", 0.4))
@@ -18,13 +18,16 @@ TICKS = (
 )
 
 
-def amounts_figure(rows: Sequence[QueueFigures], resource: str) -> dict[str, Any]:
-    """Return a line per queue. Where nothing is set, promised or limited, nothing is drawn."""
+def amounts_figure(rows: Sequence[QueueFigures], resource: str, scale: Scale | None = None) -> dict[str, Any]:
+    """Return a line per queue. Where nothing is set, promised or limited, nothing is drawn.
+
+    `scale` is the unit of a figure that shares its axis; alone it takes that of its largest amount.
+    """
     amounts = {
         measure: [getattr(row, measure).get(resource) for row in rows]
         for measure in ("request", "allocated", "deserved", "guarantee", "capability")
     }
-    scale = scale_of(
+    scale = scale or scale_of(
         resource, max((value for column in amounts.values() for value in column if value), default=0)
     )
     queues = [row.queue for row in rows]

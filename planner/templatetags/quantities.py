@@ -240,6 +240,13 @@ def objects(counts: Mapping[str, int]) -> str:
     return ", ".join(counted(number, ",".join(said[kind])) for kind, number in counts.items() if number)
 
 
+@register.simple_tag
+def work(seconds: float) -> str:
+    """Say how much work was lost, in pod-seconds or pod-hours; the tooltip holds the exact value."""
+    said = f"{written(seconds / 3600)} pod-hours" if seconds >= 3600 else f"{written(seconds)} pod-seconds"
+    return format_html('<data value="{}" title="{} pod-seconds">{}</data>', seconds, f"{seconds:.12g}", said)
+
+
 @register.filter
 def took(run: Any) -> str:
     """Return how long a run worked on its input; nothing while it works."""

@@ -16,6 +16,8 @@
     return { ...trace, marker };
   };
 
+  const dressedAxis = (axis, lines) => ({ ...axis, ...lines, title: { ...axis.title, font: { size: 12.5 } }, fixedrange: true });
+
   const dressedLayout = (layout) => {
     const lines = { gridcolor: css("--line"), zerolinecolor: css("--line-strong"), linecolor: css("--line-strong") };
     const ink = css("--ink");
@@ -25,7 +27,7 @@
       plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: css("--font-ui"), size: 12.5, color: ink },
       hoverlabel: { bgcolor: css("--surface"), bordercolor: css("--line-strong"), font: { color: ink, family: css("--font-ui") } },
-      xaxis: { ...layout.xaxis, ...lines, title: { ...layout.xaxis.title, font: { size: 12.5 } }, fixedrange: true },
+      ...Object.fromEntries(Object.keys(layout).filter((name) => name.startsWith("xaxis")).map((name) => [name, dressedAxis(layout[name], lines)])),
       yaxis: { ...layout.yaxis, ...lines, gridcolor: "rgba(0,0,0,0)", fixedrange: true },
       shapes: (layout.shapes || []).map((shape) => ({ ...shape, line: { color: css("--line-strong"), width: 1.5, dash: "dot" } })),
     };

@@ -15,7 +15,7 @@ TALLEST = 2200
 THEMES = ("light", "dark")
 PAGES = (
     "login", "home", "import", "import-problems", "scenario", "scenario-edit",
-    "run", "run-queue", "run-job", "account",
+    "run", "run-queue", "run-job", "compare", "account",
 )  # fmt: skip
 BROKEN = """\
 apiVersion: scheduling.volcano.sh/v1beta1
@@ -60,7 +60,7 @@ class Tour:
                 page.get_by_label("Or paste the text").fill(BROKEN)
                 page.get_by_role("button", name="Preview").click()
                 page.get_by_role("alert").wait_for()
-            if name == "run":
+            if name in ("run", "compare"):
                 page.locator(".chart .main-svg").first.wait_for()
             yield page
 
@@ -74,12 +74,12 @@ class Tour:
         home = self._running.address
         page.get_by_role("button", name="Open the sample").click()
         scenario = page.url
-        self._run(page)
+        before = self._run(page)
         page.goto(f"{scenario}queues/agents/?edit")
         page.get_by_label("Weight of agents").fill("6")
         page.keyboard.press("Enter")
         page.get_by_text("revision 2").wait_for()
-        self._run(page)
+        after = self._run(page)
         victim = page.get_by_role("region", name="Victims").locator("tbody tr").first
         return {
             "login": f"{home}login/",
@@ -91,12 +91,15 @@ class Tour:
             "run": page.url,
             "run-queue": home.rstrip("/") + str(victim.locator("td a").nth(2).get_attribute("href")),
             "run-job": home.rstrip("/") + str(victim.locator("td a").nth(0).get_attribute("href")),
+            "compare": f"{home}compare/?runs={before},{after}",
             "account": f"{home}account/",
         }
 
-    def _run(self, page: Page) -> None:
+    def _run(self, page: Page) -> str:
+        """Run the scenario that is open; return the run's id."""
         page.get_by_role("button", name="Run this scenario").click()
         page.get_by_role("heading", name="Victims").wait_for(timeout=60_000)
+        return page.url.rstrip("/").rpartition("/")[2]
 
 
 def take_pictures() -> None:

@@ -69,6 +69,8 @@ def answers(run: Run, clients: dict[str, APIClient]) -> Iterator[tuple[str, list
             assert method == "get" or (method, route.name) in sent, "give this call a body"
             address = "/api/v1/" + pattern.format(**things)
             query = "" if method == "get" or route.name == "run-cancel" else "?dry_run=1"
+            if route.name == "comparisons":
+                query = f"?runs={run.pk},{factories.run(scenario).pk}"
             yield (
                 f"{method.upper()} {pattern}",
                 [
@@ -103,7 +105,7 @@ def test_strangers_are_told_to_log_in_and_outsiders_see_nothing(finished_run: Ru
             assert viewer == HTTPStatus.OK
         else:
             assert viewer == HTTPStatus.FORBIDDEN
-        if "{" in call:
+        if "{" in call or "comparisons" in call:
             assert outsider == HTTPStatus.NOT_FOUND
 
 

@@ -1,0 +1,120 @@
+"""What do scripts read about runs side by side?"""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from planner.api.serializers import AmountsField
+from planner.models import Run
+
+
+class ComparedRunSerializer(serializers.Serializer[Any]):
+    """How a run came off as a whole; `new`, `gone` and `same` hold its victims against the first run's."""
+
+    id = serializers.UUIDField(source="run.pk")
+    scenario = serializers.UUIDField(source="run.scenario_id")
+    scenario_name = serializers.CharField(source="run.scenario.name")
+    scenario_revision = serializers.IntegerField(source="run.scenario_revision")
+    state = serializers.ChoiceField(source="run.state", choices=Run.State.choices)
+    created = serializers.DateTimeField(source="run.created")
+    bound = serializers.IntegerField(source="counts.bound")
+    pipelined = serializers.IntegerField(source="counts.pipelined")
+    victims_committed = serializers.IntegerField(source="counts.victims_committed")
+    victims_new = serializers.IntegerField(source="victims.new")
+    victims_gone = serializers.IntegerField(source="victims.gone")
+    victims_same = serializers.IntegerField(source="victims.same")
+    work_lost = serializers.FloatField(help_text="Pod-seconds: for how long the evicted pods had run.")
+    jobs = serializers.IntegerField(source="counts.jobs")
+    jobs_pending = serializers.IntegerField(source="counts.jobs_pending")
+
+
+class SettingSerializer(serializers.Serializer[Any]):
+    """Something that not all runs read alike; an empty `field` is the whole object."""
+
+    kind = serializers.CharField()
+    name = serializers.CharField()
+    field = serializers.CharField()
+    values = serializers.ListField(child=serializers.JSONField(allow_null=True), help_text="Run by run.")
+
+
+class ComparedQueue(serializers.Serializer[Any]):
+    """What a run made of a queue."""
+
+    parent = serializers.CharField()  # type: ignore[assignment]  # a field, not the base's link
+    in_session = serializers.BooleanField()
+    weight = serializers.IntegerField(allow_null=True)
+    share = serializers.FloatField(allow_null=True)
+    deserved = AmountsField()
+    allocated = AmountsField()
+    request = AmountsField()
+    guarantee = AmountsField()
+    capability = AmountsField()
+
+
+class ComparedJob(serializers.Serializer[Any]):
+    """What a run made of a job."""
+
+    queue = serializers.CharField()
+    pods = serializers.IntegerField()
+    pending = serializers.IntegerField()
+    ready = serializers.BooleanField()
+    phase = serializers.CharField()
+    gate = serializers.CharField()
+
+
+class ComparedVictim(serializers.Serializer[Any]):
+    """An eviction that a run committed."""
+
+    job = serializers.CharField()
+    queue = serializers.CharField()
+    for_job = serializers.CharField()
+    for_queue = serializers.CharField()
+    action = serializers.CharField()
+    ran_seconds = serializers.FloatField(allow_null=True)
+
+
+class ComparedPlacement(serializers.Serializer[Any]):
+    """Where a run puts a pod."""
+
+    node = serializers.CharField()
+    op = serializers.ChoiceField(choices=["bind", "pipeline"])
+
+
+class ComparedQueueLine(serializers.Serializer[Any]):
+    """A queue, run by run; null where a run has no such queue."""
+
+    name = serializers.CharField()
+    differs = serializers.BooleanField()
+    runs = serializers.ListField(child=ComparedQueue(allow_null=True), source="held")
+
+
+class ComparedJobLine(ComparedQueueLine):
+    """A job, run by run; null where a run has no such job."""
+
+    runs = serializers.ListField(child=ComparedJob(allow_null=True), source="held")
+
+
+class ComparedVictimLine(ComparedQueueLine):
+    """A pod, run by run; null where it stays."""
+
+    runs = serializers.ListField(child=ComparedVictim(allow_null=True), source="held")
+
+
+class ComparedPlacementLine(ComparedQueueLine):
+    """A pod, run by run; null where it is not placed."""
+
+    runs = serializers.ListField(child=ComparedPlacement(allow_null=True), source="held")
+
+
+class ComparisonSerializer(serializers.Serializer[Any]):
+    """Runs side by side, in the order asked for; every list begins with what differs."""
+
+    runs = ComparedRunSerializer(many=True, source="heads")
+    settings = SettingSerializer(many=True)
+    queues = ComparedQueueLine(many=True)
+    jobs = ComparedJobLine(many=True)
+    victims = ComparedVictimLine(many=True)
+    placements = ComparedPlacementLine(many=True)
+    totals = serializers.DictField(
+        child=serializers.IntegerField(), help_text="How long each list is; the first 1000 are given."
+    )

@@ -1,0 +1,55 @@
+"""How do scripts ask what differs between runs?"""
+
+from types import SimpleNamespace
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ErrorDetail, NotFound, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from planner.api.access import WorkspaceView
+from planner.api.compared import ComparisonSerializer
+from planner.api.schema import answers
+from planner.selectors.comparisons import Comparison, NotComparable, asked_runs, compared_runs
+
+LONGEST = 1000
+"""A list ends here; each run's own lists have all."""
+
+RUNS = OpenApiParameter(
+    "runs",
+    OpenApiTypes.STR,
+    required=True,
+    description="The ids of two to six runs, with a comma between them.",
+)
+
+
+class Comparisons(WorkspaceView):
+    """Runs side by side."""
+
+    @extend_schema(responses=answers({200: ComparisonSerializer}, 404, 422), parameters=[RUNS])
+    def get(self, request: Request) -> Response:
+        """Return what differs between runs: settings, queues, jobs, victims, placements."""
+        try:
+            asked = asked_runs(request.query_params.getlist("runs"))
+        except NotComparable as error:
+            raise ValidationError({"runs": [ErrorDetail(str(error), "not_comparable")]}) from None
+        runs = compared_runs(self.user, asked)
+        if len(runs) < len(asked):
+            raise NotFound
+        return Response(ComparisonSerializer(_cut(Comparison(runs))).data)
+
+
+def _cut(comparison: Comparison) -> SimpleNamespace:
+    lists = {
+        "settings": comparison.settings,
+        "queues": comparison.queues.rows,
+        "jobs": comparison.jobs.rows,
+        "victims": comparison.victims.rows,
+        "placements": comparison.placements.rows,
+    }
+    return SimpleNamespace(
+        heads=comparison.heads,
+        totals={name: len(rows) for name, rows in lists.items()},
+        **{name: rows[:LONGEST] for name, rows in lists.items()},
+    )

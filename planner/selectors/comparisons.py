@@ -1,0 +1,301 @@
+"""What differs between runs? Differences first, figure by figure."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db.models import F
+
+from planner.models import Decision, JobOutcome, QueueOutcome, Run, Victim
+from planner.models.outcome import DecisionState
+from planner.rows import QueueFigures, RunCounts
+from planner.selectors.figures import TOP
+from planner.selectors.runs import run_counts, runs
+
+FEWEST, MOST = 2, 6
+"""How many runs stand side by side."""
+
+Held = TypeVar("Held")
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class JobFigures:
+    """What a run made of one job."""
+
+    queue: str
+    pods: int
+    pending: int
+    ready: bool
+    phase: str
+    gate: str
+
+
+@dataclass(frozen=True)
+class VictimFigures:
+    """An eviction that a run committed."""
+
+    job: str
+    queue: str
+    for_job: str
+    for_queue: str
+    action: str
+    ran_seconds: float | None
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where a run puts a pod; `op` is bind, or pipeline when the pod still waits for room there."""
+
+    node: str
+    op: str
+
+
+@dataclass(frozen=True)
+class Line(Generic[Held]):
+    """One thing under its name, with what each run made of it; None where a run has no such thing."""
+
+    name: str
+    held: tuple[Held | None, ...]
+
+    @property
+    def differs(self) -> bool:
+        """Did two runs not make the same of it?"""
+        return any(held != self.held[0] for held in self.held)
+
+
+@dataclass(frozen=True)
+class Lines(Generic[Held]):
+    """Every name that any run knows, what differs first, then by name."""
+
+    rows: Sequence[Line[Held]]
+
+    @cached_property
+    def differing(self) -> Sequence[Line[Held]]:
+        """The names under which runs differ."""
+        return [row for row in self.rows if row.differs]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Something that not all runs read alike: a field of an object; an empty `field` is the whole object."""
+
+    kind: str
+    name: str
+    field: str
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class VictimChange:
+    """The victims of a run beside those of the first one, in numbers of pods."""
+
+    new: int
+    gone: int
+    same: int
+
+
+@dataclass(frozen=True)
+class Head:
+    """How a run came off as a whole; `work_lost` in pod-seconds."""
+
+    run: Run
+    counts: RunCounts
+    victims: VictimChange
+    work_lost: float
+
+
+class NotComparable(Exception):
+    """These are not two to six runs; the message says why."""
+
+
+class Comparison:
+    """Runs side by side; each part is read when it is asked for."""
+
+    def __init__(self, compared: Sequence[Run]) -> None:
+        self.runs = compared
+
+    @cached_property
+    def heads(self) -> list[Head]:
+        """How each run came off as a whole."""
+        lost = self._work_lost()
+        return [
+            Head(run, run_counts(run), self._victim_change(place), lost[run.pk])
+            for place, run in enumerate(self.runs)
+        ]
+
+    @cached_property
+    def queues(self) -> Lines[QueueFigures]:
+        """What each run made of each queue."""
+        names = [field.name for field in fields(QueueFigures)]
+        rows = QueueOutcome.objects.filter(run__in=self.runs).values("run_id", *names)
+        return self._lines((row.pop("run_id"), row["queue"], QueueFigures(**row)) for row in rows)
+
+    @cached_property
+    def jobs(self) -> Lines[JobFigures]:
+        """What each run made of each job."""
+        rows = JobOutcome.objects.filter(run__in=self.runs).values(
+            "run_id", "job", "queue", "pods", "pending", "ready", "gate", phase=F("phase_after")
+        )
+        return self._lines((row.pop("run_id"), row.pop("job"), JobFigures(**row)) for row in rows)
+
+    @cached_property
+    def victims(self) -> Lines[VictimFigures]:
+        """Whom each run evicted; a pod evicted twice stands here once, as it was last."""
+        rows = Victim.objects.filter(run__in=self.runs, state=DecisionState.COMMITTED).values(
+            "run_id", "pod", "job", "queue", "for_job", "for_queue", "action", "ran_seconds"
+        )
+        lines = self._lines((row.pop("run_id"), row.pop("pod"), VictimFigures(**row)) for row in rows)
+        return Lines(sorted(lines.rows, key=lambda line: all(line.held)))
+
+    @cached_property
+    def placements(self) -> Lines[Placement]:
+        """Where each run puts the pods that it placed."""
+        rows = Decision.objects.filter(run__in=self.runs, op__in=("bind", "pipeline", "unpipeline"))
+        committed = rows.exclude(op="bind", state=DecisionState.FAILED).order_by("seq")
+        last = {
+            (run, pod): (node, op)
+            for run, pod, node, op in committed.values_list("run_id", "pod", "node", "op")
+        }
+        return self._lines(
+            (run, pod, Placement(node, op)) for (run, pod), (node, op) in last.items() if op != "unpipeline"
+        )
+
+    @cached_property
+    def settings(self) -> list[Setting]:
+        """What the runs were given and do not have in common."""
+        return [*_option_settings(self.runs), *_input_settings([run.input.document() for run in self.runs])]
+
+    def _victim_change(self, place: int) -> VictimChange:
+        pairs = [(bool(line.held[0]), bool(line.held[place])) for line in self.victims.rows]
+        return VictimChange(
+            new=pairs.count((False, True)), gone=pairs.count((True, False)), same=pairs.count((True, True))
+        )
+
+    def _work_lost(self) -> dict[UUID, float]:
+        lost = dict.fromkeys((run.pk for run in self.runs), 0.0)
+        evicted = Victim.objects.filter(run__in=self.runs, state=DecisionState.COMMITTED)
+        for run, seconds in evicted.values_list("run_id", "ran_seconds"):
+            lost[run] += seconds or 0.0
+        return lost
+
+    def _lines(self, found: Iterable[tuple[UUID, str, Held]]) -> Lines[Held]:
+        """Return what each run holds under each name."""
+        held: dict[str, dict[UUID, Held]] = {}
+        for run, name, value in found:
+            held.setdefault(name, {})[run] = value
+        lines = [Line(name, tuple(by_run.get(run.pk) for run in self.runs)) for name, by_run in held.items()]
+        return Lines(sorted(lines, key=lambda line: (not line.differs, line.name)))
+
+
+def asked_runs(texts: Iterable[str]) -> list[UUID]:
+    """Return the ids that ``runs=a,b`` or ``runs=a&runs=b`` names, each once, or raise NotComparable."""
+    names = dict.fromkeys(name for text in texts for name in text.replace(" ", "").split(",") if name)
+    try:
+        ids = [UUID(name) for name in names]
+    except ValueError:
+        raise NotComparable("`runs` names the ids of runs, with a comma between them.") from None
+    if not FEWEST <= len(ids) <= MOST:
+        raise NotComparable(f"Choose {FEWEST} to {MOST} runs; these are {len(ids)}.")
+    return ids
+
+
+def shown_queues(
+    lines: Lines[QueueFigures], *, containing: str = "", everything: bool = False
+) -> list[Line[QueueFigures]]:
+    """Return the queues whose share differs most, then the others by name; all by name when asked for.
+
+    Queues that take no part in any run, and root, which stands for the whole cluster, are left out unless all
+    are asked for.
+    """
+    wanted = containing.casefold()
+    matching = [line for line in lines.rows if wanted in line.name.casefold()]
+    if everything:
+        return sorted(matching, key=lambda line: line.name)
+    taking_part = [
+        line
+        for line in matching
+        if line.name != "root" and any(held and held.in_session for held in line.held)
+    ]
+    return sorted(taking_part, key=lambda line: (not line.differs, -_spread(line), line.name))[:TOP]
+
+
+def _spread(line: Line[QueueFigures]) -> float:
+    """Return how far the shares of a queue lie apart."""
+    shares = [(held.share if held else None) or 0.0 for held in line.held]
+    return max(shares) - min(shares)
+
+
+def compared_runs(user: User, asked: Sequence[UUID]) -> list[Run]:
+    """Return the runs asked for, in that order, with their inputs; without those of other workspaces."""
+    found = {run.pk: run for run in runs(user).select_related("input").filter(pk__in=asked)}
+    return [found[run] for run in dict.fromkeys(asked) if run in found]
+
+
+def _option_settings(compared: Sequence[Run]) -> Iterator[Setting]:
+    for name in ("cycles", "explain"):
+        values = tuple(run.options.get(name) for run in compared)
+        if _differ(values):
+            yield Setting("options", "", name, values)
+    versions = tuple(run.engine_version for run in compared)
+    if _differ(versions):
+        yield Setting("options", "", "engine_version", versions)
+
+
+def _input_settings(documents: Sequence[Json]) -> Iterator[Setting]:
+    """Yield what differs between frozen inputs: the configuration, then object by object, field by field."""
+    kinds = {kind: None for document in documents for kind in document if kind not in ("name", "cycles")}
+    first = [kind for kind in ("scheduler_conf", "queues") if kind in kinds]
+    for kind in dict.fromkeys([*first, *kinds]):
+        values = [document.get(kind) for document in documents]
+        if not _differ(values):
+            continue
+        if kind != "scheduler_conf" and all(_holds_objects(value) for value in values):
+            yield from _object_settings(kind, [_by_name(value) for value in values])
+        else:
+            yield Setting(kind, "", "", tuple(values))
+
+
+def _object_settings(kind: str, held: Sequence[Mapping[str, Json]]) -> Iterator[Setting]:
+    for name in dict.fromkeys(name for objects in held for name in objects):
+        versions = [objects.get(name) for objects in held]
+        if not _differ(versions):
+            continue
+        if None in versions:
+            yield Setting(kind, name, "", tuple(versions))
+        else:
+            leaves = [dict(_leaves(version)) for version in versions]
+            for field in dict.fromkeys(field for version in leaves for field in version):
+                values = tuple(version.get(field) for version in leaves)
+                if _differ(values):
+                    yield Setting(kind, name, field, values)
+
+
+def _holds_objects(value: Any) -> bool:
+    """Is this a list of objects, a Kubernetes List of them, or nothing?"""
+    return value is None or isinstance(value, list) or (isinstance(value, Mapping) and "items" in value)
+
+
+def _by_name(value: Any) -> dict[str, Json]:
+    """Return objects under `namespace/name`, or their name alone where there is no namespace."""
+    named = {}
+    for held in (value.get("items") if isinstance(value, Mapping) else value) or ():
+        metadata = held.get("metadata") or {}
+        named["/".join(part for part in (metadata.get("namespace"), metadata.get("name")) if part)] = held
+    return named
+
+
+def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every value that is no object with its dotted path."""
+    if isinstance(value, Mapping) and value:
+        for key, inner in value.items():
+            yield from _leaves(inner, f"{path}.{key}" if path else str(key))
+    else:
+        yield path, value
+
+
+def _differ(values: Sequence[Any]) -> bool:
+    return any(value != values[0] for value in values)
