@@ -131,13 +131,13 @@ class Comparison:
     def queues(self) -> Lines[QueueFigures]:
         """What each run made of each queue."""
         names = [field.name for field in fields(QueueFigures)]
-        rows = QueueOutcome.objects.filter(run__in=self.runs).values("run_id", *names)
+        rows: Any = QueueOutcome.objects.filter(run__in=self.runs).values("run_id", *names)
         return self._lines((row.pop("run_id"), row["queue"], QueueFigures(**row)) for row in rows)
 
     @cached_property
     def jobs(self) -> Lines[JobFigures]:
         """What each run made of each job."""
-        rows = JobOutcome.objects.filter(run__in=self.runs).values(
+        rows: Any = JobOutcome.objects.filter(run__in=self.runs).values(
             "run_id", "job", "queue", "pods", "pending", "ready", "gate", phase=F("phase_after")
         )
         return self._lines((row.pop("run_id"), row.pop("job"), JobFigures(**row)) for row in rows)
@@ -145,7 +145,7 @@ class Comparison:
     @cached_property
     def victims(self) -> Lines[VictimFigures]:
         """Whom each run evicted; a pod evicted twice stands here once, as it was last."""
-        rows = Victim.objects.filter(run__in=self.runs, state=DecisionState.COMMITTED).values(
+        rows: Any = Victim.objects.filter(run__in=self.runs, state=DecisionState.COMMITTED).values(
             "run_id", "pod", "job", "queue", "for_job", "for_queue", "action", "ran_seconds"
         )
         lines = self._lines((row.pop("run_id"), row.pop("pod"), VictimFigures(**row)) for row in rows)
