@@ -202,6 +202,8 @@ RUN_TIME_LIMIT_SECONDS = env.float("QUEUECAST_RUN_SECONDS", default=3600.0)
 RUN_EXTENDER_HOSTS = env.list("QUEUECAST_EXTENDER_HOSTS", default=[])
 """The hosts (`host` or `host:port`) that plugin extender may call; none: calls fail."""
 
+KEEP_RUNS_DAYS = env.float("QUEUECAST_KEEP_RUNS_DAYS", default=90.0)
+"""How long `manage.py tidy` keeps a run that has ended."""
 METRICS_TOKEN = env.str("QUEUECAST_METRICS_TOKEN", default="")
 """The bearer token under which a server for others answers /metrics; without one it does not."""
 

@@ -50,8 +50,8 @@ class AmountsField(serializers.Field[Amounts, Any, dict[str, Any], Any]):
     """Amounts by resource."""
 
     def to_representation(self, value: Amounts) -> dict[str, Any]:
-        """Return each amount with its unit."""
-        return {resource: amount_body(resource, amount) for resource, amount in value.items()}
+        """Return each amount with its unit, by resource name; databases keep no order of keys."""
+        return {resource: amount_body(resource, amount) for resource, amount in sorted(value.items())}
 
 
 # Problems and errors

@@ -30,8 +30,10 @@ class Blob(models.Model):
         )
 
     def keep(self) -> "Blob":
-        """Save unless the same bytes are already kept."""
-        Blob.objects.bulk_create([self], ignore_conflicts=True)
+        """Save, or make the same bytes young again: until this transaction ends nobody tidies them away."""
+        Blob.objects.bulk_create(
+            [self], update_conflicts=True, update_fields=["created"], unique_fields=["sha256"]
+        )
         return self
 
     def content(self) -> bytes:

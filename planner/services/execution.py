@@ -86,6 +86,8 @@ def known_result(run: Run) -> Simulated | None:
     """Return what this engine already made of the same input, unless an extender had a say in it."""
     same = Run.objects.filter(
         input=run.input_id,
+        explains=run.explains_id,
+        job=run.job,
         options__explain=run.options["explain"],
         engine_version=ENGINE_VERSION,
         state=Run.State.SUCCEEDED,

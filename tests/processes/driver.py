@@ -4,6 +4,7 @@
 """
 
 import json
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -13,12 +14,15 @@ import django
 
 django.setup()
 
+from django.test import Client  # noqa: E402
+
 from planner.models import Run  # noqa: E402
 from planner.services.runs import run_cancel  # noqa: E402
 from planner.tasks import submit_run  # noqa: E402
 from tests import factories  # noqa: E402
 
 PATIENCE = 90.0
+FRESH = re.compile(r'csrf[^>]*value="[^"]+"|"X-CSRFToken": "[^"]+"|[^<>]* ago|just now')
 
 
 def submit(cycles: str, count: str) -> list[str]:
@@ -63,6 +67,21 @@ def result(run_id: str) -> str:
     return run.result.content().decode()
 
 
+def pages(run_id: str) -> dict[str, str]:
+    """Return what the pages about a run show, without what is new with every answer."""
+    run = Run.objects.get(pk=run_id)
+    browser = Client(headers={"host": "localhost"})
+    browser.force_login(factories.user())
+    addresses = [
+        f"/scenarios/{run.scenario_id}/", f"/runs/{run_id}/", f"/runs/{run_id}/queues/waits/",
+        f"/runs/{run_id}/jobs/default/wait/",
+        f"/api/v1/runs/{run_id}/queues/", f"/api/v1/runs/{run_id}/victims/",
+    ]  # fmt: skip
+    answers = {address: browser.get(address) for address in addresses}
+    assert {answer.status_code for answer in answers.values()} == {200}
+    return {address: FRESH.sub("", answer.content.decode()) for address, answer in answers.items()}
+
+
 def _ending(run: Run) -> dict[str, Any]:
     return {
         "state": run.state,
@@ -84,5 +103,5 @@ def _wait(look: Callable[[], Any]) -> Any:
 
 
 if __name__ == "__main__":
-    steps = {step.__name__: step for step in (submit, computing, over, queued, cancel, frozen, result)}
+    steps = {step.__name__: step for step in (submit, computing, over, queued, cancel, frozen, result, pages)}
     sys.stdout.write(json.dumps(steps[sys.argv[1]](*sys.argv[2:])))

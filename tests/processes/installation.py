@@ -64,6 +64,7 @@ class Installation:
 
     def __init__(self, folder: Path, variables: dict[str, str]) -> None:
         self.folder = folder
+        folder.mkdir(exist_ok=True)
         inherited = {
             name: value for name, value in os.environ.items()
             if not name.startswith("QUEUECAST_") and name not in ("DATABASE_URL", "REDIS_URL")
@@ -78,6 +79,12 @@ class Installation:
     def manage(self, *arguments: str) -> str:
         """Return what a command of manage.py prints."""
         return self._python(str(ROOT / "manage.py"), *arguments)
+
+    def complaint(self, *arguments: str) -> str:
+        """Return what a command of manage.py says when it refuses."""
+        done = self._call(str(ROOT / "manage.py"), *arguments)
+        assert done.returncode == 1, done.stdout
+        return done.stderr
 
     def drive(self, step: str, *arguments: str) -> Any:
         """Return what a step of `tests.processes.driver` answers."""
@@ -96,9 +103,12 @@ class Installation:
         return (self.folder / "worker.log").read_text()
 
     def _python(self, *arguments: str) -> str:
-        done = subprocess.run(
+        done = self._call(*arguments)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def _call(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
             [sys.executable, *arguments],
             cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=120, check=False,
         )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        return done.stdout

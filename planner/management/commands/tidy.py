@@ -1,0 +1,34 @@
+"""`manage.py tidy`: remove old runs and what nothing refers to any more."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandParser
+
+from planner.services.retention import old_runs_remove
+
+
+class Command(BaseCommand):
+    """Meant for a timer, once a day."""
+
+    help = (
+        "Remove runs that ended long ago (each scenario keeps its last), bytes without owner, expired tokens."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take how long runs are kept."""
+        parser.add_argument(
+            "--days",
+            type=float,
+            default=settings.KEEP_RUNS_DAYS,
+            help="how long an ended run is kept (%(default)s)",
+        )
+
+    def handle(self, *, days: float, **options: Any) -> None:
+        """Remove, and say how much went."""
+        removed = old_runs_remove(keep=timedelta(days=days))
+        self.stdout.write(
+            f"Removed {removed.runs} runs, {removed.blobs} stored documents without owner, "
+            f"{removed.keys} idempotency keys, {removed.tokens} expired tokens."
+        )

@@ -1,0 +1,67 @@
+"""What is old enough to go? Runs that ended long ago, and what nothing refers to any more."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
+from knox.models import AuthToken
+
+from planner.models import Blob, IdempotencyKey, Run
+
+KEYS_KEPT = timedelta(days=1)
+BLOBS_KEPT = timedelta(days=1)
+"""Bytes that nothing refers to may be about to be used, so young ones stay."""
+AT_ONCE = 200
+
+
+@dataclass(frozen=True)
+class Removed:
+    """How many rows went, by kind."""
+
+    runs: int
+    blobs: int
+    keys: int
+    tokens: int
+
+
+def old_runs_remove(*, keep: timedelta) -> Removed:
+    """Remove runs that ended longer ago than `keep` and what is left over; each scenario keeps its last."""
+    now = timezone.now()
+    runs = _removed_in_steps(_old_runs(ended_before=now - keep))
+    expired = AuthToken.objects.filter(expiry__lt=now)
+    keys = IdempotencyKey.objects.filter(created__lt=now - KEYS_KEPT)
+    return Removed(
+        runs=runs,
+        blobs=_removed_in_steps(_blobs_without_owner(kept_before=now - BLOBS_KEPT)),
+        keys=keys.delete()[0],
+        tokens=expired.delete()[0],
+    )
+
+
+def _old_runs(*, ended_before: datetime) -> QuerySet[Run]:
+    later = Run.objects.filter(scenario=OuterRef("scenario"), created__gt=OuterRef("created"))
+    return Run.objects.filter(finished__lt=ended_before).filter(Exists(later))
+
+
+def _blobs_without_owner(*, kept_before: datetime) -> QuerySet[Blob]:
+    blobs = Blob.objects.filter(created__lt=kept_before)
+    for relation in Blob._meta.related_objects:
+        owners = relation.related_model._default_manager.filter(**{relation.field.name: OuterRef("pk")})
+        blobs = blobs.exclude(Exists(owners))
+    return blobs
+
+
+def _removed_in_steps(rows: QuerySet[Any]) -> int:
+    """Remove a few at a time, so that others can write in between; return how many went."""
+    removed = 0
+    while True:
+        with transaction.atomic():
+            some = list(rows.values_list("pk", flat=True)[:AT_ONCE])
+            # Asked again in the same breath: a row may have been taken up since.
+            rows.filter(pk__in=some).delete()
+        removed += len(some)
+        if len(some) < AT_ONCE:
+            return removed
