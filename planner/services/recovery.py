@@ -6,9 +6,11 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from planner.models import Run
+from planner.services.clock import seconds_from_now
 from planner.services.turns import waiting_runs
 
 State = Run.State
@@ -22,7 +24,7 @@ def runs_recover() -> list[UUID]:
 
     Every worker calls this now and then. Each step is a conditional update, so two at once do no harm.
     """
-    runs_take_back(Run.objects.filter(lease_until__lt=timezone.now()))
+    runs_take_back(Run.objects.filter(lease_until__lt=Now()))
     return [run_id for run_id in _forgotten()[:KICKS_AT_ONCE] if _claim_kick(run_id)]
 
 
@@ -50,7 +52,7 @@ def runs_take_back(lost: QuerySet[Run]) -> None:
         running.filter(losses=losses).update(
             state=State.QUEUED,
             losses=losses + 1,
-            not_before=now + timedelta(seconds=settings.RUN_BACK_OFF_SECONDS * 2**losses),
+            not_before=seconds_from_now(settings.RUN_BACK_OFF_SECONDS * 2**losses),
             lease_until=None,
             kicked_at=None,
             worker="",

@@ -3,7 +3,6 @@
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +15,7 @@ from django.utils import timezone
 from planner.engine.frozen import frozen_input
 from planner.engine.outcomes import Outcome
 from planner.models import Blob, Run, Scenario
+from planner.services.clock import seconds_from_now
 from planner.services.members import role_require
 
 State = Run.State
@@ -93,7 +93,7 @@ def run_claim(*, run_id: UUID, worker: str) -> Claim | None:
         worker=worker,
         started=now,
         heartbeat=now,
-        lease_until=_lease_from(now),
+        lease_until=seconds_from_now(settings.RUN_LEASE_SECONDS),
         progress=0.0,
         doing="starting",
     )
@@ -104,9 +104,11 @@ def run_claim(*, run_id: UUID, worker: str) -> Claim | None:
 
 def run_heartbeat(*, claim: Claim, progress: float, doing: str) -> Beat:
     """Renew the lease and tell how far the run is; learn whether to go on."""
-    now = timezone.now()
     renewed = claim.mine().update(
-        heartbeat=now, lease_until=_lease_from(now), progress=progress, doing=doing[:100]
+        heartbeat=timezone.now(),
+        lease_until=seconds_from_now(settings.RUN_LEASE_SECONDS),
+        progress=progress,
+        doing=doing[:100],
     )
     if not renewed:
         return Beat.LOST
@@ -181,7 +183,3 @@ def _end(run: Run, state: str) -> None:
             "error", "result", "timings", "engine_version",
         ]
     )  # fmt: skip
-
-
-def _lease_from(now: Any) -> Any:
-    return now + timedelta(seconds=settings.RUN_LEASE_SECONDS)

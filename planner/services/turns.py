@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from django.db.models import Count, Min, Q, QuerySet
-from django.utils import timezone
+from django.db.models.functions import Now
 
 from planner.models import Run
 
@@ -12,7 +12,7 @@ State = Run.State
 
 def waiting_runs() -> QuerySet[Run]:
     """Return the queued runs that may start now; after a lost worker a run waits for a while."""
-    return Run.objects.filter(Q(not_before=None) | Q(not_before__lte=timezone.now()), state=State.QUEUED)
+    return Run.objects.filter(Q(not_before=None) | Q(not_before__lte=Now()), state=State.QUEUED)
 
 
 def next_run() -> UUID | None:
