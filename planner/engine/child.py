@@ -6,6 +6,7 @@ when the worker is gone, and so does the child. Standard output carries one JSON
 error what went wrong.
 """
 
+import errno
 import json
 import os
 import sys
@@ -19,6 +20,7 @@ from scheduler_core import ENGINE_VERSION, Options, encode, simulate_document
 
 OUT_OF_MEMORY = 3
 UNREADABLE = 4
+NO_SPACE = 5
 
 
 def main(input_file: int, result_file: int, options: Options) -> int:
@@ -31,6 +33,10 @@ def main(input_file: int, result_file: int, options: Options) -> int:
     except manifests.Unreadable as error:
         _tell(unreadable=str(error))
         return UNREADABLE
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        return NO_SPACE
     return 0
 
 

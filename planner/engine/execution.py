@@ -1,5 +1,6 @@
 """How does a simulation run beside the worker, in a process of its own, under limits?"""
 
+import errno
 import json
 import logging
 import os
@@ -16,13 +17,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from planner.engine.child import OUT_OF_MEMORY, UNREADABLE
+from planner.engine.child import NO_SPACE, OUT_OF_MEMORY, UNREADABLE
 
 logger = logging.getLogger(__name__)
 
 PROJECT = Path(__file__).parents[2]
 _LOG_TAIL = 8000
 """Bytes of the child's complaints that are worth keeping in the log."""
+_DISK_FULL = "The worker's disk has no space left for the input or the result; run it again when it has."
 
 Beat = Callable[[float, str], bool]
 """Called every `Limits.beat_seconds` with the progress, from 0 to 1, and what is at work; False stops it."""
@@ -63,6 +65,15 @@ def simulate(document: bytes, *, explain: bool, limits: Limits, beat: Beat) -> S
 
     Raises SimulationFailed with the reason, or SimulationStopped after `beat` answered False.
     """
+    try:
+        return _simulated(document, explain=explain, limits=limits, beat=beat)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        raise SimulationFailed(_DISK_FULL) from None
+
+
+def _simulated(document: bytes, *, explain: bool, limits: Limits, beat: Beat) -> Simulated:
     with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as result, _complaints() as complaints:
         source.write(document)
         source.flush()
@@ -165,6 +176,8 @@ def _check_end(status: int, news: _News, limits: Limits) -> None:
         return
     if status == OUT_OF_MEMORY:
         raise SimulationFailed(f"The simulation needed more memory than the limit of {limits.memory_mb} MiB.")
+    if status == NO_SPACE:
+        raise SimulationFailed(_DISK_FULL)
     if status == UNREADABLE:
         raise SimulationFailed(f"The scheduler configuration cannot be read: {news.last['unreadable']}.")
     how = signal.Signals(-status).name if status < 0 else f"status {status}"

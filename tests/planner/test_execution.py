@@ -2,6 +2,7 @@
 
 import json
 import time
+from functools import partial
 from typing import Any
 
 import pytest
@@ -60,6 +61,13 @@ def test_the_memory_limit_is_named_as_the_reason() -> None:
     pods = [factories.pod(f"wait-{number}", "wait") for number in range(30_000)]
     with pytest.raises(SimulationFailed, match="more memory than the limit of 220 MiB"):
         simulate(document(pods=pods), explain=False, limits=limits(memory_mb=220), beat=go_on)
+
+
+def test_a_full_disk_is_named_as_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Linux keeps this device for such tests: every write says that no space is left.
+    monkeypatch.setattr("tempfile.TemporaryFile", partial(open, "/dev/full", "r+b", buffering=0))
+    with pytest.raises(SimulationFailed, match="no space left"):
+        simulate(document(), explain=False, limits=limits(), beat=go_on)
 
 
 def test_a_configuration_that_cannot_be_read_is_named_as_the_reason() -> None:
