@@ -169,9 +169,7 @@ def explanations(session: Session) -> dict[str, Any]:
                     "node": decision.node,
                     "for": decision.for_pod,
                     "action": decision.action,
-                    **{
-                        name: entry[name] for name in ("tier", "order", "votes", "freed", "needed", "for_job")
-                    },
+                    **{name: value for name, value in entry.items() if name != "queue"},
                 }
             )
     waiting = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from scheduler_core.errors import PrePredicateError
+from scheduler_core.framework.closest import closest_node
 from scheduler_core.framework.heap import PriorityQueue
 from scheduler_core.framework.placement import ErrorCache
 from scheduler_core.framework.session import Session
@@ -171,6 +172,7 @@ class Allocate:
                 pod=task.key,
                 message=errors.text(),
                 nodes=dict(sorted(errors.reasons().items())),
+                closest=closest_node(self.session, task, errors),
             )
 
     def _tell(self, job: JobInfo, gate: str, **facts: object) -> None:

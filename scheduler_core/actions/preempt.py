@@ -165,7 +165,7 @@ class Preempt:
         evicted = Resource()
         while victims and not self._has_room(queue, task, node):
             victim = victims.pop()
-            evict_for(local, victim, NAME, task, verdict)
+            evict_for(local, victim, NAME, task, verdict, victims.items[0] if victims else None)
             evicted.add(victim.request)
         if self._has_room(queue, task, node) and local.pipeline(
             task, node, eviction_occurred=not evicted.is_empty()

@@ -97,7 +97,7 @@ class Reclaim:
         evicted = False
         while victims and not fits(task, available):
             victim = victims.pop()
-            evict_for(local, victim, NAME, task, verdict)
+            evict_for(local, victim, NAME, task, verdict, victims.items[0] if victims else None)
             available = available + victim.shape.row
             evicted = True
         if fits(task, available) and local.pipeline(task, node, eviction_occurred=evicted):

@@ -5,6 +5,9 @@ Source: volcano ``pkg/scheduler/actions/preempt/preempt.go``, ``actions/reclaim/
 
 from __future__ import annotations
 
+from typing import Any
+
+from scheduler_core.framework.loss_order import why_first
 from scheduler_core.framework.placement import ErrorCache, Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
@@ -38,11 +41,26 @@ def not_hopeless(session: Session, task: TaskInfo) -> Nodes | None:
 
 
 def evict_for(
-    statement: Statement, victim: TaskInfo, reason: str, for_task: TaskInfo, verdict: Verdict
+    statement: Statement,
+    victim: TaskInfo,
+    reason: str,
+    for_task: TaskInfo,
+    verdict: Verdict,
+    next_victim: TaskInfo | None = None,
 ) -> None:
-    """Evict a victim to make room for a task, and keep what was said of it."""
+    """Evict a victim to make room for a task, and keep what was said of it.
+
+    `next_victim` is the one that would have gone next, None when nobody was left.
+    """
+    session = statement.session
+    if session.trace is None:
+        statement.evict(victim, reason, for_task)
+        return
+    more = {} if next_victim is None else {"first": why_first(session, victim, next_victim, for_task)}
+    if not statement.operations:
+        more.update(_before_any(session, victim.node, for_task, verdict))
     statement.evict(victim, reason, for_task)
-    _explain(statement, victim, for_task.job, for_task.request, verdict)
+    _explain(statement, victim, for_task.job, for_task.request, verdict, more)
 
 
 def evict_for_gang(
@@ -50,11 +68,37 @@ def evict_for_gang(
 ) -> None:
     """Evict a victim to make room for all that a job still needs, and keep what was said of it."""
     statement.evict(victim, reason, None)
-    _explain(statement, victim, job, needed, verdict)
+    _explain(statement, victim, job, needed, verdict, {})
+
+
+def _before_any(session: Session, node: int, task: TaskInfo, verdict: Verdict) -> dict[str, Any]:
+    """Return what there was before the first eviction for a task on a node.
+
+    Returns
+    -------
+    dict
+        `room` that the node had, `allowed`: all that might have been evicted there, and, for preemption in a
+        queue that was full, what it was `short` of.
+
+    """
+    told: dict[str, Any] = {
+        "room": session.nodes.axis.resource(session.nodes.future_idle_of(node)),
+        "allowed": sorted(victim.key for victim in verdict.victims),
+    }
+    if session.action == "preempt" and task.job is not None:
+        refusal = session.allocatable(session.queues[task.job.queue], task)
+        if refusal is not None:
+            told["queue_short"] = {name: facts["missing"] for name, facts in refusal.get("short", {}).items()}
+    return told
 
 
 def _explain(
-    statement: Statement, victim: TaskInfo, for_job: JobInfo | None, needed: Resource, verdict: Verdict
+    statement: Statement,
+    victim: TaskInfo,
+    for_job: JobInfo | None,
+    needed: Resource,
+    verdict: Verdict,
+    more: dict[str, Any],
 ) -> None:
     """Keep with the last decision why its victim was handed out and what it frees, next to what is needed."""
     session = statement.session
@@ -68,4 +112,5 @@ def _explain(
         "needed": needed.as_dict(),
         "queue": victim.job.queue if victim.job is not None else "",
         "for_job": for_job.key if for_job is not None else "",
+        **more,
     }

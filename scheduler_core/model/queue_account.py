@@ -167,10 +167,12 @@ def real_capability(
 def shortage_facts(
     held: Resource, request: Resource, limit: Resource, names: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the numbers of a refusal, for its first dimension.
+    """Return the numbers of a refusal: of its first dimension, and under `short` of each.
 
     `available` is below 0 where the queue is above its limit already; `missing` is what the limit lacks.
     """
-    name = names[0]
-    required, available = request.get(name), limit.get(name) - held.get(name)
-    return {"resource": name, "required": required, "available": available, "missing": required - available}
+    short = {}
+    for name in names:
+        required, available = request.get(name), limit.get(name) - held.get(name)
+        short[name] = {"required": required, "available": available, "missing": required - available}
+    return {"resource": names[0], **short[names[0]], "short": short}
