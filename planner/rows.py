@@ -177,6 +177,35 @@ class FlowRow:
     amounts: Amounts
 
 
+@dataclass(frozen=True)
+class QueueMoment:
+    """How a queue stood at one step."""
+
+    queue: str
+    allocated: Amounts
+    deserved: Amounts
+    share: float
+
+
+@dataclass(frozen=True)
+class NodeMoment:
+    """How a node stood at one step; `free` is what is idle or being released, less what is promised."""
+
+    node: str
+    idle: Amounts
+    releasing: Amounts
+    pipelined: Amounts
+    free: Amounts
+
+
+@dataclass(frozen=True)
+class Moment:
+    """How queues and nodes stood just after one step."""
+
+    queues: Sequence[QueueMoment]
+    nodes: Sequence[NodeMoment]
+
+
 def hangs_below(name: str, parent: str) -> str:
     """Return under which queue `name` stands: as in Volcano, one without a parent hangs below root."""
     return parent or ("" if name == "root" else "root")

@@ -49,7 +49,7 @@ def outcome_of(result: Json, document: Json) -> Outcome:
             if step["op"] == "evict"
         ],
         decisions=[_decision(seq, cycle, step) for seq, (cycle, step) in enumerate(steps, 1)],
-        traces=list(traces_of(result)),
+        traces=list(traces_of(result, document)),
     )
 
 

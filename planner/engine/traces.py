@@ -1,9 +1,11 @@
 """Which parts of a result do the pages that say why need, so that none reads the whole of it?"""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from planner.engine.requests import requests_of
 from planner.engine.unlimited import bounded
 from planner.models import Trace
 
@@ -12,8 +14,14 @@ Json = Mapping[str, Any]
 _SESSION = ("queue_plugin", "queues", "total_resource")
 
 
-def traces_of(result: Json) -> Iterator[Trace]:
-    """Return the unsaved parts of a result's explanations; none when it holds no explanations."""
+def traces_of(result: Json, document: Json) -> Iterator[Trace]:
+    """Return the unsaved parts of a result, which the core made of the scenario `document`.
+
+    Those of its explanations are missing when it holds none.
+    """
+    yield Trace.of(Trace.PODS, _pods(result["cycles"][-1]))
+    yield Trace.of(Trace.NODES, [cycle["nodes"] for cycle in result["cycles"]])
+    yield Trace.of(Trace.REQUESTS, _requests(result["cycles"], document))
     cycles = [cycle for cycle in result["cycles"] if "explain" in cycle]
     if not cycles:
         return
@@ -29,6 +37,33 @@ def _session(cycle: Json) -> dict[str, Any]:
         **{moment: {name: cycle[moment].get(name) for name in _SESSION} for moment in ("at_open", "at_end")},
         "deserved": cycle["explain"]["deserved"],
     }
+
+
+def _pods(cycle: Json) -> dict[str, list[list[str]]]:
+    """Return, by job, where its pods stand at the end of a cycle: pod, status, node, why it waits."""
+    return {
+        job["name"]: [
+            [
+                task["pod"],
+                task["status"],
+                task.get("node") or "",
+                task.get("message") or task.get("reason") or "",
+            ]
+            for task in job["tasks"]
+        ]
+        for job in cycle["podgroups"]
+    }
+
+
+def _requests(cycles: Sequence[Json], document: Json) -> dict[str, Any]:
+    """Return what the pods take about which something was decided: kinds of requests, and a kind per pod."""
+    decided = {step["pod"] for cycle in cycles for step in cycle["decisions"] if step.get("pod")}
+    kinds: dict[str, int] = {}
+    pods = {
+        pod: kinds.setdefault(json.dumps(request, sort_keys=True), len(kinds))
+        for pod, request in requests_of(document, decided).items()
+    }
+    return {"kinds": [json.loads(kind) for kind in kinds], "pods": pods}
 
 
 def _victims(cycles: Sequence[Json]) -> Iterator[dict[str, Any]]:

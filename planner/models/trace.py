@@ -13,6 +13,9 @@ from planner.models.workspace import Identified
 class Trace(Identified):
     """One part of a run's explanations, compressed."""
 
+    PODS = "pods"
+    NODES = "nodes"
+    REQUESTS = "requests"
     SESSIONS = "sessions"
     VICTIMS = "victims"
     SPARED = "spared"

@@ -17,7 +17,12 @@ def finished_run(family: str, index: int = 0) -> Run:
     """Return a succeeded run of a recorded scenario with the recorded result."""
     with gzip.open(CASES / f"{family}.jsonl.gz") as lines:
         case = next(json.loads(line) for number, line in enumerate(lines) if number == index)
-    return finish(factories.run(factories.scenario(document=case["scenario"])), case["result"])
+    return run_of(case["scenario"], case["result"])
+
+
+def run_of(scenario: dict, result: dict) -> Run:
+    """Return a succeeded run of a scenario document with a result of it."""
+    return finish(factories.run(factories.scenario(document=scenario)), result)
 
 
 def finish(run: Run, result: dict) -> Run:
