@@ -4,47 +4,102 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from scheduler_core.controllers import Made, expand_jobs, group_plain_pods
 from scheduler_core.controllers.made import key_of
-from scheduler_core.model.pod import ShapeTable
+from scheduler_core.model.pod_info import PodReader, creation_of
 from scheduler_core.model.queue import HIERARCHY, HIERARCHY_WEIGHTS
-from scheduler_core.model.snapshot import Cluster
+from scheduler_core.model.snapshot import Cluster, NodeList
 from scheduler_core.model.timestamps import parse_time
+from scheduler_core.model.unmodelled import UNREAD_LISTS, unmodelled_notes
 
 Object = Mapping[str, Any]
+_NOTHING: Object = {}
+
 DEFAULT_SCHEDULER = "volcano"
 DEFAULT_NAMESPACE = "default"
 DEFAULT_QUEUE = "default"
+RESOLVED = "pod spec.priority resolved from priority class"
 
-LISTS = (
-    "nodes",
-    "queues",
-    "podgroups",
-    "pods",
-    "jobs",
-    "priorityclasses",
-    "resourcequotas",
-    "namespaces",
-    "poddisruptionbudgets",
-    "services",
-)
+WORKLOAD_PARTS = ("pods", "podgroups", "jobs", "namespaces", "controllers", *UNREAD_LISTS)
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """The nodes as the scheduler finds them.
+
+    Attributes
+    ----------
+    made_of : tuple
+        The parts of the document that they were made of.
+
+    """
+
+    made_of: tuple[Any, ...]
+    nodes: NodeList
+    changes: Counter[str]
+
+
+@dataclass(frozen=True)
+class Workloads:
+    """Pods and PodGroups as the scheduler finds them.
+
+    Attributes
+    ----------
+    made_of : tuple
+        The parts of the document that they were made of.
+    admitted : dict
+        Of pods that were changed, by the identity of the document's object: that object, the changed one, and
+        what is to be told about it.
+    newest : float
+        The newest creationTimestamp, seconds since 1970.
+    unmodelled : list of str
+        What they ask for that is not modelled.
+
+    """
+
+    made_of: tuple[Any, ...]
+    pods: Mapping[str, Object]
+    podgroups: Mapping[str, Object]
+    admitted: Mapping[int, tuple[Object, Object, str]]
+    changes: Counter[str]
+    newest: float
+    unmodelled: list[str]
 
 
 class Admission:
-    """One pass over the objects of a scenario; `notes` counts what was changed."""
+    """One pass over the objects of a scenario; `notes` says what was changed.
 
-    def __init__(self, document: Object) -> None:
+    Parameters
+    ----------
+    document : mapping
+        A scenario without errors. None of its objects may be edited afterwards.
+    before : Admission, optional
+        That of another scenario. What is made of the very same objects in both is taken from there; `before`
+        stays as it is.
+
+    """
+
+    def __init__(self, document: Object, before: Admission | None = None) -> None:
         self.document = document
         self.defaults = document.get("admission_defaults") is not False
         self.changes: Counter[str] = Counter()
         self.scheduler_order: list[str] = list(document.get("scheduler_names") or [DEFAULT_SCHEDULER])
-        self.scheduler_names = frozenset(self.scheduler_order)
         self.first_scheduler = self.scheduler_order[0]
         self.classes = {entry["metadata"]["name"]: entry for entry in self.items("priorityclasses")}
         self.default_class = next(
             (entry for entry in self.classes.values() if entry.get("globalDefault")), None
+        )
+        alike = before if before is not None and before._treatment() == self._treatment() else None
+        self.nodes: Nodes = self._nodes(None if alike is None else alike.nodes)
+        self.workloads: Workloads = self._workloads(None if alike is None else alike.workloads)
+        self.reader: PodReader = PodReader(
+            default_requests=self.defaults,
+            scheduler_names=frozenset(self.scheduler_order),
+            before=None if alike is None else alike.reader,
         )
 
     def items(self, name: str) -> Sequence[Object]:
@@ -55,31 +110,74 @@ class Admission:
 
     def cluster(self) -> Cluster:
         """Return the admitted objects."""
-        pods = {}
-        for entry in self.items("pods"):
-            pod = self.pod(entry)
-            pods[f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"] = pod
-        podgroups = {}
-        for entry in self.items("podgroups"):
-            podgroup = _namespaced(entry)
-            podgroups[f"{podgroup['metadata']['namespace']}/{podgroup['metadata']['name']}"] = podgroup
-        self.run_controllers(pods, podgroups)
+        text = self.document.get("now")
         return Cluster(
-            nodes=[self.node(entry) for entry in self.items("nodes")],
+            nodes=self.nodes.nodes,
             queues=self.queues(),
-            podgroups=podgroups,
-            pods=pods,
+            podgroups=self.workloads.podgroups,
+            pods=self.workloads.pods,
             priority_classes=self.items("priorityclasses"),
             resource_quotas=[_namespaced(entry) for entry in self.items("resourcequotas")],
             namespaces=self.items("namespaces"),
             pod_disruption_budgets=[_namespaced(entry) for entry in self.items("poddisruptionbudgets")],
             services=[_namespaced(entry) for entry in self.items("services")],
-            now=self.now(pods.values(), podgroups.values()),
-            shapes=ShapeTable(default_requests=self.defaults),
-            scheduler_names=self.scheduler_names,
+            now=parse_time(text) if text else self.workloads.newest,
+            reader=self.reader,
         )
 
-    def run_controllers(self, pods: dict[str, Object], podgroups: dict[str, Object]) -> None:
+    def notes(self) -> list[str]:
+        """Return what was changed, with counts."""
+        changes = self.changes + self.nodes.changes + self.workloads.changes
+        return [f"{change}: {count}" for change, count in sorted(changes.items())]
+
+    def _treatment(self) -> tuple[Any, ...]:
+        """Return what decides how each single object is treated."""
+        return self.defaults, self.scheduler_order, [id(entry) for entry in self.items("priorityclasses")]
+
+    def _nodes(self, before: Nodes | None) -> Nodes:
+        made_of = (self.document.get("nodes"),)
+        if before is not None and _same(before.made_of, made_of):
+            return before
+        changes: Counter[str] = Counter()
+        return Nodes(made_of, NodeList([self.node(entry, changes) for entry in self.items("nodes")]), changes)
+
+    def _workloads(self, before: Workloads | None) -> Workloads:
+        made_of = tuple(self.document.get(name) for name in WORKLOAD_PARTS)
+        if before is not None and _same(before.made_of, made_of):
+            return before
+        changes: Counter[str] = Counter()
+        admitted = {} if before is None else dict(before.admitted)
+        pods = {}
+        for entry in self.items("pods"):
+            pod = self._admitted_pod(entry, admitted, changes)
+            pods[f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"] = pod
+        podgroups = {}
+        for entry in self.items("podgroups"):
+            podgroup = _namespaced(entry)
+            podgroups[f"{podgroup['metadata']['namespace']}/{podgroup['metadata']['name']}"] = podgroup
+        self.run_controllers(pods, podgroups, changes)
+        newest = max(map(creation_of, (*pods.values(), *podgroups.values())), default=0.0)
+        unmodelled = unmodelled_notes(self.document, pods.values(), podgroups.values())
+        return Workloads(
+            made_of, pods, podgroups, admitted, changes, newest if isfinite(newest) else 0.0, unmodelled
+        )
+
+    def _admitted_pod(
+        self, pod: Object, admitted: dict[int, tuple[Object, Object, str]], changes: Counter[str]
+    ) -> Object:
+        known = admitted.get(id(pod))
+        if known is None:
+            changed, told = self.pod(pod)
+            if changed is pod:
+                return pod
+            known = admitted[id(pod)] = pod, changed, told
+        if known[2]:
+            changes[known[2]] += 1
+        return known[1]
+
+    def run_controllers(
+        self, pods: dict[str, Object], podgroups: dict[str, Object], changes: Counter[str]
+    ) -> None:
         """Add what Jobs lack; with `controllers` give plain pods their PodGroups, too."""
         jobs = self.items("jobs")
         if jobs:
@@ -91,7 +189,7 @@ class Admission:
                 class_values={name: int(entry.get("value") or 0) for name, entry in self.classes.items()},
                 scheduler_names=self.scheduler_order,
             )
-            self.take(made, pods, podgroups)
+            self.take(made, pods, podgroups, changes)
         if self.document.get("controllers") is True:
             made = group_plain_pods(
                 pods,
@@ -100,35 +198,27 @@ class Admission:
                 scheduler_names=self.scheduler_order,
                 default_requests=self.defaults,
             )
-            self.take(made, pods, podgroups)
+            self.take(made, pods, podgroups, changes)
 
-    def take(self, made: Made, pods: dict[str, Object], podgroups: dict[str, Object]) -> None:
+    def take(
+        self, made: Made, pods: dict[str, Object], podgroups: dict[str, Object], changes: Counter[str]
+    ) -> None:
         """Add what a controller made."""
-        pods.update((key_of(pod), self.pod(pod)) for pod in made.pods)
+        for entry in made.pods:
+            pod, told = self.pod(entry)
+            pods[key_of(entry)] = pod
+            if told:
+                changes[told] += 1
         podgroups.update((key_of(podgroup), podgroup) for podgroup in made.podgroups)
-        self.changes.update(made.notes)
-
-    def now(self, pods: Any, podgroups: Any) -> float:
-        """Return the scenario's clock: `now`, else the newest creationTimestamp of its pods and PodGroups."""
-        text = self.document.get("now")
-        if text:
-            return parse_time(text)
-        times = [
-            thing["metadata"].get("creationTimestamp") for things in (pods, podgroups) for thing in things
-        ]
-        return max((parse_time(time) for time in times if time), default=0.0)
-
-    def notes(self) -> list[str]:
-        """Return what was changed, with counts."""
-        return [f"{change}: {count}" for change, count in sorted(self.changes.items())]
+        changes.update(made.notes)
 
     # kind by kind
 
-    def node(self, node: Object) -> Object:
+    def node(self, node: Object, changes: Counter[str]) -> Object:
         """Return a node whose missing allocatable is its capacity."""
         status = node.get("status") or {}
         if self.defaults and status.get("allocatable") is None and status.get("capacity") is not None:
-            self.changes["node status.allocatable set from capacity"] += 1
+            changes["node status.allocatable set from capacity"] += 1
             return {**node, "status": {**status, "allocatable": status["capacity"]}}
         return node
 
@@ -167,36 +257,37 @@ class Admission:
             self.changes["queue hierarchy annotation rooted"] += 1
         return {**queue, **changed} if changed else queue
 
-    def pod(self, pod: Object) -> Object:
-        """Return a pod with namespace, uid, phase, scheduler name and priority."""
+    def pod(self, pod: Object) -> tuple[Object, str]:
+        """Return a pod with namespace, uid, phase, scheduler name and priority, and what to tell about it."""
         metadata, spec, status = pod["metadata"], pod.get("spec") or {}, pod.get("status") or {}
-        namespace = metadata.get("namespace") or DEFAULT_NAMESPACE
         changed: dict[str, Any] = {}
         if not metadata.get("namespace") or not metadata.get("uid"):
+            namespace = metadata.get("namespace") or DEFAULT_NAMESPACE
             uid = metadata.get("uid") or f"{namespace}-{metadata['name']}"
             changed["metadata"] = {**metadata, "namespace": namespace, "uid": uid}
-        changed_spec = {} if spec.get("schedulerName") else {"schedulerName": self.first_scheduler}
-        if self.defaults:
-            changed_spec.update(self.priority_of(spec))
-        if changed_spec or "spec" not in pod:
-            changed["spec"] = {**spec, **changed_spec}
+        priority = self.priority_of(spec) if self.defaults and spec.get("priority") is None else _NOTHING
+        if priority or not spec.get("schedulerName"):
+            scheduler = spec.get("schedulerName") or self.first_scheduler
+            changed["spec"] = {**spec, "schedulerName": scheduler, **priority}
         if not status.get("phase"):
             phase = "Running" if spec.get("nodeName") else "Pending"
             changed["status"] = {**status, "phase": phase}
-        return {**pod, **changed} if changed else pod
+        return {**pod, **changed} if changed else pod, RESOLVED if priority else ""
 
-    def priority_of(self, spec: Object) -> dict[str, Any]:
+    def priority_of(self, spec: Object) -> Object:
         """Return the priority and preemption policy that a pod gets from its class or the global default."""
-        if spec.get("priority") is not None:
-            return {}
         chosen = self.classes.get(spec.get("priorityClassName") or "", self.default_class)
         if chosen is None:
-            return {}
-        self.changes["pod spec.priority resolved from priority class"] += 1
+            return _NOTHING
         resolved: dict[str, Any] = {"priority": chosen.get("value") or 0}
         if spec.get("preemptionPolicy") is None and chosen.get("preemptionPolicy"):
             resolved["preemptionPolicy"] = chosen["preemptionPolicy"]
         return resolved
+
+
+def _same(some: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
+    """Tell whether these are the very same objects."""
+    return all(one is other for one, other in zip(some, others, strict=True))
 
 
 def _made_queue(name: str, reclaimable: bool) -> Object:

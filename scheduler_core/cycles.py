@@ -42,13 +42,15 @@ class Afterwards:
         self.termination_cycles = termination_cycles
         self.cycle_seconds = cycle_seconds
         self.terminating: dict[str, int] = {}
+        self.pods: dict[str, Object] = {}
 
     def advance(self, session: Session, cycle: int) -> None:
         """Write what cycle number `cycle` decided, at the clock of the next one."""
         cluster = self.cluster
         cluster.now += self.cycle_seconds
-        for job in session.jobs.values():
-            cluster.podgroups[job.key] = _podgroup_after(job)
+        after = {job.key: _podgroup_after(job) for job in session.jobs.values()}
+        cluster.podgroups = {**cluster.podgroups, **after}
+        cluster.pods = self.pods = dict(cluster.pods)
         evicted = {
             decision.pod
             for decision in session.decisions
@@ -59,13 +61,13 @@ class Afterwards:
                 if task.key in evicted:
                     continue
                 if task.status is TaskStatus.BINDING:
-                    cluster.pods[task.key] = _bound(task, format_time(cluster.now))
+                    self.pods[task.key] = _bound(task, format_time(cluster.now))
                 elif is_waiting(task):
                     self._nominate(task)
         self._terminate(cycle)
         for key in sorted(evicted):
             if self.termination_cycles > 0:
-                cluster.pods[key] = _evicted(cluster.pods[key], format_time(cluster.now))
+                self.pods[key] = _evicted(self.pods[key], format_time(cluster.now))
                 self.terminating[key] = cycle + self.termination_cycles
             else:
                 self._remove(key, cycle)
@@ -76,18 +78,18 @@ class Afterwards:
             self._remove(key, cycle)
 
     def _remove(self, key: str, cycle: int) -> None:
-        pod = self.cluster.pods.pop(key)
+        pod = self.pods.pop(key)
         if self.requeue:
-            self.cluster.pods[key] = _requeued(pod, cycle, format_time(self.cluster.now), self.cluster)
+            self.pods[key] = _requeued(pod, cycle, format_time(self.cluster.now), self.cluster)
 
     def _nominate(self, task: TaskInfo) -> None:
         if task.shape.gated:
             return
         nominated = task_reason(task)[2]
         if nominated:
-            pod = self.cluster.pods[task.key]
+            pod = self.pods[task.key]
             status = {**(pod.get("status") or {}), "nominatedNodeName": nominated}
-            self.cluster.pods[task.key] = {**pod, "status": status}
+            self.pods[task.key] = {**pod, "status": status}
 
 
 def _podgroup_after(job: JobInfo) -> Object:
@@ -132,6 +134,6 @@ def _requeued(pod: Object, cycle: int, now: str, cluster: Cluster) -> Object:
     metadata["uid"] = f"{_REQUEUED.sub('', metadata['uid'])}-re{cycle}"
     metadata["creationTimestamp"] = now
     spec = {name: value for name, value in pod["spec"].items() if name != "nodeName"}
-    if spec.get("schedulerName") not in cluster.scheduler_names:
-        spec["schedulerName"] = min(cluster.scheduler_names)
+    if spec.get("schedulerName") not in cluster.reader.scheduler_names:
+        spec["schedulerName"] = min(cluster.reader.scheduler_names)
     return {**pod, "metadata": metadata, "spec": spec, "status": {"phase": "Pending"}}

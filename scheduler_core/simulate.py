@@ -20,16 +20,13 @@ from scheduler_core.actions import (
 from scheduler_core.admission import Admission
 from scheduler_core.conf import MODELLED_PLUGINS, UNMODELLED_PLUGINS, SchedulerConf, parse_conf
 from scheduler_core.cycles import Afterwards
-from scheduler_core.errors import InputError, SchedulerPanic
 from scheduler_core.framework.closing import close_session
 from scheduler_core.framework.extender_calls import KEPT, ExtenderCalls, Post
 from scheduler_core.framework.session import Session
 from scheduler_core.model.snapshot import take_snapshot
-from scheduler_core.model.unmodelled import unmodelled_notes
 from scheduler_core.plugins.registry import OPENERS
 from scheduler_core.resource import quantities
 from scheduler_core.trace import Trace
-from scheduler_core.validate import problems
 
 ENGINE_VERSION = "1.15.1+1"
 
@@ -71,47 +68,25 @@ class Options:
     extender: Post | None = None
 
 
-def simulate_document(document: Mapping[str, Any], options: Options = Options()) -> dict[str, Any]:
-    """Return the result of a scenario; one that cannot be simulated has the key `error`.
+class Simulation:
+    """The sessions of one scenario, one after the other.
 
     Parameters
     ----------
     document : mapping
-        A scenario whose `scheduler_conf` is a structure, or missing for Volcano's default.
+        A scenario without errors.
+    admission : Admission
+        Its objects.
     options : Options
         How it is simulated.
 
     """
-    told: dict[str, Any] = {"name": str(document.get("name") or "") if isinstance(document, Mapping) else ""}
-    errors = [problem.message for problem in problems(document) if problem.severity == "error"]
-    if errors:
-        others = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-        return {"name": told["name"], "error": errors[0] + others, "notes": []}
-    try:
-        return Simulation(document, options).run(told)
-    except SchedulerPanic as error:
-        return {
-            "name": told["name"],
-            "error": f"Volcano would crash here: {error}",
-            "notes": told.get("notes", []),
-        }
-    except InputError as error:
-        return {"name": told["name"], "error": str(error), "notes": told.get("notes", [])}
 
-
-class Simulation:
-    """The sessions of one scenario, one after the other."""
-
-    def __init__(self, document: Mapping[str, Any], options: Options) -> None:
+    def __init__(self, document: Mapping[str, Any], admission: Admission, options: Options) -> None:
         self.options = options
         self.conf = parse_conf(document.get("scheduler_conf"))
-        admission = Admission(document)
         self.cluster = admission.cluster()
-        self.notes = [
-            *admission.notes(),
-            *plugin_notes(self.conf),
-            *unmodelled_notes(document, self.cluster.pods.values(), self.cluster.podgroups.values()),
-        ]
+        self.notes = [*admission.notes(), *plugin_notes(self.conf), *admission.workloads.unmodelled]
         self.cycles = options.cycles if options.cycles is not None else int(document.get("cycles") or 1)
         self.afterwards = Afterwards(
             self.cluster,
@@ -121,6 +96,15 @@ class Simulation:
         )
         self.calls = ExtenderCalls(options.extender)
         self.kept: dict[str, Any] = {KEPT: self.calls}
+
+    def figures(self, told: dict[str, Any]) -> dict[str, Any]:
+        """Return what the plugins make of the queues when the first session opens."""
+        told["notes"] = self.notes
+        session = self._open()
+        told["at_open"] = shown.state(session)
+        if session.trace is not None:
+            told["explain"] = {"deserved": shown.plain(session.trace.deserved)}
+        return told
 
     def run(self, told: dict[str, Any]) -> dict[str, Any]:
         """Return the result of all cycles."""

@@ -22,7 +22,8 @@ from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.victims import Verdict, ask_victims
 from scheduler_core.framework.worklist import WorkList, active_jobs, pending_tasks, task_heap
-from scheduler_core.model.job import PREEMPTABLE, JobInfo, TaskInfo
+from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.pod_info import PREEMPTABLE
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.resource import MIN_RESOURCE, Resource, total_of
 

@@ -18,7 +18,7 @@ from scheduler_core.controllers.made import (
 )
 from scheduler_core.controllers.usage import as_quantities, pod_usage
 from scheduler_core.controllers.vcjob import BUDGETS, INHERITED_ANNOTATIONS, INHERITED_LABELS
-from scheduler_core.model.snapshot import GROUP_NAME
+from scheduler_core.model.pod_info import GROUP_NAME
 
 
 def group_plain_pods(

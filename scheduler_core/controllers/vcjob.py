@@ -13,7 +13,7 @@ from typing import Any
 from scheduler_core.controllers.made import DEFAULT_QUEUE, Made, Object, key_of, namespaced_queue, picked
 from scheduler_core.controllers.usage import Amounts, add, as_quantities, pod_usage
 from scheduler_core.model.annotations import MAX_UNAVAILABLE, MIN_AVAILABLE, REVOCABLE_ZONE
-from scheduler_core.model.snapshot import GROUP_NAME
+from scheduler_core.model.pod_info import GROUP_NAME
 
 OVER = frozenset({"Completed", "Completing", "Failed", "Terminated", "Terminating", "Aborted", "Aborting"})
 BUDGETS = (MIN_AVAILABLE, MAX_UNAVAILABLE)

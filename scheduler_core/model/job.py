@@ -10,17 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scheduler_core.conf import parse_bool
 from scheduler_core.model.pod import PodShape
+from scheduler_core.model.pod_info import PodInfo, flag_of
 from scheduler_core.model.status import ALLOCATED_STATUSES, READY_STATUSES, VALID_STATUSES, TaskStatus
 from scheduler_core.resource import PODS, Resource, exceeded_part, is_scalar_name, total_of
 
 if TYPE_CHECKING:
     from scheduler_core.model.fit import FitErrors
 
-TASK_SPEC = "volcano.sh/task-spec"
-TASK_PRIORITY = "volcano.sh/task-priority"
-PREEMPTABLE = "volcano.sh/preemptable"
 NO_NODE = -1
 
 
@@ -55,27 +52,23 @@ class TaskInfo:
         "uid",
     )
 
-    def __init__(self, pod: Mapping[str, Any], shape: PodShape, status: TaskStatus, creation: float) -> None:
-        metadata = pod["metadata"]
-        self.uid: str = metadata["uid"]
-        self.namespace: str = metadata["namespace"]
-        self.name: str = metadata["name"]
-        self.key = f"{self.namespace}/{self.name}"
-        self.pod = pod
+    def __init__(self, info: PodInfo, shape: PodShape) -> None:
+        self.uid = info.uid
+        self.namespace = info.namespace
+        self.name = info.name
+        self.key = info.key
+        self.pod = info.pod
         self.shape = shape
         self.job: JobInfo | None = None
-        self.status = status
-        self.creation = creation
+        self.status = self.node_status = info.status
+        self.creation = info.creation
         self.node = NO_NODE
-        self.node_name: str = pod["spec"].get("nodeName") or ""
-        self.node_status = status
+        self.node_name = info.node_name
         self.eviction_occurred = False
         self.last_transaction: Transaction | None = None
-        annotations = metadata.get("annotations") or {}
-        labels = metadata.get("labels") or {}
-        self.role: str = annotations.get(TASK_SPEC) or labels.get(TASK_SPEC) or ""
-        self.priority = _task_priority(pod["spec"], annotations)
-        self.preemptable = flag_of(annotations, labels, default=True)
+        self.role = info.role
+        self.priority = info.priority
+        self.preemptable = info.preemptable
 
     def __repr__(self) -> str:
         return f"TaskInfo({self.key}, {self.status.label})"
@@ -117,25 +110,6 @@ def pod_index(name: str) -> int | None:
     last = parts[-1]
     digits = last[1:] if last[:1] == "+" else last
     return int(last) if digits.isascii() and digits.isdigit() and abs(int(last)) < 2**63 else None
-
-
-def _task_priority(spec: Mapping[str, Any], annotations: Mapping[str, str]) -> int:
-    text = annotations.get(TASK_PRIORITY)
-    if text is not None:
-        digits = text[1:] if text[:1] in "+-" else text
-        if digits.isascii() and digits.isdigit() and -(2**31) <= int(text) < 2**31:
-            return int(text)
-    priority = spec.get("priority")
-    return 1 if priority is None else int(priority)
-
-
-def flag_of(annotations: Mapping[str, str], labels: Mapping[str, str], *, default: bool) -> bool:
-    """Return the `volcano.sh/preemptable` flag: the annotation, else the label, else `default`.
-
-    Unparsable is False.
-    """
-    text = annotations.get(PREEMPTABLE, labels.get(PREEMPTABLE))
-    return default if text is None else bool(parse_bool(text))
 
 
 class JobInfo:

@@ -102,7 +102,7 @@ class Mirror:
         self.nodes = nodes
         self.labels = NodeLabels(nodes.names, nodes.objects)
         self.taints = NodeTaints(nodes.objects)
-        self.default_requests = cluster.shapes.default_requests
+        self.default_requests = cluster.reader.default_requests
         tables = [(node.get("status") or {}).get("allocatable") or {} for node in nodes.objects]
         self.allocatable = np.array(
             [
@@ -114,7 +114,7 @@ class Mirror:
         self.namespaces = namespace_labels(cluster.namespaces)
         self.services = [_Service(service) for service in cluster.services]
         self._reader = AffinityReader(self.namespaces, merges_label_keys=self.default_requests)
-        shapes = list(cluster.shapes.shapes.values())
+        shapes = snapshot.shapes
         self._keys = frozenset(key for shape in shapes for key in shape.fact("selected", _selected_keys))
         self._keys |= {key for service in self.services for key in service.selector.labels()}
         self.selecting = bool(self._keys) or any(has_pod_affinity(shape.spec) for shape in shapes)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Mapping
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -69,10 +70,13 @@ class PodShape:
         self.gated_by_others = bool(gates) and gates != [QUEUE_ALLOCATION_GATE]
         self.facts: dict[str, Any] = {}
 
-    def place_on(self, axis: ResourceAxis) -> None:
-        """Write the request as a row of `axis`."""
-        self.row = axis.row(self.request)
-        self.demand = np.where(axis.named(self.request), self.row, -np.inf)
+    def on_axis(self, axis: ResourceAxis, number: int) -> PodShape:
+        """Return the same shape with its request as a row of `axis` and a number of its own."""
+        placed = copy(self)
+        placed.number = number
+        placed.row = axis.row(self.request)
+        placed.demand = np.where(axis.named(self.request), placed.row, -np.inf)
+        return placed
 
     def fact(self, name: str, work_out: Any) -> Any:
         """Return what `work_out(spec)` says of this shape, worked out once and kept under `name`."""
@@ -82,11 +86,20 @@ class PodShape:
 
 
 class ShapeTable:
-    """Every shape seen so far; kept over cycles so that a shape is read once."""
+    """Every shape seen so far, so that each is read once.
 
-    def __init__(self, *, default_requests: bool) -> None:
+    Parameters
+    ----------
+    default_requests : bool
+        Requests that a container lacks are its limits.
+    before : ShapeTable, optional
+        One whose shapes are known from the start; it is left as it is.
+
+    """
+
+    def __init__(self, *, default_requests: bool, before: ShapeTable | None = None) -> None:
         self.default_requests = default_requests
-        self.shapes: dict[Any, PodShape] = {}
+        self.shapes: dict[Any, PodShape] = {} if before is None else dict(before.shapes)
 
     def shape_of(self, spec: Mapping[str, Any]) -> PodShape:
         """Return the shape of a pod's specification."""

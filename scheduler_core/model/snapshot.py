@@ -5,20 +5,26 @@ Source: volcano ``pkg/scheduler/cache/cache.go`` (Snapshot), ``cache/event_handl
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from scheduler_core.model.axis import ResourceAxis
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.node import NodeTable, allocatable_of
-from scheduler_core.model.pod import ShapeTable
+from scheduler_core.model.pod import PodShape
+from scheduler_core.model.pod_info import PodReader, creation_of
 from scheduler_core.model.queue import QueueInfo
-from scheduler_core.model.status import COMPLETED_STATUSES, status_of
-from scheduler_core.model.timestamps import parse_time
+from scheduler_core.model.status import COMPLETED_STATUSES
 from scheduler_core.resource import Resource
 
-GROUP_NAME = "scheduling.k8s.io/group-name"
+
+class NodeList:
+    """The nodes by name, in byte order, and what each offers; never changed."""
+
+    def __init__(self, nodes: Iterable[Mapping[str, Any]]) -> None:
+        self.objects = sorted(nodes, key=lambda node: str(node["metadata"]["name"]))
+        self.allocatable = [allocatable_of(node) for node in self.objects]
 
 
 @dataclass
@@ -27,27 +33,29 @@ class Cluster:
 
     Attributes
     ----------
-    pods : dict
-        Pods by namespace/name; a changed pod is replaced, never edited in place.
-    podgroups : dict
-        PodGroups by namespace/name, likewise.
+    nodes : NodeList
+        The nodes by name, with what they offer.
+    pods, podgroups : dict
+        Pods and PodGroups by namespace/name. Neither an object nor the dict is ever edited: a change makes
+        new ones.
+    reader : PodReader
+        What is known of the pods' objects, kept from cycle to cycle.
     now : float
         The clock, seconds since 1970.
 
     """
 
-    nodes: Sequence[Mapping[str, Any]]
+    nodes: NodeList
     queues: Sequence[Mapping[str, Any]]
-    podgroups: dict[str, Mapping[str, Any]]
-    pods: dict[str, Mapping[str, Any]]
+    podgroups: Mapping[str, Mapping[str, Any]]
+    pods: Mapping[str, Mapping[str, Any]]
     priority_classes: Sequence[Mapping[str, Any]]
     resource_quotas: Sequence[Mapping[str, Any]]
     namespaces: Sequence[Mapping[str, Any]]
     pod_disruption_budgets: Sequence[Mapping[str, Any]]
     services: Sequence[Mapping[str, Any]]
     now: float
-    shapes: ShapeTable
-    scheduler_names: frozenset[str] = frozenset({"volcano"})
+    reader: PodReader
 
 
 @dataclass
@@ -56,6 +64,8 @@ class Snapshot:
 
     Attributes
     ----------
+    shapes : list of PodShape
+        Of the known pods; the position is the shape's number.
     jobs : dict
         Jobs whose PodGroup and queue exist, by key, ascending.
     queues : dict
@@ -66,6 +76,7 @@ class Snapshot:
     axis: ResourceAxis
     nodes: NodeTable
     allocatable: list[Resource]
+    shapes: list[PodShape]
     queues: dict[str, QueueInfo]
     jobs: dict[str, JobInfo]
 
@@ -75,45 +86,23 @@ class Snapshot:
         return self.cluster.now
 
 
-def creation_of(thing: Mapping[str, Any]) -> float:
-    """Return when an object was made; one without a creationTimestamp is the oldest of all."""
-    text = thing["metadata"].get("creationTimestamp")
-    return parse_time(text) if text else float("-inf")
-
-
 def take_snapshot(cluster: Cluster) -> Snapshot:
     """Return the snapshot of a cluster at its present clock."""
-    objects = sorted(cluster.nodes, key=lambda node: str(node["metadata"]["name"]))
-    allocatable = [allocatable_of(node) for node in objects]
+    roster = cluster.reader.roster(cluster.pods)
+    allocatable = cluster.nodes.allocatable
+    axis = ResourceAxis([*allocatable, *(shape.request for shape in roster.shapes)])
+    shapes = roster.shapes_on(axis)
+    nodes = NodeTable(cluster.nodes.objects, allocatable, axis)
     queues = {queue["metadata"]["name"]: QueueInfo(queue, creation_of(queue)) for queue in cluster.queues}
     queues = dict(sorted(queues.items()))
-    tasks = [_task_of(pod, cluster) for pod in cluster.pods.values() if _is_known(pod, cluster)]
-    tasks.sort(key=lambda task: task.uid)
-    shapes = {task.shape.number: task.shape for task in tasks}.values()
-    axis = ResourceAxis([*allocatable, *(shape.request for shape in shapes)])
-    for shape in shapes:
-        shape.place_on(axis)
-    nodes = NodeTable(objects, allocatable, axis)
-    snapshot = Snapshot(cluster, axis, nodes, allocatable, queues, _jobs_of(cluster, queues))
-    for task in tasks:
-        _file(task, snapshot)
+    jobs = _jobs_of(cluster, queues)
+    tasks = [TaskInfo(info, shapes[number]) for info, number in zip(roster.pods, roster.numbers, strict=True)]
+    for task, info in zip(tasks, roster.pods, strict=True):
+        job = jobs.get(info.job_key)
+        if job is not None:
+            job.add_task(task)
     nodes.load([t for t in tasks if t.status not in COMPLETED_STATUSES and t.node_name in nodes.index])
-    return snapshot
-
-
-def _is_known(pod: Mapping[str, Any], cluster: Cluster) -> bool:
-    spec = pod["spec"]
-    return bool(spec.get("nodeName")) or spec.get("schedulerName") in cluster.scheduler_names
-
-
-def _task_of(pod: Mapping[str, Any], cluster: Cluster) -> TaskInfo:
-    spec, metadata = pod["spec"], pod["metadata"]
-    status = status_of(
-        (pod.get("status") or {}).get("phase") or "",
-        deleting=bool(metadata.get("deletionTimestamp")),
-        has_node=bool(spec.get("nodeName")),
-    )
-    return TaskInfo(pod, cluster.shapes.shape_of(spec), status, creation_of(pod))
+    return Snapshot(cluster, axis, nodes, allocatable, shapes, queues, jobs)
 
 
 def _jobs_of(cluster: Cluster, queues: Mapping[str, QueueInfo]) -> dict[str, JobInfo]:
@@ -138,11 +127,3 @@ def job_priorities(classes: Sequence[Mapping[str, Any]]) -> tuple[int, dict[str,
         if entry.get("globalDefault"):
             default = value
     return default, by_class
-
-
-def _file(task: TaskInfo, snapshot: Snapshot) -> None:
-    """Give a task to the job that its annotation names, if that is in the session."""
-    group = task.annotations().get(GROUP_NAME)
-    job = snapshot.jobs.get(f"{task.namespace}/{group}") if group else None
-    if job is not None:
-        job.add_task(task)

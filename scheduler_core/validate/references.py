@@ -8,8 +8,8 @@ from typing import Any
 
 from scheduler_core.admission_rules import QueueAdmission
 from scheduler_core.conf import SchedulerConf
+from scheduler_core.model.pod_info import GROUP_NAME
 from scheduler_core.model.queue import ROOT
-from scheduler_core.model.snapshot import GROUP_NAME
 from scheduler_core.problem import Place
 from scheduler_core.validate.fields import INT32, is_object
 from scheduler_core.validate.kinds import KINDS, NAMESPACED

@@ -45,7 +45,7 @@ class Cluster:
         self.pods = admitted.pods
         self.nodes = {
             node["metadata"]["name"]: Resource.from_list(node["status"]["allocatable"])
-            for node in admitted.nodes
+            for node in admitted.nodes.objects
         }
         self.queues = {queue["metadata"]["name"]: queue for queue in admitted.queues}
         self.requests = {

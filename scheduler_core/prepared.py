@@ -1,0 +1,124 @@
+"""How is the next what-if answered without reading again what did not change?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from scheduler_core.admission import Admission
+from scheduler_core.errors import InputError, SchedulerPanic
+from scheduler_core.simulate import Options, Simulation
+from scheduler_core.validate import problems
+
+Result = dict[str, Any]
+DEFAULTS = Options()
+
+
+class Prepared:
+    """A scenario document that was read once and serves many variants of itself.
+
+    A variant is given as the parts of the document that differ, whole lists under their names: ``{"queues":
+    [...]}``, ``{"scheduler_conf": {...}}``, ``{"pods": [*others, changed]}``. Every object that a variant
+    takes over as it is, the very same object, is neither checked nor read again. What a variant gives is byte
+    for byte what a run of ``{**document, **changes}`` from scratch would give.
+
+    Objects that were handed over must never be edited: a change is a new object. Variants leave no trace, so
+    one `Prepared` may serve several threads.
+
+    Parameters
+    ----------
+    document : mapping
+        A scenario as `simulate_document` takes it. It may have errors; then every variant that still has them
+        answers with `error`.
+
+    """
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self.document = document
+        self._admission = None if _errors(document) else _admission_of(document)
+
+    def simulate(self, changes: Mapping[str, Any] | None = None, options: Options = DEFAULTS) -> Result:
+        """Return the result of a variant; one that cannot be simulated has the key `error`.
+
+        Parameters
+        ----------
+        changes : mapping, optional
+            The parts of the document that differ; None or empty: the document itself.
+        options : Options
+            How it is simulated.
+
+        """
+        return self._answer(changes, options, Simulation.run)
+
+    def figures(self, changes: Mapping[str, Any] | None = None, options: Options = DEFAULTS) -> Result:
+        """Return a variant's queues as the first session finds them, without running any action.
+
+        The answer has `name`, `notes`, `at_open` (queues with deserved, real capability, share and more, as
+        in a result) and, unless explanations are off, ``explain.deserved``; or `error`.
+        """
+        return self._answer(changes, options, Simulation.figures)
+
+    def _answer(
+        self,
+        changes: Mapping[str, Any] | None,
+        options: Options,
+        ask: Callable[[Simulation, Result], Result],
+    ) -> Result:
+        document = {**self.document, **changes} if changes else self.document
+        told: Result = {"name": _name_of(document)}
+        errors = _errors(document)
+        if errors:
+            others = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+            return {**told, "error": errors[0] + others, "notes": []}
+        try:
+            return ask(Simulation(document, Admission(document, self._admission), options), told)
+        except SchedulerPanic as error:
+            return _stopped(told, f"Volcano would crash here: {error}")
+        except InputError as error:
+            return _stopped(told, str(error))
+
+
+def prepare(document: Mapping[str, Any]) -> Prepared:
+    """Return a document read once, to be asked for many variants of it: see `Prepared`.
+
+    Examples
+    --------
+    >>> prepared = prepare({"queues": [{"metadata": {"name": "a"}, "spec": {"weight": 3}}]})
+    >>> prepared.simulate()["notes"][:1]
+    ['queue default added (default_queues): 1']
+
+    """
+    return Prepared(document)
+
+
+def simulate_document(document: Mapping[str, Any], options: Options = DEFAULTS) -> Result:
+    """Return the result of a scenario; one that cannot be simulated has the key `error`.
+
+    Parameters
+    ----------
+    document : mapping
+        A scenario whose `scheduler_conf` is a structure, or missing for Volcano's default.
+    options : Options
+        How it is simulated.
+
+    """
+    return Prepared(document).simulate(options=options)
+
+
+def _name_of(document: Mapping[str, Any]) -> str:
+    return str(document.get("name") or "") if isinstance(document, Mapping) else ""
+
+
+def _admission_of(document: Mapping[str, Any]) -> Admission | None:
+    try:
+        return Admission(document)
+    except InputError:
+        return None
+
+
+def _errors(document: Mapping[str, Any]) -> list[str]:
+    return [problem.message for problem in problems(document) if problem.severity == "error"]
+
+
+def _stopped(told: Result, error: str) -> Result:
+    return {"name": told["name"], "error": error, "notes": told.get("notes", [])}

@@ -1,0 +1,199 @@
+"""Does a variant of a prepared document give the bytes of a run from scratch?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from scheduler_core import Options, encode, prepare, simulate_document
+from scheduler_core.__main__ import entries
+from tests.builders import Object, node, pod, podgroup, queue, scenario
+from tests.shared import ROOT
+
+FAMILIES = ("mixed", "switches", "capacity_hierarchy", "hdrf", "preempt", "cycles", "targeted", "mutated")
+EACH = 5
+EDITS = 6
+
+
+def documents() -> list[Object]:
+    """Return a few recorded scenarios of each family."""
+    cases = ROOT / "tests" / "fidelity" / "cases"
+    return [
+        entry.scenario
+        for family in FAMILIES
+        for entry, _ in zip(entries(str(cases / f"{family}.jsonl.gz")), range(EACH), strict=False)
+    ]
+
+
+# Each edit returns parts of the document that differ; what it does not touch stays the same object.
+
+
+def replaced(document: Object, name: str, dice: Random, change: Callable[[Object], Object]) -> Object:
+    things = list(document.get(name) or [])
+    if things:
+        number = dice.randrange(len(things))
+        things[number] = change(things[number])
+    return {name: things}
+
+
+def with_spec(thing: Object, **fields: object) -> Object:
+    return {**thing, "spec": {**(thing.get("spec") or {}), **fields}}
+
+
+def weigh(document: Object, dice: Random) -> Object:
+    return replaced(document, "queues", dice, lambda entry: with_spec(entry, weight=dice.randrange(9)))
+
+
+def limit(document: Object, dice: Random) -> Object:
+    amounts = {"cpu": str(dice.randrange(1, 40)), "memory": f"{dice.randrange(1, 90)}Gi"}
+    field = dice.choice(("capability", "deserved", "guarantee"))
+    value = {"resource": amounts} if field == "guarantee" else amounts
+    return replaced(document, "queues", dice, lambda entry: with_spec(entry, **{field: value}))
+
+
+def close(document: Object, dice: Random) -> Object:
+    return replaced(document, "queues", dice, lambda entry: {**entry, "status": {"state": "Closed"}})
+
+
+def drop_queue(document: Object, dice: Random) -> Object:
+    queues = list(document.get("queues") or [])
+    return {"queues": queues[1:] if dice.random() < 0.5 else queues[:-1]}
+
+
+def configure(document: Object, dice: Random) -> Object:
+    conf = dict(document.get("scheduler_conf") or {"actions": "enqueue, allocate", "tiers": []})
+    actions = ["enqueue", "allocate", "preempt", "reclaim", "backfill"]
+    conf["actions"] = ", ".join(dice.sample(actions, dice.randrange(1, 6)))
+    conf["tiers"] = conf["tiers"][: dice.randrange(1, 3)]
+    return {"scheduler_conf": conf}
+
+
+def resize_pod(document: Object, dice: Random) -> Object:
+    requests = {"cpu": f"{dice.randrange(1, 4000)}m", "memory": f"{dice.randrange(1, 9)}Gi"}
+    containers = [{"name": "main", "image": "new", "resources": {"requests": requests}}]
+    return replaced(document, "pods", dice, lambda entry: with_spec(entry, containers=containers))
+
+
+def drop_pods(document: Object, dice: Random) -> Object:
+    return {"pods": [entry for entry in document.get("pods") or [] if dice.random() < 0.8]}
+
+
+def add_job(document: Object, dice: Random) -> Object:
+    names = [entry["metadata"]["name"] for entry in document.get("queues") or []] or ["default"]
+    group = podgroup("added", queue=dice.choice(names), min_member=2)
+    members = [
+        pod(f"added-{number}", group="added", cpu=1, memory="1Gi", gpu=dice.randrange(2))
+        for number in range(3)
+    ]
+    return {
+        "podgroups": [*(document.get("podgroups") or []), group],
+        "pods": [*(document.get("pods") or []), *members],
+    }
+
+
+def move_job(document: Object, dice: Random) -> Object:
+    names = [entry["metadata"]["name"] for entry in document.get("queues") or []] or ["default"]
+    return replaced(
+        document, "podgroups", dice, lambda entry: with_spec(entry, queue=dice.choice(names), minMember=1)
+    )
+
+
+def drop_node(document: Object, dice: Random) -> Object:
+    nodes = document.get("nodes") or []
+    gone = dice.randrange(len(nodes)) if nodes else 0
+    return {"nodes": [entry for number, entry in enumerate(nodes) if number != gone]}
+
+
+def reclass(document: Object, dice: Random) -> Object:
+    return replaced(document, "priorityclasses", dice, lambda entry: {**entry, "value": dice.randrange(2000)})
+
+
+def set_up(document: Object, dice: Random) -> Object:
+    settings = {
+        "cycles": dice.randrange(1, 4),
+        "evicted": dice.choice(("requeue", "delete")),
+        "admission_defaults": dice.random() < 0.5,
+        "scheduler_names": dice.choice((["volcano"], ["other", "volcano"])),
+        "controllers": dice.random() < 0.5,
+        "now": "2026-01-03T00:00:00Z",
+    }
+    chosen = dice.choice(list(settings))
+    return {chosen: settings[chosen]}
+
+
+def spoil(document: Object, dice: Random) -> Object:
+    return replaced(document, "queues", dice, lambda entry: with_spec(entry, weight=-1))
+
+
+def name_twice(document: Object, dice: Random) -> Object:
+    pods = document.get("pods") or []
+    return {"pods": [*pods, *pods[:1]]}
+
+
+ALL = (
+    weigh,
+    limit,
+    close,
+    drop_queue,
+    configure,
+    resize_pod,
+    drop_pods,
+    add_job,
+    move_job,
+    drop_node,
+    reclass,
+    set_up,
+    spoil,
+    name_twice,
+)
+
+
+def from_scratch(document: Object, changes: Object, options: Options) -> bytes:
+    """Return what a run of a copy gives that shares no object with the document."""
+    return encode(simulate_document(json.loads(json.dumps({**document, **changes})), options))
+
+
+@pytest.mark.parametrize("explain", [True, False], ids=["explained", "bare"])
+def test_variants_give_the_bytes_of_runs_from_scratch(*, explain: bool) -> None:
+    dice = Random(5)  # noqa: S311 - the same edits every time
+    options, done = Options(explain=explain), 0
+    for document in documents():
+        prepared = prepare(document)
+        for _ in range(EDITS):
+            changes: Object = {}
+            for edit in dice.sample(ALL, dice.randrange(1, 4)):
+                changes |= edit({**document, **changes}, dice)
+            expected = from_scratch(document, changes, options)
+            assert encode(prepared.simulate(changes, options)) == expected, (document["name"], changes.keys())
+            done += 1
+    assert done >= 200
+
+
+def test_variants_leave_no_trace() -> None:
+    for document in documents()[::3]:
+        prepared = prepare(document)
+        before = encode(prepared.simulate())
+        for edit in ALL:
+            prepared.simulate(edit(document, Random(1)))  # noqa: S311 - the same edits every time
+        assert encode(prepared.simulate()) == before == from_scratch(document, {}, Options())
+
+
+def test_a_document_with_an_error_can_be_mended_by_a_variant() -> None:
+    prepared = prepare(scenario(nodes=[node("n0", cpu=1)], queues=[queue("a", weight=-1)]))
+    assert "weight" in prepared.simulate()["error"]
+    assert "error" not in prepared.simulate({"queues": [queue("a", weight=1)]})
+
+
+def test_figures_are_those_of_a_result_at_open() -> None:
+    for document in documents()[::2]:
+        prepared, options = prepare(document), Options(cycles=1)
+        figures, result = prepared.figures(options=options), prepared.simulate(options=options)
+        if "error" in result:
+            continue
+        cycle = result["cycles"][0]
+        assert figures["notes"] == result["notes"]
+        assert figures["at_open"] == cycle["at_open"]
+        assert figures["explain"]["deserved"] == cycle["explain"]["deserved"]
