@@ -1,0 +1,21 @@
+"""Why did a run decide so, and what would change it? Pure functions of a scenario and its result."""
+
+from scheduler_core.explain.deserved import derivation
+from scheduler_core.explain.picture import Unknown
+from scheduler_core.explain.reasons import REASONS
+from scheduler_core.explain.replay import state_at
+from scheduler_core.explain.stories import job_story, node_story, pod_story, queue_story
+from scheduler_core.explain.victims import flow, victim_story
+
+__all__ = [
+    "REASONS",
+    "Unknown",
+    "derivation",
+    "flow",
+    "job_story",
+    "node_story",
+    "pod_story",
+    "queue_story",
+    "state_at",
+    "victim_story",
+]

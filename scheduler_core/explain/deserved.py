@@ -1,0 +1,132 @@
+"""How did a queue come to what it deserves?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scheduler_core.explain.picture import Object, Picture
+from scheduler_core.explain.reasons import Reason, reason
+from scheduler_core.explain.wording import counted, listed, said_all
+from scheduler_core.model.queue import ROOT
+
+_LIMITS = {
+    "realCapability": "its real capability caps",
+    "request": "its request caps",
+    "guarantee": "its guarantee lifts",
+}
+
+
+def derivation(document: Object, result: Object, queue: str, *, cycle: int | None = None) -> dict[str, Any]:
+    """Return the steps by which a queue came to what it deserves, and each plugin's in one sentence.
+
+    Returns
+    -------
+    dict
+        `queue`, `cycle`, `plugin`, `deserved`, `summary` (a reason), `steps` (rounds of proportion or levels
+        of capacity, each naming its `plugin`), `tree` (levels of hierarchical drf) and `tree_summary` (a
+        reason, None without such a tree).
+
+    """
+    picture = Picture(document, result, cycle)
+    return derived(picture, queue)
+
+
+def derived(picture: Picture, queue: str) -> dict[str, Any]:
+    """Return what `derivation` returns."""
+    every: Sequence[Object] = picture.explain.get("deserved", {}).get(queue) or ()
+    steps = [step for step in every if step["plugin"] == picture.queue_plugin]
+    tree = [step for step in every if step["plugin"] == "drf"]
+    entry = picture.queues("at_open").get(queue)
+    return {
+        "queue": queue,
+        "cycle": picture.number,
+        "plugin": picture.queue_plugin,
+        "deserved": entry["deserved"] if entry is not None else {},
+        "summary": _summary(picture, queue, steps),
+        "steps": steps,
+        "tree": tree,
+        "tree_summary": _tree_summary(queue, tree) if tree else None,
+    }
+
+
+def _summary(picture: Picture, queue: str, steps: Sequence[Object]) -> Reason:
+    if not steps:
+        return reason(
+            "deserved.unknown",
+            f"Nothing was worked out for queue {queue}: "
+            + (
+                "it has no job in this session." if picture.queue_plugin else "no plugin divides the cluster."
+            ),
+        )
+    if picture.queue_plugin == "proportion":
+        return _by_weight(queue, steps)
+    return _by_quota(queue, steps, tree="children" in picture.queues("at_open").get(queue, {}))
+
+
+def _by_weight(queue: str, rounds: Sequence[Object]) -> Reason:
+    first, last = rounds[0], rounds[-1]
+    part = f"weight {first['weight']} of {_plain(first['weight_sum'])}"
+    state = "then it was met" if last["met"] else "then nothing was left to divide"
+    text = (
+        f"Queue {queue} deserves {said_all(last['deserved'])}: {part}, in {counted(len(rounds), 'round')}; "
+        f"{state}{_clipped(last['clipped_by'])}."
+    )
+    return reason(
+        "deserved.proportion",
+        text,
+        {
+            "weight": first["weight"],
+            "weight_sum": first["weight_sum"],
+            "rounds": len(rounds),
+            "deserved": last["deserved"],
+            "clipped_by": last["clipped_by"],
+        },
+    )
+
+
+def _by_quota(queue: str, levels: Sequence[Object], *, tree: bool) -> Reason:
+    last = levels[-1]
+    stated = said_all(last["stated"])
+    if last["queue"] == ROOT and tree:
+        return reason(
+            "deserved.capacity",
+            f"Queue {queue} deserves {said_all(last['deserved'])}: the sum of what its children deserve.",
+            {"deserved": last["deserved"], "realCapability": last["realCapability"]},
+        )
+    origin = "as it states" if stated == said_all(last["deserved"]) else f"it states {stated}"
+    path = f" below {' / '.join(level['queue'] for level in levels[:-1])}" if len(levels) > 1 else ""
+    return reason(
+        "deserved.capacity",
+        f"Queue {queue}{path} deserves {said_all(last['deserved'])}: {origin}{_clipped(last['clipped_by'])}; "
+        f"it can reach {said_all(last['realCapability'])} at most.",
+        {
+            "stated": last["stated"],
+            "deserved": last["deserved"],
+            "guarantee": last["guarantee"],
+            "realCapability": last["realCapability"],
+            "clipped_by": last["clipped_by"],
+        },
+    )
+
+
+def _clipped(clipped: Mapping[str, str]) -> str:
+    by_limit: dict[str, list[str]] = {}
+    for resource, limit in clipped.items():
+        by_limit.setdefault(limit, []).append("CPU" if resource == "cpu" else resource)
+    return "".join(f"; {_LIMITS[limit]} {listed(names)}" for limit, names in by_limit.items())
+
+
+def _tree_summary(queue: str, levels: Sequence[Object]) -> Reason:
+    last = levels[-1]
+    state = "saturated, so it comes last" if last["saturated"] else "not saturated"
+    return reason(
+        "deserved.tree",
+        f"Queue {queue} is {last['node']} in the tree of drf: dominant share {last['share']:.4g} of "
+        f"{last['dominantResource'] or 'nothing'}, {last['share_per_weight']:.4g} per weight, {state}.",
+        {name: last[name] for name in ("share", "share_per_weight", "weight", "saturated")},
+    )
+
+
+def _plain(value: float) -> str:
+    return f"{value:g}"

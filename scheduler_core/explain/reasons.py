@@ -1,0 +1,115 @@
+"""In which words is a decision explained? Every reason there is, and how one is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from scheduler_core.result import plain
+
+Reason = dict[str, Any]
+
+_VOTERS = (
+    "capacity",
+    "cdp",
+    "conformance",
+    "drf",
+    "extender",
+    "gang",
+    "pdb",
+    "priority",
+    "proportion",
+    "tdm",
+)
+
+REASONS: frozenset[str] = frozenset(
+    {
+        # what a queue deserves
+        "deserved.proportion",
+        "deserved.capacity",
+        "deserved.tree",
+        "deserved.unknown",
+        # where a job stands
+        "job.placed",
+        "job.promised",
+        "job.partly",
+        "job.losing",
+        "job.finished",
+        # what stopped a job first
+        "gate.unknown-queue",
+        "gate.enqueue",
+        "gate.closed",
+        "gate.no-action",
+        "gate.gang",
+        "gate.scheduling-gate",
+        "gate.overused",
+        "gate.queue",
+        "gate.node",
+        "gate.reclaim",
+        "gate.incomplete",
+        "gate.turn",
+        # why a node refuses
+        "node.insufficient",
+        "node.affinity",
+        "node.taint",
+        "node.unschedulable",
+        "node.ports",
+        "node.pod-affinity",
+        "node.spread",
+        "node.pods",
+        "node.group",
+        "node.revocable",
+        "node.other",
+        # a victim
+        "victim.evicted",
+        "order.queues",
+        "order.jobs",
+        "order.tasks",
+        "order.last",
+        "order.bundle",
+        "victims.smallest",
+        "victims.lower-bound",
+        "flow.moved",
+        # what a pod and a node have seen
+        "pod.runs",
+        "pod.placed",
+        "pod.promised",
+        "pod.evicted",
+        "pod.waits",
+        "node.state",
+        # why reclaim or preempt did nothing
+        "check.action",
+        "check.enqueued",
+        "check.starving",
+        "check.may-evict",
+        "check.candidates",
+        "check.votes",
+        "check.gang",
+        "check.fit",
+        # what would help
+        "unblock.capability",
+        "unblock.deserved",
+        "unblock.weight",
+        "unblock.members",
+        "unblock.nodes",
+        "unblock.priority",
+        "unblock.tiers",
+        "unblock.actions",
+        "vote.abstain",
+        *(f"vote.{plugin}.{verdict}" for plugin in _VOTERS for verdict in ("permit", "refuse")),
+    }
+)
+"""Every id; the glossary says what each means."""
+
+
+def reason(name: str, sentence: str, numbers: Mapping[str, Any] | None = None) -> Reason:
+    """Return a reason: its id, one sentence, and the numbers behind it.
+
+    Examples
+    --------
+    >>> reason("gate.turn", "the job's turn never came")
+    {'id': 'gate.turn', 'sentence': "the job's turn never came", 'numbers': {}}
+
+    """
+    assert name in REASONS, f"the vocabulary has no {name}"
+    return {"id": name, "sentence": sentence, "numbers": plain(numbers or {})}

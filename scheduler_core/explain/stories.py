@@ -1,0 +1,260 @@
+"""What happened to this queue, job, pod or node, and why? Told from the decisions of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from scheduler_core.explain.deserved import derived
+from scheduler_core.explain.pending import diagnosis, members, promised, unknown_queue
+from scheduler_core.explain.picture import Object, Picture, Unknown
+from scheduler_core.explain.reasons import Reason, reason
+from scheduler_core.explain.victims import evictions, flow, story_of
+from scheduler_core.explain.wording import counted, listed, said_all
+
+Story = dict[str, Any]
+
+
+def job_story(document: Object, result: Object, job: str, *, cycle: int | None = None) -> Story:
+    """Return what happened to a job, and what stopped it in the given cycle, else in the last one.
+
+    Returns
+    -------
+    dict
+        `job`, `queue`, `cycle`, `priority`, `phase_before`, `phase_after`, `members`, `reason` (where it
+        stands in one sentence), `pending` (the diagnosis, None when nothing waits), `steps` (its decisions in
+        all cycles), `victims_for` (who was evicted for it) and `lost` (its own pods that were evicted).
+
+    Raises
+    ------
+    Unknown
+        If neither the run nor the scenario has the job.
+
+    """
+    picture = Picture(document, result, cycle)
+    name = picture.spelled(job)
+    if name not in picture.jobs:
+        missing = unknown_queue(document, name)
+        if missing is None:
+            raise Unknown(f"the run has no job {name}")
+        return {"job": name, "queue": missing["numbers"]["queue"], "cycle": picture.number, "reason": missing}
+    entry = picture.jobs[name]
+    pending = diagnosis(picture, name)
+    found = [eviction for number in _cycles(result) for eviction in _evictions(document, result, number)]
+    return {
+        "job": name,
+        "queue": entry["queue"],
+        "cycle": picture.number,
+        "priority": entry["priority"],
+        "phase_before": entry["phase_before"],
+        "phase_after": entry["phase_after"],
+        "members": members(entry),
+        "reason": _standing(entry, pending),
+        "pending": pending,
+        "steps": _steps(result, lambda step: step["job"] == name),
+        "victims_for": [eviction for eviction in found if eviction["for_job"] == name],
+        "lost": [eviction for eviction in found if eviction["job"] == name],
+    }
+
+
+def queue_story(document: Object, result: Object, queue: str, *, cycle: int | None = None) -> Story:
+    """Return what happened to a queue.
+
+    Returns
+    -------
+    dict
+        `queue`, `cycle`, `deserved` (its derivation), `at_open` and `at_end` (its figures, None when it was
+        not in the session), `jobs` (job, phase, members, reason), `given` and `taken` (flow to and from it)
+        and `steps`.
+
+    """
+    picture = Picture(document, result, cycle)
+    if queue not in picture.queues("at_open") and queue not in _queue_names(document):
+        raise Unknown(f"the run has no queue {queue}")
+    jobs = [entry for entry in picture.told["podgroups"] if entry["queue"] == queue]
+    links = flow(document, result)
+    names = {entry["name"] for entry in jobs}
+    return {
+        "queue": queue,
+        "cycle": picture.number,
+        "deserved": derived(picture, queue),
+        "at_open": picture.queues("at_open").get(queue),
+        "at_end": picture.queues("at_end").get(queue),
+        "jobs": [
+            {
+                "job": entry["name"],
+                "phase_after": entry["phase_after"],
+                "members": members(entry),
+                "reason": _standing(entry, diagnosis(picture, entry["name"])),
+            }
+            for entry in jobs
+        ],
+        "given": [link for link in links if link["to"] == queue],
+        "taken": [link for link in links if link["from"] == queue],
+        "steps": _steps(result, lambda step: step["job"] in names),
+    }
+
+
+def pod_story(document: Object, result: Object, pod: str, *, cycle: int | None = None) -> Story:
+    """Return what happened to a pod.
+
+    Returns
+    -------
+    dict
+        `pod`, `job`, `queue`, `cycle`, `status`, `node`, `reason`, `request`, `steps`, `evictions` (victim
+        stories) and `victims_for` (who was evicted for it).
+
+    """
+    picture = Picture(document, result, cycle)
+    name = picture.spelled(pod)
+    if name not in picture.pods:
+        raise Unknown(f"the run has no pod {name}")
+    task = picture.task_of.get(name, {})
+    found = [eviction for number in _cycles(result) for eviction in _evictions(document, result, number)]
+    stories = []
+    for number in _cycles(result):
+        here = Picture(document, result, number)
+        stories += [story_of(here, entry) for entry in evictions(here) if entry["pod"] == name]
+    job = picture.job_of.get(name, "")
+    return {
+        "pod": name,
+        "job": job,
+        "queue": picture.queue_of_job(job),
+        "cycle": picture.number,
+        "status": task.get("status") or "",
+        "node": task.get("node") or "",
+        "reason": _pod_standing(picture, name, task),
+        "request": picture.request(name),
+        "steps": _steps(result, lambda step: name in (step.get("pod"), step.get("for"))),
+        "evictions": stories,
+        "victims_for": [eviction for eviction in found if eviction["for"] == name],
+    }
+
+
+def node_story(document: Object, result: Object, node: str, *, cycle: int | None = None) -> Story:
+    """Return what happened on a node.
+
+    Returns
+    -------
+    dict
+        `node`, `cycle`, `amounts` (at the end of the cycle: idle, used, releasing, pipelined), `pods` (that
+        are there at the end), `reason` and `steps`.
+
+    """
+    picture = Picture(document, result, cycle)
+    amounts = next((entry for entry in picture.told["nodes"] if entry["name"] == node), None)
+    if amounts is None:
+        raise Unknown(f"the run has no node {node}")
+    pods = [
+        {"pod": pod, "job": picture.job_of[pod], "status": task["status"]}
+        for pod, task in picture.task_of.items()
+        if task.get("node") == node
+    ]
+    steps = _steps(result, lambda step: step.get("node") == node)
+    counts = {op: sum(step["op"] == op for step in steps) for op in ("bind", "pipeline", "evict")}
+    text = (
+        f"Node {node} has {said_all(amounts['idle'])} idle, {said_all(amounts['releasing'])} being released; "
+        f"{counted(counts['bind'], 'pod')} came, {counts['pipeline']} have a place promised, "
+        f"{counts['evict']} were evicted."
+    )
+    return {
+        "node": node,
+        "cycle": picture.number,
+        "amounts": amounts,
+        "pods": pods,
+        "reason": reason("node.state", text, {**counts, "idle": amounts["idle"]}),
+        "steps": steps,
+    }
+
+
+def _cycles(result: Object) -> range:
+    return range(1, len(result.get("cycles") or ()) + 1)
+
+
+def _queue_names(document: Object) -> set[str]:
+    from_document = document.get("queues") or ()
+    entries = from_document.get("items") or () if isinstance(from_document, dict) else from_document
+    return {"default", "root", *(entry["metadata"]["name"] for entry in entries)}
+
+
+def _steps(result: Object, concerns: Callable[[Object], bool]) -> list[Story]:
+    """Return the decisions that concern something, each with its cycle and its step in it."""
+    return [
+        {"cycle": told["cycle"], "step": step, **decision}
+        for told in result.get("cycles") or ()
+        for step, decision in enumerate(told["decisions"], start=1)
+        if concerns(decision)
+    ]
+
+
+def _evictions(document: Object, result: Object, cycle: int) -> Iterator[Story]:
+    picture = Picture(document, result, cycle)
+    for entry in evictions(picture):
+        for_job = entry.get("for_job") or picture.job_of.get(entry["for"], "")
+        yield {
+            "cycle": cycle,
+            **{
+                name: entry[name]
+                for name in ("step", "pod", "job", "queue", "node", "for", "action", "state")
+            },
+            "for_job": for_job,
+            "for_queue": picture.queue_of_job(for_job),
+        }
+
+
+def _standing(entry: Object, pending: Story | None) -> Reason:
+    """Return where a job stands at the end of a cycle."""
+    counts = members(entry)
+    if pending is None:
+        leaving = entry["task_status"].get("Releasing", 0)
+        if leaving:
+            text = f"{counted(leaving, 'pod')} of job {entry['name']} leave, {counts['placed']} stay."
+            return reason("job.losing", text, {**counts, "leaving": leaving})
+        if not any(entry["task_status"].get(status) for status in ("Binding", "Bound", "Running")):
+            return reason("job.finished", f"Nothing of job {entry['name']} runs or waits.", counts)
+        return reason(
+            "job.placed",
+            f"{counted(counts['placed'], 'pod')} of job {entry['name']} have their place, none waits.",
+            counts,
+        )
+    if counts["promised"] and not counts["pending"]:
+        return promised(entry)
+    if entry["session_job_pipelined"] and counts["promised"]:
+        text = f"{promised(entry)['sentence'].rstrip('.')}; {counted(counts['pending'], 'pod')} wait: "
+        return reason("job.partly", text + _lower(pending["reason"]["sentence"]), counts)
+    if entry["session_job_ready"] and counts["placed"]:
+        text = (
+            f"Job {entry['name']} runs with {counts['placed']} of its pods (it needs {counts['minimum']}); "
+            f"{counted(counts['pending'], 'pod')} wait: "
+        )
+        return reason("job.partly", text + _lower(pending["reason"]["sentence"]), counts)
+    told: Reason = pending["reason"]
+    return told
+
+
+def _lower(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
+
+
+def _pod_standing(picture: Picture, pod: str, task: Object) -> Reason:
+    """Return where a pod stands at the end of a cycle."""
+    mine = [step for step in picture.decisions if step.get("pod") == pod]
+    last = mine[-1] if mine else None
+    if last is not None and last["op"] == "evict":
+        whom = f" for {last['for']}" if last.get("for") else ""
+        return reason(
+            "pod.evicted", f"Pod {pod} was evicted from node {last['node']} by {last['action']}{whom}."
+        )
+    status = task.get("status")
+    if status == "Pending":
+        job = diagnosis(picture, picture.job_of[pod])
+        own = task.get("message") or (job["reason"]["sentence"] if job is not None else "")
+        return reason("pod.waits", f"Pod {pod} waits: {own}")
+    if status == "Pipelined":
+        before = [step["pod"] for step in picture.decisions if step.get("for") == pod]
+        until = f", once {listed(before)} left" if before else " that is being released"
+        return reason("pod.promised", f"Pod {pod} has a place on node {task.get('node', '')}{until}.")
+    if last is not None:
+        return reason("pod.placed", f"Pod {pod} was given node {last['node']} by {last['action']}.")
+    where = task.get("node") or (picture.pods[pod].get("spec") or {}).get("nodeName") or "no node"
+    return reason("pod.runs", f"Nothing was decided about pod {pod}, which is on {where}.")

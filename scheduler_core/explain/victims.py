@@ -1,0 +1,291 @@
+"""Why was this pod evicted, who was spared, and were there more victims than needed?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from scheduler_core.explain.picture import Amounts, Object, Picture, Unknown, plus
+from scheduler_core.explain.reasons import Reason, reason
+from scheduler_core.explain.replay import Replay, free
+from scheduler_core.explain.smallest import Smallest, smallest_set
+from scheduler_core.explain.wording import counted, listed, said_all
+from scheduler_core.result import plain
+
+_TIES = {
+    "uid": "the larger uid",
+    "creation": "the younger",
+    "index": "the larger index",
+    "name": "the later name",
+}
+
+
+def victim_story(document: Object, result: Object, pod: str, *, cycle: int | None = None) -> dict[str, Any]:
+    """Return the story of one eviction of a pod: in the given cycle, else in the first in which it happened.
+
+    Returns
+    -------
+    dict
+        `pod`, `job`, `queue`, `node`, `cycle`, `step` (its place among the cycle's decisions), `state`,
+        `action`, `tier`, `for` (pod, job, queue), `reason`; `votes` (tier, plugin, verdict and a reason);
+        `spared` (candidates refused for the same pod, with the plugin); `order` (what put it first);
+        `freed`, `needed`; `together` (all victims for the same pod and node), `freed_together`, `surplus`;
+        `smallest` (count, exact, pods, and a reason).
+
+    Raises
+    ------
+    Unknown
+        If the pod was not evicted.
+
+    """
+    cycles = [cycle] if cycle is not None else range(1, len(result.get("cycles") or ()) + 1)
+    for number in cycles:
+        picture = Picture(document, result, number)
+        for entry in evictions(picture):
+            if entry["pod"] == picture.spelled(pod):
+                return story_of(picture, entry)
+    raise Unknown(f"pod {pod} was not evicted")
+
+
+def evictions(picture: Picture) -> Iterator[dict[str, Any]]:
+    """Yield the evictions of a cycle with what was kept of each, `step` and `state` added."""
+    told = iter(picture.explain.get("victims") or ())
+    for step, decision in enumerate(picture.decisions, start=1):
+        if decision["op"] == "evict":
+            entry = next(told, None)
+            if entry is not None:
+                yield {**entry, "step": step, "state": decision["state"]}
+
+
+def story_of(picture: Picture, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the story of one eviction that `evictions` gave."""
+    together = [other for other in evictions(picture) if _purpose(other) == _purpose(entry)]
+    freed = _sum(other["freed"] for other in together)
+    for_job = entry.get("for_job") or picture.job_of.get(entry["for"], "")
+    votes = [_vote(vote) for vote in entry["votes"]]
+    smallest = _smallest(picture, together)
+    return {
+        "pod": entry["pod"],
+        "job": entry["job"],
+        "queue": entry["queue"],
+        "node": entry["node"],
+        "cycle": picture.number,
+        "step": entry["step"],
+        "state": entry["state"],
+        "action": entry["action"],
+        "tier": entry["tier"],
+        "for": {"pod": entry["for"], "job": for_job, "queue": picture.queue_of_job(for_job)},
+        "reason": _headline(picture, entry, for_job, votes, len(together)),
+        "votes": votes,
+        "spared": [_spared(picture, other) for other in _spared_for(picture, entry["for"])],
+        "order": {"place": entry["order"], "reason": _order(entry)},
+        "freed": entry["freed"],
+        "needed": entry["needed"],
+        "together": [other["pod"] for other in together],
+        "freed_together": plain(freed),
+        "surplus": _surplus(together, freed),
+        "smallest": smallest,
+    }
+
+
+def _purpose(entry: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what victims of one attempt have in common; a gang's are on several nodes."""
+    node = entry["node"] if entry["for"] else ""
+    return entry["action"], entry["for"], entry.get("for_job"), node
+
+
+def _headline(
+    picture: Picture,
+    entry: Mapping[str, Any],
+    for_job: str,
+    votes: Sequence[Mapping[str, Any]],
+    together: int,
+) -> Reason:
+    permits = [
+        vote["plugin"] for vote in votes if vote["verdict"] == "permit" and vote["tier"] == entry["tier"]
+    ]
+    whom = entry["for"] or f"the whole of job {for_job}"
+    let_go = f"{listed(permits)} of tier {entry['tier']} let it go" if permits else "no plugin was asked"
+    return reason(
+        "victim.evicted",
+        f"{entry['action']} evicted {entry['pod']} of queue {entry['queue']} from node {entry['node']} for "
+        f"{whom} of queue {picture.queue_of_job(for_job) or 'nobody'}: {let_go}; "
+        f"it frees {said_all(entry['freed'])} of {said_all(entry['needed'])} that are asked for.",
+        {"tier": entry["tier"], "together": together, "freed": entry["freed"], "needed": entry["needed"]},
+    )
+
+
+def _vote(vote: Mapping[str, Any]) -> dict[str, Any]:
+    verdict = vote["verdict"]
+    name = "vote.abstain" if verdict == "abstain" else f"vote.{vote['plugin']}.{verdict}"
+    text = (
+        vote["why"]
+        or {"abstain": "it has no opinion", "permit": "it permits", "refuse": "it refuses"}[verdict]
+    )
+    told = reason(name, f"{vote['plugin']}: {text}", vote["numbers"])
+    return {"tier": vote["tier"], "plugin": vote["plugin"], "verdict": verdict, "reason": told}
+
+
+def _spared_for(picture: Picture, pod: str) -> Iterable[Object]:
+    return (entry for entry in picture.explain.get("spared") or () if entry["for"] == pod)
+
+
+def _spared(picture: Picture, entry: Object) -> dict[str, Any]:
+    pod, plugin = entry["pod"], entry["plugin"]
+    job = picture.job_of.get(pod, "")
+    return {
+        "pod": pod,
+        "job": job,
+        "queue": picture.queue_of_job(job),
+        "node": picture.task_of.get(pod, {}).get("node") or "",
+        "plugin": plugin,
+        "reason": reason(
+            f"vote.{plugin}.refuse", f"{plugin}: {entry['why'] or 'it refuses'}", entry["numbers"]
+        ),
+    }
+
+
+def _order(entry: Mapping[str, Any]) -> Reason:
+    if "room" not in entry and "first" not in entry and not entry["for"]:
+        return reason("order.bundle", "It left with the bundle of its gang that costs least.")
+    first = entry.get("first")
+    if first is None:
+        return reason("order.last", "It was the last one that might have gone.")
+    numbers = {name: first[name] for name in ("mine", "theirs") if name in first}
+    plugin = first["plugin"]
+    if plugin in _TIES:
+        key = f"all else being equal {_TIES[plugin]} goes first"
+    else:
+        key = f"{plugin} decides" + _said_keys(plugin, numbers)
+    compared = "queues" if first["compared"] == "none" else first["compared"]
+    subject = {"queues": "its queue", "jobs": "its job", "tasks": "it"}[compared]
+    return reason(
+        f"order.{compared}",
+        f"Among the {compared} {subject} loses before {first['before']}: {key}.",
+        {"before": first["before"], **numbers},
+    )
+
+
+def _said_keys(plugin: str, numbers: Mapping[str, Any]) -> str:
+    if len(numbers) < 2 or None in numbers.values():
+        return ""
+    mine, theirs = numbers["mine"], numbers["theirs"]
+    if plugin == "gang":
+        return " (its gang is complete, the other's is not)" if mine else " (its gang is incomplete)"
+    if plugin == "priority":
+        return f" (priority {abs(mine)} before {abs(theirs)})"
+    return f" ({mine:.4g} against {theirs:.4g})"
+
+
+# how many
+
+
+def _surplus(together: Sequence[Mapping[str, Any]], freed: Amounts) -> Amounts:
+    """Return what was freed above what was needed beside the room that there was."""
+    needed: Object = together[0]["needed"]
+    room: Object = next((other["room"] for other in together if "room" in other), {})
+    told: Amounts = plain(
+        {
+            name: max(0.0, min(freed[name], room.get(name, 0.0) + freed[name] - needed.get(name, 0.0)))
+            for name in freed
+        }
+    )
+    return told
+
+
+def _smallest(picture: Picture, together: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return how few victims would have been enough on the chosen node or nodes."""
+    start = next((other for other in together if "room" in other), None)
+    found = _for_a_gang(picture, together) if start is None else _on_one_node(picture, start)
+    name = "victims.smallest" if found.exact else "victims.lower-bound"
+    text = (
+        f"{found.count} would have been enough"
+        if found.exact
+        else f"{found.count} or more would have been needed (a lower bound)"
+    )
+    return {
+        "count": found.count,
+        "exact": found.exact,
+        "pods": list(found.pods),
+        "evicted": len(together),
+        "reason": reason(
+            name,
+            f"{counted(len(together), 'pod')} left for this purpose; {text}.",
+            {"evicted": len(together), "smallest": found.count},
+        ),
+    }
+
+
+def _on_one_node(picture: Picture, start: Mapping[str, Any]) -> Smallest:
+    """Return how few of those that were allowed to go would have been enough.
+
+    Where the preemptor's queue was full as well, what its ancestors lacked is not known: a lower bound.
+    """
+    needed: Object = start["needed"]
+    lacking = {name: amount - start["room"].get(name, 0.0) for name, amount in needed.items()}
+    for name, missing in start.get("queue_short", {}).items():
+        lacking[name] = max(lacking[name], missing)
+    found = smallest_set(lacking, {pod: picture.request(pod) for pod in start["allowed"]})
+    return Smallest(found.count, exact=False) if "queue_short" in start else found
+
+
+def _for_a_gang(picture: Picture, together: Sequence[Mapping[str, Any]]) -> Smallest:
+    """Return a lower bound: what the gang needs less what all nodes had, whatever fits where."""
+    replay = Replay(picture)
+    while replay.step < together[0]["step"] - 1:
+        replay.forward()
+    room = _sum(free(node) for node in replay.nodes.values())
+    candidates = {other["pod"]: other["freed"] for other in together}
+    found = smallest_set(plus(together[0]["needed"], room, -1.0), candidates)
+    return Smallest(max(found.count, 1), exact=False)
+
+
+def _sum(vectors: Iterable[Mapping[str, float]]) -> Amounts:
+    total: Amounts = {}
+    for vector in vectors:
+        total = plus(total, vector)
+    return total
+
+
+# between queues
+
+
+def flow(document: Object, result: Object, *, cycle: int | None = None) -> list[dict[str, Any]]:
+    """Return what went from queue to queue by evictions, the largest number of pods first.
+
+    Returns
+    -------
+    list of dict
+        `from`, `to`, `action`, `pods`, `amounts` and a reason; over all cycles unless one is given. Only
+        evictions that took place count; what was `kept` (neither committed nor undone) is counted apart.
+
+    """
+    moved: dict[tuple[str, str, str], list[tuple[str, Object]]] = {}
+    for number in [cycle] if cycle is not None else range(1, len(result.get("cycles") or ()) + 1):
+        picture = Picture(document, result, number)
+        for entry in evictions(picture):
+            for_job = entry.get("for_job") or picture.job_of.get(entry["for"], "")
+            link = entry["queue"], picture.queue_of_job(for_job), entry["action"]
+            moved.setdefault(link, []).append((entry["state"], entry["freed"]))
+    links = [_link(*link, evicted) for link, evicted in moved.items()]
+    return sorted(links, key=lambda link: (-link["pods"], link["from"], link["to"], link["action"]))
+
+
+def _link(giver: str, taker: str, action: str, evicted: Sequence[tuple[str, Object]]) -> dict[str, Any]:
+    states = Counter(state for state, _ in evicted)
+    amounts = _sum(freed for state, freed in evicted if state == "committed")
+    pods = states["committed"]
+    return {
+        "from": giver,
+        "to": taker,
+        "action": action,
+        "pods": pods,
+        "kept": states["kept"],
+        "amounts": plain(amounts),
+        "reason": reason(
+            "flow.moved",
+            f"{action} took {counted(pods, 'pod')} of queue {giver} for queue {taker}: {said_all(amounts)}.",
+            {"pods": pods, "amounts": amounts},
+        ),
+    }

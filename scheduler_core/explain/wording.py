@@ -1,0 +1,78 @@
+"""How is an amount said in a sentence?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from scheduler_core.resource import CPU, MEMORY, PODS, UNLIMITED_SCALAR
+
+_BINARY = (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
+
+
+def said(resource: str, amount: float) -> str:
+    """Return one amount in the scheduler's units as people say it.
+
+    Examples
+    --------
+    >>> said("cpu", 1500), said("memory", 3 * 2**30), said("nvidia.com/gpu", 2000), said("pods", 3)
+    ('1.5 CPU', '3 GiB memory', '2 nvidia.com/gpu', '3 pods')
+
+    """
+    if amount >= UNLIMITED_SCALAR:
+        return f"unlimited {_name(resource)}"
+    if resource == MEMORY:
+        for unit, size in _BINARY:
+            if abs(amount) >= size:
+                return f"{_short(amount / size)} {unit} memory"
+        return f"{_short(amount)} B memory"
+    scale = 1 if resource == PODS else 1000
+    return f"{_short(amount / scale)} {_name(resource)}"
+
+
+def _name(resource: str) -> str:
+    return "CPU" if resource == CPU else resource
+
+
+def _short(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def said_all(amounts: Mapping[str, float], only: Iterable[str] | None = None) -> str:
+    """Return amounts as one phrase, `pods` left out unless named; "nothing" when none is left.
+
+    Examples
+    --------
+    >>> said_all({"cpu": 2000, "memory": 0, "pods": 4})
+    '2 CPU'
+
+    """
+    names = [name for name in amounts if name != PODS] if only is None else list(only)
+    parts = [said(name, amounts[name]) for name in names if amounts.get(name)]
+    return ", ".join(parts) if parts else "nothing"
+
+
+def counted(count: int, word: str) -> str:
+    """Return a count with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "pod"), counted(2, "pod")
+    ('1 pod', '2 pods')
+
+    """
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names as one phrase.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"]), listed([])
+    ('a, b and c', 'nobody')
+
+    """
+    names = list(names)
+    if len(names) < 2:
+        return names[0] if names else "nobody"
+    return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,25 @@
+"""Does every reason stand in the glossary, and nothing else?"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from scheduler_core.explain import REASONS
+from scheduler_core.explain.reasons import reason
+from tests.shared import ROOT
+
+_ROW = re.compile(r"^\| (`[^|]+`) \|", re.MULTILINE)
+
+
+def test_the_glossary_has_a_row_for_every_reason_and_for_no_other() -> None:
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    section = text.split("\n## Reasons\n")[1].split("\n## ")[0]
+    told = [name for cell in _ROW.findall(section) for name in re.findall(r"`([^`]+)`", cell)]
+    assert sorted(told) == sorted(REASONS)
+
+
+def test_a_reason_outside_the_vocabulary_is_a_fault() -> None:
+    with pytest.raises(AssertionError):
+        reason("gate.nonsense", "No.")
