@@ -8,7 +8,7 @@ from typing import Any
 from scheduler_core.admission import Admission
 from scheduler_core.errors import InputError, SchedulerPanic
 from scheduler_core.simulate import Options, Simulation
-from scheduler_core.validate import problems
+from scheduler_core.validate import Inspection, problems
 
 Result = dict[str, Any]
 DEFAULTS = Options()
@@ -35,7 +35,12 @@ class Prepared:
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self.document = document
-        self._admission = None if _errors(document) else _admission_of(document)
+        self._inspection: Inspection | None = None
+        self._admission: Admission | None = None
+        if isinstance(document, Mapping):
+            self._inspection = Inspection(document)
+            if not self._inspection.errors():
+                self._admission = _admission_of(document)
 
     def simulate(self, changes: Mapping[str, Any] | None = None, options: Options = DEFAULTS) -> Result:
         """Return the result of a variant; one that cannot be simulated has the key `error`.
@@ -65,13 +70,17 @@ class Prepared:
         ask: Callable[[Simulation, Result], Result],
     ) -> Result:
         document = {**self.document, **changes} if changes else self.document
-        told: Result = {"name": _name_of(document)}
-        errors = _errors(document)
-        if errors:
+        if not isinstance(document, Mapping):
+            return {"name": "", "error": problems(document)[0].message, "notes": []}
+        told: Result = {"name": str(document.get("name") or "")}
+        inspection = Inspection(document, self._inspection)
+        errors = inspection.errors()
+        if errors or inspection.conf is None:
             others = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-            return {**told, "error": errors[0] + others, "notes": []}
+            return {**told, "error": errors[0].message + others, "notes": []}
         try:
-            return ask(Simulation(document, Admission(document, self._admission), options), told)
+            admission = Admission(document, self._admission)
+            return ask(Simulation(document, inspection.conf, admission, options), told)
         except SchedulerPanic as error:
             return _stopped(told, f"Volcano would crash here: {error}")
         except InputError as error:
@@ -105,19 +114,11 @@ def simulate_document(document: Mapping[str, Any], options: Options = DEFAULTS) 
     return Prepared(document).simulate(options=options)
 
 
-def _name_of(document: Mapping[str, Any]) -> str:
-    return str(document.get("name") or "") if isinstance(document, Mapping) else ""
-
-
 def _admission_of(document: Mapping[str, Any]) -> Admission | None:
     try:
         return Admission(document)
     except InputError:
         return None
-
-
-def _errors(document: Mapping[str, Any]) -> list[str]:
-    return [problem.message for problem in problems(document) if problem.severity == "error"]
 
 
 def _stopped(told: Result, error: str) -> Result:

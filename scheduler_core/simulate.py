@@ -18,7 +18,7 @@ from scheduler_core.actions import (
     shuffle,
 )
 from scheduler_core.admission import Admission
-from scheduler_core.conf import MODELLED_PLUGINS, UNMODELLED_PLUGINS, SchedulerConf, parse_conf
+from scheduler_core.conf import MODELLED_PLUGINS, UNMODELLED_PLUGINS, SchedulerConf
 from scheduler_core.cycles import Afterwards
 from scheduler_core.framework.closing import close_session
 from scheduler_core.framework.extender_calls import KEPT, ExtenderCalls, Post
@@ -75,6 +75,8 @@ class Simulation:
     ----------
     document : mapping
         A scenario without errors.
+    conf : SchedulerConf
+        Its configuration.
     admission : Admission
         Its objects.
     options : Options
@@ -82,9 +84,11 @@ class Simulation:
 
     """
 
-    def __init__(self, document: Mapping[str, Any], admission: Admission, options: Options) -> None:
+    def __init__(
+        self, document: Mapping[str, Any], conf: SchedulerConf, admission: Admission, options: Options
+    ) -> None:
         self.options = options
-        self.conf = parse_conf(document.get("scheduler_conf"))
+        self.conf = conf
         self.cluster = admission.cluster()
         self.notes = [*admission.notes(), *plugin_notes(self.conf), *admission.workloads.unmodelled]
         self.cycles = options.cycles if options.cycles is not None else int(document.get("cycles") or 1)

@@ -1,7 +1,7 @@
-"""Is a pod one of the many that need no closer look? Shapes that were checked once are known again.
+"""Is an object one of the many that need no closer look? Parts that were checked once are known again.
 
-A cluster has ten thousands of pods of a few shapes. To look at each in full would take longer than to
-schedule them all.
+A cluster has ten thousands of pods of a few shapes, and as many PodGroups that differ in little but their
+name. To look at each in full would take longer than to schedule them all.
 """
 
 from __future__ import annotations
@@ -33,47 +33,56 @@ _SIMPLE_SPEC = frozenset(
     {"containers", "nodeName", "schedulerName", "priorityClassName", "priority", "preemptionPolicy"}
 )
 _CONTAINER_PARTS = ("name", "image", "resources", "restartPolicy", "ports")
+_PLAIN = frozenset({"apiVersion", "kind", "metadata", "spec", "status"})
 _PLAIN_METADATA = frozenset({"name", "namespace", "uid", "annotations", "labels", "creationTimestamp"})
+_STRANGE = (KeyError, TypeError, AttributeError, ValueError, InputError)
 
 
-class OrdinaryPods:
-    """Knows pods again whose parts were all seen in sound pods before."""
+class Ordinary:
+    """Knows objects again whose parts were all seen in sound objects of their kind before."""
 
     def __init__(self) -> None:
         self._times: set[str | None] = {None, ""}
-        self._shapes: set[bytes] = set()
+        self._parts: set[bytes] = set()
 
-    def learn(self, pod: Mapping[str, Any]) -> None:
-        """Remember the shape of a sound pod."""
-        spec = pod.get("spec") or {}
+    def learn(self, thing: Mapping[str, Any]) -> None:
+        """Remember the parts of a sound object."""
         try:
-            self._shapes.add(_shape(spec))
-            self._shapes.add(marshal.dumps(spec.get("containers"), 2))
+            self._parts.update(self._parts_of(thing))
         except ValueError:
             return  # it holds something that JSON cannot, so it is looked at every time
 
-    def knows(self, pod: Any) -> bool:
-        """Tell whether a pod is certainly sound; False means that somebody has to look."""
+    def knows(self, thing: Any) -> bool:
+        """Tell whether an object is certainly sound; False means that somebody has to look."""
         try:
-            metadata, spec, status = pod["metadata"], pod["spec"], pod.get("status")
-            return self._metadata(metadata) and self._spec(spec) and (not status or self._status(status))
-        except (KeyError, TypeError, AttributeError, ValueError, InputError):
+            metadata = thing["metadata"]
+            name, get = metadata["name"], metadata.get
+            if type(name) is not str or not name or "/" in name or len(name) > 253:
+                return False
+            if type(get("namespace")) not in _TEXT_OR_NONE or type(get("uid")) not in _TEXT_OR_NONE:
+                return False
+            annotations, labels = get("annotations"), get("labels")
+            if annotations and not _TEXTS.issuperset(map(type, annotations.values())):
+                return False
+            if labels and not _TEXTS.issuperset(map(type, labels.values())):
+                return False
+            created = get("creationTimestamp")
+            if created not in self._times:
+                self._learn_time(created)
+            if not metadata.keys() <= _PLAIN_METADATA and not self._rare_metadata(get):
+                return False
+            return thing.keys() <= _PLAIN and self._knows_parts(thing.get("spec"), thing.get("status"))
+        except _STRANGE:
             return False
 
-    def _metadata(self, metadata: dict[str, Any]) -> bool:
-        name, get = metadata["name"], metadata.get
-        if type(name) is not str or not name or "/" in name or len(name) > 253:
-            return False
-        if type(get("namespace")) not in _TEXT_OR_NONE or type(get("uid")) not in _TEXT_OR_NONE:
-            return False
-        created, annotations, labels = get("creationTimestamp"), get("annotations"), get("labels")
-        if annotations and not _TEXTS.issuperset(map(type, annotations.values())):
-            return False
-        if labels and not _TEXTS.issuperset(map(type, labels.values())):
-            return False
-        if created not in self._times:
-            self._learn_time(created)
-        return metadata.keys() <= _PLAIN_METADATA or self._rare_metadata(get)
+    def _parts_of(self, thing: Mapping[str, Any]) -> list[bytes]:
+        return [marshal.dumps(thing.get(part), 2) for part in ("spec", "status")]
+
+    def _knows_parts(self, spec: Any, status: Any) -> bool:
+        parts = self._parts
+        return (not spec or marshal.dumps(spec, 2) in parts) and (
+            not status or marshal.dumps(status, 2) in parts
+        )
 
     def _rare_metadata(self, get: Callable[[str], Any]) -> bool:
         for owner in get("ownerReferences") or ():
@@ -91,11 +100,32 @@ class OrdinaryPods:
         parse_time(text)
         self._times.add(text)
 
-    def _status(self, status: dict[str, Any]) -> bool:
-        get = status.get
-        if get("phase") not in _PHASES:
+
+class OrdinaryPods(Ordinary):
+    """Knows pods again: what every pod has for itself is looked at, the rest is recognised."""
+
+    def _parts_of(self, thing: Mapping[str, Any]) -> list[bytes]:
+        spec = thing.get("spec") or {}
+        return [_shape(spec), marshal.dumps(spec.get("containers"), 2)]
+
+    def _knows_parts(self, spec: Any, status: Any) -> bool:
+        get = spec.get
+        if type(get("nodeName")) not in _TEXT_OR_NONE or type(get("schedulerName")) not in _TEXT_OR_NONE:
             return False
-        return len(status) == 1 or self._rare_status(get)
+        if type(get("priorityClassName")) not in _TEXT_OR_NONE or get("preemptionPolicy") not in _POLICIES:
+            return False
+        priority = get("priority")
+        if priority is not None and (type(priority) is not int or abs(priority) >= 2**31):
+            return False
+        if not (spec.keys() <= _SIMPLE_SPEC and marshal.dumps(get("containers"), 2) in self._parts):
+            for part in (get("volumes"), get("resourceClaims")):
+                if part and not _OBJECTS.issuperset(map(type, part)):
+                    return False
+            if _shape(spec) not in self._parts:
+                return False
+        if not status:
+            return True
+        return status.get("phase") in _PHASES and (len(status) == 1 or self._rare_status(status.get))
 
     def _rare_status(self, get: Callable[[str], Any]) -> bool:
         times = [get("startTime")]
@@ -114,22 +144,6 @@ class OrdinaryPods:
             if time not in self._times:
                 self._learn_time(time)
         return True
-
-    def _spec(self, spec: dict[str, Any]) -> bool:
-        get = spec.get
-        if type(get("nodeName")) not in _TEXT_OR_NONE or type(get("schedulerName")) not in _TEXT_OR_NONE:
-            return False
-        if type(get("priorityClassName")) not in _TEXT_OR_NONE or get("preemptionPolicy") not in _POLICIES:
-            return False
-        priority = get("priority")
-        if priority is not None and (type(priority) is not int or abs(priority) >= 2**31):
-            return False
-        if spec.keys() <= _SIMPLE_SPEC and marshal.dumps(get("containers"), 2) in self._shapes:
-            return True
-        for part in (get("volumes"), get("resourceClaims")):
-            if part and not _OBJECTS.issuperset(map(type, part)):
-                return False
-        return _shape(spec) in self._shapes
 
 
 def _shape(spec: Mapping[str, Any]) -> bytes:

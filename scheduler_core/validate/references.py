@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from scheduler_core.admission_rules import QueueAdmission
@@ -21,29 +22,63 @@ DEFAULT = "default"
 MOST_PODS_OF_JOBS = 1_000_000
 
 
-@dataclass(frozen=True)
 class Listed:
-    """The objects of one list whose names can be relied on, with their positions in it."""
+    """The objects of one list whose names can be relied on, with their positions in it.
 
-    name: str
-    place: Place
-    things: list[tuple[int, Object]]
+    Parameters
+    ----------
+    things : list
+        All objects of the list.
+    nameless : frozenset of int
+        The positions of those that are left out here.
+
+    """
+
+    def __init__(self, name: str, place: Place, things: list[Any], nameless: frozenset[int]) -> None:
+        self.name = name
+        self.place = place
+        self._things = things
+        self._nameless = nameless
 
     def __iter__(self) -> Iterator[tuple[Place, Object]]:
-        return (((self.place, index), thing) for index, thing in self.things)
+        return (
+            ((self.place, index), thing)
+            for index, thing in enumerate(self._things)
+            if index not in self._nameless
+        )
 
     def __bool__(self) -> bool:
         return bool(self.things)
 
+    @cached_property
+    def things(self) -> list[Object]:
+        """Return the objects."""
+        if not self._nameless:
+            return self._things
+        return [thing for index, thing in enumerate(self._things) if index not in self._nameless]
+
+    @cached_property
     def keys(self) -> list[Any]:
         """Return what tells the objects apart: (namespace, name), or the name alone."""
         if self.name not in NAMESPACED:
-            return self.names()
-        return [((m := thing["metadata"]).get("namespace") or DEFAULT, m["name"]) for _, thing in self.things]
+            return self.names
+        return [((m := thing["metadata"]).get("namespace") or DEFAULT, m["name"]) for thing in self.things]
 
+    @cached_property
     def names(self) -> list[str]:
         """Return the objects' names."""
-        return [thing["metadata"]["name"] for _, thing in self.things]
+        return [thing["metadata"]["name"] for thing in self.things]
+
+    @cached_property
+    def has_twice(self) -> bool:
+        """Tell whether two objects cannot be told apart."""
+        return len(set(self.keys)) < len(self.things)
+
+    @cached_property
+    def has_uid_twice(self) -> bool:
+        """Tell whether two objects have the same uid."""
+        uids = [uid for thing in self.things if isinstance(uid := thing["metadata"].get("uid"), str) and uid]
+        return len(set(uids)) < len(uids)
 
     def look_at(self, place: Place, thing: Object, report: Report) -> None:
         """Say that the next problems are about this object."""
@@ -53,18 +88,19 @@ class Listed:
         report.look_at(f"{KINDS[self.name][0]} {space}{metadata['name']}", place, queue)
 
 
+def check_integrity(objects: Mapping[str, Listed], document: Object, report: Report) -> None:
+    """Report what makes a simulation impossible: duplicates, circles of parents, jobs that cannot be made."""
+    _check_identity(objects, report)
+    _check_jobs(objects, _queues_of(objects, document), report)
+
+
 def check_references(
     objects: Mapping[str, Listed], document: Object, conf: SchedulerConf | None, report: Report
 ) -> None:
     """Report duplicates, dangling names, circles of parents and numbers that contradict each other."""
-    for listed in objects.values():
-        _check_duplicates(listed, report)
-    _check_uids(objects["pods"], report)
-    _check_parents(objects["queues"], report)
+    _check_identity(objects, report)
     _check_webhook(objects["queues"], report)
-    queues = set(objects["queues"].names())
-    if document.get("default_queues") is not False:
-        queues |= {ROOT, DEFAULT}
+    queues = _queues_of(objects, document)
     _check_podgroups(objects, queues, report)
     if conf is not None and conf.hierarchy_enabled("capacity"):
         _check_leaves(objects, report)
@@ -76,6 +112,18 @@ def check_references(
     _check_classes(objects["priorityclasses"], report)
     if conf is not None and conf.first_option("pdb") is not None:
         _check_budgets(objects["poddisruptionbudgets"], report)
+
+
+def _check_identity(objects: Mapping[str, Listed], report: Report) -> None:
+    for listed in objects.values():
+        _check_duplicates(listed, report)
+    _check_uids(objects["pods"], report)
+    _check_parents(objects["queues"], report)
+
+
+def _queues_of(objects: Mapping[str, Listed], document: Object) -> set[str]:
+    made = () if document.get("default_queues") is False else (ROOT, DEFAULT)
+    return {*objects["queues"].names, *made}
 
 
 def _spec(thing: Object) -> Object:
@@ -90,11 +138,10 @@ def _group(pod: Object) -> str:
 
 
 def _check_duplicates(listed: Listed, report: Report) -> None:
-    keys = listed.keys()
-    if len(set(keys)) == len(keys):
+    if not listed.has_twice:
         return
     seen = set()
-    for key, (place, thing) in zip(keys, listed, strict=True):
+    for key, (place, thing) in zip(listed.keys, listed, strict=True):
         if key in seen:
             listed.look_at(place, thing, report)
             where = ((place, "metadata"), "name")
@@ -106,8 +153,7 @@ def _check_duplicates(listed: Listed, report: Report) -> None:
 
 
 def _check_uids(pods: Listed, report: Report) -> None:
-    uids = [uid for _, pod in pods.things if isinstance(uid := pod["metadata"].get("uid"), str) and uid]
-    if len(set(uids)) == len(uids):
+    if not pods.has_uid_twice:
         return
     seen: dict[str, str] = {}
     for place, pod in pods:
@@ -169,7 +215,7 @@ def _check_webhook(queues: Listed, report: Report) -> None:
     if any(problem.path.startswith("queues") and problem.severity == "error" for problem in report.problems):
         return
     places = {queue["metadata"]["name"]: (place, queue) for place, queue in queues}
-    for problem in QueueAdmission(queue for _, queue in queues).of_all():
+    for problem in QueueAdmission(queue for queue in queues.things).of_all():
         if problem.rule not in ("queue.parent_missing", "queue.state"):
             place, queue = places[problem.queue]
             queues.look_at(place, queue, report)
@@ -180,7 +226,7 @@ def _check_webhook(queues: Listed, report: Report) -> None:
 
 
 def _check_podgroups(objects: Mapping[str, Listed], queues: set[str], report: Report) -> None:
-    classes = set(objects["priorityclasses"].names())
+    classes = set(objects["priorityclasses"].names)
     podgroups = objects["podgroups"]
     for place, podgroup in podgroups:
         spec = _spec(podgroup)
@@ -214,13 +260,13 @@ def _check_leaves(objects: Mapping[str, Listed], report: Report) -> None:
 
 def _parents_of(queues: Listed) -> set[str]:
     """Return the queues that some queue names as its parent; `root` always has children."""
-    parents = (_spec(queue).get("parent") for _, queue in queues)
+    parents = (_spec(queue).get("parent") for queue in queues.things)
     return {ROOT, *(parent for parent in parents if isinstance(parent, str) and parent)}
 
 
 def _check_nodes_of_pods(objects: Mapping[str, Listed], report: Report) -> None:
-    pods, nodes = objects["pods"], {"", None, *objects["nodes"].names()}
-    named = [_spec(pod).get("nodeName") for _, pod in pods.things]
+    pods, nodes = objects["pods"], {"", None, *objects["nodes"].names}
+    named = [_spec(pod).get("nodeName") for pod in pods.things]
     if all(isinstance(node, str) or node is None for node in named) and nodes.issuperset(named):
         return
     for place, pod in pods:
@@ -233,8 +279,8 @@ def _check_nodes_of_pods(objects: Mapping[str, Listed], report: Report) -> None:
 
 
 def _check_groups_of_pods(objects: Mapping[str, Listed], report: Report) -> None:
-    pods, groups = objects["pods"], set(objects["podgroups"].keys())
-    named = [(pod["metadata"].get("namespace") or DEFAULT, _group(pod)) for _, pod in pods.things]
+    pods, groups = objects["pods"], set(objects["podgroups"].keys)
+    named = [(pod["metadata"].get("namespace") or DEFAULT, _group(pod)) for pod in pods.things]
     missing = {(namespace, group) for namespace, group in set(named) - groups if group}
     if not missing:
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -29,10 +30,38 @@ class Report:
     def __init__(self) -> None:
         self.problems: list[Problem] = []
         self.left_out = 0
+        self._counts: Counter[Severity] = Counter()
         self.subject = "the scenario"
         self.queue = ""
         self.inside: Place = ()
         self.sound_amounts: set[tuple[Any, str]] = set()
+
+    def _has_room(self, severity: Severity) -> bool:
+        """Count a problem; False when there are so many of its kind that it is only counted."""
+        self._counts[severity] += 1
+        if self._counts[severity] > MOST:
+            self.left_out += 1
+            return False
+        return True
+
+    def found(self) -> int:
+        """Return how many problems were found so far, those left out among them."""
+        return len(self.problems) + self.left_out
+
+    def include(self, other: Report) -> None:
+        """Add what another report says."""
+        self.problems += other.problems
+        self.left_out += other.left_out
+
+    def sorted(self) -> list[Problem]:
+        """Return the first problems, errors before warnings before remarks, and how many more there are."""
+        rank = {"error": 0, "warning": 1, "remark": 2}
+        problems = sorted(self.problems, key=lambda problem: rank[problem.severity])
+        more = len(problems) - MOST + self.left_out
+        if more <= 0:
+            return problems
+        says = f"the scenario: {more} more problems are not shown"
+        return [*problems[:MOST], Problem("form.many", "remark", "", says)]
 
     def look_at(self, subject: str, place: Place, queue: str = "") -> None:
         """Say which object the next problems are about."""
@@ -50,8 +79,7 @@ class Report:
         fix: str = "",
     ) -> None:
         """Add a problem; `says` goes on where the object and the field were named."""
-        if len(self.problems) >= MOST:
-            self.left_out += 1
+        if not self._has_room(severity):
             return
         field = spell(place, self.inside)
         message = f"{self.subject}: {field} {says}" if field else f"{self.subject} {says}"
@@ -61,8 +89,7 @@ class Report:
 
     def take(self, problem: Problem, place: Place, meaning: str) -> None:
         """Add a problem that others found in the object at a place."""
-        if len(self.problems) >= MOST:
-            self.left_out += 1
+        if not self._has_room(problem.severity):
             return
         path = f"{spell(place)}.{problem.path}"
         self.problems.append(replace(problem, path=path, message=f"{problem.message}: {meaning}"))

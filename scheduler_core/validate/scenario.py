@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from scheduler_core.conf import MODELLED_PLUGINS, UNMODELLED_PLUGINS, SchedulerConf, parse_conf
@@ -21,8 +22,8 @@ from scheduler_core.validate.fields import (
     whole,
 )
 from scheduler_core.validate.kinds import KINDS, NAMESPACED
-from scheduler_core.validate.ordinary import OrdinaryPods
-from scheduler_core.validate.references import Listed, check_references
+from scheduler_core.validate.ordinary import Ordinary, OrdinaryPods
+from scheduler_core.validate.references import Listed, check_integrity, check_references
 from scheduler_core.validate.report import Report
 
 MOST_CYCLES = 10_000
@@ -42,6 +43,78 @@ SETTINGS: Mapping[str, Check] = {
 _SETTINGS = record(SETTINGS)
 
 
+class Inspection:
+    """What was found in the parts of a scenario, one by one.
+
+    Attributes
+    ----------
+    conf : SchedulerConf or None
+        None when Volcano would not take it.
+
+    Parameters
+    ----------
+    document : mapping
+        A scenario.
+    before : Inspection, optional
+        That of another one; lists that are the very same are not looked at again.
+
+    """
+
+    def __init__(self, document: Mapping[str, Any], before: Inspection | None = None) -> None:
+        self.document = document
+        self.settings = Report()
+        _SETTINGS(document, (), self.settings)
+        self.conf = _conf(document.get("scheduler_conf"), self.settings)
+        self.lists: dict[str, LookedAt] = {
+            name: before.lists[name]
+            if before is not None and before.lists[name].source is document.get(name)
+            else _look_at(document, name, None if before is None else before.lists[name].ordinary)
+            for name in KINDS
+        }
+
+    def errors(self) -> list[Problem]:
+        """Return why the scenario cannot be simulated, nothing when it can."""
+        report = self._forms()
+        check_integrity(self._objects(), self.document, report)
+        return [problem for problem in report.sorted() if problem.severity == "error"]
+
+    def problems(self) -> list[Problem]:
+        """Return all that is wrong or worth knowing; errors first."""
+        report = self._forms()
+        check_references(self._objects(), self.document, self.conf, report)
+        return report.sorted()
+
+    def _objects(self) -> dict[str, Listed]:
+        return {name: looked_at.listed for name, looked_at in self.lists.items()}
+
+    def _forms(self) -> Report:
+        report = Report()
+        for part in (self.settings, *(looked_at.report for looked_at in self.lists.values())):
+            report.include(part)
+        return report
+
+
+@dataclass(frozen=True)
+class LookedAt:
+    """A list of a scenario and what was found in it.
+
+    Attributes
+    ----------
+    source : any
+        What the document has under the list's name.
+    listed : Listed
+        The objects whose names can be relied on.
+    ordinary : Ordinary
+        What was learnt of the objects' parts.
+
+    """
+
+    source: Any
+    listed: Listed
+    report: Report
+    ordinary: Ordinary
+
+
 def problems(document: Any) -> list[Problem]:
     """Return all that is wrong with a scenario, or worth knowing; errors first, else in its own order.
 
@@ -53,44 +126,34 @@ def problems(document: Any) -> list[Problem]:
         A scenario as `simulate_document` takes it.
 
     """
-    report = Report()
     if not isinstance(document, Mapping):
+        report = Report()
         report.wrong_type((), "an object", document)
         return report.problems
-    _SETTINGS(document, (), report)
-    conf = _conf(document.get("scheduler_conf"), report)
-    objects = {name: _sound_objects(document, name, report) for name in KINDS}
-    check_references(objects, document, conf, report)
-    if report.left_out:
-        report.look_at("the scenario", ())
-        report.problems.append(
-            Problem("form.many", "remark", "", f"the scenario: {report.left_out} more problems are not shown")
-        )
-    rank = {"error": 0, "warning": 1, "remark": 2}
-    return sorted(report.problems, key=lambda problem: rank[problem.severity])
+    return Inspection(document).problems()
 
 
-def _sound_objects(document: Mapping[str, Any], name: str, report: Report) -> Listed:
-    """Return the objects of a list whose names can be relied on."""
+def _look_at(document: Mapping[str, Any], name: str, ordinary: Ordinary | None) -> LookedAt:
     kind, check = KINDS[name]
+    report = Report()
     place, things = _things(document, name, report)
-    ordinary = OrdinaryPods()
-    quickly = name == "pods"
-    sound = []
+    known = ordinary or (OrdinaryPods() if name == "pods" else Ordinary())
+    nameless = set()
     for index, thing in enumerate(things):
-        if quickly and ordinary.knows(thing):
-            sound.append((index, thing))
+        if known.knows(thing):
             continue
-        found = len(report.problems) + report.left_out
-        subject = _subject(kind, thing, index, namespaced=name in NAMESPACED)
+        found = report.found()
         at = (place, index)
-        report.look_at(subject, at, _queue_name(name, thing))
+        report.look_at(
+            _subject(kind, thing, index, namespaced=name in NAMESPACED), at, _queue_name(name, thing)
+        )
         check(thing, at, report)
-        if quickly and found == len(report.problems) + report.left_out:
-            ordinary.learn(thing)
-        if _is_named(thing):
-            sound.append((index, thing))
-    return Listed(name, place, sound)
+        if found == report.found():
+            known.learn(thing)
+        if not _is_named(thing):
+            nameless.add(index)
+    listed = Listed(name, place, things, frozenset(nameless))
+    return LookedAt(document.get(name), listed, report, known)
 
 
 def _things(document: Mapping[str, Any], name: str, report: Report) -> tuple[Place, list[Any]]:
