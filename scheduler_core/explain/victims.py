@@ -58,13 +58,44 @@ def evictions(picture: Picture) -> Iterator[dict[str, Any]]:
                 yield {**entry, "step": step, "state": decision["state"]}
 
 
+def victim_stories(picture: Picture) -> Iterator[dict[str, Any]]:
+    """Yield the stories of all evictions of a cycle, by step, without `spared`: see `spared_candidates`."""
+    attempts: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for entry in evictions(picture):
+        attempts.setdefault(_purpose(entry), []).append(entry)
+    stories = [
+        _told(picture, entry, together, smallest)
+        for together in attempts.values()
+        for smallest in [_smallest(picture, together)]
+        for entry in together
+    ]
+    yield from sorted(stories, key=lambda story: story["step"])
+
+
+def spared_candidates(picture: Picture) -> Iterator[dict[str, Any]]:
+    """Yield the candidates that a plugin refused in a cycle, each with the pod `for` which it was asked."""
+    for entry in picture.explain.get("spared") or ():
+        yield {"for": entry["for"], **_spared(picture, entry)}
+
+
 def story_of(picture: Picture, entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the story of one eviction that `evictions` gave."""
     together = [other for other in evictions(picture) if _purpose(other) == _purpose(entry)]
+    return {
+        **_told(picture, entry, together, _smallest(picture, together)),
+        "spared": [_spared(picture, other) for other in _spared_for(picture, entry["for"])],
+    }
+
+
+def _told(
+    picture: Picture,
+    entry: Mapping[str, Any],
+    together: Sequence[Mapping[str, Any]],
+    smallest: Mapping[str, Any],
+) -> dict[str, Any]:
     freed = _sum(other["freed"] for other in together)
     for_job = entry.get("for_job") or picture.job_of.get(entry["for"], "")
     votes = [_vote(vote) for vote in entry["votes"]]
-    smallest = _smallest(picture, together)
     return {
         "pod": entry["pod"],
         "job": entry["job"],
@@ -78,7 +109,6 @@ def story_of(picture: Picture, entry: Mapping[str, Any]) -> dict[str, Any]:
         "for": {"pod": entry["for"], "job": for_job, "queue": picture.queue_of_job(for_job)},
         "reason": _headline(picture, entry, for_job, votes, len(together)),
         "votes": votes,
-        "spared": [_spared(picture, other) for other in _spared_for(picture, entry["for"])],
         "order": {"place": entry["order"], "reason": _order(entry)},
         "freed": entry["freed"],
         "needed": entry["needed"],
