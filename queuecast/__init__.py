@@ -1,1 +1,8 @@
-"""The command line for scripts and for CI: what would Volcano decide? Without Django, without a server."""
+"""What would Volcano decide? A client and a command line for scripts and for CI, without Django."""
+
+from queuecast.client import Client
+from queuecast.local import Local
+from queuecast.plans import Refused
+from queuecast.server import Failure, Unreachable
+
+__all__ = ["Client", "Failure", "Local", "Refused", "Unreachable"]

@@ -1,8 +1,10 @@
-"""What did a simulation come to, in the few figures that rules ask about?"""
+"""What did a simulation come to, in the few figures that rules, tables and comparisons ask about?"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+_WAITING = ("Pending", "Pipelined")
 
 
 @dataclass(frozen=True)
@@ -11,10 +13,10 @@ class Victim:
 
     pod: str
     queue: str
-    taker: str
+    for_pod: str
 
     def __str__(self) -> str:
-        return f"{self.pod} of queue {self.queue}, for {self.taker}"
+        return f"{self.pod} of queue {self.queue}, for {self.for_pod}"
 
 
 @dataclass(frozen=True)
@@ -22,9 +24,11 @@ class Outcome:
     """The figures at the end of the last cycle; amounts in the scheduler's units."""
 
     queues: Mapping[str, Mapping[str, Any]]
+    jobs: Mapping[str, Mapping[str, Any]]
     ready: Mapping[str, bool]
     pending: frozenset[str]
     victims: tuple[Victim, ...]
+    placements: Mapping[str, Mapping[str, str]]
 
     @classmethod
     def of(cls, result: Mapping[str, Any]) -> "Outcome":
@@ -34,16 +38,35 @@ class Outcome:
         steps = [step for cycle in cycles for step in cycle["decisions"]]
         return cls(
             queues={queue["name"]: queue for queue in cycles[-1]["at_end"]["queues"]},
+            jobs={name: _job(group, cycles[-1]) for name, group in groups.items()},
             ready={name: bool(group["ready"]) for name, group in groups.items()},
             pending=frozenset(
                 task["pod"]
                 for group in groups.values()
                 for task in group["tasks"]
-                if task["status"] in ("Pending", "Pipelined")
+                if task["status"] in _WAITING
             ),
             victims=tuple(
                 Victim(step["pod"], groups.get(step["job"], {}).get("queue", ""), step.get("for", ""))
                 for step in steps
                 if step["op"] == "evict" and step["state"] == "committed"
             ),
+            placements={
+                step["pod"]: {"node": step["node"], "op": step["op"]}
+                for step in steps
+                if step["op"] == "pipeline" or (step["op"] == "bind" and step["state"] == "committed")
+            },
         )
+
+
+def _job(group: Mapping[str, Any], cycle: Mapping[str, Any]) -> dict[str, Any]:
+    why = cycle.get("explain", {}).get("pending", {}).get(group["name"], {})
+    return {
+        "job": group["name"],
+        "queue": group["queue"],
+        "pods": len(group["tasks"]),
+        "pending": sum(task["status"] == "Pending" for task in group["tasks"]),
+        "ready": bool(group["ready"]),
+        "gate": why.get("gate") or "",
+        "message": why.get("message") or group.get("fit_error") or "",
+    }

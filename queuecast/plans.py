@@ -1,6 +1,6 @@
 """Which cluster results when changes are put over a snapshot, and what would Volcano decide about it?"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +18,26 @@ class Refused(Exception):
         super().__init__("\n".join(lines))
 
 
-def read(paths: Sequence[Path]) -> dict[str, Any]:
-    """Return what the files hold as one scenario document, or raise Refused with every problem."""
+def contents(paths: Sequence[Path]) -> list[tuple[str, bytes]]:
+    """Return the files, or raise Refused with the first that cannot be read."""
     try:
-        reading = manifests.read([(str(path), path.read_bytes()) for path in paths])
+        return [(str(path), path.read_bytes()) for path in paths]
     except OSError as error:
         raise Refused([f"{error.filename}: {error.strerror}"]) from None
+
+
+def read_bytes(files: Sequence[tuple[str, bytes]]) -> manifests.Reading:
+    """Return what files hold, or raise Refused with every problem and its line."""
+    reading = manifests.read(files)
     wrong = [found for found in reading.problems if found.severity == "error"]
     if wrong:
         raise Refused([f"{found.document}:{found.line}: {found.message}" for found in wrong])
-    return manifests.resolve(reading.document)
+    return reading
+
+
+def read(paths: Sequence[Path]) -> dict[str, Any]:
+    """Return what the files hold as one scenario document, or raise Refused with every problem."""
+    return manifests.resolve(read_bytes(contents(paths)).document)
 
 
 def changed(snapshot: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -48,12 +58,22 @@ def changed(snapshot: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str
     return document
 
 
-def simulate(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the core's result, or raise Refused with every problem of the plan."""
-    wrong = [found for found in problems(document) if found.severity == "error"]
+def refuse_errors(document: Mapping[str, Any]) -> None:
+    """Raise Refused with every problem that forbids to simulate the plan."""
+    try:
+        wrong = [found for found in problems(manifests.resolve(document)) if found.severity == "error"]
+    except manifests.Unreadable as error:
+        raise Refused([f"{found.path}: {found.message}" for found in error.problems]) from None
     if wrong:
         raise Refused([f"{found.path}: {found.message}" for found in wrong])
-    result = simulate_document(document, Options())
+
+
+def simulate(
+    document: Mapping[str, Any], progress: Callable[[float, str], None] | None = None
+) -> dict[str, Any]:
+    """Return the core's result, or raise Refused with every problem of the plan."""
+    refuse_errors(document)
+    result = simulate_document(manifests.resolve(document), Options(progress=progress))
     if "error" in result:
         raise Refused([str(result["error"])])
     return result

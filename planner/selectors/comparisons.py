@@ -1,6 +1,6 @@
 """What differs between runs? Differences first, figure by figure."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -19,7 +19,6 @@ FEWEST, MOST = 2, 6
 """How many runs stand side by side."""
 
 Held = TypeVar("Held")
-Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -77,16 +76,6 @@ class Lines(Generic[Held]):
     def differing(self) -> Sequence[Line[Held]]:
         """The names under which runs differ."""
         return [row for row in self.rows if row.differs]
-
-
-@dataclass(frozen=True)
-class Setting:
-    """Something that not all runs read alike: a field of an object; an empty `field` is the whole object."""
-
-    kind: str
-    name: str
-    field: str
-    values: tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -164,11 +153,6 @@ class Comparison:
             (run, pod, Placement(node, op)) for (run, pod), (node, op) in last.items() if op != "unpipeline"
         )
 
-    @cached_property
-    def settings(self) -> list[Setting]:
-        """What the runs were given and do not have in common."""
-        return [*_option_settings(self.runs), *_input_settings([run.input.document() for run in self.runs])]
-
     def _victim_change(self, place: int) -> VictimChange:
         pairs = [(bool(line.held[0]), bool(line.held[place])) for line in self.victims.rows]
         return VictimChange(
@@ -233,69 +217,3 @@ def compared_runs(user: User, asked: Sequence[UUID]) -> list[Run]:
     """Return the runs asked for, in that order, with their inputs; without those of other workspaces."""
     found = {run.pk: run for run in runs(user).select_related("input").filter(pk__in=asked)}
     return [found[run] for run in dict.fromkeys(asked) if run in found]
-
-
-def _option_settings(compared: Sequence[Run]) -> Iterator[Setting]:
-    for name in ("cycles", "explain"):
-        values = tuple(run.options.get(name) for run in compared)
-        if _differ(values):
-            yield Setting("options", "", name, values)
-    versions = tuple(run.engine_version for run in compared)
-    if _differ(versions):
-        yield Setting("options", "", "engine_version", versions)
-
-
-def _input_settings(documents: Sequence[Json]) -> Iterator[Setting]:
-    """Yield what differs between frozen inputs: the configuration, then object by object, field by field."""
-    kinds = {kind: None for document in documents for kind in document if kind not in ("name", "cycles")}
-    first = [kind for kind in ("scheduler_conf", "queues") if kind in kinds]
-    for kind in dict.fromkeys([*first, *kinds]):
-        values = [document.get(kind) for document in documents]
-        if not _differ(values):
-            continue
-        if kind != "scheduler_conf" and all(_holds_objects(value) for value in values):
-            yield from _object_settings(kind, [_by_name(value) for value in values])
-        else:
-            yield Setting(kind, "", "", tuple(values))
-
-
-def _object_settings(kind: str, held: Sequence[Mapping[str, Json]]) -> Iterator[Setting]:
-    for name in dict.fromkeys(name for objects in held for name in objects):
-        versions = [objects.get(name) for objects in held]
-        if not _differ(versions):
-            continue
-        if None in versions:
-            yield Setting(kind, name, "", tuple(versions))
-        else:
-            leaves = [dict(_leaves(version)) for version in versions]
-            for field in dict.fromkeys(field for version in leaves for field in version):
-                values = tuple(version.get(field) for version in leaves)
-                if _differ(values):
-                    yield Setting(kind, name, field, values)
-
-
-def _holds_objects(value: Any) -> bool:
-    """Is this a list of objects, a Kubernetes List of them, or nothing?"""
-    return value is None or isinstance(value, list) or (isinstance(value, Mapping) and "items" in value)
-
-
-def _by_name(value: Any) -> dict[str, Json]:
-    """Return objects under `namespace/name`, or their name alone where there is no namespace."""
-    named = {}
-    for held in (value.get("items") if isinstance(value, Mapping) else value) or ():
-        metadata = held.get("metadata") or {}
-        named["/".join(part for part in (metadata.get("namespace"), metadata.get("name")) if part)] = held
-    return named
-
-
-def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every value that is no object with its dotted path."""
-    if isinstance(value, Mapping) and value:
-        for key, inner in value.items():
-            yield from _leaves(inner, f"{path}.{key}" if path else str(key))
-    else:
-        yield path, value
-
-
-def _differ(values: Sequence[Any]) -> bool:
-    return any(value != values[0] for value in values)

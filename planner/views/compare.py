@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from planner.charts import compared_amounts_figure, compared_share_figure
+from planner.engine.settings import Difference, settings_that_differ
 from planner.models import Run
 from planner.rows import QueueFigures
 from planner.selectors.comparisons import (
@@ -21,7 +22,6 @@ from planner.selectors.comparisons import (
     Line,
     NotComparable,
     Placement,
-    Setting,
     VictimFigures,
     asked_runs,
     compared_runs,
@@ -123,12 +123,16 @@ class ComparePage:
         }
 
     @cached_property
-    def settings(self) -> list[Setting]:
+    def _differences(self) -> list[Difference]:
+        return settings_that_differ(self.runs)
+
+    @cached_property
+    def settings(self) -> list[Difference]:
         """What the runs were given and do not have in common, without the text of the configuration."""
-        return [setting for setting in self.comparison.settings if setting.kind != "scheduler_conf"]
+        return [found for found in self._differences if found.kind != "scheduler_conf"]
 
     @property
-    def settings_shown(self) -> Sequence[Setting]:
+    def settings_shown(self) -> Sequence[Difference]:
         """As many settings as a page holds."""
         return self.settings[:SHOWN]
 
@@ -150,7 +154,7 @@ class ComparePage:
     @cached_property
     def conf_changes(self) -> dict[str, list[str]]:
         """The lines in which the configuration of a run differs from that of the first, by letter."""
-        texts = [setting.values for setting in self.comparison.settings if setting.kind == "scheduler_conf"]
+        texts = [found.values for found in self._differences if found.kind == "scheduler_conf"]
         if not texts:
             return {}
         first, *others = ((text or "# Volcano's default") for text in texts[0])

@@ -85,7 +85,7 @@ def test_reports_for_ci_and_for_a_pull_request(snapshot: Path, capsys: pytest.Ca
     rules = "- max_evictions: 0\n- no_victim_in: busy\n"
     report = snapshot.parent / "report.xml"
     open_queue = CLOSED.replace("1m", "12")
-    assert check(snapshot, rules, open_queue, "--report", "junit", "--output", str(report)) == 1
+    assert check(snapshot, rules, open_queue, "--report", "junit", "--to", str(report)) == 1
     suite = ElementTree.fromstring(report.read_text().partition("\n")[2])  # noqa: S314 - our own file
     assert (suite.get("tests"), suite.get("failures")) == ("2", "2")
     assert check(snapshot, rules, open_queue, "--report", "markdown") == 1

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from planner.api.access import WorkspaceView
 from planner.api.compared import ComparisonSerializer
 from planner.api.schema import answers
+from planner.engine.settings import settings_that_differ
 from planner.selectors.comparisons import Comparison, NotComparable, asked_runs, compared_runs
 
 LONGEST = 1000
@@ -42,7 +43,7 @@ class Comparisons(WorkspaceView):
 
 def _cut(comparison: Comparison) -> SimpleNamespace:
     lists = {
-        "settings": comparison.settings,
+        "settings": settings_that_differ(comparison.runs),
         "queues": comparison.queues.rows,
         "jobs": comparison.jobs.rows,
         "victims": comparison.victims.rows,

@@ -1,0 +1,150 @@
+"""Which commands and options does the command line have?"""
+
+import argparse
+from pathlib import Path
+from typing import TypeAlias
+
+from queuecast import commands
+from queuecast.client import HERE
+from queuecast.completion import SHELLS
+from queuecast.local import FOLDER
+from queuecast.reports import FORMS as REPORTS
+from queuecast.shown import FORMS
+
+EXIT_CODES = """\
+exit codes:
+  0  done
+  1  the answer is no: a run failed, a rule is broken, a lint found an error
+  2  a file, an option or a plan is wrong; the reasons are on standard error
+  3  the server does not answer
+  4  the token is missing or may not do that
+  5  somebody else was quicker; read again and repeat
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    top = argparse.ArgumentParser(
+        prog="queuecast",
+        description="What would Volcano decide? On a Queuecast server, or on files with --local.",
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        parents=[_shared()],
+    )
+    groups = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_import(groups)
+    _add_scenario(groups)
+    _add_queue(groups)
+    _add_conf(groups)
+    _add_job(groups)
+    _add_runs(groups)
+    _add_check(groups)
+    completion = groups.add_parser("completion", help="print a completion script for a shell")
+    completion.add_argument("shell", choices=SHELLS)
+    return top
+
+
+Groups: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def _shared() -> argparse.ArgumentParser:
+    """Return the options that may stand before and behind every command."""
+    shared = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+    shared.add_argument("--server", metavar="URL", help=f"the server ($QUEUECAST_URL, else {HERE})")
+    shared.add_argument("--token", help="an API token ($QUEUECAST_TOKEN)")
+    shared.add_argument("--local", action="store_true", help="work on files, without a server")
+    shared.add_argument("--folder", type=Path, help=f"where --local keeps its files ({FOLDER})")
+    shared.add_argument("--output", "-o", choices=FORMS, help="the form of the answer (table)")
+    return shared
+
+
+def _command(groups: Groups, name: str, do: commands.Command) -> argparse.ArgumentParser:
+    says = (do.__doc__ or "").strip().partition("\n")[0]
+    command = groups.add_parser(name, help=says, description=says, parents=[_shared()])
+    command.set_defaults(do=do)
+    return command
+
+
+def _group(groups: Groups, name: str, says: str) -> Groups:
+    group = groups.add_parser(name, help=says, description=says)
+    return group.add_subparsers(dest=f"{name}_command", required=True, metavar="COMMAND")
+
+
+def _add_import(groups: Groups) -> None:
+    command = _command(groups, "import", commands.import_cluster)
+    command.add_argument("files", nargs="*", type=Path, help="what kubectl get -o yaml prints, plain or gzip")
+    command.add_argument("--name", default="", help="the snapshot's name")
+    command.add_argument("--cluster", action="store_true", help="read the cluster of the kubeconfig")
+    command.add_argument("--kubeconfig", help="another kubeconfig")
+    command.add_argument("--context", help="another context of it")
+
+
+def _add_scenario(groups: Groups) -> None:
+    scenario = _group(groups, "scenario", "list, create, branch, diff, export")
+    _command(scenario, "list", commands.scenario_list)
+    create = _command(scenario, "create", commands.scenario_create)
+    create.add_argument("name")
+    create.add_argument("--snapshot", required=True, help="its id or name")
+    branch = _command(scenario, "branch", commands.scenario_branch)
+    branch.add_argument("scenario")
+    branch.add_argument("name")
+    for name, do in (("diff", commands.scenario_diff), ("export", commands.scenario_export)):
+        _command(scenario, name, do).add_argument("scenario")
+
+
+def _add_queue(groups: Groups) -> None:
+    queue = _group(groups, "queue", "list, set")
+    _command(queue, "list", commands.queue_list).add_argument("scenario")
+    change = _command(queue, "set", commands.queue_set)
+    change.add_argument("scenario")
+    change.add_argument("queue")
+    change.add_argument("fields", nargs="+", metavar="FIELD=VALUE", help="weight=4 capability.cpu=8 parent=")
+
+
+def _add_conf(groups: Groups) -> None:
+    conf = _group(groups, "conf", "lint, set")
+    _command(conf, "lint", commands.conf_lint).add_argument("file", type=Path)
+    change = _command(conf, "set", commands.conf_set)
+    change.add_argument("scenario")
+    change.add_argument("file", type=Path)
+
+
+def _add_job(groups: Groups) -> None:
+    job = _group(groups, "job", "add")
+    add = _command(job, "add", commands.job_add)
+    add.add_argument("scenario")
+    add.add_argument("name", nargs="?", default="what-if", help="namespace/name of the job")
+    add.add_argument("--file", type=Path, help="a vcjob, or a PodGroup with its pods")
+    add.add_argument("--queue", default="default")
+    add.add_argument("--replicas", type=int, default=1)
+    add.add_argument("--min-member", type=int, help="how many must run at once (all)")
+    add.add_argument("--cpu", default="1")
+    add.add_argument("--memory", default="")
+    add.add_argument("--request", action="append", default=[], metavar="RESOURCE=QUANTITY")
+    add.add_argument("--priority-class", default="")
+
+
+def _add_runs(groups: Groups) -> None:
+    run = _command(groups, "run", commands.run)
+    run.add_argument("scenarios", nargs="+", metavar="SCENARIO")
+    run.add_argument("--cycles", type=int, default=1, help="how many scheduling cycles (1)")
+    run.add_argument("--no-wait", action="store_true", help="only ask for the runs")
+    _command(groups, "queues", commands.queues_of_run).add_argument("run")
+    _command(groups, "compare", commands.compare).add_argument("runs", nargs="+", metavar="RUN")
+    explain = _command(groups, "explain", commands.explain)
+    explain.add_argument("run")
+    explain.add_argument("what", choices=("job", "queue", "pod"))
+    explain.add_argument("name", help="namespace/name of a job or a pod, the name of a queue")
+    page = _command(groups, "open", commands.open_page)
+    page.add_argument("kind", choices=("scenarios", "runs"))
+    page.add_argument("name", help="the id; of a scenario also the name")
+    page.add_argument("--print", action="store_true", help="print the address, open nothing")
+
+
+def _add_check(groups: Groups) -> None:
+    check = groups.add_parser("check", help="simulate a change and hold its outcome to rules, for CI")
+    check.add_argument("changes", nargs="+", type=Path, help="changed objects: queues, scheduler ConfigMap …")
+    check.add_argument("--against", nargs="+", type=Path, required=True, metavar="SNAPSHOT")
+    check.add_argument("--assert", dest="rules", type=Path, required=True, metavar="RULES")
+    check.add_argument("--report", choices=REPORTS, default="text", help="the form of the report (text)")
+    check.add_argument("--to", type=Path, metavar="FILE", help="where to; standard output unless given")

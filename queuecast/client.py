@@ -1,0 +1,126 @@
+"""How does a script work with a Queuecast server?"""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from queuecast.desk import Files, Json, Progress
+from queuecast.plans import Refused
+from queuecast.server import Server
+
+HERE = "http://127.0.0.1:8000"
+OVER = ("succeeded", "failed", "cancelled")
+POLL_SECONDS = 0.3
+
+
+class Client:
+    """A server, as whoever the token belongs to; address and token come from the environment unless given."""
+
+    def __init__(self, address: str = "", token: str = "") -> None:
+        self.server = Server(
+            address or os.environ.get("QUEUECAST_URL") or HERE, token or os.environ.get("QUEUECAST_TOKEN", "")
+        )
+
+    def import_files(self, files: Files, *, name: str) -> Json:
+        """Read a cluster; return the snapshot."""
+        return dict(self.server.upload("snapshots/", {"name": name}, files).json)
+
+    def snapshots(self) -> list[Json]:
+        """Return the snapshots, newest first."""
+        return list(self.server.rows("snapshots/"))
+
+    def scenarios(self) -> list[Json]:
+        """Return the scenarios, last changed first."""
+        return list(self.server.rows("scenarios/"))
+
+    def scenario_create(self, snapshot: str, name: str) -> Json:
+        """Begin a what-if."""
+        body = {"name": name, "snapshot": self._id("snapshots", snapshot)}
+        return dict(self.server.call("POST", "scenarios/", body).json)
+
+    def scenario_branch(self, scenario: str, name: str) -> Json:
+        """Begin a what-if where another one stands."""
+        return dict(self.server.call("POST", f"{self._scenario(scenario)}branch/", {"name": name}).json)
+
+    def scenario_diff(self, scenario: str) -> list[Json]:
+        """Return what differs from the snapshot: kind, name, field, before, after."""
+        return list(self.server.get(f"{self._scenario(scenario)}diff/")["changes"])
+
+    def scenario_export(self, scenario: str) -> str:
+        """Return what to apply to the cluster, as YAML."""
+        return self.server.call("GET", f"{self._scenario(scenario)}export/").body.decode()
+
+    def queues(self, scenario: str) -> list[Json]:
+        """Return the queues in the spelling of their CRD."""
+        return list(self.server.rows(f"{self._scenario(scenario)}queues/"))
+
+    def queue_set(self, scenario: str, queue: str, patch: Mapping[str, Any]) -> Json:
+        """Change a queue by a JSON merge patch; return it."""
+        return dict(self._edit("PATCH", f"{self._scenario(scenario)}queues/{queue}/", patch))
+
+    def conf(self, scenario: str) -> str:
+        """Return the scheduler configuration."""
+        return str(self.server.get(f"{self._scenario(scenario)}conf/")["text"])
+
+    def conf_set(self, scenario: str, text: str) -> list[Json]:
+        """Replace the scheduler configuration; return what is worth knowing about it."""
+        return list(self._edit("PUT", f"{self._scenario(scenario)}conf/", {"text": text})["problems"])
+
+    def job_add(self, scenario: str, text: str) -> list[str]:
+        """Add the objects of a manifest; return their kinds and names."""
+        added = self._edit("POST", f"{self._scenario(scenario)}workloads/", {"documents": text})
+        return [f"{one['kind']}/{one['name']}" for one in added["added"]]
+
+    def run_start(self, scenario: str, *, cycles: int = 1) -> Json:
+        """Ask for a run."""
+        return dict(self.server.call("POST", f"{self._scenario(scenario)}runs/", {"cycles": cycles}).json)
+
+    def run_wait(self, run: str, progress: Progress | None = None) -> Json:
+        """Return a run once it is over."""
+        while True:
+            told: Json = self.server.get(f"runs/{run}/")
+            if progress:
+                progress(told["progress"], told["doing"] or told["state"])
+            if told["state"] in OVER:
+                return told
+            time.sleep(POLL_SECONDS)
+
+    def run_queues(self, run: str) -> list[Json]:
+        """Return what a run made of each queue."""
+        return list(self.server.rows(f"runs/{run}/queues/"))
+
+    def run_jobs(self, run: str) -> list[Json]:
+        """Return what a run made of each job."""
+        return list(self.server.rows(f"runs/{run}/jobs/"))
+
+    def run_victims(self, run: str) -> list[Json]:
+        """Return whom a run evicts."""
+        return list(self.server.rows(f"runs/{run}/victims/"))
+
+    def compare(self, runs: Sequence[str]) -> Json:
+        """Return runs side by side."""
+        return dict(self.server.get("comparisons/", runs=",".join(runs)))
+
+    def page(self, kind: str, name: str) -> str:
+        """Return the address of the page of a scenario or a run."""
+        return self.server.page(f"{kind}/{name if kind == 'runs' else self._id(kind, name)}/")
+
+    def _edit(self, method: str, path: str, body: Mapping[str, Any]) -> Any:
+        """Edit what is there now: name the revision that the present state has."""
+        seen = self.server.call("GET", path).headers["ETag"]
+        return self.server.call(method, path, body, headers={"If-Match": seen}).json
+
+    def _scenario(self, name: str) -> str:
+        return f"scenarios/{self._id('scenarios', name)}/"
+
+    def _id(self, kind: str, name: str) -> str:
+        """Return the id of what is named by id, or by a name that only one has."""
+        try:
+            return str(UUID(name))
+        except ValueError:
+            found = [row["id"] for row in self.server.rows(f"{kind}/", name=name) if row["name"] == name]
+        if len(found) != 1:
+            raise Refused([f"{len(found)} {kind} have the name {name!r}; name one by its id."])
+        return str(found[0])

@@ -1,0 +1,287 @@
+"""What does each command ask for, and how is its answer told?"""
+
+import argparse
+import webbrowser
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import manifests
+from queuecast.client import Client
+from queuecast.desk import Desk, Json
+from queuecast.jobs import job_manifest
+from queuecast.plans import Refused, contents
+from queuecast.shown import Table, Told, amounts, percent, problems
+from queuecast.terminal import progress_line
+
+Command = Callable[[Desk, argparse.Namespace], Told]
+
+NO = 1
+"""The exit code of a command whose answer is no: a run failed, a lint found an error."""
+
+
+def import_cluster(desk: Desk, asked: argparse.Namespace) -> Told:
+    """Read a cluster from files, or through the user's kubeconfig."""
+    if asked.cluster:
+        from queuecast.live import cluster_files  # the Kubernetes client is optional
+
+        files = cluster_files(kubeconfig=asked.kubeconfig, context=asked.context)
+        name = asked.name or asked.context or "cluster"
+    else:
+        files = contents(asked.files)
+        name = asked.name or (asked.files[0].name.partition(".")[0] if asked.files else "")
+    if not files:
+        raise Refused(["Name files, or say --cluster to read the one of your kubeconfig."])
+    snapshot = desk.import_files(files, name=name)
+    held = ", ".join(f"{count} {kind}" for kind, count in snapshot["counts"].items() if count)
+    return Told(snapshot, [f"Snapshot {snapshot['id']}: {held}", problems(snapshot["problems"])])
+
+
+def scenario_list(desk: Desk, asked: argparse.Namespace) -> Told:
+    """List scenarios, last changed first."""
+    return _scenarios(desk.scenarios())
+
+
+def scenario_create(desk: Desk, asked: argparse.Namespace) -> Told:
+    """Begin a what-if on a snapshot."""
+    return _scenarios(desk.scenario_create(asked.snapshot, asked.name))
+
+
+def scenario_branch(desk: Desk, asked: argparse.Namespace) -> Told:
+    """Begin a what-if where another one stands."""
+    return _scenarios(desk.scenario_branch(asked.scenario, asked.name))
+
+
+def scenario_diff(desk: Desk, asked: argparse.Namespace) -> Told:
+    """Show what differs from the snapshot."""
+    found = desk.scenario_diff(asked.scenario)
+    rows = [(one["kind"], one["name"], one["field"], *_shown(one["before"], one["after"])) for one in found]
+    return Told(found, [Table(("KIND", "NAME", "FIELD", "BEFORE", "AFTER"), rows, empty="No difference.")])
+
+
+def scenario_export(desk: Desk, asked: argparse.Namespace) -> Told:
+    """Write what to apply to the cluster, as YAML."""
+    text = desk.scenario_export(asked.scenario)
+    return Told({"text": text}, [text])
+
+
+def queue_list(desk: Desk, asked: argparse.Namespace) -> Told:
+    """List the queues of a scenario."""
+    return _queues(desk.queues(asked.scenario))
+
+
+def queue_set(desk: Desk, asked: argparse.Namespace) -> Told:
+    """Change fields of a queue."""
+    return _queues(desk.queue_set(asked.scenario, asked.queue, patch_of(asked.fields)))
+
+
+def conf_lint(desk: Desk, asked: argparse.Namespace) -> Told:
+    """Say what is wrong with a scheduler configuration."""
+    found = [asdict(one) for one in manifests.conf_problems(_text(asked.file))]
+    wrong = any(one["severity"] == "error" for one in found)
+    return Told(found, [problems(found) if found else "Nothing to say against it."], code=NO if wrong else 0)
+
+
+def conf_set(desk: Desk, asked: argparse.Namespace) -> Told:
+    """Replace the scheduler configuration of a scenario."""
+    found = desk.conf_set(asked.scenario, _text(asked.file))
+    return Told(found, [problems(found) if found else "Saved."])
+
+
+def job_add(desk: Desk, asked: argparse.Namespace) -> Told:
+    """Add a job to a scenario: a manifest, or one made of the options."""
+    text = _text(asked.file) if asked.file else manifests.dump(job_manifest(asked))
+    added = desk.job_add(asked.scenario, text)
+    return Told(added, [Table(("ADDED",), [(name,) for name in added])])
+
+
+def run(desk: Desk, asked: argparse.Namespace) -> Told:
+    """Run scenarios at once and wait for all of them."""
+    started = [desk.run_start(name, cycles=asked.cycles) for name in asked.scenarios]
+    if asked.no_wait:
+        return Told(started, [Table(("RUN", "STATE"), [(one["id"], one["state"]) for one in started])])
+    over = []
+    for number, one in enumerate(started, 1):
+        with progress_line(f"run {number} of {len(started)}") as progress:
+            over.append(desk.run_wait(one["id"], progress))
+    bodies = [_with_outcome(desk, one) for one in over]
+    rows = [
+        (one["id"], name, one["state"], len(one["victims"]), len(one["waiting"]), one.get("error"))
+        for name, one in zip(asked.scenarios, bodies, strict=True)
+    ]
+    columns = ("RUN", "SCENARIO", "STATE", "VICTIMS", "JOBS WAITING", "ERROR")
+    failed = any(one["state"] != "succeeded" for one in over)
+    return Told(bodies, [Table(columns, rows)], code=NO if failed else 0)
+
+
+def queues_of_run(desk: Desk, asked: argparse.Namespace) -> Told:
+    """Show what a run made of each queue."""
+    found = desk.run_queues(asked.run)
+    rows = [
+        (one["queue"], amounts(one["deserved"]), amounts(one["allocated"]), percent(one["share"]))
+        for one in found
+    ]
+    return Told(found, [Table(("QUEUE", "DESERVED", "ALLOCATED", "SHARE"), rows)])
+
+
+def compare(desk: Desk, asked: argparse.Namespace) -> Told:
+    """Show runs side by side, differences first."""
+    found = desk.compare(asked.runs)
+    return Told(found, list(_comparison(found)))
+
+
+def explain(desk: Desk, asked: argparse.Namespace) -> Told:
+    """Say why a job waits, what a queue came to, or for whom a pod is evicted."""
+    rows, story = _STORIES[asked.what]
+    found = next((one for one in rows(desk, asked.run) if one[asked.what] == asked.name), None)
+    if found is None:
+        raise Refused([f"Run {asked.run} says nothing of {asked.what} {asked.name!r}."])
+    return Told(found, [story(found)])
+
+
+def open_page(desk: Desk, asked: argparse.Namespace) -> Told:
+    """Open the page of a scenario or a run in the browser."""
+    if not isinstance(desk, Client):
+        raise Refused(["Files have no pages; open works with a server."])
+    address = desk.page(asked.kind, asked.name)
+    if not asked.print:
+        webbrowser.open(address)
+    return Told({"address": address}, [address])
+
+
+def patch_of(fields: Sequence[str]) -> Json:
+    """Return the merge patch that ``field=value`` words spell; an empty value takes the field away.
+
+    >>> patch_of(["weight=4", "capability.cpu=8", "reclaimable=false", "parent="])
+    {'weight': 4, 'capability': {'cpu': '8'}, 'reclaimable': False, 'parent': None}
+    >>> patch_of(["guarantee.nvidia.com/gpu=2"])
+    {'guarantee': {'resource': {'nvidia.com/gpu': '2'}}}
+    """
+    patch: Json = {}
+    for word in fields:
+        way, equals, text = word.partition("=")
+        if not equals:
+            raise Refused([f"{word!r} is not of the form field=value."])
+        field, _, inner = way.partition(".")
+        if not inner:
+            patch[field] = _typed(field, text)
+        elif field == "guarantee":
+            patch.setdefault("guarantee", {"resource": {}})["resource"][inner] = _typed(field, text)
+        else:
+            patch.setdefault(field, {})[inner] = _typed(field, text)
+    return patch
+
+
+def _typed(field: str, text: str) -> Any:
+    if text == "":
+        return None
+    if field in ("weight", "priority") and text.lstrip("-").isdecimal():
+        return int(text)
+    if field == "reclaimable" and text in ("true", "false"):
+        return text == "true"
+    return text
+
+
+def _scenarios(found: Json | list[Json]) -> Told:
+    rows = found if isinstance(found, list) else [found]
+    table = Table(
+        ("ID", "NAME", "REVISION", "SNAPSHOT"),
+        [(one["id"], one["name"], one["revision"], one["snapshot"]) for one in rows],
+        empty="No scenario yet: queuecast scenario create NAME --snapshot SNAPSHOT",
+    )
+    return Told(found, [table])
+
+
+def _queues(found: Json | list[Json]) -> Told:
+    rows = [
+        (
+            one["name"], one.get("parent"), one.get("weight"), one.get("reclaimable"),
+            _quantities((one.get("guarantee") or {}).get("resource")),
+            _quantities(one.get("deserved")), _quantities(one.get("capability")),
+        )
+        for one in (found if isinstance(found, list) else [found])
+    ]  # fmt: skip
+    columns = ("QUEUE", "PARENT", "WEIGHT", "RECLAIMABLE", "GUARANTEE", "DESERVED", "CAPABILITY")
+    return Told(found, [Table(columns, rows)])
+
+
+def _quantities(held: Mapping[str, Any] | None) -> str:
+    return " ".join(f"{name}={quantity}" for name, quantity in (held or {}).items())
+
+
+def _text(path: Path) -> str:
+    ((name, content),) = contents([path])
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        raise Refused([f"{name} is no UTF-8 text."]) from None
+
+
+def _comparison(found: Json) -> Iterator[Table]:
+    letters = [chr(ord("A") + place) for place in range(len(found["runs"]))]
+    facts = ("id", "bound", "victims_committed", "victims_new", "victims_gone", "jobs_pending")
+    heads = [
+        (letter, *(one[fact] for fact in facts)) for letter, one in zip(letters, found["runs"], strict=True)
+    ]
+    yield Table(("", "RUN", "PLACED", "VICTIMS", "NEW", "GONE", "JOBS WAITING"), heads, "Runs")
+    settings = [
+        (one["kind"], one["name"], one["field"], *_shown(*one["values"])) for one in found["settings"]
+    ]
+    yield Table(("KIND", "NAME", "FIELD", *letters), settings, "Settings that differ", "The same settings.")
+    for kind, head, cell, title, empty in (
+        ("queues", "QUEUE", _queue_cell, "Shares of queues that differ", "The same figures for every queue."),
+        ("victims", "POD", _victim_cell, "Victims that differ", "The same victims."),
+        ("jobs", "JOB", _job_cell, "Jobs that come off differently", "Every job comes off the same."),
+    ):
+        rows = [(line["name"], *map(cell, line["runs"])) for line in found[kind] if line["differs"]]
+        yield Table((head, *letters), rows, title, empty)
+
+
+def _queue_cell(held: Mapping[str, Any] | None) -> str:
+    return percent(held["share"]) if held else "not there"
+
+
+def _victim_cell(held: Mapping[str, Any] | None) -> str:
+    return "evicted" if held else "stays"
+
+
+def _job_cell(held: Mapping[str, Any] | None) -> str:
+    return f"{held['pending']} of {held['pods']} pods wait" if held else "not there"
+
+
+def _shown(*values: Any) -> list[Any]:
+    """Return values for cells; a whole object, or a text of many lines, is only there or not."""
+    return ["there" if isinstance(value, Mapping) or "\n" in str(value) else value for value in values]
+
+
+def _with_outcome(desk: Desk, run: Json) -> Json:
+    """Return a run with its victims and with the jobs that wait; one that failed has neither."""
+    if run["state"] != "succeeded":
+        return {**run, "victims": [], "waiting": []}
+    waiting = [job for job in desk.run_jobs(run["id"]) if job["pending"]]
+    return {**run, "victims": desk.run_victims(run["id"]), "waiting": waiting}
+
+
+def _queue_story(queue: Mapping[str, Any]) -> Table:
+    rows = [(field, amounts(held) if isinstance(held, Mapping) else held) for field, held in queue.items()]
+    return Table(("FIGURE", "AMOUNT"), rows)
+
+
+def _victim_story(victim: Mapping[str, Any]) -> str:
+    return f"{victim['pod']} of queue {victim['queue']} is evicted for {victim['for_pod']}."
+
+
+def _job_story(job: Mapping[str, Any]) -> str:
+    head = f"{job['job']} of queue {job['queue']}: {job['pending']} of {job['pods']} pods wait."
+    if not job["pending"]:
+        return head
+    gate = f" Stopped at {job['gate']}." if job["gate"] else ""
+    return f"{head}{gate} {job['message']}".rstrip()
+
+
+_STORIES: Mapping[str, tuple[Callable[[Desk, str], list[Json]], Callable[[Json], Table | str]]] = {
+    "job": (lambda desk, run: desk.run_jobs(run), _job_story),
+    "queue": (lambda desk, run: desk.run_queues(run), _queue_story),
+    "pod": (lambda desk, run: desk.run_victims(run), _victim_story),
+}

@@ -1,0 +1,71 @@
+"""What can be done with scenarios, on a server or on files? The same calls, answered alike."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+Json = dict[str, Any]
+Files = Sequence[tuple[str, bytes]]
+"""Names and contents."""
+Progress = Callable[[float, str], None]
+"""Is told how far a run is, from 0 to 1, and what it is at."""
+
+
+class Desk(Protocol):
+    """Where scenarios are made, changed, run and compared.
+
+    A scenario or a snapshot is named by its id, or by its name where only one has it.
+    """
+
+    def import_files(self, files: Files, *, name: str) -> Json:
+        """Read a cluster; return the snapshot."""
+
+    def snapshots(self) -> list[Json]:
+        """Return the snapshots, newest first."""
+
+    def scenarios(self) -> list[Json]:
+        """Return the scenarios, last changed first."""
+
+    def scenario_create(self, snapshot: str, name: str) -> Json:
+        """Begin a what-if."""
+
+    def scenario_branch(self, scenario: str, name: str) -> Json:
+        """Begin a what-if where another one stands."""
+
+    def scenario_diff(self, scenario: str) -> list[Json]:
+        """Return what differs from the snapshot: kind, name, field, before, after."""
+
+    def scenario_export(self, scenario: str) -> str:
+        """Return what to apply to the cluster, as YAML."""
+
+    def queues(self, scenario: str) -> list[Json]:
+        """Return the queues in the spelling of their CRD."""
+
+    def queue_set(self, scenario: str, queue: str, patch: Mapping[str, Any]) -> Json:
+        """Change a queue by a JSON merge patch; return it."""
+
+    def conf(self, scenario: str) -> str:
+        """Return the scheduler configuration."""
+
+    def conf_set(self, scenario: str, text: str) -> list[Json]:
+        """Replace the scheduler configuration; return what is worth knowing about it."""
+
+    def job_add(self, scenario: str, text: str) -> list[str]:
+        """Add the objects of a manifest; return their kinds and names."""
+
+    def run_start(self, scenario: str, *, cycles: int = 1) -> Json:
+        """Ask for a run."""
+
+    def run_wait(self, run: str, progress: Progress | None = None) -> Json:
+        """Return a run once it is over."""
+
+    def run_queues(self, run: str) -> list[Json]:
+        """Return what a run made of each queue."""
+
+    def run_jobs(self, run: str) -> list[Json]:
+        """Return what a run made of each job."""
+
+    def run_victims(self, run: str) -> list[Json]:
+        """Return whom a run evicts."""
+
+    def compare(self, runs: Sequence[str]) -> Json:
+        """Return runs side by side."""

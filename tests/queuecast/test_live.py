@@ -1,0 +1,154 @@
+"""Reading a cluster through a kubeconfig, from an API server on loopback that serves recorded objects."""
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+import yaml
+
+from queuecast.__main__ import main
+from queuecast.live import CONFIGURATION, READ
+from tests import factories
+from tests.conftest import unavailable
+
+ROLE = Path(__file__).parents[2] / "docs" / "queuecast-reader.yaml"
+TOKEN = "reader-token"
+
+
+class ApiServer(ThreadingHTTPServer):
+    """Lists in pages of ten, as an API server does under `limit`; refuses a wrong token."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        cluster = factories.cluster()
+        self.lists: dict[str, list[Any]] = {
+            f"{group}/{plural}": cluster.get(plural, []) for group, _, plural in READ
+        }
+        self.missing: set[str] = set()
+        self.forbidden: set[str] = set()
+        self.calls: list[tuple[str, str]] = []
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: ApiServer
+
+    def do_GET(self) -> None:
+        asked = urlsplit(self.path)
+        path = asked.path.lstrip("/")
+        self.server.calls.append((self.command, path))
+        if self.headers.get("Authorization") != f"Bearer {TOKEN}":
+            self.answer(401, {"kind": "Status"})
+        elif path in self.server.forbidden:
+            self.answer(403, {"kind": "Status"})
+        elif path == CONFIGURATION and path not in self.server.missing:
+            self.answer(200, {
+                "apiVersion": "v1", "kind": "ConfigMap",
+                "metadata": {"name": "volcano-scheduler-configmap", "namespace": "volcano-system"},
+                "data": {"volcano-scheduler.conf": factories.CONF},
+            })  # fmt: skip
+        elif path in self.server.lists and path not in self.server.missing:
+            self.answer(200, self.page(self.server.lists[path], parse_qs(asked.query)))
+        else:
+            self.answer(404, {"kind": "Status"})
+
+    def page(self, objects: list[Any], query: dict[str, list[str]]) -> dict[str, Any]:
+        first = int(query.get("continue", ["0"])[0])
+        shown = [
+            {key: value for key, value in held.items() if key not in ("apiVersion", "kind")}
+            for held in objects[first : first + 10]
+        ]
+        more = str(first + 10) if first + 10 < len(objects) else ""
+        return {"kind": "List", "metadata": {"continue": more}, "items": shown}
+
+    def answer(self, status: int, body: Any) -> None:
+        content = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[ApiServer]:
+    try:
+        import kubernetes  # noqa: F401
+    except ImportError:
+        unavailable("the Kubernetes client is not installed")
+    server = ApiServer()
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def read(server: ApiServer, folder: Path, token: str = TOKEN) -> int:
+    kubeconfig = folder / "kubeconfig"
+    kubeconfig.write_text(
+        yaml.safe_dump({
+            "apiVersion": "v1", "kind": "Config", "current-context": "fake",
+            "clusters": [{"name": "fake", "cluster": {"server": f"http://127.0.0.1:{server.server_port}"}}],
+            "users": [{"name": "reader", "user": {"token": token}}],
+            "contexts": [{"name": "fake", "context": {"cluster": "fake", "user": "reader"}}],
+        })
+    )  # fmt: skip
+    return main([
+        "import", "--cluster", "--kubeconfig", str(kubeconfig), "--name", "live",
+        "--local", "--folder", str(folder / "desk"), "-o", "json",
+    ])  # fmt: skip
+
+
+def test_all_objects_come_page_by_page_with_the_configuration(
+    server: ApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert read(server, tmp_path) == 0
+    counts = json.loads(capsys.readouterr().out)["counts"]
+    assert {kind: counts[kind] for kind in ("nodes", "queues", "podgroups", "pods")} == {
+        "nodes": 2, "queues": 2, "podgroups": 2, "pods": 20,
+    }  # fmt: skip
+    kept = json.loads((tmp_path / "desk" / "snapshots" / "live.json").read_text())
+    assert kept["document"]["scheduler_conf"] == factories.CONF
+    assert {method for method, _ in server.calls} == {"GET"}
+
+
+def test_a_cluster_without_some_kinds_is_read_all_the_same(server: ApiServer, tmp_path: Path) -> None:
+    server.missing = {"apis/batch.volcano.sh/v1alpha1/jobs", CONFIGURATION}
+    assert read(server, tmp_path) == 0
+
+
+def test_a_refusal_names_what_was_refused_and_the_role(
+    server: ApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.forbidden = {"apis/scheduling.volcano.sh/v1beta1/queues"}
+    assert read(server, tmp_path) == 2
+    said = capsys.readouterr().err
+    assert "apis/scheduling.volcano.sh/v1beta1/queues: 403" in said
+    assert "docs/queuecast-reader.yaml" in said
+    assert read(server, tmp_path, token="wrong") == 2
+
+
+def test_the_documented_role_allows_what_is_read_and_nothing_more() -> None:
+    role = next(iter(yaml.safe_load_all(ROLE.read_text())))
+    allowed = {
+        (group, resource, verb)
+        for rule in role["rules"]
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }
+    read_from = {(re.sub(r"^apis?/(?:([^/]+)/)?v\w+$", r"\1", group), plural) for group, _, plural in READ}
+    listed = {(group, resource) for group, resource, verb in allowed if verb == "list"}
+    assert listed == read_from
+    assert {verb for _, _, verb in allowed} == {"get", "list"}
+    assert ("", "configmaps", "get") in allowed

@@ -1,0 +1,184 @@
+"""The whole way on files, without a server: import, branch, change, run, compare, export."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import manifests
+from queuecast.__main__ import main
+from queuecast.arguments import EXIT_CODES, parser
+from queuecast.completion import chains, script
+from tests import factories
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
+    """A folder with a snapshot `prod` and its scenario `base`."""
+    monkeypatch.chdir(tmp_path)
+    cluster = {**factories.cluster(), "scheduler_conf": factories.CONF}
+    (tmp_path / "cluster.json").write_text(json.dumps(cluster))
+    say("import", "cluster.json", "--name", "prod")
+    say("scenario", "create", "base", "--snapshot", "prod")
+    capsys.readouterr()
+    return tmp_path
+
+
+def say(*words: str, code: int = 0) -> None:
+    assert main([*words, "--local"]) == code, words
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    capsys.readouterr()
+    say(*words, "-o", "json")
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_branch_that_is_changed_run_and_compared(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    say("scenario", "branch", "base", "more")
+    say("queue", "set", "more", "waits", "weight=3", "capability.cpu=4", "guarantee.cpu=1")
+    say("job", "add", "more", "ml/train", "--queue", "waits", "--replicas", "2", "--cpu", "2")
+    assert [(one["name"], one["field"], one["after"]) for one in told(capsys, "scenario", "diff", "more")][
+        :3
+    ] == [
+        ("waits", "spec.weight", 3),
+        ("waits", "spec.capability.cpu", "4"),
+        ("waits", "spec.guarantee.resource.cpu", "1"),
+    ]
+    assert told(capsys, "scenario", "diff", "base") == []
+    first, second = told(capsys, "run", "base", "more")
+    assert [run["state"] for run in (first, second)] == ["succeeded", "succeeded"]
+    assert len(second["victims"]) > len(first["victims"])
+    body = told(capsys, "compare", first["id"], second["id"])
+    assert body["runs"][1]["victims_new"] == len(second["victims"]) - len(first["victims"])
+    assert body["queues"][0]["differs"]
+    say("compare", first["id"], second["id"])
+    assert "Victims that differ" in capsys.readouterr().out
+
+
+def test_an_export_reads_back_as_what_was_changed(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    say("queue", "set", "base", "busy", "weight=7")
+    (desk / "conf.yaml").write_text(factories.CONF.replace("nodeorder", "binpack"))
+    say("conf", "set", "base", "conf.yaml")
+    capsys.readouterr()
+    say("scenario", "export", "base")
+    reading = manifests.read([("export", capsys.readouterr().out.encode())])
+    assert [(queue["metadata"]["name"], queue["spec"]["weight"]) for queue in reading.document["queues"]] == [
+        ("busy", 7)
+    ]
+    assert "binpack" in (reading.scheduler_conf_text or "")
+
+
+def test_a_run_gives_the_bytes_of_the_core(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    say("run", "base", "--cycles", "2")
+    kept = json.loads((desk / ".queuecast" / "runs" / "1.json").read_text())
+    (desk / "input.json").write_text(json.dumps(kept["document"]))
+    command = [sys.executable, "-m", "scheduler_core", "simulate", str(desk / "input.json")]
+    printed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
+    assert json.loads(printed) == kept["result"]
+
+
+def test_explain_tells_why_a_job_waits(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    say("run", "base")
+    capsys.readouterr()
+    say("explain", "1", "job", "default/wait")
+    assert "default/wait of queue waits: " in capsys.readouterr().out
+    assert told(capsys, "explain", "1", "queue", "busy")["queue"] == "busy"
+    say("explain", "1", "job", "default/nobody", code=2)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["queue", "set", "base", "waits", "weight=lots"], "spec.weight"),
+        (["queue", "set", "base", "waits", "weight"], "field=value"),
+        (["queue", "set", "base", "nobody", "weight=1"], "no queue 'nobody'"),
+        (["run", "nothing"], "no scenario 'nothing'"),
+        (["scenario", "create", "base", "--snapshot", "prod"], "already"),
+        (["import", "missing.yaml"], "missing.yaml"),
+        (["open", "runs", "1"], "no pages"),
+    ],
+    ids=lambda words: " ".join(words) if isinstance(words, list) else "",
+)
+def test_what_is_wrong_is_said_and_nothing_is_changed(
+    desk: Path, capsys: pytest.CaptureFixture[str], words: list[str], says: str
+) -> None:
+    before = (desk / ".queuecast" / "scenarios" / "base.json").read_text()
+    say(*words, code=2)
+    assert says in capsys.readouterr().err
+    assert (desk / ".queuecast" / "scenarios" / "base.json").read_text() == before
+
+
+def test_lint_ends_with_1_when_volcano_could_not_read_it(
+    desk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (desk / "good.yaml").write_text(factories.CONF)
+    (desk / "bad.yaml").write_text("actions: [")
+    say("conf", "lint", "good.yaml")
+    say("conf", "lint", "bad.yaml", code=1)
+
+
+def test_answers_are_tables_json_or_yaml(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    say("queue", "list", "base")
+    assert capsys.readouterr().out.splitlines()[0].split() == [
+        "QUEUE", "PARENT", "WEIGHT", "RECLAIMABLE", "GUARANTEE", "DESERVED", "CAPABILITY",
+    ]  # fmt: skip
+    rows = told(capsys, "queue", "list", "base")
+    say("queue", "list", "base", "-o", "yaml")
+    assert yaml.safe_load(capsys.readouterr().out) == rows
+
+
+def test_the_package_needs_no_django() -> None:
+    program = "import queuecast, queuecast.__main__, sys; assert 'django' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
+
+
+def test_completion_offers_commands_options_and_choices() -> None:
+    bash = script(parser(), "bash")
+    program = bash + '\nCOMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _queuecast; echo "${COMPREPLY[@]}"'
+
+    def offered(*words: str) -> list[str]:
+        command = ["bash", "-c", program, "bash", "queuecast", *words]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+
+    assert offered("sce") == ["scenario"]
+    assert offered("scenario", "br") == ["branch"]
+    assert offered("run", "--cy") == ["--cycles"]
+    assert offered("explain", "1", "j") == ["job"]
+    assert "bashcompinit" in script(parser(), "zsh")
+    assert "__fish_seen_subcommand_from scenario" in script(parser(), "fish")
+
+
+def test_every_command_and_exit_code_stands_in_the_docs() -> None:
+    page = (ROOT / "docs" / "client.md").read_text(encoding="utf-8")
+    for line in EXIT_CODES.splitlines()[1:]:
+        code, says = line.split(maxsplit=1)
+        assert f"| {code} | {says} |" in page
+    for chain in chains(parser()):
+        assert f"queuecast {' '.join(chain)}" in page
+
+
+def test_it_can_be_installed_from_the_repository(tmp_path: Path) -> None:
+    source, there = tmp_path / "source", tmp_path / "there"
+    for package in ("queuecast", "manifests", "scheduler_core", "extender_client"):
+        shutil.copytree(ROOT / package, source / package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", source)
+    uv = [str(Path(sys.executable).parent / "uv"), "pip", "install", "--quiet", "--python", sys.executable]
+    offline = ["--offline", "--no-deps", "--no-build-isolation", "--no-cache"]
+    subprocess.run([*uv, *offline, "--target", str(there), str(source)], check=True)
+    helped = subprocess.run(
+        [there / "bin" / "queuecast", "--help"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(there), "PATH": os.environ["PATH"]},
+        capture_output=True,
+        check=True,
+    )
+    assert b"exit codes" in helped.stdout
