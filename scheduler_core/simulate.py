@@ -122,6 +122,17 @@ class Simulation:
         failure = self.calls.error()
         return told if failure is None else {"name": told["name"], "error": failure, **told}
 
+    def session_before(self, action: str, cycle: int) -> Session:
+        """Return the session of a cycle as an action finds it, which may then be asked anything."""
+        for earlier in range(1, cycle):
+            self._cycle(earlier)
+        session = self._open()
+        for name in self.conf.actions[: self.conf.actions.index(action)]:
+            session.action = name
+            ACTIONS[name](session)
+        session.action = action
+        return session
+
     def _cycle(self, cycle: int) -> dict[str, Any]:
         times = [self._now()]
         session = self._open()

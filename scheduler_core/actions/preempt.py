@@ -88,7 +88,7 @@ class Preempt:
             assigned = False
             while tasks and session.job_starving(job):
                 task = tasks.pop()
-                candidates = Candidates(_of_other_jobs(task, job), session.evictable.of_other_jobs(job))
+                candidates = Candidates(of_other_jobs(task, job), session.evictable.of_other_jobs(job))
                 assigned = self._attempt(statement, queue, task, candidates)
             if not session.job_pipelined(job):
                 statement.discard()
@@ -187,7 +187,8 @@ def _may_give_way(task: TaskInfo, to: TaskInfo) -> bool:
     return task.best_effort or not to.best_effort
 
 
-def _of_other_jobs(task: TaskInfo, job: JobInfo) -> Filter:
+def of_other_jobs(task: TaskInfo, job: JobInfo) -> Filter:
+    """Return who is a candidate when a task looks for room among other jobs, before any plugin is asked."""
     return lambda other: (
         _may_give_way(other, task)
         and other.job is not job

@@ -83,7 +83,7 @@ class Reclaim:
     def _reclaim_on(self, statement: Statement, task: TaskInfo, node: int) -> bool:
         session = self.session
         candidates = [
-            other for other in session.nodes.sorted_tasks(node) if self._may_be_reclaimed(other, task)
+            other for other in session.nodes.sorted_tasks(node) if may_be_reclaimed(session, other, task)
         ]
         if not candidates:
             return False
@@ -106,9 +106,11 @@ class Reclaim:
         local.discard()
         return False
 
-    def _may_be_reclaimed(self, other: TaskInfo, task: TaskInfo) -> bool:
-        if other.node_status is not TaskStatus.RUNNING or not other.preemptable:
-            return False
-        if other.job is None or task.job is None or other.job.queue == task.job.queue:
-            return False
-        return self.session.queues[other.job.queue].reclaimable
+
+def may_be_reclaimed(session: Session, other: TaskInfo, task: TaskInfo) -> bool:
+    """Tell whether a task is a candidate when another one looks for room, before any plugin is asked."""
+    if other.node_status is not TaskStatus.RUNNING or not other.preemptable:
+        return False
+    if other.job is None or task.job is None or other.job.queue == task.job.queue:
+        return False
+    return session.queues[other.job.queue].reclaimable
