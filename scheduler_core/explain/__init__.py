@@ -5,6 +5,7 @@ from scheduler_core.explain.picture import Unknown
 from scheduler_core.explain.reasons import REASONS
 from scheduler_core.explain.replay import state_at
 from scheduler_core.explain.stories import job_story, node_story, pod_story, queue_story
+from scheduler_core.explain.unblocking import unblocking
 from scheduler_core.explain.victims import flow, victim_story
 
 __all__ = [
@@ -17,5 +18,6 @@ __all__ = [
     "pod_story",
     "queue_story",
     "state_at",
+    "unblocking",
     "victim_story",
 ]

@@ -1,0 +1,99 @@
+"""What becomes of a scenario when single fields of its objects change?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from scheduler_core.explain.picture import items, key_of
+
+Parts = dict[str, Any]
+
+CONF = "conf"
+_CLUSTER_WIDE = frozenset({"nodes", "queues", "priorityclasses", "namespaces"})
+
+
+@dataclass(frozen=True)
+class Change:
+    """One edit of a scenario.
+
+    Attributes
+    ----------
+    kind : str
+        The scenario's list (queues, nodes, podgroups...), or `conf`.
+    key : str
+        The object's name, with its namespace where it has one; empty for the configuration.
+    field : str
+        Path in the spelling of the CRD, parts separated by dots; empty: the whole object.
+    before, after
+        The value; None: not there.
+
+    """
+
+    kind: str
+    key: str
+    field: str
+    before: Any
+    after: Any
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return asdict(self)
+
+
+def applied(document: Mapping[str, Any], changes: Iterable[Change]) -> Parts:
+    """Return the parts of a scenario that differ once the changes are made; nothing is edited in place.
+
+    Examples
+    --------
+    >>> document = {"queues": [{"metadata": {"name": "a"}, "spec": {"weight": 1}}]}
+    >>> applied(document, [Change("queues", "a", "spec.weight", 1, 3)])
+    {'queues': [{'metadata': {'name': 'a'}, 'spec': {'weight': 3}}]}
+
+    """
+    parts: Parts = {}
+    for change in changes:
+        if change.kind == CONF:
+            parts["scheduler_conf"] = change.after
+        else:
+            listed = parts.get(change.kind) or list(items(document, change.kind))
+            parts[change.kind] = _with(listed, change)
+    return parts
+
+
+def _with(listed: list[Any], change: Change) -> list[Any]:
+    for position, entry in enumerate(listed):
+        if _key(change.kind, entry) == change.key:
+            if change.field:
+                changed = [_set(entry, change.field.split("."), change.after)]
+            else:
+                changed = [] if change.after is None else [change.after]
+            return [*listed[:position], *changed, *listed[position + 1 :]]
+    return listed if change.field or change.after is None else [*listed, change.after]
+
+
+def _key(kind: str, entry: Mapping[str, Any]) -> str:
+    return str(entry["metadata"]["name"]) if kind in _CLUSTER_WIDE else key_of(entry)
+
+
+def _set(entry: Mapping[str, Any], path: list[str], value: Any) -> dict[str, Any]:
+    name, *rest = path
+    changed = dict(entry)
+    if rest:
+        changed[name] = _set(changed.get(name) or {}, rest, value)
+    elif value is None:
+        changed.pop(name, None)
+    else:
+        changed[name] = value
+    return changed
+
+
+def value_at(entry: Mapping[str, Any], field: str) -> Any:
+    """Return the value of a field, None where it is not there."""
+    value: Any = entry
+    for name in field.split("."):
+        if not isinstance(value, Mapping):
+            return None
+        value = value.get(name)
+    return value
