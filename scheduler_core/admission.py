@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import isfinite
 from typing import Any
 
@@ -43,7 +44,6 @@ class Nodes:
     changes: Counter[str]
 
 
-@dataclass(frozen=True)
 class Workloads:
     """Pods and PodGroups as the scheduler finds them.
 
@@ -51,23 +51,34 @@ class Workloads:
     ----------
     made_of : tuple
         The parts of the document that they were made of.
-    admitted : dict
-        Of pods that were changed, by the identity of the document's object: that object, the changed one, and
-        what is to be told about it.
-    newest : float
-        The newest creationTimestamp, seconds since 1970.
+    given, taken : sequence
+        The document's pods, and what each became.
+    pods, podgroups : dict
+        All of them by namespace/name, those that controllers made among them.
     unmodelled : list of str
         What they ask for that is not modelled.
 
     """
 
-    made_of: tuple[Any, ...]
-    pods: Mapping[str, Object]
-    podgroups: Mapping[str, Object]
-    admitted: Mapping[int, tuple[Object, Object, str]]
-    changes: Counter[str]
-    newest: float
-    unmodelled: list[str]
+    def __init__(self, made_of: tuple[Any, ...], given: Sequence[Object]) -> None:
+        self.made_of = made_of
+        self.given = given
+        self.taken: list[Object] = []
+        self.pods: dict[str, Object] = {}
+        self.podgroups: dict[str, Object] = {}
+        self.changes: Counter[str] = Counter()
+        self.unmodelled: list[str] = []
+
+    @cached_property
+    def admitted(self) -> dict[int, Object]:
+        """Return what each of the document's pods became, by the identity of its object."""
+        return {id(pod): taken for pod, taken in zip(self.given, self.taken, strict=True)}
+
+    @cached_property
+    def newest(self) -> float:
+        """Return the newest creationTimestamp, seconds since 1970; 0 without any."""
+        newest = max(map(creation_of, (*self.pods.values(), *self.podgroups.values())), default=0.0)
+        return newest if isfinite(newest) else 0.0
 
 
 class Admission:
@@ -145,72 +156,53 @@ class Admission:
         made_of = tuple(self.document.get(name) for name in WORKLOAD_PARTS)
         if before is not None and _same(before.made_of, made_of):
             return before
-        changes: Counter[str] = Counter()
-        admitted = {} if before is None else dict(before.admitted)
-        pods = {}
-        for entry in self.items("pods"):
-            pod = self._admitted_pod(entry, admitted, changes)
-            pods[f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"] = pod
-        podgroups = {}
-        for entry in self.items("podgroups"):
-            podgroup = _namespaced(entry)
-            podgroups[f"{podgroup['metadata']['namespace']}/{podgroup['metadata']['name']}"] = podgroup
-        self.run_controllers(pods, podgroups, changes)
-        newest = max(map(creation_of, (*pods.values(), *podgroups.values())), default=0.0)
-        unmodelled = unmodelled_notes(self.document, pods.values(), podgroups.values())
-        return Workloads(
-            made_of, pods, podgroups, admitted, changes, newest if isfinite(newest) else 0.0, unmodelled
-        )
+        given = self.items("pods")
+        work = Workloads(made_of, given)
+        if before is None:
+            work.taken = [self.pod(pod) for pod in given]
+        else:
+            work.taken = [before.admitted.get(id(pod)) or self.pod(pod) for pod in given]
+        work.changes[RESOLVED] = sum(map(_has_priority, work.taken)) - sum(map(_has_priority, given))
+        for pod in work.taken:
+            metadata = pod["metadata"]
+            work.pods[f"{metadata['namespace']}/{metadata['name']}"] = pod
+        work.podgroups = {
+            key_of(podgroup): podgroup for podgroup in map(_namespaced, self.items("podgroups"))
+        }
+        self.run_controllers(work)
+        work.unmodelled = unmodelled_notes(self.document, work.pods.values(), work.podgroups.values())
+        return work
 
-    def _admitted_pod(
-        self, pod: Object, admitted: dict[int, tuple[Object, Object, str]], changes: Counter[str]
-    ) -> Object:
-        known = admitted.get(id(pod))
-        if known is None:
-            changed, told = self.pod(pod)
-            if changed is pod:
-                return pod
-            known = admitted[id(pod)] = pod, changed, told
-        if known[2]:
-            changes[known[2]] += 1
-        return known[1]
-
-    def run_controllers(
-        self, pods: dict[str, Object], podgroups: dict[str, Object], changes: Counter[str]
-    ) -> None:
+    def run_controllers(self, work: Workloads) -> None:
         """Add what Jobs lack; with `controllers` give plain pods their PodGroups, too."""
         jobs = self.items("jobs")
         if jobs:
             made = expand_jobs(
                 jobs,
-                podgroups=podgroups,
-                pods=pods,
+                podgroups=work.podgroups,
+                pods=work.pods,
                 namespaces=self.items("namespaces"),
                 class_values={name: int(entry.get("value") or 0) for name, entry in self.classes.items()},
                 scheduler_names=self.scheduler_order,
             )
-            self.take(made, pods, podgroups, changes)
+            self.take(made, work)
         if self.document.get("controllers") is True:
             made = group_plain_pods(
-                pods,
-                podgroups=podgroups,
+                work.pods,
+                podgroups=work.podgroups,
                 namespaces=self.items("namespaces"),
                 scheduler_names=self.scheduler_order,
                 default_requests=self.defaults,
             )
-            self.take(made, pods, podgroups, changes)
+            self.take(made, work)
 
-    def take(
-        self, made: Made, pods: dict[str, Object], podgroups: dict[str, Object], changes: Counter[str]
-    ) -> None:
+    def take(self, made: Made, work: Workloads) -> None:
         """Add what a controller made."""
         for entry in made.pods:
-            pod, told = self.pod(entry)
-            pods[key_of(entry)] = pod
-            if told:
-                changes[told] += 1
-        podgroups.update((key_of(podgroup), podgroup) for podgroup in made.podgroups)
-        changes.update(made.notes)
+            pod = work.pods[key_of(entry)] = self.pod(entry)
+            work.changes[RESOLVED] += _has_priority(pod) - _has_priority(entry)
+        work.podgroups.update((key_of(podgroup), podgroup) for podgroup in made.podgroups)
+        work.changes.update(made.notes)
 
     # kind by kind
 
@@ -257,37 +249,41 @@ class Admission:
             self.changes["queue hierarchy annotation rooted"] += 1
         return {**queue, **changed} if changed else queue
 
-    def pod(self, pod: Object) -> tuple[Object, str]:
-        """Return a pod with namespace, uid, phase, scheduler name and priority, and what to tell about it."""
-        metadata, spec, status = pod["metadata"], pod.get("spec") or {}, pod.get("status") or {}
+    def pod(self, pod: Object) -> Object:
+        """Return a pod with namespace, uid, phase, scheduler name and priority."""
+        metadata, spec, status = pod["metadata"], pod.get("spec") or _NOTHING, pod.get("status") or _NOTHING
         changed: dict[str, Any] = {}
         if not metadata.get("namespace") or not metadata.get("uid"):
             namespace = metadata.get("namespace") or DEFAULT_NAMESPACE
             uid = metadata.get("uid") or f"{namespace}-{metadata['name']}"
             changed["metadata"] = {**metadata, "namespace": namespace, "uid": uid}
-        priority = self.priority_of(spec) if self.defaults and spec.get("priority") is None else _NOTHING
+        unset = self.defaults and spec.get("priority") is None
+        priority = self._priority_of(spec) if unset else _NOTHING
         if priority or not spec.get("schedulerName"):
             scheduler = spec.get("schedulerName") or self.first_scheduler
             changed["spec"] = {**spec, "schedulerName": scheduler, **priority}
         if not status.get("phase"):
             phase = "Running" if spec.get("nodeName") else "Pending"
             changed["status"] = {**status, "phase": phase}
-        return {**pod, **changed} if changed else pod, RESOLVED if priority else ""
+        return {**pod, **changed} if changed else pod
 
-    def priority_of(self, spec: Object) -> Object:
+    def _priority_of(self, spec: Object) -> Object:
         """Return the priority and preemption policy that a pod gets from its class or the global default."""
         chosen = self.classes.get(spec.get("priorityClassName") or "", self.default_class)
         if chosen is None:
             return _NOTHING
-        resolved: dict[str, Any] = {"priority": chosen.get("value") or 0}
         if spec.get("preemptionPolicy") is None and chosen.get("preemptionPolicy"):
-            resolved["preemptionPolicy"] = chosen["preemptionPolicy"]
-        return resolved
+            return {"priority": chosen.get("value") or 0, "preemptionPolicy": chosen["preemptionPolicy"]}
+        return {"priority": chosen.get("value") or 0}
 
 
 def _same(some: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
     """Tell whether these are the very same objects."""
     return all(one is other for one, other in zip(some, others, strict=True))
+
+
+def _has_priority(pod: Object) -> bool:
+    return (pod.get("spec") or _NOTHING).get("priority") is not None
 
 
 def _made_queue(name: str, reclaimable: bool) -> Object:

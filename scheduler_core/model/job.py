@@ -6,7 +6,7 @@ Source: volcano ``pkg/scheduler/api/job_info.go`` at v1.15.1.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from scheduler_core.model.fit import FitErrors
 
 NO_NODE = -1
+STATUSES = tuple(TaskStatus)
 
 
 class Transaction(NamedTuple):
@@ -156,7 +157,7 @@ class JobInfo:
         self.phase_before = self.phase
         self.conditions: list[dict[str, Any]] = [dict(entry) for entry in status.get("conditions") or ()]
         self.tasks: dict[str, TaskInfo] = {}
-        self.by_status: dict[TaskStatus, dict[str, TaskInfo]] = {status: {} for status in TaskStatus}
+        self.by_status: dict[TaskStatus, dict[str, TaskInfo]] = {status: {} for status in STATUSES}
         self.pending_best_effort = 0
         self.ready_count = 0
         self.waiting_count = 0
@@ -185,11 +186,27 @@ class JobInfo:
 
     # membership and status
 
-    def add_task(self, task: TaskInfo) -> None:
-        """Take in a task."""
-        task.job = self
-        self.tasks[task.uid] = task
-        self._enter(task)
+    def load(self, tasks: Sequence[TaskInfo]) -> None:
+        """Take in all tasks of a new snapshot, ascending by uid."""
+        for task in tasks:
+            task.job = self
+            self.tasks[task.uid] = task
+            self.by_status[task.status][task.uid] = task
+        for status, group in self.by_status.items():
+            if group and status in VALID_STATUSES:
+                self._count_all(status, len(group), Counter(task.shape for task in group.values()))
+        self.order = None
+
+    def _count_all(self, status: TaskStatus, count: int, shapes: Mapping[PodShape, int]) -> None:
+        self.valid_count += count
+        if status in READY_STATUSES:
+            self.ready_count += count
+            if status in ALLOCATED_STATUSES:
+                self.allocated_count += count
+                for shape, number in shapes.items():
+                    self.allocated.add(shape.request.clone().multi(number))
+        else:
+            self.pending_best_effort += sum(number for shape, number in shapes.items() if shape.best_effort)
 
     def update_task_status(self, task: TaskInfo, status: TaskStatus) -> None:
         """Move a task to another status."""

@@ -107,22 +107,33 @@ class NodeTable:
 
     def load(self, tasks: Sequence[TaskInfo]) -> None:
         """Put the tasks of a new snapshot on their nodes, all at once; `task.node_name` says where."""
-        placed = [(task, self.index[task.node_name]) for task in tasks]
-        for task, number in placed:
+        numbers = [self.index[task.node_name] for task in tasks]
+        for task, number in zip(tasks, numbers, strict=True):
             task.node = number
             self.tasks[number][task.key] = task
-        regular = [(task, number) for task, number in placed if self.names_scalars[number]]
-        for task, number in placed:
             if not self.names_scalars[number]:
                 self._account(task, number, 1.0)
-        if regular:
-            rows = np.array([task.shape.row for task, _ in regular])
-            numbers = np.array([number for _, number in regular], dtype=np.intp)
-            np.subtract.at(self.idle, numbers, rows)
-            np.add.at(self.used, numbers, rows)
-            leaving = np.array([task.status is TaskStatus.RELEASING for task, _ in regular])
-            np.add.at(self.releasing, numbers[leaving], rows[leaving])
+        regular = np.array(self.names_scalars, dtype=np.bool_)[numbers]
+        held = self._sums(tasks, numbers, regular)
+        self.idle -= held
+        self.used += held
+        leaving = np.array([task.status is TaskStatus.RELEASING for task in tasks], dtype=np.bool_)
+        if leaving.any():
+            self.releasing += self._sums(tasks, numbers, regular & leaving)
         self.future = self.idle + self.releasing
+
+    def _sums(self, tasks: Sequence[TaskInfo], numbers: Sequence[int], chosen: NDArray[np.bool_]) -> Matrix:
+        """Return what the chosen ones of these tasks, on nodes of these numbers, hold on them, (N, R)."""
+        shapes = {task.shape.number: task.shape for task in tasks}
+        rows = np.zeros((max(shapes, default=-1) + 1, len(self.axis)))
+        for number, shape in shapes.items():
+            rows[number] = shape.row
+        kinds = np.array([task.shape.number for task in tasks], dtype=np.intp)[chosen]
+        places = np.array(numbers, dtype=np.intp)[chosen]
+        sums: Matrix = np.zeros((len(self.names), len(self.axis)))
+        for column, amounts in enumerate(rows.T):
+            sums[:, column] = np.bincount(places, amounts[kinds], minlength=len(self.names))
+        return sums
 
     def sorted_tasks(self, number: int) -> list[TaskInfo]:
         """Return the tasks on a node by namespace/name; do not change the list."""

@@ -80,8 +80,8 @@ class PodInfo:
 
     def __init__(self, pod: Object, shape: PodShape) -> None:
         metadata, spec = pod["metadata"], pod["spec"]
-        annotations = metadata.get("annotations") or _NOTHING
-        labels = metadata.get("labels") or _NOTHING
+        get = metadata.get
+        annotations, labels = get("annotations") or _NOTHING, get("labels") or _NOTHING
         self.pod = pod
         self.shape = shape
         self.uid: str = metadata["uid"]
@@ -90,11 +90,12 @@ class PodInfo:
         self.key = f"{self.namespace}/{self.name}"
         self.node_name: str = spec.get("nodeName") or ""
         self.status = status_of(
-            (pod.get("status") or {}).get("phase") or "",
-            deleting=bool(metadata.get("deletionTimestamp")),
+            (pod.get("status") or _NOTHING).get("phase") or "",
+            deleting=bool(get("deletionTimestamp")),
             has_node=bool(self.node_name),
         )
-        self.creation = creation_of(pod)
+        created = get("creationTimestamp")
+        self.creation = parse_time(created) if created else float("-inf")
         self.role: str = annotations.get(TASK_SPEC) or labels.get(TASK_SPEC) or ""
         self.priority = _task_priority(spec, annotations)
         self.preemptable = flag_of(annotations, labels, default=True)

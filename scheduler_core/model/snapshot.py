@@ -97,10 +97,12 @@ def take_snapshot(cluster: Cluster) -> Snapshot:
     queues = dict(sorted(queues.items()))
     jobs = _jobs_of(cluster, queues)
     tasks = [TaskInfo(info, shapes[number]) for info, number in zip(roster.pods, roster.numbers, strict=True)]
+    members: dict[str, list[TaskInfo]] = {}
     for task, info in zip(tasks, roster.pods, strict=True):
-        job = jobs.get(info.job_key)
-        if job is not None:
-            job.add_task(task)
+        if info.job_key in jobs:
+            members.setdefault(info.job_key, []).append(task)
+    for key, group in members.items():
+        jobs[key].load(group)
     nodes.load([t for t in tasks if t.status not in COMPLETED_STATUSES and t.node_name in nodes.index])
     return Snapshot(cluster, axis, nodes, allocatable, shapes, queues, jobs)
 

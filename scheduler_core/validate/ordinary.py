@@ -44,6 +44,7 @@ class Ordinary:
     def __init__(self) -> None:
         self._times: set[str | None] = {None, ""}
         self._parts: set[bytes] = set()
+        self._plain: set[tuple[str, ...]] = set()
 
     def learn(self, thing: Mapping[str, Any]) -> None:
         """Remember the parts of a sound object."""
@@ -69,9 +70,15 @@ class Ordinary:
             created = get("creationTimestamp")
             if created not in self._times:
                 self._learn_time(created)
-            if not metadata.keys() <= _PLAIN_METADATA and not self._rare_metadata(get):
+            if (
+                (*metadata,) not in self._plain
+                and not self._is_plain(metadata, _PLAIN_METADATA)
+                and not self._rare_metadata(get)
+            ):
                 return False
-            return thing.keys() <= _PLAIN and self._knows_parts(thing.get("spec"), thing.get("status"))
+            if (*thing,) not in self._plain and not self._is_plain(thing, _PLAIN):
+                return False
+            return self._knows_parts(thing.get("spec"), thing.get("status"))
         except _STRANGE:
             return False
 
@@ -83,6 +90,13 @@ class Ordinary:
         return (not spec or marshal.dumps(spec, 2) in parts) and (
             not status or marshal.dumps(status, 2) in parts
         )
+
+    def _is_plain(self, thing: Mapping[str, Any], fields: frozenset[str]) -> bool:
+        """Tell whether an object has no other fields than these; thousands of objects have the same ones."""
+        if not thing.keys() <= fields:
+            return False
+        self._plain.add((*thing,))
+        return True
 
     def _rare_metadata(self, get: Callable[[str], Any]) -> bool:
         for owner in get("ownerReferences") or ():
@@ -117,7 +131,8 @@ class OrdinaryPods(Ordinary):
         priority = get("priority")
         if priority is not None and (type(priority) is not int or abs(priority) >= 2**31):
             return False
-        if not (spec.keys() <= _SIMPLE_SPEC and marshal.dumps(get("containers"), 2) in self._parts):
+        simple = (*spec,) in self._plain or self._is_plain(spec, _SIMPLE_SPEC)
+        if not simple or marshal.dumps(get("containers"), 2) not in self._parts:
             for part in (get("volumes"), get("resourceClaims")):
                 if part and not _OBJECTS.issuperset(map(type, part)):
                     return False
