@@ -1,5 +1,6 @@
 """What is kept?"""
 
+from planner.models.access import Event, Invitation, PublicLink, TokenDetails
 from planner.models.idempotency import IdempotencyKey
 from planner.models.outcome import Decision, JobOutcome, QueueOutcome, Victim
 from planner.models.queue import Queue
@@ -15,15 +16,19 @@ __all__ = [
     "Change",
     "Cluster",
     "Decision",
+    "Event",
     "IdempotencyKey",
+    "Invitation",
     "JobOutcome",
     "Membership",
+    "PublicLink",
     "Queue",
     "QueueOutcome",
     "Role",
     "Run",
     "Scenario",
     "Snapshot",
+    "TokenDetails",
     "Trace",
     "Victim",
     "Worker",

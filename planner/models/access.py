@@ -1,0 +1,93 @@
+"""How do people and scripts get in, and who let them?"""
+
+from django.conf import settings
+from django.db import models
+from knox.models import AuthToken
+
+from planner.models.run import Run
+from planner.models.workspace import Identified, Role, Workspace
+
+
+class TokenDetails(models.Model):
+    """What knox does not keep of a token: what it is for, what it may do, when it was last used."""
+
+    token = models.OneToOneField(
+        AuthToken, primary_key=True, on_delete=models.CASCADE, related_name="details"
+    )
+    name = models.CharField(max_length=100, blank=True, help_text="What it is for, in words of its owner.")
+    scope = models.CharField(
+        max_length=10, choices=Role.choices, default=Role.ADMIN, help_text="It may do no more than this role."
+    )
+    last_used = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return self.name or self.token_id[:8]
+
+
+class Invitation(Identified):
+    """A link that makes whoever opens it first a member."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="invitations")
+    role = models.CharField(max_length=10, choices=Role.choices)
+    digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the link's secret.")
+    created = models.DateTimeField(auto_now_add=True)
+    expires = models.DateTimeField()
+    invited_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="invitations"
+    )
+    accepted_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="accepted_invitations"
+    )
+
+    class Meta:
+        ordering = ["-created"]
+
+    def __str__(self) -> str:
+        return f"{self.role} of {self.workspace}"
+
+
+class Event(Identified):
+    """Who did what about members, tokens, invitations and public links; its texts outlive them all."""
+
+    class Kind(models.TextChoices):
+        """What it was about."""
+
+        MEMBER = "member", "Member"
+        TOKEN = "token", "Token"
+        INVITATION = "invitation", "Invitation"
+        LINK = "link", "Public link"
+
+    workspace = models.ForeignKey(Workspace, null=True, on_delete=models.SET_NULL, related_name="events")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="events"
+    )
+    actor = models.CharField(max_length=150, blank=True, help_text="Who did it; empty: the installation.")
+    kind = models.CharField(max_length=12, choices=Kind.choices)
+    action = models.CharField(max_length=20, help_text="made, changed, removed, accepted.")
+    subject = models.CharField(max_length=253, help_text="Which account, token, invitation or run.")
+    before = models.CharField(max_length=253, blank=True)
+    after = models.CharField(max_length=253, blank=True)
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created"]
+        indexes = [models.Index(fields=["workspace", "-created"], name="event_of_workspace")]
+
+    def __str__(self) -> str:
+        return f"{self.actor} {self.action} {self.kind} {self.subject}"
+
+
+class PublicLink(Identified):
+    """An address under which anybody may read one run; its id is the secret."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="public_links")
+    created = models.DateTimeField(auto_now_add=True)
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="public_links"
+    )
+
+    class Meta:
+        ordering = ["-created"]
+
+    def __str__(self) -> str:
+        return f"link to run {self.run_id}"
