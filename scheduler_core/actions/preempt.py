@@ -89,7 +89,7 @@ class Preempt:
             while tasks and session.job_starving(job):
                 task = tasks.pop()
                 candidates = Candidates(of_other_jobs(task, job), session.evictable.of_other_jobs(job))
-                assigned = self._attempt(statement, queue, task, candidates)
+                assigned = self.attempt(statement, queue, task, candidates)
             if not session.job_pipelined(job):
                 statement.discard()
                 continue
@@ -104,14 +104,12 @@ class Preempt:
             task = tasks.pop()
             statement = Statement(self.session)
             candidates = Candidates(_of_same_job(task, job), self.session.evictable.of_job(job))
-            if not self._attempt(statement, queue, task, candidates):
+            if not self.attempt(statement, queue, task, candidates):
                 statement.discard()
                 return
             statement.commit()
 
-    def _attempt(
-        self, statement: Statement, queue: QueueInfo, task: TaskInfo, candidates: Candidates
-    ) -> bool:
+    def attempt(self, statement: Statement, queue: QueueInfo, task: TaskInfo, candidates: Candidates) -> bool:
         """Find room for a task by evictions; True when it was pipelined."""
         session = self.session
         if not self._is_eligible(task):

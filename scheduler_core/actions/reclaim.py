@@ -55,13 +55,14 @@ class Reclaim:
         session, tasks = self.session, self.tasks[job.key]
         statement = Statement(session)
         while tasks and session.job_starving(job):
-            self._attempt(statement, queue, tasks.pop())
+            self.attempt(statement, queue, tasks.pop())
         if session.job_pipelined(job):
             statement.commit()
         else:
             statement.discard()
 
-    def _attempt(self, statement: Statement, queue: QueueInfo, task: TaskInfo) -> None:
+    def attempt(self, statement: Statement, queue: QueueInfo, task: TaskInfo) -> None:
+        """Evict on the first node where that makes room for a task, and pipeline it there."""
         session = self.session
         if never_evicts(task):
             return

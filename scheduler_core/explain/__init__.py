@@ -1,5 +1,6 @@
 """Why did a run decide so, and what would change it? Pure functions of a scenario and its result."""
 
+from scheduler_core.explain.checklist import reclaim_checklist
 from scheduler_core.explain.deserved import derivation
 from scheduler_core.explain.picture import Unknown
 from scheduler_core.explain.reasons import REASONS
@@ -17,6 +18,7 @@ __all__ = [
     "node_story",
     "pod_story",
     "queue_story",
+    "reclaim_checklist",
     "state_at",
     "unblocking",
     "victim_story",

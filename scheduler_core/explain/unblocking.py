@@ -46,8 +46,8 @@ def unblocking(
         `job`, `waits` (else there is nothing to unblock), `simulations`, `complete` (whether all changes were
         tried within the limit), `changes`, and `in_vain`: what was tried as far as it goes and did not help.
         Each of `changes` has its reason, the `changes` to the scenario's objects, `one_step_smaller` (for
-        each thing that was raised the changes with which the job still waits; none: as it is), `runs` (at once
-        or after evictions) and its side effects `evicted`, `stopped` and `started`.
+        each thing that was raised the changes with which the job still waits; none: as it is), `runs` (at
+        once or after evictions) and its side effects `evicted`, `stopped` and `started`.
 
     Raises
     ------
