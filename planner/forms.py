@@ -10,6 +10,19 @@ Texts = Mapping[str, str]
 """Field name to what stands in it; an empty text says: not set."""
 
 QUANTITIES = ("guarantee.resource", "deserved", "capability")
+HIERARCHY = ("annotations.volcano.sh/hierarchy", "annotations.volcano.sh/hierarchy-weights")
+NODE_GROUPS = {
+    f"affinity.{kind}.{strength}DuringSchedulingIgnoredDuringExecution": label
+    for kind, strength, label in (
+        ("nodeGroupAffinity", "required", "only on node groups"),
+        ("nodeGroupAffinity", "preferred", "rather on node groups"),
+        ("nodeGroupAntiAffinity", "required", "never on node groups"),
+        ("nodeGroupAntiAffinity", "preferred", "rather not on node groups"),
+    )
+}
+"""The fields of affinity, whose texts name node groups with commas between them, and their labels."""
+_MAPS = (*QUANTITIES, "annotations")
+_TEXTS = ("name", "parent", "state", "dequeueStrategy")
 _WHOLE = ("weight", "priority")
 _FLAGS = {"": None, "true": True, "false": False}
 
@@ -17,14 +30,19 @@ _FLAGS = {"": None, "true": True, "false": False}
 def queue_fields(spec: Mapping[str, Any], resources: Sequence[str]) -> dict[str, str]:
     """Return what stands in the fields of a queue's editor, given its spec in CRD spelling.
 
-    >>> queue_fields({"weight": 4, "deserved": {"cpu": "8"}}, ["cpu"])["deserved.cpu"]
-    '8'
+    >>> fields = queue_fields({"weight": 4, "deserved": {"cpu": "8"}}, ["cpu"])
+    >>> fields["deserved.cpu"], fields["weight"], fields["parent"]
+    ('8', '4', '')
     """
-    texts = {field: "" if spec.get(field) is None else str(spec[field]) for field in _WHOLE}
+    texts = {field: "" if spec.get(field) is None else str(spec[field]) for field in (*_TEXTS, *_WHOLE)}
     texts["reclaimable"] = {None: "", True: "true", False: "false"}[spec.get("reclaimable")]
     for field in QUANTITIES:
         held = _held(spec, field)
         texts |= {f"{field}.{resource}": str(held.get(resource, "")) for resource in resources}
+    texts |= {field: str(_held(spec, "annotations").get(field.partition(".")[2], "")) for field in HIERARCHY}
+    for field in NODE_GROUPS:
+        above, _, leaf = field.rpartition(".")
+        texts[field] = ", ".join(_held(spec, above).get(leaf) or ())
     return texts
 
 
@@ -55,19 +73,37 @@ def queue_patch(typed: Texts, stored: Texts) -> dict[str, Any]:
     """
     patch: dict[str, Any] = {}
     for field, text in typed.items():
-        if text != stored.get(field, ""):
+        if text != stored.get(field, "") and field not in NODE_GROUPS:
             *way, leaf = _way(field)
             inner = patch
             for key in way:
                 inner = inner.setdefault(key, {})
             inner[leaf] = _value(field, text)
+    if any(typed[field] != stored.get(field, "") for field in NODE_GROUPS if field in typed):
+        patch["affinity"] = _affinity(typed)
     return patch
 
 
+def queue_body(typed: Texts) -> dict[str, Any]:
+    """Return the fields of a new queue, those that say something."""
+    return queue_patch(typed, {})
+
+
+def _affinity(typed: Texts) -> dict[str, Any] | None:
+    """Return the patch of affinity; one that names no group is not set, because an empty one says a lot."""
+    patch: dict[str, Any] = {}
+    for field in NODE_GROUPS:
+        _, kind, leaf = field.split(".")
+        groups = [group.strip() for group in typed.get(field, "").split(",") if group.strip()]
+        patch.setdefault(kind, {})[leaf] = groups or None
+    kinds = {kind: lists if any(lists.values()) else None for kind, lists in patch.items()}
+    return kinds if any(kinds.values()) else None
+
+
 def _way(field: str) -> list[str]:
-    for quantities in QUANTITIES:
-        if field.startswith(f"{quantities}."):
-            return [*quantities.split("."), field.removeprefix(f"{quantities}.")]
+    for above in _MAPS:
+        if field.startswith(f"{above}."):
+            return [*above.split("."), field.removeprefix(f"{above}.")]
     return [field]
 
 

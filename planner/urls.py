@@ -12,7 +12,13 @@ pages = [
     path("import/save/", imports.save, name="import-save"),
     path("scenarios/<uuid:scenario_id>/", scenarios.detail, name="scenario-detail"),
     path("scenarios/<uuid:scenario_id>/conf/", scenarios.conf, name="conf"),
+    path("scenarios/<uuid:scenario_id>/queues/", queues.queues, name="queues"),
     path("scenarios/<uuid:scenario_id>/queues/<str:name>/", queues.queue, name="queue"),
+    path("scenarios/<uuid:scenario_id>/queues/<str:name>/move/", queues.move, name="queue-move"),
+    path(
+        "scenarios/<uuid:scenario_id>/queues/<str:name>/duplicate/", queues.duplicate, name="queue-duplicate"
+    ),
+    path("scenarios/<uuid:scenario_id>/queues/<str:name>/remove/", queues.remove, name="queue-remove"),
     path("scenarios/<uuid:scenario_id>/runs/", runs.submit, name="run-submit"),
     path("runs/<uuid:run_id>/", runs.detail, name="run-detail"),
     path("runs/<uuid:run_id>/cancel/", runs.cancel, name="run-cancel"),

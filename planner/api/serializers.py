@@ -6,6 +6,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from planner.engine.preview import Preview
 from planner.engine.queues import queue_spec
 from planner.engine.unlimited import amounts
 from planner.models import (
@@ -184,6 +185,41 @@ class QueueSerializer(serializers.Serializer[Any]):
     def to_representation(self, instance: Queue) -> dict[str, Any]:
         """Return the fields of a queue's row."""
         return queue_spec(instance)
+
+
+class QueueAnswerSerializer(serializers.Serializer[Any]):
+    """What one queue gets when a session opens, and how many jobs and pods are in it."""
+
+    queue = serializers.CharField()
+    in_session = serializers.BooleanField(help_text="A queue without jobs takes no part.")
+    share = serializers.FloatField(allow_null=True)
+    deserved = AmountsField()
+    real_capability = AmountsField()
+    allocated = AmountsField()
+    request = AmountsField()
+    guarantee_of_children = AmountsField()
+    deserved_of_children = AmountsField()
+    jobs = serializers.IntegerField()
+    running = serializers.IntegerField(help_text="Pods.")
+    pending = serializers.IntegerField(help_text="Pods.")
+
+
+class PreviewSerializer(serializers.Serializer[Any]):
+    """What the queues of a scenario get when a session opens; nothing is scheduled for it."""
+
+    plugin = serializers.CharField(help_text="The one that divides; empty when none does.")
+    obstacle = serializers.CharField(help_text="Why capacity would place nothing; empty when it would.")
+    error = serializers.CharField(help_text="Why there are no figures; empty when there are.")
+    total = AmountsField()
+    without_effect = serializers.DictField(
+        child=serializers.CharField(), help_text="Fields that nothing reads, and why."
+    )
+    queues = serializers.SerializerMethodField()
+
+    @extend_schema_field(QueueAnswerSerializer(many=True))
+    def get_queues(self, preview: Preview) -> list[dict[str, Any]]:
+        """Return the queues in the order of the import."""
+        return [QueueAnswerSerializer(answer).data for answer in preview.queues.values()]
 
 
 class ConfSerializer(serializers.Serializer[Any]):

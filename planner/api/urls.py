@@ -3,7 +3,16 @@
 from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView
 
-from planner.api.views import comparisons, docs, runs, scenarios, snapshots, status, workspaces
+from planner.api.views import (
+    comparisons,
+    docs,
+    queues,
+    runs,
+    scenarios,
+    snapshots,
+    status,
+    workspaces,
+)
 from planner.api.views.missing import Nowhere
 
 app_name = "api"
@@ -22,12 +31,13 @@ urlpatterns = [
     path("snapshots/<uuid:snapshot_id>/", snapshots.SnapshotDetail.as_view(), name="snapshot"),
     path("scenarios/", scenarios.ScenarioList.as_view(), name="scenarios"),
     path("scenarios/<uuid:scenario_id>/", scenarios.ScenarioDetail.as_view(), name="scenario"),
-    path("scenarios/<uuid:scenario_id>/queues/", scenarios.QueueList.as_view(), name="scenario-queues"),
+    path("scenarios/<uuid:scenario_id>/queues/", queues.QueueList.as_view(), name="scenario-queues"),
     path(
         "scenarios/<uuid:scenario_id>/queues/<str:name>/",
-        scenarios.QueueDetail.as_view(),
+        queues.QueueDetail.as_view(),
         name="scenario-queue",
     ),
+    path("scenarios/<uuid:scenario_id>/preview/", queues.ScenarioPreview.as_view(), name="scenario-preview"),
     path("scenarios/<uuid:scenario_id>/conf/", scenarios.ConfDetail.as_view(), name="scenario-conf"),
     path("scenarios/<uuid:scenario_id>/runs/", runs.ScenarioRuns.as_view(), name="scenario-runs"),
     path("runs/", runs.RunList.as_view(), name="runs"),

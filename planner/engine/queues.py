@@ -53,6 +53,13 @@ def queue_row(manifest: Mapping[str, Any]) -> Queue:
     return row
 
 
+def duplicate_row(row: Queue) -> Queue:
+    """Return an unsaved queue of the same spec, that nothing ran in and no cluster has made yet."""
+    manifest = queue_manifest(row)
+    named = {"name": row.name, **_set_only({"labels": row.labels, "annotations": row.annotations})}
+    return queue_row({**manifest, "metadata": named, "status": _set_only({"state": row.state})})
+
+
 def queue_manifest(row: Queue) -> Json:
     """Return the Queue object of a row, in the spelling of its CRD; fields that are not set are left out."""
     manifest: Json = copy.deepcopy(row.extra)

@@ -1,5 +1,6 @@
 """What does a scenario look like? Lists are querysets, to be filtered and cut into pages."""
 
+from collections.abc import Iterable
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -25,9 +26,9 @@ def get_scenario(user: User, scenario_id: UUID) -> Scenario:
     return scenarios(user).get(pk=scenario_id)
 
 
-def queue_rows(scenario: Scenario) -> list[QueueRow]:
-    """Return the queue tree of a scenario, parents first (1 query)."""
-    queues = {queue.name: queue for queue in scenario.queues.all()}
+def queue_rows(stored: Iterable[Queue]) -> list[QueueRow]:
+    """Return the queues of a scenario as a tree, parents first."""
+    queues = {queue.name: queue for queue in stored}
     parents = {name: hangs_below(name, queue.parent) for name, queue in queues.items()}
     children: dict[str, int] = {}
     for parent in parents.values():

@@ -111,12 +111,6 @@ def resource_order(names: Iterable[str]) -> list[str]:
 
 
 @register.filter
-def needs_name(resource: str) -> bool:
-    """Does the unit of a resource leave open which resource it is?"""
-    return resource != "memory" and scale_of(resource, 0).one == "GiB"
-
-
-@register.filter
 def resource_label(resource: str) -> str:
     """Return the name of a resource as a heading: Volcano's, with capitals where it is an English word."""
     return {"cpu": "CPU", "memory": "Memory", "pods": "Pods"}.get(resource, resource)
@@ -204,6 +198,12 @@ def lasted(milliseconds: float | timedelta | None) -> str:
 def item(mapping: Mapping[str, Any], key: str) -> Any:
     """Return what a mapping holds under a key that a template knows only by name."""
     return mapping.get(key)
+
+
+@register.filter
+def named(thing: Any, attribute: str) -> Any:
+    """Return an attribute that a template knows only by name."""
+    return getattr(thing, attribute)
 
 
 @register.filter

@@ -1,18 +1,22 @@
-"""Which lines does the tree-table of queues have?"""
+"""Which lines does the tree-table of queues have, and what stands beside their fields?"""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from planner.engine.preview import Preview, QueueAnswer, figures
 from planner.engine.quantities import amounts
+from planner.models import Scenario
 from planner.rows import Amounts, QueueRow
+from planner.selectors.scenarios import queue_rows
 from planner.templatetags.quantities import resource_order
 
 
 @dataclass(frozen=True)
 class QueueLine:
-    """One queue with its quantities as amounts, which a page can say in words."""
+    """One queue: its fields as amounts, which a page can say in words, and the core's answer to them."""
 
     row: QueueRow
+    answer: QueueAnswer
     guarantee: Amounts
     deserved: Amounts
     capability: Amounts
@@ -25,23 +29,52 @@ class QueueLine:
 
 @dataclass(frozen=True)
 class QueueTree:
-    """The lines, parents first, and the resources that can be set."""
+    """The lines, parents first; the resources that can be set, and the one that the columns show."""
 
     lines: Sequence[QueueLine]
     resources: Sequence[str]
+    resource: str
+    preview: Preview
 
     def line(self, name: str) -> QueueLine | None:
         """Return the line of a queue."""
         return next((line for line in self.lines if line.row.name == name), None)
 
+    @property
+    def names(self) -> list[str]:
+        """Return the names of all queues."""
+        return [line.row.name for line in self.lines]
 
-def queue_tree(rows: Sequence[QueueRow], cluster: Iterable[str]) -> QueueTree:
-    """Return the tree-table of these queues; `cluster` names the resources that nodes have."""
+    def below(self, name: str) -> list[QueueLine]:
+        """Return the lines of the queues below one, parents first."""
+        found: list[QueueLine] = []
+        names = {name}
+        for line in self.lines:
+            if line.row.parent in names and line.row.name not in names:
+                names.add(line.row.name)
+                found.append(line)
+        return found
+
+
+def scenario_tree(scenario: Scenario, resource: str = "") -> QueueTree:
+    """Return the tree-table of a scenario's queues with the columns of one resource, cpu unless asked.
+
+    A resource that neither a node nor a queue names is taken in all the same: that is how it is added.
+    """
+    stored = list(scenario.queues.all())
+    rows, preview = queue_rows(stored), figures(scenario, stored)
     named = {name for row in rows for quantities in _quantities(row) for name in quantities}
+    resources = resource_order(named | set(preview.total) | {"cpu", "memory"} | ({resource} - {""}))
     return QueueTree(
-        lines=[QueueLine(row, *(amounts(quantities) for quantities in _quantities(row))) for row in rows],
-        resources=resource_order(named | set(cluster) | {"cpu", "memory"}),
+        lines=[_line(row, preview.queues) for row in rows],
+        resources=resources,
+        resource=resource or resources[0],
+        preview=preview,
     )
+
+
+def _line(row: QueueRow, answers: Mapping[str, QueueAnswer]) -> QueueLine:
+    return QueueLine(row, answers[row.name], *(amounts(quantities) for quantities in _quantities(row)))
 
 
 def _quantities(row: QueueRow) -> tuple[dict[str, str], ...]:

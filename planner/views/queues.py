@@ -1,8 +1,7 @@
-"""How is one queue edited in its line of the tree-table?"""
+"""How is the queue tree edited on the scenario's page: line by line, and as a tree?"""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -11,56 +10,26 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods
+from django.utils.http import urlencode
+from django.views.decorators.http import require_http_methods, require_POST
 
 from planner.engine.queues import queue_spec
-from planner.forms import QUANTITIES, Texts, merged_fields, queue_fields, queue_patch, typed_fields
-from planner.models import Change, Queue, Scenario
-from planner.rows import Problem
+from planner.forms import merged_fields, queue_body, queue_fields, queue_patch, typed_fields
+from planner.models import Queue, Scenario
 from planner.selectors.history import as_before, changes_since
 from planner.services.errors import Invalid, StaleRevision
-from planner.services.queues import queue_update
+from planner.services.queues import queue_create, queue_duplicate, queue_remove, queue_update
 from planner.views.pages import caller, fragment_asked
+from planner.views.queue_editor import Editor, present_fields
+from planner.views.queue_tree import scenario_tree
 from planner.views.scenarios import (
     INVALID,
     STALE,
+    asked_resource,
     scenario_or_404,
     scenario_page,
-    scenario_tree,
     seen_revision,
 )
-
-
-@dataclass(frozen=True)
-class Editor:
-    """An open line: which queue, at which revision, what stands in its fields, and what is wrong with it."""
-
-    queue: str
-    revision: int
-    resources: Sequence[str]
-    fields: Texts
-    problems: list[Problem] = field(default_factory=list)
-    stale: StaleRevision | None = None
-    changes: list[Change] = field(default_factory=list)
-
-    @property
-    def measures(self) -> list[dict[str, Any]]:
-        """Return the columns of quantities, each with a field per resource."""
-        return [
-            {
-                "name": path.split(".")[0],
-                "fields": [
-                    {"name": f"{path}.{resource}", "resource": resource} for resource in self.resources
-                ],
-            }
-            for path in QUANTITIES
-        ]
-
-    @property
-    def problem_of(self) -> dict[str, str]:
-        """Return the sentence beside each field that has a problem."""
-        prefix = f"queues.{self.queue}."
-        return {(problem.path or "").removeprefix(prefix): problem.message for problem in self.problems}
 
 
 @login_required
@@ -68,26 +37,94 @@ class Editor:
 def queue(request: HttpRequest, scenario_id: UUID, name: str) -> HttpResponse:
     """Show a queue's line, open it for editing (``?edit``), or save what was typed."""
     scenario = scenario_or_404(request, scenario_id)
-    try:
-        stored = scenario.queues.get(name=name)
-    except Queue.DoesNotExist:
-        raise Http404 from None
+    stored = _queue_or_404(scenario, name)
     if request.method == "POST":
         return _save(request, scenario, stored)
+    tree = scenario_tree(scenario, asked_resource(request))
     if "edit" in request.GET:
-        resources = scenario_tree(scenario).resources
-        fields = queue_fields(queue_spec(stored), resources)
-        return _answer(request, scenario, Editor(name, scenario.revision, resources, fields))
-    return _answer(request, scenario, None, name)
+        editor = Editor(scenario, name, scenario.revision, tree, present_fields(stored, tree))
+        return _line(request, editor)
+    context = {"scenario": scenario, "tree": tree, "line": tree.line(name), "alone": True}
+    return render(request, "planner/_queue_line.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def queues(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
+    """Open a line for a queue to come, below ``?parent``, or add it."""
+    scenario = scenario_or_404(request, scenario_id)
+    tree = scenario_tree(scenario, asked_resource(request))
+    blank = queue_fields({"parent": request.GET.get("parent") or None}, tree.resources)
+    if request.method == "GET":
+        return _line(request, Editor(scenario, "", scenario.revision, tree, blank))
+    typed = typed_fields(request.POST.dict(), blank)
+    expected = seen_revision(request)
+    try:
+        added = queue_create(
+            scenario=scenario, spec=queue_body(typed), expected_revision=expected, user=caller(request)
+        )
+    except Invalid as error:
+        editor = Editor(scenario, "", expected, tree, typed, problems=error.problems)
+        return _line(request, editor, status=INVALID)
+    except StaleRevision as error:
+        later = changes_since(scenario, error.expected)
+        tree = scenario_tree(scenario, tree.resource)
+        editor = Editor(scenario, "", error.current, tree, typed, stale=error, changes=later)
+        return _line(request, editor, status=STALE)
+    return _changed(request, scenario, added.name, f"Queue {added.name} added", expected)
+
+
+@login_required
+@require_POST
+def move(request: HttpRequest, scenario_id: UUID, name: str) -> HttpResponse:
+    """Hang a queue, with all below it, under another one."""
+
+    def moved(scenario: Scenario, expected: int) -> str:
+        patch = {"parent": request.POST.get("parent") or None}
+        queue_update(
+            scenario=scenario, name=name, patch=patch, expected_revision=expected, user=caller(request)
+        )
+        return name
+
+    return _done(request, scenario_id, name, moved, f"Queue {name} moved")
+
+
+@login_required
+@require_POST
+def duplicate(request: HttpRequest, scenario_id: UUID, name: str) -> HttpResponse:
+    """Add a queue like this one beside it."""
+
+    def duplicated(scenario: Scenario, expected: int) -> str:
+        twin = queue_duplicate(scenario=scenario, name=name, expected_revision=expected, user=caller(request))
+        return twin.name
+
+    return _done(request, scenario_id, name, duplicated, f"Queue {name} duplicated")
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def remove(request: HttpRequest, scenario_id: UUID, name: str) -> HttpResponse:
+    """Ask, naming what hangs on it; or remove a queue with all below it."""
+    if request.method == "GET":
+        return _ask_removal(request, scenario_or_404(request, scenario_id), name)
+
+    def removed(scenario: Scenario, expected: int) -> str:
+        parent = _queue_or_404(scenario, name).parent
+        queue_remove(
+            scenario=scenario, name=name, subtree=True, expected_revision=expected, user=caller(request)
+        )
+        return parent
+
+    return _done(request, scenario_id, name, removed, f"Queue {name} removed")
 
 
 def _save(request: HttpRequest, scenario: Scenario, stored: Queue) -> HttpResponse:
-    resources = scenario_tree(scenario).resources
-    present = queue_fields(queue_spec(stored), resources)
+    tree = scenario_tree(scenario, asked_resource(request))
+    present = present_fields(stored, tree)
     typed = typed_fields(request.POST.dict(), present)
     expected = seen_revision(request)
     try:
-        queue_update(
+        saved = queue_update(
             scenario=scenario,
             name=stored.name,
             patch=queue_patch(typed, present),
@@ -95,48 +132,106 @@ def _save(request: HttpRequest, scenario: Scenario, stored: Queue) -> HttpRespon
             user=caller(request),
         )
     except Invalid as error:
-        editor = Editor(stored.name, expected, resources, typed, problems=error.problems)
-        return _answer(request, scenario, editor, status=INVALID)
+        editor = Editor(scenario, stored.name, expected, tree, typed, problems=error.problems)
+        return _line(request, editor, status=INVALID)
     except StaleRevision as error:
-        return _answer(request, scenario, _stale(scenario, stored, typed, error), status=STALE)
-    return _saved(request, scenario, stored.name, expected)
+        return _line(request, _stale(scenario, stored, typed, tree.resource, error), status=STALE)
+    return _changed(request, scenario, saved.name, f"Queue {saved.name} saved", expected)
 
 
-def _stale(scenario: Scenario, stored: Queue, typed: Texts, error: StaleRevision) -> Editor:
+def _stale(
+    scenario: Scenario, stored: Queue, typed: dict[str, str], resource: str, error: StaleRevision
+) -> Editor:
     """Return the editor after somebody else's edit: nothing typed is lost, nothing of theirs is undone."""
     stored.refresh_from_db()
     later = changes_since(scenario, error.expected)
     spec = queue_spec(stored)
-    resources = scenario_tree(scenario).resources
+    tree = scenario_tree(scenario, resource)
     fields = merged_fields(
-        seen=queue_fields(as_before(spec, later, f"queues.{stored.name}."), resources),
+        seen=queue_fields(as_before(spec, later, f"queues.{stored.name}."), tree.resources),
         typed=typed,
-        present=queue_fields(spec, resources),
+        present=queue_fields(spec, tree.resources),
     )
-    return Editor(stored.name, error.current, resources, fields, stale=error, changes=later)
+    return Editor(scenario, stored.name, error.current, tree, fields, stale=error, changes=later)
 
 
-def _saved(request: HttpRequest, scenario: Scenario, name: str, expected: int) -> HttpResponse:
-    if not fragment_asked(request):
-        messages.success(request, f"Queue {name} saved: revision {scenario.revision}.")
-        return redirect(reverse("planner:scenario-detail", args=[scenario.pk]) + f"#queue-{name}")
-    response = _answer(request, scenario, None, name)
+def _done(
+    request: HttpRequest,
+    scenario_id: UUID,
+    name: str,
+    change: Callable[[Scenario, int], str],
+    says: str,
+) -> HttpResponse:
+    """Make a change of the tree's shape; `change` returns the queue that is looked at afterwards."""
+    scenario = scenario_or_404(request, scenario_id)
+    _queue_or_404(scenario, name)
+    expected = seen_revision(request)
+    try:
+        looked_at = change(scenario, expected)
+    except Invalid as error:
+        return _refused(request, scenario, {"refused": error.problems}, INVALID)
+    except StaleRevision as error:
+        stale = {"error": error, "changes": changes_since(scenario, error.expected)}
+        return _refused(request, scenario, {"stale": stale}, STALE)
+    return _changed(request, scenario, looked_at, says, expected)
+
+
+def _line(request: HttpRequest, editor: Editor, status: int = 200) -> HttpResponse:
+    """Return the open line alone to htmx, the tree with it when that is asked for, else the whole page."""
+    context = {"scenario": editor.scenario, "tree": editor.tree, "editor": editor}
+    target = fragment_asked(request)
+    if target is None:
+        return scenario_page(request, editor.scenario, context, status)
+    if target == "tree":
+        return render(request, "planner/_queue_tree.html", context, status=status)
+    context["line"] = editor.tree.line(editor.queue)
+    return render(request, "planner/_queue_editor.html", context, status=status)
+
+
+def _ask_removal(request: HttpRequest, scenario: Scenario, name: str) -> HttpResponse:
+    _queue_or_404(scenario, name)
+    tree = scenario_tree(scenario, asked_resource(request))
+    below, line = tree.below(name), tree.line(name)
+    leaving = [queue.answer for queue in [line, *below] if queue is not None]
+    removal = {
+        "line": line,
+        "below": below,
+        "more": len(below) - 12,
+        "jobs": sum(answer.jobs for answer in leaving),
+        "running": sum(answer.running for answer in leaving),
+        "pending": sum(answer.pending for answer in leaving),
+        "address": reverse("planner:queue-remove", args=[scenario.pk, name]),
+    }
+    context = {"scenario": scenario, "tree": tree, "removal": removal}
+    if fragment_asked(request) is None:
+        return scenario_page(request, scenario, context)
+    return render(request, "planner/_queue_removal.html", context)
+
+
+def _refused(request: HttpRequest, scenario: Scenario, context: dict[str, Any], status: int) -> HttpResponse:
+    if fragment_asked(request) is None:
+        return scenario_page(request, scenario, context, status)
+    said = {"tree": scenario_tree(scenario, asked_resource(request)), **context}
+    return render(request, "planner/_tree_said.html", said, status=status)
+
+
+def _changed(request: HttpRequest, scenario: Scenario, name: str, says: str, expected: int) -> HttpResponse:
+    """Return the tree with its new figures in the place of the old one, or lead back to the page."""
+    resource = asked_resource(request)
+    if fragment_asked(request) is None:
+        messages.success(request, f"{says}: revision {scenario.revision}.")
+        query = f"?{urlencode({'resource': resource})}" if resource else ""
+        page = reverse("planner:scenario-detail", args=[scenario.pk])
+        return redirect(f"{page}{query}#queue-{name}")
+    context = {"scenario": scenario, "tree": scenario_tree(scenario, resource), "shown": name, "alone": True}
+    response = render(request, "planner/_queue_changed.html", context)
+    response["HX-Retarget"], response["HX-Reswap"] = "#tree", "outerHTML"
     response["HX-Trigger"] = json.dumps({"revision": {"seen": expected, "now": scenario.revision}})
     return response
 
 
-def _answer(
-    request: HttpRequest, scenario: Scenario, editor: Editor | None, name: str = "", status: int = 200
-) -> HttpResponse:
-    """Return the line alone to htmx, else the whole page with this line open."""
-    if not fragment_asked(request):
-        return scenario_page(request, scenario, {"editor": editor}, status)
-    tree = scenario_tree(scenario)
-    context: Mapping[str, Any] = {
-        "scenario": scenario,
-        "tree": tree,
-        "line": tree.line(editor.queue if editor else name),
-        "editor": editor,
-        "alone": True,
-    }
-    return render(request, "planner/_queue_line.html", context, status=status)
+def _queue_or_404(scenario: Scenario, name: str) -> Queue:
+    try:
+        return scenario.queues.get(name=name)
+    except Queue.DoesNotExist:
+        raise Http404 from None

@@ -13,12 +13,11 @@ from django.views.decorators.http import require_GET, require_POST
 from planner.models import Scenario
 from planner.selectors.history import changes_since
 from planner.selectors.home import scenario_runs
-from planner.selectors.scenarios import changes, get_scenario, queue_rows
+from planner.selectors.scenarios import changes, get_scenario
 from planner.services.errors import Invalid, StaleRevision
 from planner.services.scenarios import conf_update
-from planner.views.cluster import cluster_totals
 from planner.views.pages import caller, fragment_asked
-from planner.views.queue_tree import QueueTree, queue_tree
+from planner.views.queue_tree import scenario_tree
 
 CHANGES_SHOWN = 10
 STALE, INVALID = 412, 422
@@ -28,7 +27,11 @@ STALE, INVALID = 412, 422
 @require_GET
 def detail(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Show a scenario: its queues, its scheduler configuration, its runs."""
-    return scenario_page(request, scenario_or_404(request, scenario_id))
+    scenario = scenario_or_404(request, scenario_id)
+    if fragment_asked(request) == "queues":
+        context = {"scenario": scenario, "tree": scenario_tree(scenario, asked_resource(request))}
+        return render(request, "planner/_queues.html", context)
+    return scenario_page(request, scenario)
 
 
 @login_required
@@ -57,19 +60,14 @@ def scenario_page(
     """Return the whole page; `changed` holds what an edit that was not saved puts in its place."""
     context = {
         "scenario": scenario,
-        "tree": scenario_tree(scenario),
-        "totals": cluster_totals(scenario.snapshot),
         "conf_text": scenario.conf_text,
         "runs": scenario_runs(scenario),
         "changes": changes(scenario)[:CHANGES_SHOWN],
         **(changed or {}),
     }
+    if "tree" not in context:
+        context["tree"] = scenario_tree(scenario, asked_resource(request))
     return render(request, "planner/scenario_detail.html", context, status=status)
-
-
-def scenario_tree(scenario: Scenario) -> QueueTree:
-    """Return the tree-table of the scenario's queues, with every resource that the cluster's nodes have."""
-    return queue_tree(queue_rows(scenario), cluster_totals(scenario.snapshot))
 
 
 def scenario_or_404(request: HttpRequest, scenario_id: UUID) -> Scenario:
@@ -78,6 +76,11 @@ def scenario_or_404(request: HttpRequest, scenario_id: UUID) -> Scenario:
         return get_scenario(caller(request), scenario_id)
     except Scenario.DoesNotExist:
         raise Http404 from None
+
+
+def asked_resource(request: HttpRequest) -> str:
+    """Return the resource that the columns of the tree-table should show, empty when none is named."""
+    return (request.POST.get("resource") or request.GET.get("resource") or "").strip()
 
 
 def seen_revision(request: HttpRequest) -> int:

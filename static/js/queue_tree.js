@@ -1,103 +1,244 @@
-// The tree-table of queues by keyboard and mouse: move, fold, open a line for editing, leave it.
+// The tree-table of queues by keyboard and mouse: walk, fold, filter, edit a line, add, move, duplicate, remove, undo.
 (() => {
   "use strict";
+  const panel = () => document.querySelector("[data-queues]");
   const tree = () => document.querySelector("[data-tree]");
   const line = (queue) => queue.querySelector("tr");
+  const nameOf = (queue) => queue.dataset.queue;
   const level = (queue) => Number(line(queue).getAttribute("aria-level"));
-  const queues = () => [...tree().querySelectorAll("[data-queue]")];
+  const queues = () => (tree() ? [...tree().querySelectorAll("[data-queue]")] : []);
   const shown = () => queues().filter((queue) => !queue.hidden);
-
+  const called = (name) => document.getElementById(`queue-${name}`);
+  const isParent = (queue) => line(queue).hasAttribute("aria-expanded");
+  const isOpen = (queue) => line(queue).getAttribute("aria-expanded") === "true";
+  const above = (queue) => queues().slice(0, queues().indexOf(queue)).reverse().find((other) => level(other) < level(queue));
   const below = (queue) => {
-    const all = queues();
-    const rest = all.slice(all.indexOf(queue) + 1);
+    const rest = queues().slice(queues().indexOf(queue) + 1);
     const end = rest.findIndex((other) => level(other) <= level(queue));
     return end < 0 ? rest : rest.slice(0, end);
   };
-  const above = (queue) => queues().slice(0, queues().indexOf(queue)).reverse().find((other) => level(other) < level(queue));
-  const isParent = (queue) => line(queue).hasAttribute("aria-expanded");
-  const isOpen = (queue) => line(queue).getAttribute("aria-expanded") === "true";
 
-  const showBelow = (queue) => {
-    let closed = null;
-    below(queue).forEach((other) => {
-      if (closed !== null && level(other) > closed) { other.hidden = true; return; }
-      closed = null;
-      other.hidden = !isOpen(queue);
-      if (isParent(other) && !isOpen(other)) closed = level(other);
+  // What survives when the server sends a new tree: which queues are folded, which line was reached, what the filter says.
+  const memory = `folded ${location.pathname}`;
+  const folded = new Set(JSON.parse(sessionStorage.getItem(memory) || "[]"));
+  let reached = null;
+  let filter = "";
+  let wanted = "";
+
+  // A queue is shown when it matches the filter or has a match below it; without a filter, when nothing above it is folded.
+  const show = () => {
+    const all = queues();
+    let up = 0;
+    [...all].reverse().forEach((queue) => {
+      const matches = nameOf(queue).toLowerCase().includes(filter) || level(queue) < up;
+      if (matches) up = level(queue);
+      queue.hidden = !matches;
+    });
+    let closed = Infinity;
+    all.forEach((queue) => {
+      if (level(queue) <= closed) closed = Infinity;
+      if (closed < Infinity) queue.hidden = true;
+      if (!isParent(queue)) return;
+      const isFolded = !filter && folded.has(nameOf(queue));
+      line(queue).setAttribute("aria-expanded", String(!isFolded));
+      if (isFolded && closed === Infinity) closed = level(queue);
     });
   };
   const fold = (queue, open) => {
     if (!isParent(queue)) return;
-    line(queue).setAttribute("aria-expanded", String(open));
-    showBelow(queue);
+    if (open) folded.delete(nameOf(queue)); else folded.add(nameOf(queue));
+    sessionStorage.setItem(memory, JSON.stringify([...folded]));
+    show();
   };
 
   // One line at a time can be reached by Tab; arrows move from there.
   const reach = (queue, focus = true) => {
     if (!queue) return;
-    queues().forEach((other) => { line(other).tabIndex = other === queue ? 0 : -1; });
+    tree().querySelectorAll("tr[tabindex='0']").forEach((other) => { other.tabIndex = -1; });
+    line(queue).tabIndex = 0;
+    reached = nameOf(queue);
     if (focus) line(queue).focus();
   };
-  const edit = (queue, field) => {
-    const link = queue.querySelector("[data-edit]");
-    if (!link) return;
-    wanted = field || "weight";
-    link.click();
-  };
-  let wanted = "weight";
 
-  // The field that has a problem, else the one that was asked for.
+  // The field that has a problem, else the one that was asked for, else the first.
   const write = (queue) => {
-    const field = queue.querySelector("[aria-invalid]") || queue.querySelector(`[name="${CSS.escape(wanted)}"]`);
+    const field = queue.querySelector("[aria-invalid]")
+      || queue.querySelector(`[name="${CSS.escape(wanted || queue.dataset.wanted || "weight")}"]`);
     if (field) { field.focus(); field.select?.(); }
+    wanted = "";
   };
 
-  const KEYS = {
+  // What can be done with a queue; a viewer has no panel of buttons, so that nothing of it is asked for.
+  const mayEdit = () => document.getElementById("queue-menu") !== null;
+  const resource = () => panel().querySelector(".choice [aria-current]")?.getAttribute("href").split("resource=")[1] ?? "";
+  const address = (name, what = "") => `${panel().dataset.queues}${name === null ? "" : `${encodeURIComponent(name)}/`}${what}`;
+  const ask = (queue, url, swap) => htmx.ajax("GET", url, { source: queue, target: queue, swap });
+  const send = (queue, what, values = {}) => htmx.ajax("POST", address(nameOf(queue), what), {
+    source: queue,
+    target: "#tree-said",
+    values: { revision: document.getElementById("tree-revision").value, resource: decodeURIComponent(resource()), ...values },
+  });
+  const add = (queue, parent) => ask(queue, `${address(null)}?new&parent=${encodeURIComponent(parent)}&resource=${resource()}`, "afterend");
+  const DO = {
+    edit: (queue, field = "") => { wanted = field; queue.querySelector("[data-edit]")?.click(); },
+    rename: (queue) => DO.edit(queue, "name"),
+    move: (queue) => DO.edit(queue, "parent"),
+    child: (queue) => { fold(queue, true); add(queue, nameOf(queue)); },
+    sibling: (queue) => add(queue, queue.dataset.parent),
+    duplicate: (queue) => send(queue, "duplicate/"),
+    remove: (queue) => { document.getElementById("removal")?.remove(); ask(queue, `${address(nameOf(queue), "remove/")}?resource=${resource()}`, "afterend"); },
+  };
+  const top = (button) => htmx.ajax("GET", `${address(null)}?new&parent=root&resource=${resource()}`, { source: button, target: "#tree", swap: "outerHTML" });
+
+  const openMenu = (queue) => {
+    const menu = document.getElementById("queue-menu");
+    const place = (queue.querySelector("[data-menu]") || line(queue)).getBoundingClientRect();
+    menu.dataset.of = nameOf(queue);
+    menu.showPopover();
+    menu.style.left = `${Math.max(8, Math.min(place.right, window.innerWidth - 8) - menu.offsetWidth)}px`;
+    menu.style.top = `${Math.max(8, Math.min(place.bottom, window.innerHeight - menu.offsetHeight - 8))}px`;
+    menu.querySelector("button").focus();
+  };
+
+  const WALK = {
     ArrowDown: (queue) => reach(shown()[shown().indexOf(queue) + 1]),
     ArrowUp: (queue) => reach(shown()[shown().indexOf(queue) - 1]),
     Home: () => reach(shown()[0]),
     End: () => reach(shown().at(-1)),
     ArrowRight: (queue) => (isParent(queue) && !isOpen(queue) ? fold(queue, true) : isParent(queue) && reach(below(queue)[0])),
     ArrowLeft: (queue) => (isParent(queue) && isOpen(queue) ? fold(queue, false) : reach(above(queue))),
-    Enter: (queue) => edit(queue),
-    F2: (queue) => edit(queue),
   };
+  const WORK = {
+    Enter: DO.edit, F2: DO.rename, Insert: DO.child, "Shift Insert": DO.sibling, Delete: DO.remove,
+    m: DO.move, "Ctrl d": DO.duplicate, ".": openMenu, ContextMenu: openMenu, "Shift F10": openMenu,
+  };
+  const keyOf = (event) => `${event.ctrlKey || event.metaKey ? "Ctrl " : ""}${event.shiftKey && event.key.length > 1 ? "Shift " : ""}${event.key}`;
 
   document.addEventListener("keydown", (event) => {
-    const queue = event.target.closest("[data-queue]");
-    if (!queue) return;
-    if (event.key === "Escape" && queue.querySelector("[data-cancel]")) {
-      queue.querySelector("[data-cancel]").click();
-    } else if (event.target === line(queue) && KEYS[event.key]) {
-      event.preventDefault();
-      KEYS[event.key](queue);
+    const menu = event.target.closest("#queue-menu");
+    if (menu) { inMenu(event, menu); return; }
+    if (event.key === "Escape" && event.target.closest("[data-open], [data-removal]")) {
+      event.target.closest("[data-open], [data-removal]").querySelector("[data-cancel], [data-keep]").click();
+      return;
     }
-  });
-  document.addEventListener("click", (event) => {
+    const undo = { "Ctrl z": "undo", "Ctrl y": "redo", "Ctrl Z": "redo" }[keyOf(event)];
+    if (undo && panel() && !event.target.closest("input, textarea, select")) {
+      event.preventDefault();
+      document.querySelector(`[data-undo=${undo}]`)?.click();
+      return;
+    }
     const queue = event.target.closest("[data-queue]");
-    if (!queue || !event.target.closest("[data-fold]")) return;
-    fold(queue, !isOpen(queue));
-    reach(queue, false);
+    if (!queue || event.target !== line(queue)) return;
+    const act = WALK[keyOf(event)] || (mayEdit() && WORK[keyOf(event)]);
+    if (!act) return;
+    event.preventDefault();
+    act(queue);
+  });
+
+  const inMenu = (event, menu) => {
+    const items = [...menu.querySelectorAll("button")];
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step) { event.preventDefault(); items.at((items.indexOf(event.target) + step) % items.length).focus(); }
+    if (event.key === "Escape" || event.key === "Tab") { event.preventDefault(); menu.hidePopover(); reach(called(menu.dataset.of)); }
+  };
+
+  document.addEventListener("click", (event) => {
+    const at = (selector) => event.target.closest(selector);
+    const queue = at("[data-queue]");
+    if (at("[data-fold]")) { fold(queue, !isOpen(queue)); reach(queue, false); }
+    else if (at("[data-menu]")) { reach(queue, false); openMenu(queue); }
+    else if (at("[data-do=top]")) top(at("[data-do=top]"));
+    else if (at("#queue-menu [data-do]")) {
+      const menu = at("#queue-menu");
+      menu.hidePopover();
+      DO[at("[data-do]").dataset.do](called(menu.dataset.of));
+    } else if (at("[data-keep]")) {
+      event.preventDefault();
+      const asked = called(at("[data-removal]").dataset.removal);
+      at("[data-removal]").remove();
+      reach(asked);
+    } else if (at("[data-cancel]") && !nameOf(queue)) {
+      event.preventDefault();
+      const from = called(queue.dataset.parent) || shown()[0];
+      queue.remove();
+      if (from !== queue) reach(from);
+    } else if (queue && at(".tree__line") && !at("a, button, input, select")) reach(queue);
   });
   document.addEventListener("dblclick", (event) => {
     const cell = event.target.closest("[data-field]");
-    if (cell) edit(cell.closest("[data-queue]"), cell.dataset.field);
+    if (cell) DO.edit(cell.closest("[data-queue]"), cell.dataset.field);
+  });
+  document.addEventListener("input", (event) => {
+    if (event.target.id !== "queue-filter") return;
+    filter = event.target.value.trim().toLowerCase();
+    show();
+    if (!shown().some((queue) => nameOf(queue) === reached)) reach(shown()[0], false);
   });
 
-  // A line came back from the server: opened, or closed again.
-  document.addEventListener("htmx:load", (event) => {
-    const queue = event.detail.elt;
-    if (!queue.matches?.("[data-queue]")) return;
-    if (isParent(queue)) line(queue).setAttribute("aria-expanded", String(!below(queue)[0]?.hidden));
-    reach(queue, !queue.querySelector("[data-open]"));
-    write(queue);
+  // Moved by drag: below the queue on which it is dropped.
+  let dragged = null;
+  const dropOn = (event) => {
+    const queue = dragged && event.target.closest?.("[data-queue]:not([data-open])");
+    return queue && queue !== dragged && !below(dragged).includes(queue) ? queue : null;
+  };
+  const mark = (queue) => {
+    document.querySelectorAll(".tree__queue--target").forEach((other) => other.classList.remove("tree__queue--target"));
+    queue?.classList.add("tree__queue--target");
+  };
+  document.addEventListener("dragstart", (event) => {
+    dragged = event.target.closest?.("[data-queue]") ?? null;
+    event.dataTransfer.effectAllowed = "move";
   });
+  document.addEventListener("dragover", (event) => {
+    mark(dropOn(event));
+    if (dropOn(event)) event.preventDefault();
+  });
+  document.addEventListener("drop", (event) => {
+    const parent = dropOn(event);
+    if (!parent) return;
+    event.preventDefault();
+    send(dragged, "move/", { parent: nameOf(parent) });
+  });
+  document.addEventListener("dragend", () => { mark(null); dragged = null; });
 
-  document.addEventListener("DOMContentLoaded", () => {
+  // A whole tree is about to come: other open lines keep what is typed in them, and new figures will be marked.
+  let kept = [];
+  let before = new Map();
+  const answers = () => new Map(queues().flatMap((queue) => [...queue.querySelectorAll("[data-answer]")].map((cell) => [`${nameOf(queue)} ${cell.dataset.answer}`, cell])));
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (!tree() || !["tree", "queues"].includes(event.detail.target?.id) || !event.detail.shouldSwap) return;
+    before = event.detail.target.id === "tree" ? new Map([...answers()].map(([key, cell]) => [key, cell.textContent])) : new Map();
+    const saved = event.detail.requestConfig.elt.closest("[data-open]");
+    kept = queues().filter((queue) => "open" in queue.dataset && queue !== saved);
+    kept.forEach((queue) => queue.remove());
+  });
+  const treeCame = (root) => {
+    kept.forEach((queue) => (nameOf(queue) ? called(nameOf(queue))?.replaceWith(queue) : (called(queue.dataset.parent) || tree().querySelector("thead")).after(queue)));
+    kept = [];
+    answers().forEach((cell, key) => { if (before.has(key) && before.get(key) !== cell.textContent) cell.classList.add("tree__answer--new"); });
+    before = new Map();
+    start(root.querySelector("[data-names-queue]")?.dataset.namesQueue || root.dataset.namesQueue);
+  };
+
+  // Lines come folded and filtered as they were left, with one of them reached.
+  const start = (name) => {
+    panel().querySelectorAll("[data-needs-script]").forEach((tool) => { tool.hidden = false; });
+    document.getElementById("queue-filter").value = filter;
     if (!tree()) return;
-    const open = tree().querySelector("[data-open]");
-    const queue = open ? open.closest("[data-queue]") : shown()[0];
-    reach(queue, false);
-    if (open) write(queue);
+    show();
+    const open = queues().find((queue) => "open" in queue.dataset && !kept.includes(queue));
+    const queue = called(name) || called(reached) || shown()[0];
+    if (open && !name) { reach(open, false); write(open); } else reach(queue, Boolean(name));
+  };
+
+  document.addEventListener("htmx:load", (event) => {
+    const came = event.detail.elt;
+    if (came.id === "tree" || came.id === "queues") { treeCame(came); return; }
+    if (came.matches?.("[data-removal]")) { came.querySelector("button").focus(); return; }
+    if (!came.matches?.("[data-queue]")) return;
+    show();
+    reach(came, !("open" in came.dataset));
+    if ("open" in came.dataset) write(came);
   });
+  document.addEventListener("DOMContentLoaded", () => { if (panel()) start(""); });
 })();

@@ -29,7 +29,9 @@ def bodies(run: Run) -> dict[tuple[str, str], object]:
     return {
         ("post", "snapshots"): {"name": "again", "scenario": factories.cluster()},
         ("post", "scenarios"): {"name": "again", "snapshot": str(run.scenario.snapshot_id)},
+        ("post", "scenario-queues"): {"name": "new"},
         ("patch", "scenario-queue"): {"weight": 3},
+        ("delete", "scenario-queue"): None,
         ("put", "scenario-conf"): {"text": factories.CONF},
         ("post", "scenario-runs"): {},
         ("post", "run-cancel"): {},
@@ -79,7 +81,7 @@ def answers(run: Run, clients: dict[str, APIClient]) -> Iterator[tuple[str, list
                         sent.get((method, str(route.name))),
                         **({} if method == "get" else {"format": "json"}),
                         headers={"If-Match": "1"}
-                        if route.name in ("scenario-queue", "scenario-conf")
+                        if route.name in ("scenario-queues", "scenario-queue", "scenario-conf")
                         else {},
                     ).status_code
                     for caller in CALLERS
@@ -148,6 +150,10 @@ def test_a_viewer_changes_nothing_through_a_page(client: Client, finished_run: R
         (f"{at}runs/", {}),
         (f"{at}conf/", {"text": "", "revision": "1"}),
         (f"{at}queues/waits/", {"weight": "7", "revision": "1"}),
+        (f"{at}queues/", {"name": "new", "revision": "1"}),
+        (f"{at}queues/waits/move/", {"parent": "busy", "revision": "1"}),
+        (f"{at}queues/waits/duplicate/", {"revision": "1"}),
+        (f"{at}queues/waits/remove/", {"revision": "1"}),
         (f"/runs/{finished_run.pk}/cancel/", {}),
         ("/sample/", {}),
         ("/import/save/", {"draft": "x"}),

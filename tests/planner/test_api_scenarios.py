@@ -148,7 +148,8 @@ ODD = {
         {"guarantee": {"cpu": "1"}},
         {"queues.waits.guarantee.cpu": "unknown_field"},
     ),
-    "another name": ({"name": "b"}, {"queues.waits.name": "name_fixed"}),
+    "a name that is none": ({"name": "Not B"}, {"queues.waits.name": "name_bad"}),
+    "the name of another": ({"name": "busy"}, {"queues.waits.name": "name_taken"}),
     "its own parent": ({"parent": "waits"}, {"queues.waits.parent": "parent_cycle"}),
 }
 

@@ -119,7 +119,7 @@ def test_the_tree_comes_parents_first(db: None, django_assert_num_queries) -> No
     ]
     scenario = factories.scenario(document=document)
     with django_assert_num_queries(1):
-        rows = queue_rows(scenario)
+        rows = queue_rows(scenario.queues.all())
     assert [(row.name, row.depth, row.children) for row in rows] == [
         ("root", 0, 2),
         ("a", 1, 1),

@@ -1,6 +1,5 @@
 """How do scripts begin and edit a what-if?"""
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 from uuid import UUID
@@ -9,30 +8,26 @@ from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import status
 from rest_framework.exceptions import ErrorDetail, ValidationError
-from rest_framework.generics import ListAPIView, get_object_or_404
+from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
 from planner.api.errors import StaleEdit
-from planner.api.filters import QueueFilter, ScenarioFilter
+from planner.api.filters import ScenarioFilter
 from planner.api.idempotency import once
-from planner.api.parsers import JsonBody, MergePatch
 from planner.api.preconditions import etag, seen_revision
 from planner.api.schema import DRY_RUN, ETAG, IDEMPOTENCY_KEY, IF_MATCH, answers, listed
 from planner.api.serializers import (
     ConfSerializer,
-    QueueSerializer,
     ScenarioCreate,
     ScenarioSerializer,
 )
 from planner.engine.conf import conf_problems
-from planner.engine.queues import queue_spec
-from planner.models import Queue, Scenario
-from planner.selectors.history import as_before, changes_since
+from planner.models import Scenario
+from planner.selectors.history import changes_since
 from planner.selectors.scenarios import scenarios, snapshots
 from planner.services.errors import StaleRevision
-from planner.services.queues import queue_update
 from planner.services.scenarios import conf_update, scenario_create
 
 
@@ -75,58 +70,6 @@ class ScenarioDetail(WorkspaceView):
     def get(self, request: Request, scenario_id: UUID) -> Response:
         """Return a scenario with its revision."""
         return _at_revision(scenario := self.scenario(), ScenarioSerializer(scenario).data)
-
-
-@extend_schema_view(get=extend_schema(responses=listed(QueueSerializer), parameters=[ETAG]))
-class QueueList(WorkspaceView, ListAPIView[Queue]):
-    """The queues of a scenario, in the order of the import."""
-
-    queryset = Queue.objects.none()
-    serializer_class = QueueSerializer
-    filterset_class = QueueFilter
-
-    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Return a page of queues under the scenario's revision."""
-        scenario = self.scenario()
-        self.queryset = scenario.queues.all()
-        return _at_revision(scenario, super().list(request).data)
-
-
-class QueueDetail(WorkspaceView):
-    """One queue of a scenario, in the spelling of its CRD."""
-
-    parser_classes = [JsonBody, MergePatch]
-
-    @extend_schema(responses=answers({200: QueueSerializer}, 404), parameters=[ETAG])
-    def get(self, request: Request, scenario_id: UUID, name: str) -> Response:
-        """Return a queue."""
-        scenario = self.scenario()
-        return _at_revision(scenario, queue_spec(get_object_or_404(scenario.queues, name=name)))
-
-    @extend_schema(
-        request=QueueSerializer,
-        responses=answers({200: QueueSerializer}, 400, 403, 404, 412, 422, 428),
-        parameters=[DRY_RUN, IF_MATCH, ETAG],
-    )
-    def patch(self, request: Request, scenario_id: UUID, name: str) -> Response:
-        """Change fields of a queue by a JSON merge patch (RFC 7396): null removes, quantities are strings."""
-        scenario = self.scenario()
-        get_object_or_404(scenario.queues, name=name)
-        revision = seen_revision(request)
-        try:
-            with saved_unless_dry(request):
-                queue = queue_update(
-                    scenario=scenario,
-                    name=name,
-                    patch=_object(request.data),
-                    expected_revision=revision,
-                    user=self.user,
-                )
-        except StaleRevision as stale:
-            current = queue_spec(scenario.queues.get(name=name))
-            seen = as_before(current, changes_since(scenario, revision), f"queues.{name}.")
-            raise StaleEdit(stale, seen=seen, current=current) from stale
-        return _edited(request, scenario, queue_spec(queue))
 
 
 class ConfDetail(WorkspaceView):
@@ -174,9 +117,3 @@ def _edited(request: Request, scenario: Scenario, body: Any) -> Response:
     """Return what an edit made; a dry run left the revision where the edit saw it."""
     revision = seen_revision(request) if is_dry(request) else scenario.revision
     return Response(body, headers={"ETag": etag(revision)})
-
-
-def _object(body: Any) -> Mapping[str, Any]:
-    if not isinstance(body, Mapping):
-        raise ValidationError([ErrorDetail("Send a JSON object.", "not_an_object")])
-    return body
