@@ -52,6 +52,23 @@ class Check(NamedTuple):
         return {"id": self.reason["id"], "passed": self.passed, "reason": self.reason}
 
 
+class Look(NamedTuple):
+    """An action looking for room for the first waiting pod of a job.
+
+    Attributes
+    ----------
+    asked : bool
+        Whether the action gets so far as to look for room at all.
+
+    """
+
+    session: Session
+    action: str
+    job: JobInfo
+    task: TaskInfo
+    asked: bool
+
+
 class Sight(NamedTuple):
     """What an action sees on one node."""
 
@@ -136,8 +153,8 @@ def _checks(session: Session | None, action: str, key: str) -> Iterator[Check]:
         return
     yield Check(True, reason("check.action", f"Action {action} is configured."))
     job = session.jobs[key]
-    yield _enqueued(session, job)
-    yield _is_starving(session, job)
+    before = [_enqueued(session, job), _is_starving(session, job)]
+    yield from before
     tasks = task_heap(session, pending_tasks(job))
     if not tasks:
         yield Check(
@@ -145,11 +162,13 @@ def _checks(session: Session | None, action: str, key: str) -> Iterator[Check]:
         )
         return
     task = tasks.pop()
-    yield _may_evict(session, action, job, task)
-    sights = list(_sights(session, action, job, task))
-    yield _candidates(session, action, job, task, sights)
+    before.append(_may_evict(session, action, job, task))
+    yield before[-1]
+    look = Look(session, action, job, task, all(check.passed for check in before))
+    sights = list(_sights(look))
+    yield _candidates(look, sights)
     if sights:
-        yield from _outcome(session, action, job, task, sights)
+        yield from _outcome(look, sights)
 
 
 def _enqueued(session: Session, job: JobInfo) -> Check:
@@ -198,8 +217,9 @@ def _may_evict(session: Session, action: str, job: JobInfo, task: TaskInfo) -> C
     return Check(True, reason(name, f"Queue {queue.name} may evict for pod {task.key}."))
 
 
-def _sights(session: Session, action: str, job: JobInfo, task: TaskInfo) -> Iterator[Sight]:
+def _sights(look: Look) -> Iterator[Sight]:
     """Yield what the action sees on every node that has anybody who might make way."""
+    session, action, job, task, _ = look
     try:
         session.pre_predicate(task)
     except PrePredicateError:
@@ -216,19 +236,18 @@ def _sights(session: Session, action: str, job: JobInfo, task: TaskInfo) -> Iter
             yield Sight(node, candidates, ask_victims(session, point, task, candidates))
 
 
-def _candidates(
-    session: Session, action: str, job: JobInfo, task: TaskInfo, sights: Sequence[Sight]
-) -> Check:
+def _candidates(look: Look, sights: Sequence[Sight]) -> Check:
     count = sum(len(sight.candidates) for sight in sights)
     numbers = {"candidates": count, "nodes": len(sights)}
     if count:
         text = f"{counted(count, 'pod')} on {counted(len(sights), 'node')} might make way."
         return Check(True, reason("check.candidates", text, numbers))
-    return Check(False, reason("check.candidates", _nobody(session, action, job, task), numbers))
+    return Check(False, reason("check.candidates", _nobody(look), numbers))
 
 
-def _nobody(session: Session, action: str, job: JobInfo, task: TaskInfo) -> str:
+def _nobody(look: Look) -> str:
     """Return why no pod on any node is a candidate."""
+    session, action, job, task, _ = look
     nodes = promising_nodes(session, task, ErrorCache(enabled=False)).tolist()
     if not nodes:
         return f"No node would take pod {task.key}, whoever left it."
@@ -254,9 +273,7 @@ def _why_no_candidate(session: Session, action: str, job: JobInfo, other: TaskIn
     return "not running"
 
 
-def _outcome(
-    session: Session, action: str, job: JobInfo, task: TaskInfo, sights: Sequence[Sight]
-) -> Iterator[Check]:
+def _outcome(look: Look, sights: Sequence[Sight]) -> Iterator[Check]:
     """Yield whom the plugins let go, whether it is gang that holds the rest, and whether it is enough."""
     allowed = sum(len(sight.verdict.victims) for sight in sights)
     refused: Counter[str] = Counter()
@@ -266,7 +283,7 @@ def _outcome(
     told = ", ".join(f"{plugin} refuses {count}" for plugin, count in sorted(refused.items()))
     text = f"The plugins let {counted(allowed, 'pod')} go{f'; {told}' if told else ''}."
     yield Check(allowed > 0, reason("check.votes", text, numbers))
-    fit = _fit(session, action, job, task, sights)
+    fit = _fit(look, sights)
     yield _gang(refused, sights, fit)
     yield fit
 
@@ -305,9 +322,10 @@ def _gang(refused: Counter[str], sights: Sequence[Sight], fit: Check) -> Check:
     return Check(fit.passed, reason("check.gang", text, {"refused": refused["gang"], "jobs": jobs}))
 
 
-def _fit(session: Session, action: str, job: JobInfo, task: TaskInfo, sights: Sequence[Sight]) -> Check:
+def _fit(look: Look, sights: Sequence[Sight]) -> Check:
     """Tell whether evictions make room for all that must run together; else what comes closest."""
-    found = _tried(session, action, job)
+    session, _, _, task, asked = look
+    found = _tried(look) if asked else None
     if found is not None:
         pods, victims = found
         text = f"Evicting {counted(victims, 'pod')} makes room for {counted(pods, 'pod')} of the job."
@@ -326,7 +344,7 @@ def _fit(session: Session, action: str, job: JobInfo, task: TaskInfo, sights: Se
         }
         node = session.nodes.names[sight.node]
         if not lacks:
-            return Check(False, _not_all(session, action, job, task, node))
+            return _one_of_them(look, node)
         gap = max(amount / (task.request.get(name) or 1.0) for name, amount in lacks.items())
         if best is None or gap < best[0]:
             best = gap, node, lacks
@@ -336,21 +354,25 @@ def _fit(session: Session, action: str, job: JobInfo, task: TaskInfo, sights: Se
     return Check(False, reason("check.fit", text, {"node": node, "lacks": lacks}))
 
 
-def _not_all(session: Session, action: str, job: JobInfo, task: TaskInfo, node: str) -> Reason:
-    """Return why room for one pod on one node is not enough."""
+def _one_of_them(look: Look, node: str) -> Check:
+    """Tell whether room for one pod on one node is enough."""
+    session, action, job, task, asked = look
     room = f"Node {node} would have room for pod {task.key} once all that may go have left"
     refusal = session.allocatable(session.queues[job.queue], task) if action == "preempt" else None
-    if refusal is not None:
-        return reason("check.fit", f"{room}, but {refusal['message']}.", {"node": node})
-    return reason(
-        "check.fit",
-        f"{room}, but not all of the {job.min_available} that must run together would have a place.",
-        {"node": node, "minAvailable": job.min_available},
+    if not asked:
+        text = room
+    elif refusal is not None:
+        text = f"{room}, but {refusal['message']}"
+    else:
+        text = f"{room}, but not all of the {job.min_available} that must run together would have a place"
+    return Check(
+        not asked, reason("check.fit", f"{text}.", {"node": node, "minAvailable": job.min_available})
     )
 
 
-def _tried(session: Session, action: str, job: JobInfo) -> tuple[int, int] | None:
+def _tried(look: Look) -> tuple[int, int] | None:
     """Let the action try alone for a job and undo it: (pods promised, victims); None when it fails."""
+    session, action, job, _, _ = look
     statement = Statement(session)
     queue = session.queues[job.queue]
     tasks = task_heap(session, pending_tasks(job))
