@@ -57,6 +57,12 @@ def job_story(document: Object, result: Object, job: str, *, cycle: int | None =
     }
 
 
+def waiting_jobs(document: Object, result: Object, *, cycle: int | None = None) -> list[str]:
+    """Return the jobs some of whose pods wait when a cycle has ended."""
+    picture = Picture(document, result, cycle)
+    return [name for name in picture.jobs if diagnosis(picture, name) is not None]
+
+
 def queue_story(document: Object, result: Object, queue: str, *, cycle: int | None = None) -> Story:
     """Return what happened to a queue.
 

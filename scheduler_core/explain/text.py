@@ -1,0 +1,226 @@
+"""How is a story told on a terminal?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from scheduler_core.explain.checklist import reclaim_checklist
+from scheduler_core.explain.stories import job_story, node_story, pod_story, queue_story, waiting_jobs
+from scheduler_core.explain.unblocking import Simulate, unblocking
+from scheduler_core.explain.wording import counted, said, said_all
+
+Story = Mapping[str, Any]
+
+
+class Asked(NamedTuple):
+    """What somebody wants to have told: names of each kind; without any, every job that waits.
+
+    Attributes
+    ----------
+    cycle : int or None
+        The number of a cycle; None: the last one.
+    unblock : bool
+        Whether to search for changes that let each job run.
+
+    """
+
+    queues: Sequence[str] = ()
+    pods: Sequence[str] = ()
+    nodes: Sequence[str] = ()
+    jobs: Sequence[str] = ()
+    cycle: int | None = None
+    unblock: bool = False
+
+
+def told(asked: Asked, document: Story, result: Story, simulate: Simulate) -> Iterator[str]:
+    """Yield the stories that were asked for."""
+    queues, pods, nodes, jobs, cycle, unblock = asked
+    for queue in queues:
+        yield from queue_lines(queue_story(document, result, queue, cycle=cycle))
+    for pod in pods:
+        yield from pod_lines(pod_story(document, result, pod, cycle=cycle))
+    for node in nodes:
+        yield from node_lines(node_story(document, result, node, cycle=cycle))
+    named = queues or pods or nodes or jobs
+    for job in jobs if named else waiting_jobs(document, result, cycle=cycle):
+        story = job_story(document, result, job, cycle=cycle)
+        yield from job_lines(story)
+        if story.get("pending") is not None:
+            yield from checklist_lines(reclaim_checklist(document, result, job, cycle=cycle))
+        if unblock and "pending" in story:
+            yield from unblocking_lines(unblocking(document, job, simulate))
+
+
+def job_lines(story: Story) -> Iterator[str]:
+    """Yield a job's story."""
+    yield f"Job {story['job']} of queue {story['queue']}"
+    yield f"  {_said(story)}"
+    if "members" not in story:
+        return
+    members = story["members"]
+    yield (
+        f"  {members['minimum']} needed, {members['placed']} placed, {members['promised']} promised, "
+        f"{members['pending']} pending; priority {story['priority']}; "
+        f"phase {story['phase_before'] or 'none'} -> {story['phase_after'] or 'none'}"
+    )
+    if story["pending"] is not None:
+        yield from _gate(story["pending"])
+    yield from _block("Evicted for it", map(_eviction, story["victims_for"]))
+    yield from _block("Its own pods that were evicted", map(_eviction, story["lost"]))
+    yield from _block("Decisions", map(_step, story["steps"]))
+
+
+def queue_lines(story: Story) -> Iterator[str]:
+    """Yield a queue's story."""
+    yield f"Queue {story['queue']}"
+    yield f"  {story['deserved']['summary']['sentence']}"
+    if story["deserved"]["tree_summary"] is not None:
+        yield f"  {story['deserved']['tree_summary']['sentence']}"
+    for title, figures in (("at open", story["at_open"]), ("at end", story["at_end"])):
+        if figures is not None:
+            yield f"  {title}: allocated {said_all(figures['allocated'])}, share {figures['share']:.4g}"
+    yield from _block("How it came to what it deserves", _derivation(story["deserved"]["steps"]))
+    yield from _block("Took from others", (link["reason"]["sentence"] for link in story["given"]))
+    yield from _block("Lost to others", (link["reason"]["sentence"] for link in story["taken"]))
+    yield from _block("Jobs", (entry["reason"]["sentence"] for entry in story["jobs"]))
+
+
+def pod_lines(story: Story) -> Iterator[str]:
+    """Yield a pod's story, and why it was evicted where it was."""
+    yield f"Pod {story['pod']} of job {story['job'] or 'none'}, queue {story['queue'] or 'none'}"
+    yield f"  {_said(story)}"
+    yield f"  asks for {said_all(story['request'])}"
+    for victim in story["evictions"]:
+        yield from victim_lines(victim)
+    yield from _block("Evicted for it", map(_eviction, story["victims_for"]))
+    yield from _block("Decisions", map(_step, story["steps"]))
+
+
+def victim_lines(story: Story) -> Iterator[str]:
+    """Yield why a victim was chosen."""
+    yield ""
+    yield f"Evicted in cycle {story['cycle']}, step {story['step']}"
+    yield f"  {_said(story)}"
+    yield f"  {story['order']['reason']['sentence']}"
+    yield f"  {story['smallest']['reason']['sentence']}"
+    yield f"  More than needed: {said_all(story['surplus'])}"
+    yield from _block(
+        "Votes",
+        (
+            f"tier {vote['tier']}: {vote['verdict']}: {vote['reason']['sentence']}{_numbers(vote['reason'])}"
+            for vote in story["votes"]
+        ),
+    )
+    yield from _block(
+        "Spared", (f"{entry['pod']}: {entry['reason']['sentence']}" for entry in story["spared"])
+    )
+
+
+def node_lines(story: Story) -> Iterator[str]:
+    """Yield a node's story."""
+    yield f"Node {story['node']}"
+    yield f"  {_said(story)}"
+    yield from _block("Pods", (f"{entry['pod']} ({entry['status']})" for entry in story["pods"]))
+    yield from _block("Decisions", map(_step, story["steps"]))
+
+
+def checklist_lines(lists: Sequence[Story]) -> Iterator[str]:
+    """Yield why reclaim and preempt did nothing for a job."""
+    for entry in lists:
+        for told in entry["actions"]:
+            yield from _block(
+                f"Could {told['action']} help job {entry['job']}?",
+                (
+                    f"[{'x' if check['passed'] else ' '}] {check['reason']['sentence']}"
+                    for check in told["checks"]
+                ),
+            )
+
+
+def unblocking_lines(told: Story) -> Iterator[str]:
+    """Yield what would let a job run."""
+    if not told["waits"]:
+        yield ""
+        yield f"Job {told['job']} has, or is promised, what it needs."
+        return
+    complete = "" if told["complete"] else ", not all that could be tried"
+    yield from _block(
+        f"What would let it run ({counted(told['simulations'], 'simulation')}{complete})",
+        (change["reason"]["sentence"] for change in told["changes"]),
+    )
+    yield from _block("In vain", (entry["sentence"] for entry in told["in_vain"]))
+
+
+def _said(story: Story) -> str:
+    sentence: str = story["reason"]["sentence"]
+    return sentence
+
+
+def _block(title: str, lines: Iterator[str]) -> Iterator[str]:
+    """Yield a titled list, nothing when it is empty."""
+    for position, line in enumerate(lines):
+        if position == 0:
+            yield ""
+            yield title
+        yield f"  {line}"
+
+
+def _gate(pending: Story) -> Iterator[str]:
+    yield ""
+    yield f"First gate that stopped it: {pending['gate']}{_by(pending['plugin'])}"
+    yield f"  {_said(pending)}"
+    for resource, facts in pending["short"].items():
+        parts = [f"{name} {said(resource, facts[name])}" for name in ("required", "available", "missing")]
+        yield f"  {resource}: {', '.join(parts)}"
+    for refusal in pending["nodes"]:
+        yield f"  {_said(refusal)}"
+
+
+def _by(plugin: str) -> str:
+    return f" (plugin {plugin})" if plugin else ""
+
+
+def _eviction(entry: Story) -> str:
+    whom = entry["for"] or entry["for_job"]
+    return (
+        f"cycle {entry['cycle']}, step {entry['step']}: {entry['action']} evicted {entry['pod']} of queue "
+        f"{entry['queue']} from {entry['node']} for {whom} of queue {entry['for_queue']} ({entry['state']})"
+    )
+
+
+def _step(entry: Story) -> str:
+    about = [entry.get("pod") or entry["job"]]
+    about += [f"on {entry['node']}"] if entry.get("node") else []
+    about += [f"for {entry['for']}"] if entry.get("for") else []
+    about += [f"({entry['reason']})"] if entry.get("reason") else []
+    return f"cycle {entry['cycle']}, step {entry['step']}: {entry['action']}: {entry['op']} {' '.join(about)}"
+
+
+def _derivation(steps: Sequence[Story]) -> Iterator[str]:
+    for step in steps:
+        clipped = ", ".join(f"{resource} by {limit}" for resource, limit in step["clipped_by"].items())
+        end = f"; clipped: {clipped}" if clipped else ""
+        if "round" in step:
+            yield (
+                f"round {step['round']}: {said_all(step['remaining'])} to divide, "
+                f"weight {step['weight']:g} of {step['weight_sum']:g} offers {said_all(step['offered'])}, "
+                f"deserved is then {said_all(step['deserved'])}{end}"
+            )
+        else:
+            yield (
+                f"level {step['level']}, {step['queue']}: states {said_all(step['stated'])}, can reach "
+                f"{said_all(step['realCapability'])}, deserves {said_all(step['deserved'])}{end}"
+            )
+
+
+def _numbers(told: Story) -> str:
+    parts = []
+    for name, value in told["numbers"].items():
+        if isinstance(value, Mapping):
+            parts.append(f"{name} {said_all(value)}")
+        elif isinstance(value, float):
+            parts.append(f"{name} {value:.4g}")
+        else:
+            parts.append(f"{name} {value}")
+    return f" ({', '.join(parts)})" if parts else ""
