@@ -5,7 +5,7 @@ from planner.models.idempotency import IdempotencyKey
 from planner.models.outcome import Decision, JobOutcome, QueueOutcome, Victim
 from planner.models.queue import Queue
 from planner.models.run import Run
-from planner.models.scenario import Change, Scenario
+from planner.models.scenario import Change, ObjectChange, Scenario, ScenarioCopy
 from planner.models.snapshot import Blob, Cluster, Snapshot
 from planner.models.trace import Trace
 from planner.models.worker import Worker
@@ -22,11 +22,13 @@ __all__ = [
     "JobOutcome",
     "Membership",
     "PublicLink",
+    "ObjectChange",
     "Queue",
     "QueueOutcome",
     "Role",
     "Run",
     "Scenario",
+    "ScenarioCopy",
     "Snapshot",
     "TokenDetails",
     "Trace",

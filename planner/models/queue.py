@@ -11,6 +11,9 @@ class Queue(Identified):
 
     scenario = models.ForeignKey(Scenario, on_delete=models.CASCADE, related_name="queues")
     name = models.CharField(max_length=253)
+    imported_name = models.CharField(
+        max_length=253, blank=True, help_text="Its name in the snapshot; empty: added in the scenario."
+    )
     parent = models.CharField(max_length=253, blank=True)
     weight = models.IntegerField(null=True)
     priority = models.IntegerField(null=True)

@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.db import models
 
-from planner.models.snapshot import Snapshot
+from planner.models.snapshot import Blob, Snapshot
 from planner.models.workspace import Identified, Workspace
 
 
@@ -14,6 +14,9 @@ class Scenario(Identified):
     name = models.CharField(max_length=253)
     snapshot = models.ForeignKey(Snapshot, on_delete=models.PROTECT, related_name="scenarios")
     parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="branches")
+    parent_revision = models.PositiveIntegerField(
+        null=True, help_text="The parent's revision that this branch began with."
+    )
     conf_text = models.TextField(
         blank=True, help_text="volcano-scheduler.conf as the user wrote it; empty: Volcano's default."
     )
@@ -32,20 +35,77 @@ class Scenario(Identified):
 
 
 class Change(Identified):
-    """Who changed what in a scenario, when, from what to what."""
+    """Who changed what in a scenario, when, from what to what.
+
+    `kind` is a list of the scenario document (`queues`, `nodes`, `jobs`…) or `conf`; `key` is the object's
+    name, below its namespace where it has one (`default/train`).
+    """
+
+    class Way(models.TextChoices):
+        """Is it an edit of its own, or does it walk back or forth through earlier ones?"""
+
+        EDIT = "edit", "Edit"
+        UNDO = "undo", "Undo"
+        REDO = "redo", "Redo"
 
     scenario = models.ForeignKey(Scenario, on_delete=models.CASCADE, related_name="changes")
     revision = models.PositiveIntegerField(help_text="The revision that this change made.")
+    way = models.CharField(max_length=4, choices=Way.choices, default=Way.EDIT)
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="changes"
     )
     created = models.DateTimeField(auto_now_add=True)
-    path = models.CharField(max_length=600, help_text="`queues.<name>.<field>` or `conf`.")
-    before = models.JSONField(null=True)
-    after = models.JSONField(null=True)
+    kind = models.CharField(max_length=40)
+    key = models.CharField(max_length=510, blank=True, help_text="Empty for conf.")
+    field = models.CharField(
+        max_length=253, blank=True, help_text="In CRD spelling; empty: the whole object."
+    )
+    before = models.JSONField(null=True, help_text="null: it was not there, or not set.")
+    after = models.JSONField(null=True, help_text="null: it is not there, or not set.")
 
     class Meta:
-        ordering = ["-revision", "path"]
+        ordering = ["-revision", "kind", "key", "field"]
+        indexes = [models.Index(fields=["scenario", "revision"], name="change_of_revision")]
 
     def __str__(self) -> str:
         return f"{self.path} at revision {self.revision}"
+
+    @property
+    def path(self) -> str:
+        """Return what it is about, as one text: `queues.research.weight`, `conf`."""
+        return ".".join(part for part in (self.kind, self.key, self.field) if part)
+
+
+class ObjectChange(Identified):
+    """An object other than a queue that a scenario has otherwise than its snapshot."""
+
+    scenario = models.ForeignKey(Scenario, on_delete=models.CASCADE, related_name="object_changes")
+    kind = models.CharField(max_length=40, help_text="A list of the scenario document: `nodes`, `jobs`…")
+    key = models.CharField(max_length=510)
+    manifest = models.JSONField(null=True, help_text="null: removed.")
+
+    class Meta:
+        ordering = ["kind", "key"]
+        constraints = [
+            models.UniqueConstraint(fields=["scenario", "kind", "key"], name="object_change_once_a_scenario")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.key}"
+
+
+class ScenarioCopy(Identified):
+    """A full copy of a scenario at one revision, so that those near it are rebuilt in few steps."""
+
+    scenario = models.ForeignKey(Scenario, on_delete=models.CASCADE, related_name="copies")
+    revision = models.PositiveIntegerField()
+    content = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="scenario_copies")
+
+    class Meta:
+        ordering = ["revision"]
+        constraints = [
+            models.UniqueConstraint(fields=["scenario", "revision"], name="scenario_copy_once_a_revision")
+        ]
+
+    def __str__(self) -> str:
+        return f"revision {self.revision}"

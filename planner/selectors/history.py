@@ -9,7 +9,7 @@ from planner.selectors.scenarios import changes
 
 def changes_since(scenario: Scenario, revision: int) -> list[Change]:
     """Return the changes made after a revision, oldest first (1 query)."""
-    return list(changes(scenario).filter(revision__gt=revision).order_by("revision", "path"))
+    return list(changes(scenario).filter(revision__gt=revision).order_by("revision", "kind", "key", "field"))
 
 
 def as_before(present: Mapping[str, Any], later: Iterable[Change], prefix: str) -> dict[str, Any]:

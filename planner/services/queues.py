@@ -15,15 +15,16 @@ from planner.engine.queues import (
     apply_spec,
     duplicate_row,
     merge_patch,
-    queue_manifest,
     queue_row,
     queue_spec,
     spec_problems,
 )
+from planner.engine.states import QUEUES, Edit, kept_queue
 from planner.models import Queue, Scenario
 from planner.rows import Problem
 from planner.services.errors import Invalid
 from planner.services.members import role_require
+from planner.services.objects import workloads_follow
 from planner.services.revisions import revision_lock, revision_raise
 
 MADE_BY_VOLCANO = ("root", "default")
@@ -60,7 +61,8 @@ def queue_update(
     queue.save()
     changes = _field_changes(name, before, queue_spec(queue))
     if queue.name != name:
-        changes |= _children_follow(scenario, name, queue.name)
+        changes += _children_follow(scenario, name, queue.name)
+        changes += workloads_follow(scenario=scenario, name=name, new_name=queue.name)
     revision_raise(scenario=scenario, user=user, changes=changes)
     return queue
 
@@ -120,7 +122,7 @@ def queue_remove(
     if problems := list(_removal_problems(name, leaving, subtree=subtree)):
         raise Invalid(problems)
     rows = {row.name: row for row in scenario.queues.filter(name__in=leaving)}
-    changes = {f"queues.{gone}": (queue_manifest(rows[gone]), None) for gone in leaving}
+    changes = [Edit(QUEUES, gone, before=kept_queue(rows[gone])) for gone in leaving]
     scenario.queues.filter(name__in=leaving).delete()
     revision_raise(scenario=scenario, user=user, changes=changes)
     return leaving
@@ -141,24 +143,22 @@ def _add(scenario: Scenario, queue: Queue, user: User | None) -> None:
     last = scenario.queues.order_by("-position").values_list("position", flat=True).first()
     queue.scenario, queue.position = scenario, 0 if last is None else last + 1
     queue.save()
-    changes = {f"queues.{queue.name}": (None, queue_manifest(queue))}
+    changes = [Edit(QUEUES, queue.name, after=kept_queue(queue))]
     revision_raise(scenario=scenario, user=user, changes=changes)
 
 
-def _children_follow(scenario: Scenario, name: str, new_name: str) -> dict[str, tuple[Any, Any]]:
+def _children_follow(scenario: Scenario, name: str, new_name: str) -> list[Edit]:
     children = list(scenario.queues.filter(parent=name))
     scenario.queues.filter(parent=name).update(parent=new_name)
-    return {f"queues.{child.name}.parent": (name, new_name) for child in children}
+    return [Edit(QUEUES, child.name, "parent", name, new_name) for child in children]
 
 
-def _field_changes(
-    name: str, before: Mapping[str, Any], after: Mapping[str, Any]
-) -> dict[str, tuple[Any, Any]]:
-    return {
-        f"queues.{name}.{field}": (before[field], after[field])
+def _field_changes(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Edit]:
+    return [
+        Edit(QUEUES, name, field, before[field], after[field])
         for field in after
         if after[field] != before[field]
-    }
+    ]
 
 
 # what cannot be

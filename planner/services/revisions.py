@@ -1,13 +1,18 @@
 """Did this edit see the present revision, and what did it change?"""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from planner.models import Change, Scenario
+from planner.engine.documents import encoded
+from planner.engine.states import Edit
+from planner.models import Blob, Change, Scenario, ScenarioCopy
+from planner.selectors.states import state_of
 from planner.services.errors import StaleRevision
+
+COPY_EVERY = 20
+"""After so many revisions a full copy is kept, so that no revision is further away from one."""
 
 
 def revision_lock(*, scenario: Scenario, expected: int) -> None:
@@ -21,16 +26,37 @@ def revision_lock(*, scenario: Scenario, expected: int) -> None:
         raise StaleRevision(expected=expected, current=present.revision)
 
 
-def revision_raise(*, scenario: Scenario, user: User | None, changes: Mapping[str, tuple[Any, Any]]) -> None:
-    """Keep `changes` (path to before and after) as one new revision; without changes there is none."""
+def revision_raise(
+    *, scenario: Scenario, user: User | None, changes: Sequence[Edit], way: str = Change.Way.EDIT
+) -> None:
+    """Keep `changes` as one new revision, once the rows say so; without changes there is none."""
     if not changes:
         return
     scenario.revision += 1
     scenario.updated = timezone.now()
     scenario.save(update_fields=["revision", "updated"])
     Change.objects.bulk_create(
-        Change(
-            scenario=scenario, revision=scenario.revision, user=user, path=path, before=before, after=after
-        )
-        for path, (before, after) in changes.items()
+        (
+            Change(
+                scenario=scenario,
+                revision=scenario.revision,
+                way=way,
+                user=user,
+                kind=edit.kind,
+                key=edit.key,
+                field=edit.field,
+                before=edit.before,
+                after=edit.after,
+            )
+            for edit in changes
+        ),
+        batch_size=500,
     )
+    if scenario.revision % COPY_EVERY == 0:
+        copy_keep(scenario=scenario)
+
+
+def copy_keep(*, scenario: Scenario) -> None:
+    """Keep a full copy of the scenario as it is now."""
+    content = Blob.of(encoded(state_of(scenario).as_copy()))
+    ScenarioCopy.objects.create(scenario=scenario, revision=scenario.revision, content=content.keep())

@@ -12,9 +12,11 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
+from planner.engine.contents import content_of
 from planner.engine.frozen import frozen_input
 from planner.engine.outcomes import Outcome
 from planner.models import Blob, Run, Scenario
+from planner.selectors.states import state_of
 from planner.services.clock import seconds_from_now
 from planner.services.members import role_require
 
@@ -32,13 +34,14 @@ def run_create(
     asked = {"cycles": 1, "explain": True, **(options or {})}
     with transaction.atomic():
         present = Scenario.objects.select_for_update().select_related("snapshot__content").get(pk=scenario.pk)
-        queues = list(present.queues.all())
+        state = state_of(present)
     frozen = frozen_input(
-        present.snapshot.content.document(),
+        content_of(present.snapshot).document,
         name=present.name,
-        queues=queues,
-        conf_text=present.conf_text,
+        queues=state.ordered_queues(),
+        conf_text=state.conf_text,
         options=asked,
+        overlay=state.objects,
     )
     content = Blob.of(frozen)
     with transaction.atomic():

@@ -4,8 +4,9 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from planner.engine.conf import conf_problems
-from planner.engine.queues import queue_row
+from planner.engine.states import CONF, Edit
 from planner.models import Queue, Scenario, Snapshot
+from planner.selectors.states import first_queues
 from planner.services.errors import Invalid
 from planner.services.members import role_require
 from planner.services.revisions import revision_lock, revision_raise
@@ -14,7 +15,7 @@ from planner.services.revisions import revision_lock, revision_raise
 def scenario_create(*, snapshot: Snapshot, name: str, owner: User | None = None) -> Scenario:
     """Begin a what-if: the snapshot's queues become rows, its configuration the text to edit."""
     role_require(user=owner, workspace=snapshot.workspace)
-    rows = [queue_row(manifest) for manifest in snapshot.content.document().get("queues", [])]
+    rows = first_queues(snapshot)
     with transaction.atomic():
         scenario = Scenario.objects.create(
             workspace=snapshot.workspace,
@@ -23,8 +24,8 @@ def scenario_create(*, snapshot: Snapshot, name: str, owner: User | None = None)
             conf_text=snapshot.scheduler_conf,
             owner=owner,
         )
-        for position, row in enumerate(rows):
-            row.scenario, row.position = scenario, position
+        for row in rows:
+            row.scenario = scenario
         Queue.objects.bulk_create(rows)
     return scenario
 
@@ -40,7 +41,7 @@ def conf_update(
     if any(problem.is_error for problem in problems):
         raise Invalid(problems)
     if text != scenario.conf_text:
-        changes = {"conf": (scenario.conf_text, text)}
+        changes = [Edit(CONF, before=scenario.conf_text, after=text)]
         scenario.conf_text = text
         scenario.save(update_fields=["conf_text"])
         revision_raise(scenario=scenario, user=user, changes=changes)

@@ -94,10 +94,10 @@ def test_a_patch_changes_what_it_names(api: APIClient, at: str) -> None:
     assert changed["guarantee"] == {"resource": {"cpu": "2"}}
     assert changed["reclaimable"] is True
     assert api.get(f"{at}queues/waits/").json() == changed
-    assert set(Change.objects.values_list("path", "user__username")) == {
-        ("queues.waits.weight", "editor"),
-        ("queues.waits.capability", "editor"),
-        ("queues.waits.guarantee", "editor"),
+    assert set(Change.objects.values_list("key", "field", "user__username")) == {
+        ("waits", "weight", "editor"),
+        ("waits", "capability", "editor"),
+        ("waits", "guarantee", "editor"),
     }
 
 

@@ -44,7 +44,7 @@ def test_a_queue_is_added_with_what_is_said_of_it(scenario: Scenario) -> None:
     assert scenario.revision == 2
     change = Change.objects.get()
     assert change.before is None
-    assert change.after["spec"]["weight"] == 3
+    assert change.after["object"]["spec"]["weight"] == 3
 
 
 NEW = {

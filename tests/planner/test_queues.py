@@ -36,10 +36,10 @@ def test_every_changed_field_is_kept_as_history(scenario: Scenario) -> None:
     editor = factories.user()
     patch = {"weight": 4, "priority": 7, "reclaimable": True}
     queue_update(scenario=scenario, name="waits", patch=patch, expected_revision=1, user=editor)
-    kept = Change.objects.values_list("revision", "path", "before", "after", "user__username")
+    kept = Change.objects.values_list("revision", "key", "field", "before", "after", "user__username")
     assert set(kept) == {
-        (2, "queues.waits.weight", 1, 4, "editor"),
-        (2, "queues.waits.priority", None, 7, "editor"),
+        (2, "waits", "weight", 1, 4, "editor"),
+        (2, "waits", "priority", None, 7, "editor"),
     }
 
 

@@ -1,0 +1,67 @@
+"""What is in a snapshot, object by object? The last few that were asked for stay unpacked."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from planner.engine.documents import items
+from planner.engine.frozen import following, renamed_queues
+from planner.engine.states import KINDS, Json, State, object_key
+from planner.models import Snapshot
+
+KEPT_BYTES = 100_000_000
+"""How much text the unpacked snapshots of one process may come from; the last one stays in any case."""
+
+
+class Content:
+    """The objects of a snapshot. They are shared: whoever changes one makes a copy first."""
+
+    def __init__(self, document: Json, size: int) -> None:
+        self.document = document
+        self.size = size
+
+    @property
+    def queues(self) -> Sequence[Mapping[str, Any]]:
+        """Return the Queue objects."""
+        return items(self.document.get("queues"))
+
+    @cached_property
+    def objects(self) -> dict[str, dict[str, Mapping[str, Any]]]:
+        """Return the other objects by list and key."""
+        return {
+            kind: {object_key(kind, manifest): manifest for manifest in items(self.document.get(kind))}
+            for kind in KINDS
+        }
+
+    def seen(self, kind: str, key: str, renamed: Mapping[str, str]) -> Mapping[str, Any] | None:
+        """Return an object of the snapshot under the new names of queues, None when it has no such."""
+        manifest = self.objects[kind].get(key)
+        return None if manifest is None else following(kind, manifest, renamed)
+
+    def settle(self, state: State) -> None:
+        """Forget what a state says of objects that are as they are in the snapshot."""
+        renamed = renamed_queues(state.queues.values())
+        for kind, key in list(state.objects):
+            if state.objects[kind, key] == self.seen(kind, key, renamed):
+                del state.objects[kind, key]
+
+
+_kept: "OrderedDict[str, Content]" = OrderedDict()
+_lock = threading.Lock()
+
+
+def content_of(snapshot: Snapshot) -> Content:
+    """Return the objects of a snapshot (no query while it is kept, else 1)."""
+    with _lock:
+        if (found := _kept.get(snapshot.content_id)) is not None:
+            _kept.move_to_end(snapshot.content_id)
+            return found
+    blob = snapshot.content
+    content = Content(blob.document(), blob.size)
+    with _lock:
+        _kept[snapshot.content_id] = content
+        while len(_kept) > 1 and sum(kept.size for kept in _kept.values()) > KEPT_BYTES:
+            _kept.popitem(last=False)
+    return content
