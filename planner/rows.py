@@ -93,14 +93,22 @@ class RunCounts:
 
 
 @dataclass(frozen=True)
+class Reason:
+    """Why something is so: an id of the vocabulary, one sentence, the numbers behind it."""
+
+    id: str
+    sentence: str
+    numbers: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class Vote:
-    """What one plugin said of one candidate, with the numbers that it looked at."""
+    """What one plugin said of one candidate."""
 
     tier: int
     plugin: str
     verdict: str
-    why: str
-    numbers: Mapping[str, Any]
+    reason: Reason
 
 
 @dataclass(frozen=True)
@@ -113,13 +121,26 @@ class Spared:
     queue: str
     node: str
     plugin: str
-    why: str
-    numbers: Mapping[str, Any]
+    reason: Reason
+
+
+@dataclass(frozen=True)
+class Smallest:
+    """How few of those that were allowed to go would have been enough; `exact`, or at least so many."""
+
+    count: int
+    exact: bool
+    pods: Sequence[str]
+    reason: Reason
 
 
 @dataclass(frozen=True)
 class VictimStory:
-    """Why one pod was chosen as a victim; `place` is its turn among those chosen for the same pod."""
+    """Why one pod was chosen as a victim.
+
+    `place` is its turn among those evicted together: for the same pod on the same node, or for the same gang.
+    `first` says what put it before the next one; `surplus` is what became free beyond what was needed.
+    """
 
     order: int
     cycle: int
@@ -132,21 +153,30 @@ class VictimStory:
     for_queue: str
     action: str
     state: str
-    reason: str
     ran_seconds: float | None
     tier: int
-    place: int
+    reason: Reason
     votes: Sequence[Vote]
+    place: int
+    first: Reason
     freed: Amounts
     needed: Amounts
-    together: Sequence[int]
+    together: Sequence[str]
     freed_together: Amounts
-    spared: Sequence[Spared]
+    surplus: Amounts
+    smallest: Smallest
+    spared_there: Sequence[Spared]
+    spared_by: Mapping[str, int]
+
+    @property
+    def spared_total(self) -> int:
+        """Return how many candidates stayed, on all nodes."""
+        return sum(self.spared_by.values())
 
 
 @dataclass(frozen=True)
 class DerivationStep:
-    """One step towards what a queue deserves: a round of dividing, or a level of the tree."""
+    """One step towards what a queue deserves: a round of dividing, or a level of a tree."""
 
     plugin: str
     number: int
@@ -157,13 +187,17 @@ class DerivationStep:
 
 
 @dataclass(frozen=True)
-class QueueStory:
-    """Why a queue deserves what it does, in a cycle."""
+class Derivation:
+    """How a queue came to what it deserves, and where it stands in the tree of drf where there is one."""
 
     queue: str
     cycle: int
-    sentence: str
+    plugin: str
+    deserved: Amounts
+    summary: Reason
     steps: Sequence[DerivationStep]
+    tree: Sequence[DerivationStep]
+    tree_summary: Reason | None
 
 
 @dataclass(frozen=True)
@@ -172,9 +206,65 @@ class FlowRow:
 
     giver: str
     taker: str
+    action: str
     evicted: int
     kept: int
     amounts: Amounts
+
+
+@dataclass(frozen=True)
+class Shortage:
+    """What a gate asked for of one resource, what there was, and what was missing."""
+
+    resource: str
+    required: float
+    available: float
+    missing: float
+
+
+@dataclass(frozen=True)
+class NodesRefusing:
+    """How many nodes refuse a pod for one reason."""
+
+    count: int
+    text: str
+    reason: Reason
+
+
+@dataclass(frozen=True)
+class ClosestNode:
+    """The node that lacks least of what a pod asks for: what it lacks, and what of that it has free."""
+
+    node: str
+    lacks: Amounts
+    free: Amounts
+
+
+@dataclass(frozen=True)
+class JobStory:
+    """What stopped a waiting job first; `queue` is the one that lacks room, an ancestor of its own maybe."""
+
+    job: str
+    gate: str
+    plugin: str
+    queue: str
+    pod: str
+    members: Mapping[str, int]
+    reason: Reason
+    short: Sequence[Shortage]
+    nodes: Sequence[NodesRefusing]
+    closest: ClosestNode | None
+
+
+@dataclass(frozen=True)
+class PodPlace:
+    """Where a pod of a job stands at the end of a run; `why` says why it waits."""
+
+    pod: str
+    job: str
+    status: str
+    node: str
+    why: str
 
 
 @dataclass(frozen=True)

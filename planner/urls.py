@@ -3,7 +3,7 @@
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
 
-from planner.views import account, compare, home, imports, queues, runs, scenarios, status
+from planner.views import account, compare, explain, home, imports, queues, runs, scenarios, status
 
 pages = [
     path("", home.home, name="home"),
@@ -24,6 +24,11 @@ pages = [
     path("runs/<uuid:run_id>/cancel/", runs.cancel, name="run-cancel"),
     path("runs/<uuid:run_id>/queues/<str:queue>/", runs.queue, name="run-queue"),
     path("runs/<uuid:run_id>/jobs/<str:namespace>/<str:name>/", runs.job, name="run-job"),
+    path("runs/<uuid:run_id>/pods/<str:namespace>/<str:name>/", explain.pod, name="run-pod"),
+    path("runs/<uuid:run_id>/nodes/<str:node>/", explain.node, name="run-node"),
+    path("runs/<uuid:run_id>/victims/<int:order>/", explain.victim, name="run-victim"),
+    path("runs/<uuid:run_id>/flow/", explain.lost, name="run-flow"),
+    path("runs/<uuid:run_id>/steps/<int:seq>/", explain.step, name="run-step"),
     path("status/", status.show, name="status"),
     path("compare/", compare.compare, name="compare"),
     path("account/", account.account, name="account"),

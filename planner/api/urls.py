@@ -6,6 +6,7 @@ from drf_spectacular.views import SpectacularAPIView
 from planner.api.views import (
     comparisons,
     docs,
+    explain,
     queues,
     runs,
     scenarios,
@@ -49,6 +50,27 @@ urlpatterns = [
     path("runs/<uuid:run_id>/jobs/", runs.RunJobs.as_view(), name="run-jobs"),
     path("runs/<uuid:run_id>/victims/", runs.RunVictims.as_view(), name="run-victims"),
     path("runs/<uuid:run_id>/decisions/", runs.RunDecisions.as_view(), name="run-decisions"),
+    path(
+        "runs/<uuid:run_id>/explain/queues/<str:name>/", explain.ExplainQueue.as_view(), name="explain-queue"
+    ),
+    path(
+        "runs/<uuid:run_id>/explain/jobs/<str:namespace>/<str:job>/",
+        explain.ExplainJob.as_view(),
+        name="explain-job",
+    ),
+    path(
+        "runs/<uuid:run_id>/explain/victims/<int:order>/",
+        explain.ExplainVictim.as_view(),
+        name="explain-victim",
+    ),
+    path(
+        "runs/<uuid:run_id>/explain/pods/<str:namespace>/<str:pod>/",
+        explain.ExplainPod.as_view(),
+        name="explain-pod",
+    ),
+    path("runs/<uuid:run_id>/explain/nodes/<str:node>/", explain.ExplainNode.as_view(), name="explain-node"),
+    path("runs/<uuid:run_id>/explain/flow/", explain.ExplainFlow.as_view(), name="explain-flow"),
+    path("runs/<uuid:run_id>/explain/steps/<int:seq>/", explain.ExplainStep.as_view(), name="explain-step"),
     path("status/", status.StatusDetail.as_view(), name="status"),
     path("comparisons/", comparisons.Comparisons.as_view(), name="comparisons"),
     re_path("", Nowhere.as_view(), name="nowhere"),

@@ -2,6 +2,13 @@
 
 from planner.charts.amounts import amounts_figure
 from planner.charts.compare import compared_amounts_figure, compared_share_figure
+from planner.charts.flow import flow_figure
 from planner.charts.share import share_figure
 
-__all__ = ["amounts_figure", "compared_amounts_figure", "compared_share_figure", "share_figure"]
+__all__ = [
+    "amounts_figure",
+    "compared_amounts_figure",
+    "compared_share_figure",
+    "flow_figure",
+    "share_figure",
+]

@@ -2,12 +2,15 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
 from typing import Any
 
 from planner.engine.requests import requests_of
 from planner.engine.unlimited import bounded
 from planner.models import Trace
+from scheduler_core.explain.deserved import derived
+from scheduler_core.explain.pending import diagnosis
+from scheduler_core.explain.picture import Picture
+from scheduler_core.explain.victims import spared_candidates, victim_stories
 
 Json = Mapping[str, Any]
 
@@ -22,20 +25,20 @@ def traces_of(result: Json, document: Json) -> Iterator[Trace]:
     yield Trace.of(Trace.PODS, _pods(result["cycles"][-1]))
     yield Trace.of(Trace.NODES, [cycle["nodes"] for cycle in result["cycles"]])
     yield Trace.of(Trace.REQUESTS, _requests(result["cycles"], document))
-    cycles = [cycle for cycle in result["cycles"] if "explain" in cycle]
-    if not cycles:
-        return
-    yield Trace.of(Trace.SESSIONS, bounded([_session(cycle) for cycle in cycles]))
-    yield Trace.of(Trace.VICTIMS, bounded(list(_victims(cycles))))
-    for pod, spared in _spared(cycles):
-        yield Trace.of(Trace.SPARED, bounded(spared), key=pod)
+    yield Trace.of(Trace.SESSIONS, bounded([_session(cycle) for cycle in result["cycles"]]))
+    if any("explain" in cycle for cycle in result["cycles"]):
+        pictures = [Picture(document, result, cycle["cycle"]) for cycle in result["cycles"]]
+        yield Trace.of(Trace.DESERVED, bounded(_deserved(pictures[-1])))
+        yield Trace.of(Trace.PENDING, bounded(_pending(pictures[-1])))
+        yield Trace.of(Trace.VICTIMS, bounded(list(_victims(pictures))))
+        for pod, spared in _spared(pictures):
+            yield Trace.of(Trace.SPARED, bounded(spared), key=pod)
 
 
 def _session(cycle: Json) -> dict[str, Any]:
     return {
         "cycle": cycle["cycle"],
         **{moment: {name: cycle[moment].get(name) for name in _SESSION} for moment in ("at_open", "at_end")},
-        "deserved": cycle["explain"]["deserved"],
     }
 
 
@@ -66,32 +69,29 @@ def _requests(cycles: Sequence[Json], document: Json) -> dict[str, Any]:
     return {"kinds": [json.loads(kind) for kind in kinds], "pods": pods}
 
 
-def _victims(cycles: Sequence[Json]) -> Iterator[dict[str, Any]]:
-    """Return what was said of each victim, under its place among the decisions of all cycles."""
+def _deserved(picture: Picture) -> dict[str, Any]:
+    """Return how each queue came to what it deserves."""
+    return {queue: derived(picture, queue) for queue in picture.explain["deserved"]}
+
+
+def _pending(picture: Picture) -> dict[str, Any]:
+    """Return what stopped each job that waits."""
+    return {job: told for job in picture.jobs if (told := diagnosis(picture, job)) is not None}
+
+
+def _victims(pictures: Sequence[Picture]) -> Iterator[dict[str, Any]]:
+    """Return the stories of all victims, each under its place among the decisions of all cycles."""
     before = 0
-    for cycle in cycles:
-        told = iter(cycle["explain"]["victims"])
-        for number, step in enumerate(cycle["decisions"], before + 1):
-            if step["op"] == "evict":
-                entry = next(told)
-                yield {**entry, "cycle": cycle["cycle"], "place": entry["order"], "order": number}
-        before += len(cycle["decisions"])
+    for picture in pictures:
+        for story in victim_stories(picture):
+            yield {**story, "order_in_run": before + story["step"]}
+        before += len(picture.decisions)
 
 
-def _spared(cycles: Sequence[Json]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def _spared(pictures: Sequence[Picture]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Return the candidates that were spared, by the pod for which room was sought."""
-    told = [entry for cycle in cycles for entry in _spared_in(cycle)]
-    told.sort(key=lambda entry: entry["for"])
-    for pod, entries in groupby(told, key=lambda entry: entry["for"]):
-        yield pod, [{name: value for name, value in entry.items() if name != "for"} for entry in entries]
-
-
-def _spared_in(cycle: Json) -> Iterator[dict[str, Any]]:
-    """Return the candidates spared in a cycle, each with its job, queue and node."""
-    where = {
-        task["pod"]: {"job": job["name"], "queue": job["queue"], "node": task.get("node") or ""}
-        for job in cycle["podgroups"]
-        for task in job["tasks"]
-    }
-    for entry in cycle["explain"]["spared"]:
-        yield {"cycle": cycle["cycle"], **where.get(entry["pod"], {}), **entry}
+    told: dict[str, list[dict[str, Any]]] = {}
+    for picture in pictures:
+        for entry in spared_candidates(picture):
+            told.setdefault(entry.pop("for"), []).append({"cycle": picture.number, **entry})
+    yield from told.items()

@@ -17,6 +17,8 @@ class Trace(Identified):
     NODES = "nodes"
     REQUESTS = "requests"
     SESSIONS = "sessions"
+    DESERVED = "deserved"
+    PENDING = "pending"
     VICTIMS = "victims"
     SPARED = "spared"
 

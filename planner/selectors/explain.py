@@ -4,15 +4,31 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from django.db.models import QuerySet
+
 from planner.models import Run, Trace, Victim
 from planner.models.outcome import DecisionState
-from planner.rows import Amounts, DerivationStep, FlowRow, Spared, VictimStory, Vote
+from planner.rows import (
+    Amounts,
+    ClosestNode,
+    Derivation,
+    DerivationStep,
+    FlowRow,
+    JobStory,
+    NodesRefusing,
+    Reason,
+    Shortage,
+    Smallest,
+    Spared,
+    VictimStory,
+    Vote,
+)
 
 Json = Mapping[str, Any]
 
 
 def told(run: Run, part: str, key: str = "") -> Any:
-    """Return what a part of the run's explanations holds, None when it was not kept (1 query)."""
+    """Return what a part of what was kept holds, None when it was not kept (1 query)."""
     trace = run.traces.filter(part=part, key=key).first()
     return None if trace is None else trace.told()
 
@@ -22,79 +38,101 @@ def told(run: Run, part: str, key: str = "") -> Any:
 
 def victim_story(victim: Victim) -> VictimStory | None:
     """Return why a victim was chosen, None when nothing was kept of it (2 queries)."""
-    entries = {entry["order"]: entry for entry in told(victim.run, Trace.VICTIMS) or ()}
-    entry = entries.get(victim.order)
-    if entry is None:
+    stories = told(victim.run, Trace.VICTIMS) or ()
+    story = next((story for story in stories if story["order_in_run"] == victim.order), None)
+    if story is None:
         return None
-    together = [other for other in entries.values() if _share_a_purpose(entry, other)]
+    spared = _spared(told(victim.run, Trace.SPARED, victim.for_pod) or (), victim.cycle)
     return VictimStory(
         **{name: getattr(victim, name) for name in _OF_THE_ROW},
-        for_job=entry["for_job"],
-        tier=entry["tier"],
-        place=entry["place"],
-        votes=[Vote(**vote) for vote in entry["votes"]],
-        freed=entry["freed"],
-        needed=entry["needed"],
-        together=[other["order"] for other in together],
-        freed_together=summed(other["freed"] for other in together),
-        spared=_spared(told(victim.run, Trace.SPARED, victim.for_pod) or (), victim),
+        **{name: story[name] for name in _OF_THE_STORY},
+        for_job=story["for"]["job"],
+        for_queue=story["for"]["queue"],
+        reason=Reason(**story["reason"]),
+        votes=[Vote(**{**vote, "reason": Reason(**vote["reason"])}) for vote in story["votes"]],
+        place=story["order"]["place"],
+        first=Reason(**story["order"]["reason"]),
+        smallest=_smallest(story["smallest"]),
+        spared_there=[row for row in spared if row.node == victim.node],
+        spared_by=dict(Counter(row.plugin for row in spared).most_common()),
     )
 
 
-_OF_THE_ROW = (
-    "order", "cycle", "pod", "job", "queue", "node", "for_pod", "for_queue", "action", "state", "reason",
-    "ran_seconds",
-)  # fmt: skip
+_OF_THE_ROW = ("order", "cycle", "pod", "job", "queue", "node", "for_pod", "action", "state", "ran_seconds")
+_OF_THE_STORY = ("tier", "freed", "needed", "together", "freed_together", "surplus")
 
 
-def _share_a_purpose(one: Json, other: Json) -> bool:
-    return all(one[name] == other[name] for name in ("cycle", "action", "for", "for_job", "node"))
+def _smallest(entry: Json) -> Smallest:
+    return Smallest(entry["count"], entry["exact"], entry["pods"], Reason(**entry["reason"]))
 
 
-def _spared(entries: Iterable[Json], victim: Victim) -> Sequence[Spared]:
-    """Return the candidates of the victim's cycle that stayed, those of its own node first."""
+def _spared(entries: Iterable[Json], cycle: int) -> list[Spared]:
+    """Return the candidates that stayed in a cycle, by node and pod."""
     rows = [
-        Spared(
-            **{name: entry.get(name, "") for name in ("pod", "job", "queue", "node", "plugin", "why")},
-            cycle=entry["cycle"],
-            numbers=entry["numbers"],
-        )
+        Spared(**{**entry, "reason": Reason(**entry["reason"])})
         for entry in entries
-        if entry["cycle"] == victim.cycle
+        if entry["cycle"] == cycle
     ]
-    return sorted(rows, key=lambda row: (row.node != victim.node, row.node, row.pod))
+    return sorted(rows, key=lambda row: (row.node, row.pod))
+
+
+def victims_together(victim: Victim, story: VictimStory) -> QuerySet[Victim]:
+    """Return the victims that were evicted together with one, itself among them (1 query)."""
+    return victim.run.victims.filter(
+        cycle=victim.cycle, action=victim.action, for_pod=victim.for_pod, pod__in=story.together
+    )
+
+
+def victim_neighbours(victim: Victim) -> dict[str, int | None]:
+    """Return the steps of the victims before and after one (2 queries)."""
+    others = victim.run.victims.values_list("order", flat=True)
+    return {
+        "before": others.filter(order__lt=victim.order).last(),
+        "after": others.filter(order__gt=victim.order).first(),
+    }
 
 
 def flow(run: Run) -> list[FlowRow]:
     """Return what each queue lost to each other, the most pods first (2 queries)."""
-    freed = {entry["order"]: entry["freed"] for entry in told(run, Trace.VICTIMS) or ()}
-    taken: dict[tuple[str, str], list[Victim]] = {}
-    for victim in run.victims.only("order", "queue", "for_queue", "state"):
-        taken.setdefault((victim.queue, victim.for_queue), []).append(victim)
-    pairs = sorted(taken.items(), key=lambda pair: (-len(pair[1]), pair[0]))
-    return [_flow_row(giver, taker, victims, freed) for (giver, taker), victims in pairs]
+    stories = {story["order_in_run"]: story for story in told(run, Trace.VICTIMS) or ()}
+    taken: dict[tuple[str, str, str], list[tuple[str, Amounts]]] = {}
+    for order, giver, taker, action, state in run.victims.values_list(
+        "order", "queue", "for_queue", "action", "state"
+    ):
+        story = stories.get(order, {})
+        link = giver, taker or story.get("for", {}).get("queue", ""), action
+        taken.setdefault(link, []).append((state, story.get("freed", {})))
+    links = sorted(taken.items(), key=lambda link: (-len(link[1]), link[0]))
+    return [_flow_row(*link, victims) for link, victims in links]
 
 
-def _flow_row(giver: str, taker: str, victims: Sequence[Victim], freed: Mapping[int, Amounts]) -> FlowRow:
-    states = Counter(victim.state for victim in victims)
+def _flow_row(giver: str, taker: str, action: str, victims: Sequence[tuple[str, Amounts]]) -> FlowRow:
+    states = Counter(state for state, _ in victims)
     return FlowRow(
         giver=giver,
         taker=taker,
+        action=action,
         evicted=states[DecisionState.COMMITTED],
         kept=states[DecisionState.KEPT],
-        amounts=summed(
-            freed.get(victim.order, {}) for victim in victims if victim.state == DecisionState.COMMITTED
-        ),
+        amounts=summed(freed for state, freed in victims if state == DecisionState.COMMITTED),
     )
 
 
 # Deserved
 
 
-def derivation(run: Run, queue: str) -> list[DerivationStep]:
-    """Return how the last cycle came to what a queue deserves; empty when nothing was kept (1 query)."""
-    sessions = told(run, Trace.SESSIONS)
-    return [_step(entry) for entry in sessions[-1]["deserved"].get(queue, ())] if sessions else []
+def derivation(run: Run, queue: str) -> Derivation | None:
+    """Return how the last cycle came to what a queue deserves, None when nothing was kept (1 query)."""
+    entry = (told(run, Trace.DESERVED) or {}).get(queue)
+    if entry is None:
+        return None
+    return Derivation(
+        **{name: entry[name] for name in ("queue", "cycle", "plugin", "deserved")},
+        summary=Reason(**entry["summary"]),
+        steps=[_step(step) for step in entry["steps"]],
+        tree=[_step(step) for step in entry["tree"]],
+        tree_summary=Reason(**entry["tree_summary"]) if entry["tree_summary"] else None,
+    )
 
 
 def _step(entry: Json) -> DerivationStep:
@@ -110,6 +148,35 @@ def _step(entry: Json) -> DerivationStep:
 
 
 _NAMED = ("plugin", "round", "level", "queue", "node", "clipped_by")
+
+
+# Waiting jobs
+
+
+def job_story(run: Run, job: str) -> JobStory | None:
+    """Return what stopped a job first, None when nothing was kept or nothing of it waits (1 query)."""
+    entry = (told(run, Trace.PENDING) or {}).get(job)
+    if entry is None:
+        return None
+    return JobStory(
+        job=job,
+        **{name: entry[name] for name in ("gate", "plugin", "queue", "pod", "members")},
+        reason=Reason(**entry["reason"]),
+        short=[Shortage(resource, **facts) for resource, facts in _short(entry).items()],
+        nodes=[
+            NodesRefusing(refusal["count"], refusal["text"], Reason(**refusal["reason"]))
+            for refusal in sorted(entry["nodes"], key=lambda refusal: -refusal["count"])
+        ],
+        closest=ClosestNode(**entry["closest"]) if entry["closest"] else None,
+    )
+
+
+def _short(entry: Json) -> dict[str, Any]:
+    """Return required, available and missing by resource; a gate that counts members names none."""
+    if entry["short"]:
+        return dict(entry["short"])
+    facts = {name: entry[name] for name in ("required", "available", "missing")}
+    return {} if facts["required"] is None else {entry["resource"] or "pods": facts}
 
 
 def summed(vectors: Iterable[Amounts]) -> dict[str, float | None]:

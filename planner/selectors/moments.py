@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from planner.models import Decision, Run, Trace
+from planner.models import Run, Trace
 from planner.models.outcome import DecisionState
 from planner.rows import Amounts, Moment, NodeMoment, QueueMoment
 
@@ -11,12 +11,11 @@ Json = Mapping[str, Any]
 Held = dict[str, float]
 
 _TAKES = ("allocate", "bind", "pipeline")
-_GIVES_BACK = ("evict", "unpipeline")
 _NODE_AMOUNTS = ("idle", "used", "releasing", "pipelined")
 
 
 class Moments:
-    """The steps of one cycle of a run, which can be undone from its end (4 queries)."""
+    """The steps of one cycle of a run, which can be undone from its end (5 queries)."""
 
     def __init__(self, run: Run, cycle: int) -> None:
         self.run = run
@@ -25,26 +24,43 @@ class Moments:
             trace.part: trace
             for trace in run.traces.filter(part__in=(Trace.SESSIONS, Trace.NODES, Trace.REQUESTS))
         }
-        self.is_kept = Trace.SESSIONS in parts
+        self.is_kept = bool(parts)
         if self.is_kept:
             sessions = parts[Trace.SESSIONS].told()
-            self.end = next(session for session in sessions if session["cycle"] == cycle)["at_end"]
+            session = next(session for session in sessions if session["cycle"] == cycle)
+            self.end = session["at_end"]
+            self._shares_at_open = {row["name"]: row["share"] for row in session["at_open"]["queues"] or ()}
             self.queues = self.end["queues"] or []
-            self.nodes = parts[Trace.NODES].told()[cycle - 1]
+            nodes = parts[Trace.NODES].told()[cycle - 1]
+            self._allocated = {row["name"]: dict(row["allocated"]) for row in self.queues}
+            self._nodes = {row["name"]: {name: dict(row[name]) for name in _NODE_AMOUNTS} for row in nodes}
             self._requests = parts[Trace.REQUESTS].told()
             self._queue_of = dict(run.job_outcomes.values_list("job", "queue"))
             self._parents = dict(run.queue_outcomes.values_list("queue", "parent"))
+            steps = run.decisions.filter(cycle=cycle).exclude(state=DecisionState.FAILED)
+            self._steps: list[Any] = list(steps.values_list("seq", "op", "job", "pod", "node", named=True))
+
+    def around(self, seq: int) -> tuple[Moment, Moment]:
+        """Return how things stood before and after step `seq`."""
+        self._undo_to(seq)
+        after = self._moment()
+        self._undo_to(seq - 1)
+        return self._moment(), after
 
     def at(self, seq: int) -> Moment:
-        """Return how things stood just after step `seq`; before the first step for the one before it."""
-        later = self.run.decisions.filter(cycle=self.cycle, seq__gt=seq).exclude(state=DecisionState.FAILED)
-        queues = {row["name"]: dict(row["allocated"]) for row in self.queues}
-        nodes = {row["name"]: {name: dict(row[name]) for name in _NODE_AMOUNTS} for row in self.nodes}
-        for step in later:
-            self._undo(step, queues, nodes)
+        """Return how things stood just after step `seq`; for the one before the first, at the opening."""
+        self._undo_to(seq)
+        return self._moment()
+
+    def _undo_to(self, seq: int) -> None:
+        """Undo the steps after `seq`; steps are only ever undone, never done again."""
+        while self._steps and self._steps[-1].seq > seq:
+            self._undo(self._steps.pop())
+
+    def _moment(self) -> Moment:
         return Moment(
-            queues=[self._queue(row, queues[row["name"]]) for row in self.queues],
-            nodes=[_node(name, amounts) for name, amounts in nodes.items()],
+            queues=[self._queue(row) for row in self.queues],
+            nodes=[node_moment(name, amounts) for name, amounts in self._nodes.items()],
         )
 
     def request_of(self, pod: str) -> Amounts:
@@ -53,14 +69,14 @@ class Moments:
         amounts: Amounts = {} if kind is None else self._requests["kinds"][kind]
         return amounts
 
-    def _undo(self, step: Decision, queues: dict[str, Held], nodes: dict[str, dict[str, Held]]) -> None:
+    def _undo(self, step: Any) -> None:
         request = self.request_of(step.pod)
         if not request:
             return
         sign = -1 if step.op in _TAKES else 1
         for queue in self._with_those_above(self._queue_of.get(step.job, "")):
-            _add(queues.get(queue), request, sign)
-        node = nodes.get(step.node)
+            _add(self._allocated.get(queue), request, sign)
+        node = self._nodes.get(step.node)
         if node is None:
             return
         if step.op in ("allocate", "bind"):
@@ -80,18 +96,27 @@ class Moments:
             queue = self._parents.get(queue) or "root"
             yield queue
 
-    def _queue(self, row: Json, allocated: Held) -> QueueMoment:
-        deserved = row["deserved"]
-        is_entitled = any(deserved.values()) or self.end["queue_plugin"] != "capacity"
-        share = share_of(allocated, deserved) if is_entitled else 1.0
-        return QueueMoment(row["name"], allocated, deserved, share)
+    def _queue(self, row: Json) -> QueueMoment:
+        allocated, deserved = dict(self._allocated[row["name"]]), row["deserved"]
+        return QueueMoment(row["name"], allocated, deserved, self._share(row, allocated))
+
+    def _share(self, row: Json, allocated: Held) -> float:
+        """Return a queue's share; one with children keeps that of the opening, as in Volcano."""
+        if row.get("children"):
+            return float(self._shares_at_open[row["name"]])
+        if self.end["queue_plugin"] == "capacity" and not any(row["deserved"].values()):
+            return 1.0
+        return share_of(allocated, row["deserved"])
 
 
-def _node(name: str, amounts: Mapping[str, Held]) -> NodeMoment:
+def node_moment(name: str, amounts: Mapping[str, Any]) -> NodeMoment:
+    """Return how a node stands, from its four amounts."""
     free = dict(amounts["idle"])
     _add(free, amounts["releasing"], 1)
     _add(free, amounts["pipelined"], -1)
-    return NodeMoment(name, amounts["idle"], amounts["releasing"], amounts["pipelined"], free)
+    return NodeMoment(
+        name, dict(amounts["idle"]), dict(amounts["releasing"]), dict(amounts["pipelined"]), free
+    )
 
 
 def _add(held: Held | None, request: Amounts, sign: int) -> None:

@@ -1,8 +1,13 @@
-"""What did a run do about one queue, or one job, and which run was before it?"""
+"""What did a run do about one queue, job, pod or node, and which run was before it?"""
 
-from django.db.models import QuerySet
+from collections.abc import Iterator
 
-from planner.models import Decision, JobOutcome, Run, Victim
+from django.db.models import Q, QuerySet
+
+from planner.models import Decision, JobOutcome, Run, Trace, Victim
+from planner.rows import NodeMoment, PodPlace
+from planner.selectors.explain import told
+from planner.selectors.moments import node_moment
 
 SHOWN = 200
 """A story's lists end here; the API pages through all of it."""
@@ -36,6 +41,49 @@ def victims_of_job(run: Run, job: str) -> QuerySet[Victim]:
 def victims_for_job(run: Run, job: str) -> QuerySet[Victim]:
     """Return the victims that were evicted for a job's pods (1 query)."""
     return run.victims.filter(for_job=job)[:SHOWN]
+
+
+def pod_place(run: Run, pod: str) -> PodPlace | None:
+    """Return where a pod stands at the end, None when no job of the run has it (1 query)."""
+    return next((place for place in _places(run) if place.pod == pod), None)
+
+
+def pod_decisions(run: Run, pod: str) -> QuerySet[Decision]:
+    """Return the steps about a pod, and those that evicted others for it (1 query)."""
+    return run.decisions.filter(Q(pod=pod) | Q(for_pod=pod))[:SHOWN]
+
+
+def victims_around_pod(run: Run, pod: str) -> QuerySet[Victim]:
+    """Return the victims that a pod is or that had to go for it (1 query)."""
+    return run.victims.filter(Q(pod=pod) | Q(for_pod=pod))[:SHOWN]
+
+
+def node_at_end(run: Run, node: str) -> NodeMoment | None:
+    """Return how a node stands at the end of the run, None when it has no such node (1 query)."""
+    cycles = told(run, Trace.NODES) or [[]]
+    row = next((row for row in cycles[-1] if row["name"] == node), None)
+    return None if row is None else node_moment(node, row)
+
+
+def node_pods(run: Run, node: str) -> list[PodPlace]:
+    """Return the pods of jobs that stand on a node at the end, by job (1 query)."""
+    return [place for place in _places(run) if place.node == node]
+
+
+def node_decisions(run: Run, node: str) -> QuerySet[Decision]:
+    """Return the steps on a node (1 query)."""
+    return run.decisions.filter(node=node)[:SHOWN]
+
+
+def victims_on_node(run: Run, node: str) -> QuerySet[Victim]:
+    """Return the victims of a node (1 query)."""
+    return run.victims.filter(node=node)[:SHOWN]
+
+
+def _places(run: Run) -> Iterator[PodPlace]:
+    for job, pods in (told(run, Trace.PODS) or {}).items():
+        for pod, status, node, why in pods:
+            yield PodPlace(pod, job, status, node, why)
 
 
 def run_before(run: Run) -> Run | None:

@@ -1,4 +1,4 @@
-"""Where does the name of a queue or a job in a run lead?"""
+"""Where does the name of a queue, job, pod or node in a run lead?"""
 
 from django import template
 from django.urls import reverse
@@ -23,6 +23,19 @@ def job_link(run: Run, job: str) -> SafeString:
     if not (namespace and name):
         return format_html("{}", job) if job else _nothing()
     return _link(reverse("planner:run-job", args=[run.pk, namespace, name]), job)
+
+
+@register.simple_tag
+def pod_link(run: Run, pod: str) -> SafeString:
+    """Link a pod, ``namespace/name``, to its page in this run."""
+    namespace, _, name = pod.partition("/")
+    return _link(reverse("planner:run-pod", args=[run.pk, namespace, name]), pod) if name else _nothing()
+
+
+@register.simple_tag
+def node_link(run: Run, node: str) -> SafeString:
+    """Link a node to its page in this run."""
+    return _link(reverse("planner:run-node", args=[run.pk, node]), node) if node else _nothing()
 
 
 def _link(address: str, text: str) -> SafeString:

@@ -9,6 +9,7 @@ from typing import Any
 
 from django import template
 
+from planner.rows import Amounts, DerivationStep, VictimStory, Vote
 from planner.templatetags.quantities import counted, percent, plain, resource_label, resource_order, written
 
 register = template.Library()
@@ -71,3 +72,104 @@ def amount_said(value: float | None, resource: str) -> str:
     ('CPU unlimited', '1 GiB')
     """
     return f"{resource_label(resource)} unlimited" if value is None else plain(value, resource)
+
+
+@register.filter
+def said_as(amount: float, resource: str) -> str:
+    """Return an amount of a resource with its unit."""
+    return plain(amount, resource)
+
+
+@register.filter
+def amounts_said(amounts: Amounts) -> str:
+    """Return amounts in one phrase; the place of a pod among those of its node goes without saying.
+
+    >>> amounts_said({"cpu": 2000.0, "memory": 2.0**30, "pods": 1.0})
+    '2 cores and 1 GiB'
+    """
+    said = [
+        amount_said(amounts[name], name)
+        for name in resource_order(amounts)
+        if name != "pods" and amounts[name]
+    ]
+    return " and ".join(filter(None, [", ".join(said[:-1]), *said[-1:]])) or "nothing"
+
+
+@register.filter
+def what_happened(step: Any) -> str:
+    """Say a decision in one sentence without its end."""
+    words: dict[str, str] = {
+        "enqueue": f"{step.job} is let in",
+        "enqueue_reject": f"{step.job} is not let in",
+        "allocate": f"{step.pod} gets its place on {step.node}, not yet for good",
+        "bind": f"{step.pod} gets its place on {step.node}",
+        "pipeline": f"{step.pod} is promised {step.node}, once there is room",
+        "unpipeline": f"The promise of {step.node} to {step.pod} is taken back",
+        "evict": f"{step.pod} must leave {step.node}",
+    }
+    return words.get(step.op, str(step.op))
+
+
+@register.filter
+def what_it_does(action: str) -> str:
+    """Say what an action that evicts is for."""
+    return ACTIONS.get(action, "it evicts running pods.")
+
+
+@register.filter
+def permits(story: VictimStory) -> list[Vote]:
+    """Return the votes that let a victim go."""
+    return [vote for vote in story.votes if vote.tier == story.tier and vote.verdict == "permit"]
+
+
+@register.filter
+def without(sentence: str, plugin: str) -> str:
+    """Return what a plugin said, without its name before it.
+
+    >>> without("gang: it has no opinion", "gang")
+    'it has no opinion'
+    """
+    return sentence.removeprefix(f"{plugin}: ")
+
+
+@register.filter
+def run_time(seconds: float) -> str:
+    """Return for how long a pod had run, in its two largest units.
+
+    >>> run_time(42), run_time(7500), run_time(200000)
+    ('42 s', '2 h 5 min', '2 d 7 h')
+    """
+    rest, said = int(seconds), []
+    for size, unit in ((86_400, "d"), (3600, "h"), (60, "min"), (1, "s")):
+        number, rest = divmod(rest, size)
+        if number:
+            said.append(f"{number} {unit}")
+    return " ".join(said[:2]) or "0 s"
+
+
+ACTIONS = {
+    "reclaim": "it takes back, from queues that hold more than they deserve, what a queue still deserves.",
+    "preempt": "it makes room inside one queue for a job of higher priority.",
+    "gangreclaim": "it takes back from other queues the room for a whole gang, or for none of it.",
+    "gangpreempt": "it makes room inside one queue for a whole gang of higher priority, or for none of it.",
+    "shuffle": "it evicts pods that a plugin wants to see placed elsewhere.",
+}
+
+
+LIMITS = {
+    "request": "what it asks for",
+    "realCapability": "its real capability",
+    "guarantee": "its guarantee, which is more",
+}
+
+
+@register.filter
+def limit_said(limit: str | None) -> str:
+    """Say what changed an offer; nothing where nothing did."""
+    return LIMITS.get(limit, limit) if limit else "–"
+
+
+@register.filter
+def resources_of(step: DerivationStep) -> list[str]:
+    """Return the resources that a step of a derivation is about."""
+    return resource_order({name for amounts in step.amounts.values() for name in amounts})

@@ -8,6 +8,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from planner.models import JobOutcome, Run
+from planner.selectors.explain import derivation, flow, job_story
 from planner.selectors.figures import resources
 from planner.selectors.runs import get_run, job_outcomes, queue_figures
 from planner.selectors.stories import (
@@ -78,7 +79,9 @@ def queue(request: HttpRequest, run_id: UUID, queue: str) -> HttpResponse:
         "run": run,
         "row": figures,
         "resources": resource_order(resources([figures]) | set(figures.real_capability)),
+        "derivation": derivation(run, queue),
         "jobs": queue_jobs(run, queue),
+        "flows": [link for link in flow(run) if queue in (link.giver, link.taker)],
         "taken": victims_of_queue(run, queue),
         "given": victims_for_queue(run, queue),
     }
@@ -98,6 +101,7 @@ def job(request: HttpRequest, run_id: UUID, namespace: str, name: str) -> HttpRe
     context = {
         "run": run,
         "job": outcome,
+        "story": job_story(run, key),
         "decisions": job_decisions(run, key),
         "taken": victims_of_job(run, key),
         "given": victims_for_job(run, key),

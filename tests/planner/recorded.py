@@ -3,11 +3,13 @@
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 from planner.engine.documents import encoded
 from planner.engine.outcomes import outcome_of
 from planner.models import Blob, Run, Scenario
 from planner.services.runs import run_claim, run_finish
+from scheduler_core import simulate_document
 from tests import factories
 
 CASES = Path(__file__).parents[1] / "fidelity" / "cases"
@@ -15,9 +17,20 @@ CASES = Path(__file__).parents[1] / "fidelity" / "cases"
 
 def finished_run(family: str, index: int = 0) -> Run:
     """Return a succeeded run of a recorded scenario with the recorded result."""
-    with gzip.open(CASES / f"{family}.jsonl.gz") as lines:
-        case = next(json.loads(line) for number, line in enumerate(lines) if number == index)
+    case = recorded(family, index)
     return run_of(case["scenario"], case["result"])
+
+
+def simulated_run(family: str, index: int = 0) -> Run:
+    """Return a succeeded run of a recorded scenario with what the core makes of it, explanations included."""
+    scenario = recorded(family, index)["scenario"]
+    return run_of(scenario, simulate_document(scenario))
+
+
+def recorded(family: str, index: int) -> dict[str, Any]:
+    """Return a recorded scenario and its result."""
+    with gzip.open(CASES / f"{family}.jsonl.gz") as lines:
+        return next(json.loads(line) for number, line in enumerate(lines) if number == index)
 
 
 def run_of(scenario: dict, result: dict) -> Run:

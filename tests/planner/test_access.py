@@ -60,6 +60,8 @@ def answers(run: Run, clients: dict[str, APIClient]) -> Iterator[tuple[str, list
     things = {
         "snapshot_id": scenario.snapshot_id, "scenario_id": scenario.pk, "run_id": run.pk,
         "workspace_id": run.workspace_id, "name": "waits", "username": "viewer",
+        "namespace": "default", "job": "wait", "pod": "wait-0", "node": "n0", "seq": 1,
+        "order": run.victims.all()[0].order,
     }  # fmt: skip
     for route in urlpatterns:
         if route.name in OPEN_TO_ALL:

@@ -73,6 +73,13 @@ READS = [
     "runs/{run_id}/jobs/",
     "runs/{run_id}/victims/",
     "runs/{run_id}/decisions/",
+    "runs/{run_id}/explain/queues/{name}/",
+    "runs/{run_id}/explain/jobs/{namespace}/{job}/",
+    "runs/{run_id}/explain/victims/{order}/",
+    "runs/{run_id}/explain/pods/{namespace}/{pod}/",
+    "runs/{run_id}/explain/nodes/{node}/",
+    "runs/{run_id}/explain/flow/",
+    "runs/{run_id}/explain/steps/{seq}/",
 ]
 
 
@@ -84,7 +91,16 @@ def test_what_is_answered_is_what_is_described(
     response = api.get(
         "/api/v1/"
         + path.format(
-            snapshot_id=scenario.snapshot_id, scenario_id=scenario.pk, run_id=finished_run.pk, name="waits"
+            snapshot_id=scenario.snapshot_id,
+            scenario_id=scenario.pk,
+            run_id=finished_run.pk,
+            name="waits",
+            namespace="default",
+            job="wait",
+            pod="wait-0",
+            node="n0",
+            seq=1,
+            order=finished_run.victims.all()[0].order,
         )
     )
     described = schema["paths"][f"/api/v1/{path}"]["get"]["responses"]["200"]

@@ -1,0 +1,263 @@
+"""What do scripts read of why a run decided so? The rows of the pages, each amount with its unit."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from planner.api.serializers import (
+    AmountSerializer,
+    AmountsField,
+    DecisionSerializer,
+    JobOutcomeSerializer,
+    QueueOutcomeSerializer,
+    VictimSerializer,
+    amount_body,
+)
+from planner.rows import DerivationStep, Shortage
+
+
+class ReasonSerializer(serializers.Serializer[Any]):
+    """Why something is so: an id of the vocabulary, one sentence, the numbers behind it."""
+
+    id = serializers.CharField()
+    sentence = serializers.CharField()
+    numbers = serializers.DictField(help_text="Amounts in the scheduler's units; shares as parts of 1.")
+
+
+class VoteSerializer(serializers.Serializer[Any]):
+    """What one plugin said of one candidate."""
+
+    tier = serializers.IntegerField()
+    plugin = serializers.CharField()
+    verdict = serializers.ChoiceField(choices=["permit", "refuse", "abstain"])
+    reason = ReasonSerializer()
+
+
+class SparedSerializer(serializers.Serializer[Any]):
+    """A candidate that was not chosen, and the plugin that spoke for it."""
+
+    pod = serializers.CharField()
+    job = serializers.CharField()
+    queue = serializers.CharField()
+    node = serializers.CharField()
+    plugin = serializers.CharField()
+    reason = ReasonSerializer()
+
+
+class SmallestSerializer(serializers.Serializer[Any]):
+    """How few would have been enough; not `exact`: no fewer than so many."""
+
+    count = serializers.IntegerField()
+    exact = serializers.BooleanField()
+    pods = serializers.ListField(child=serializers.CharField())
+    reason = ReasonSerializer()
+
+
+class VictimStorySerializer(serializers.Serializer[Any]):
+    """Why one pod was chosen as a victim."""
+
+    order = serializers.IntegerField(help_text="Its step of the run.")
+    cycle = serializers.IntegerField()
+    pod = serializers.CharField()
+    job = serializers.CharField()
+    queue = serializers.CharField()
+    node = serializers.CharField()
+    for_pod = serializers.CharField()
+    for_job = serializers.CharField()
+    for_queue = serializers.CharField()
+    action = serializers.CharField()
+    state = serializers.CharField()
+    ran_seconds = serializers.FloatField(allow_null=True)
+    tier = serializers.IntegerField(help_text="The tier that decided, from 1; 0: none was asked.")
+    reason = ReasonSerializer()
+    votes = VoteSerializer(many=True)
+    place = serializers.IntegerField(help_text="Its turn among those evicted together.")
+    first = ReasonSerializer(help_text="What put it before the next one.")
+    freed = AmountsField()
+    needed = AmountsField()
+    together = serializers.ListField(child=serializers.CharField(), help_text="Pods, itself among them.")
+    freed_together = AmountsField()
+    surplus = AmountsField()
+    smallest = SmallestSerializer()
+    spared_there = SparedSerializer(many=True, help_text="Candidates that stayed on the same node.")
+    spared_by = serializers.DictField(
+        child=serializers.IntegerField(), help_text="Candidates that stayed, on all nodes, by plugin."
+    )
+
+
+class FlowRowSerializer(serializers.Serializer[Any]):
+    """What one queue lost to another by one action."""
+
+    giver = serializers.CharField()
+    taker = serializers.CharField()
+    action = serializers.CharField()
+    evicted = serializers.IntegerField(help_text="Pods.")
+    kept = serializers.IntegerField(help_text="Pods whose place was promised, but who were not evicted.")
+    amounts = AmountsField(help_text="What the evicted ones held.")
+
+
+class FlowSerializer(serializers.Serializer[Any]):
+    """What queues lost to each other, the most pods first."""
+
+    flows = FlowRowSerializer(many=True)
+
+
+class DerivationStepSerializer(serializers.Serializer[Any]):
+    """A round of dividing, or a level of a tree."""
+
+    plugin = serializers.CharField()
+    number = serializers.IntegerField(help_text="The round from 1, or the level from 0.")
+    queue = serializers.CharField(help_text="Whose level it is; empty for a round.")
+    terms = serializers.DictField(help_text="Weights, shares and whether the queue was met.")
+    amounts = serializers.SerializerMethodField()
+    clipped_by = serializers.DictField(child=serializers.CharField(), help_text="By resource.")
+
+    @extend_schema_field(serializers.DictField(child=serializers.DictField(child=AmountSerializer())))
+    def get_amounts(self, step: DerivationStep) -> dict[str, Any]:
+        """Return the amounts of the step by name and resource."""
+        return {
+            name: {resource: amount_body(resource, value) for resource, value in amounts.items()}
+            for name, amounts in step.amounts.items()
+        }
+
+
+class DerivationSerializer(serializers.Serializer[Any]):
+    """How a queue came to what it deserves in the last cycle."""
+
+    cycle = serializers.IntegerField()
+    plugin = serializers.CharField()
+    deserved = AmountsField()
+    summary = ReasonSerializer()
+    steps = DerivationStepSerializer(many=True)
+    tree = DerivationStepSerializer(many=True, help_text="Levels of hierarchical drf.")
+    tree_summary = ReasonSerializer(allow_null=True)
+
+
+class QueueStorySerializer(serializers.Serializer[Any]):
+    """What a run made of a queue, and why."""
+
+    figures = QueueOutcomeSerializer()
+    deserved = DerivationSerializer(allow_null=True, help_text="Null when nothing was kept or worked out.")
+    taken = FlowRowSerializer(many=True, help_text="What it lost.")
+    given = FlowRowSerializer(many=True, help_text="What others lost for it.")
+
+
+class ShortageSerializer(serializers.Serializer[Any]):
+    """What a gate asked for of one resource."""
+
+    resource = serializers.CharField()
+    required = serializers.SerializerMethodField()  # type: ignore[assignment]  # a field, not the base's flag
+    available = serializers.SerializerMethodField()
+    missing = serializers.SerializerMethodField()
+
+    @extend_schema_field(AmountSerializer)
+    def get_required(self, row: Shortage) -> dict[str, Any]:
+        """Return what was asked for."""
+        return amount_body(row.resource, row.required)
+
+    @extend_schema_field(AmountSerializer)
+    def get_available(self, row: Shortage) -> dict[str, Any]:
+        """Return what there was; below 0 above a limit."""
+        return amount_body(row.resource, row.available)
+
+    @extend_schema_field(AmountSerializer)
+    def get_missing(self, row: Shortage) -> dict[str, Any]:
+        """Return what was missing."""
+        return amount_body(row.resource, row.missing)
+
+
+class NodesRefusingSerializer(serializers.Serializer[Any]):
+    """How many nodes refuse a pod for one reason."""
+
+    count = serializers.IntegerField(help_text="Nodes.")
+    text = serializers.CharField()
+    reason = ReasonSerializer()
+
+
+class ClosestNodeSerializer(serializers.Serializer[Any]):
+    """The node that lacks least."""
+
+    node = serializers.CharField()
+    lacks = AmountsField()
+    free = AmountsField()
+
+
+class JobPendingSerializer(serializers.Serializer[Any]):
+    """What stopped a waiting job first."""
+
+    gate = serializers.CharField()
+    plugin = serializers.CharField()
+    queue = serializers.CharField(help_text="The queue that lacks room, maybe one above the job's own.")
+    pod = serializers.CharField()
+    members = serializers.DictField(child=serializers.IntegerField(), help_text="Pods.")
+    reason = ReasonSerializer()
+    short = ShortageSerializer(many=True)
+    nodes = NodesRefusingSerializer(many=True)
+    closest = ClosestNodeSerializer(allow_null=True)
+
+
+class JobStorySerializer(serializers.Serializer[Any]):
+    """What a run made of a job, and why."""
+
+    outcome = JobOutcomeSerializer()
+    pending = JobPendingSerializer(allow_null=True, help_text="Null when nothing of it waits.")
+    decisions = DecisionSerializer(many=True, help_text="At most 200; `decisions/?job=` pages through all.")
+    taken = VictimSerializer(many=True, help_text="Its own pods that were chosen.")
+    given = VictimSerializer(many=True, help_text="Who was chosen for it.")
+
+
+class PodPlaceSerializer(serializers.Serializer[Any]):
+    """Where a pod of a job stands at the end."""
+
+    pod = serializers.CharField()
+    job = serializers.CharField()
+    status = serializers.CharField()
+    node = serializers.CharField()
+    why = serializers.CharField(help_text="Why it waits.")
+
+
+class PodStorySerializer(serializers.Serializer[Any]):
+    """What a run made of a pod."""
+
+    place = PodPlaceSerializer(allow_null=True, help_text="Null when no job has it at the end.")
+    decisions = DecisionSerializer(many=True, help_text="About it, and evictions for it; at most 200.")
+    victims = VictimSerializer(many=True, help_text="Evictions of it and for it.")
+
+
+class NodeMomentSerializer(serializers.Serializer[Any]):
+    """How a node stands; `free` is what is idle or being released, less what is promised."""
+
+    node = serializers.CharField()
+    idle = AmountsField()
+    releasing = AmountsField()
+    pipelined = AmountsField()
+    free = AmountsField()
+
+
+class NodeStorySerializer(serializers.Serializer[Any]):
+    """What a run made of a node."""
+
+    at_end = NodeMomentSerializer()
+    pods = PodPlaceSerializer(many=True)
+    decisions = DecisionSerializer(many=True, help_text="On it; at most 200.")
+    victims = VictimSerializer(many=True)
+
+
+class QueueMomentSerializer(serializers.Serializer[Any]):
+    """How a queue stands."""
+
+    queue = serializers.CharField()
+    allocated = AmountsField()
+    deserved = AmountsField()
+    share = serializers.FloatField()
+
+
+class StepSerializer(serializers.Serializer[Any]):
+    """How queues and nodes stood just after a step; step 0 is the opening."""
+
+    step = DecisionSerializer(allow_null=True)
+    steps = serializers.IntegerField(help_text="How many there are.")
+    cycle = serializers.IntegerField()
+    queues = QueueMomentSerializer(many=True)
+    nodes = NodeMomentSerializer(many=True)

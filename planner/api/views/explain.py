@@ -1,0 +1,147 @@
+"""Why did a run decide so, for scripts?"""
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import NotFound
+from rest_framework.generics import get_object_or_404
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from planner.api import explained
+from planner.api.access import WorkspaceView
+from planner.api.schema import answers
+from planner.selectors.explain import derivation, flow, job_story, victim_story
+from planner.selectors.moments import Moments
+from planner.selectors.runs import decisions, job_outcomes, queue_outcomes
+from planner.selectors.stories import (
+    job_decisions,
+    node_at_end,
+    node_decisions,
+    node_pods,
+    pod_decisions,
+    pod_place,
+    victims_around_pod,
+    victims_for_job,
+    victims_of_job,
+    victims_on_node,
+)
+
+
+class ExplainQueue(WorkspaceView):
+    """A queue's story."""
+
+    @extend_schema(responses=answers({200: explained.QueueStorySerializer}, 404))
+    def get(self, request: Request, run_id: UUID, name: str) -> Response:
+        """Return why a queue deserves what it does, what it lost, and what others lost for it."""
+        run = self.run()
+        story = {
+            "figures": get_object_or_404(queue_outcomes(run), queue=name),
+            "deserved": derivation(run, name),
+            "taken": [row for row in flow(run) if row.giver == name],
+            "given": [row for row in flow(run) if row.taker == name],
+        }
+        return Response(explained.QueueStorySerializer(story).data)
+
+
+class ExplainJob(WorkspaceView):
+    """A job's story."""
+
+    @extend_schema(responses=answers({200: explained.JobStorySerializer}, 404))
+    def get(self, request: Request, run_id: UUID, namespace: str, job: str) -> Response:
+        """Return what stopped a job first and by how much, what was decided, and who had to go for it."""
+        run, key = self.run(), f"{namespace}/{job}"
+        story = {
+            "outcome": get_object_or_404(job_outcomes(run), job=key),
+            "pending": job_story(run, key),
+            "decisions": job_decisions(run, key),
+            "taken": victims_of_job(run, key),
+            "given": victims_for_job(run, key),
+        }
+        return Response(explained.JobStorySerializer(story).data)
+
+
+class ExplainVictim(WorkspaceView):
+    """A victim's story."""
+
+    @extend_schema(responses=answers({200: explained.VictimStorySerializer}, 404))
+    def get(self, request: Request, run_id: UUID, order: int) -> Response:
+        """Return why a pod was chosen: for whom, by which votes, who was spared, whether it was needed."""
+        run = self.run()
+        victim = get_object_or_404(run.victims.all(), order=order)
+        victim.run = run
+        return Response(explained.VictimStorySerializer(_kept(victim_story(victim))).data)
+
+
+class ExplainFlow(WorkspaceView):
+    """What went from queue to queue."""
+
+    @extend_schema(responses=answers({200: explained.FlowSerializer}, 404))
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """Return what queues lost to each other by evictions."""
+        return Response(explained.FlowSerializer({"flows": flow(self.run())}).data)
+
+
+class ExplainPod(WorkspaceView):
+    """A pod's story."""
+
+    @extend_schema(responses=answers({200: explained.PodStorySerializer}, 404))
+    def get(self, request: Request, run_id: UUID, namespace: str, pod: str) -> Response:
+        """Return where a pod stands, and what was decided about it or done for it."""
+        run, key = self.run(), f"{namespace}/{pod}"
+        story = {
+            "place": pod_place(run, key),
+            "decisions": list(pod_decisions(run, key)),
+            "victims": victims_around_pod(run, key),
+        }
+        if story["place"] is None and not story["decisions"]:
+            raise NotFound("The run has no such pod.")
+        return Response(explained.PodStorySerializer(story).data)
+
+
+class ExplainNode(WorkspaceView):
+    """A node's story."""
+
+    @extend_schema(responses=answers({200: explained.NodeStorySerializer}, 404))
+    def get(self, request: Request, run_id: UUID, node: str) -> Response:
+        """Return how a node stands at the end, which pods are on it, and what was decided on it."""
+        run = self.run()
+        at_end = node_at_end(run, node)
+        if at_end is None:
+            raise NotFound("The run has no such node.")
+        story = {
+            "at_end": at_end,
+            "pods": node_pods(run, node),
+            "decisions": node_decisions(run, node),
+            "victims": victims_on_node(run, node),
+        }
+        return Response(explained.NodeStorySerializer(story).data)
+
+
+class ExplainStep(WorkspaceView):
+    """A moment of a run."""
+
+    @extend_schema(responses=answers({200: explained.StepSerializer}, 404))
+    def get(self, request: Request, run_id: UUID, seq: int) -> Response:
+        """Return how queues and nodes stood just after a step, at the opening for step 0."""
+        run = self.run()
+        step = get_object_or_404(decisions(run), seq=seq) if seq else None
+        cycle = step.cycle if step else 1
+        moments = Moments(run, cycle)
+        moment = _kept(moments.at(seq) if moments.is_kept else None)
+        body = {
+            "step": step,
+            "steps": decisions(run).count(),
+            "cycle": cycle,
+            "queues": moment.queues,
+            "nodes": moment.nodes,
+        }
+        return Response(explained.StepSerializer(body).data)
+
+
+def _kept(told: Any) -> Any:
+    """Return what was kept, or answer 404: runs of before explanations were kept in parts, or without any."""
+    if told is None:
+        raise NotFound("The run kept no explanation of this.", "no_explanation")
+    return told

@@ -1,0 +1,114 @@
+"""Why did a run decide so, page by page?"""
+
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from planner.charts import flow_figure
+from planner.models import Victim
+from planner.selectors.explain import flow, victim_neighbours, victim_story, victims_together
+from planner.selectors.stories import (
+    node_at_end,
+    node_decisions,
+    node_pods,
+    pod_decisions,
+    pod_place,
+    victims_around_pod,
+    victims_on_node,
+)
+from planner.templatetags.quantities import resource_order
+from planner.views.runs import run_or_404
+from planner.views.step_page import StepPage
+
+
+@login_required
+@require_GET
+def victim(request: HttpRequest, run_id: UUID, order: int) -> HttpResponse:
+    """Tell why one pod was chosen as a victim."""
+    run = run_or_404(request, run_id)
+    try:
+        row = run.victims.get(order=order)
+    except Victim.DoesNotExist:
+        raise Http404 from None
+    row.run = run
+    story = victim_story(row)
+    context = {
+        "run": run,
+        "victim": row,
+        "story": story,
+        "near": victim_neighbours(row),
+        "together": victims_together(row, story) if story else (),
+        "resources": resource_order({**story.needed, **story.freed}) if story else (),
+    }
+    return render(request, "planner/run_victim.html", context)
+
+
+@login_required
+@require_GET
+def lost(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Show which queue lost how much to which."""
+    run = run_or_404(request, run_id)
+    rows = flow(run)
+    resources = resource_order({"pods", *(name for row in rows for name in row.amounts)})
+    asked = request.GET.get("resource", "")
+    resource = asked if asked in resources else resources[0]
+    context = {
+        "run": run,
+        "rows": rows,
+        "resources": resources,
+        "resource": resource,
+        "figure": flow_figure(rows, resource),
+    }
+    return render(request, "planner/run_flow.html", context)
+
+
+@login_required
+@require_GET
+def step(request: HttpRequest, run_id: UUID, seq: int) -> HttpResponse:
+    """Show how queues and nodes stood at one step, and the steps around it."""
+    page = StepPage(run_or_404(request, run_id), seq, request.GET)
+    if not 0 <= seq <= page.total:
+        raise Http404
+    return render(request, "planner/run_step.html", {"run": page.run, "page": page})
+
+
+@login_required
+@require_GET
+def pod(request: HttpRequest, run_id: UUID, namespace: str, name: str) -> HttpResponse:
+    """Tell what a run made of one pod."""
+    run = run_or_404(request, run_id)
+    key = f"{namespace}/{name}"
+    place = pod_place(run, key)
+    steps = list(pod_decisions(run, key))
+    if place is None and not steps:
+        raise Http404
+    context = {
+        "run": run,
+        "pod": key,
+        "place": place,
+        "decisions": steps,
+        "victims": victims_around_pod(run, key),
+    }
+    return render(request, "planner/run_pod.html", context)
+
+
+@login_required
+@require_GET
+def node(request: HttpRequest, run_id: UUID, node: str) -> HttpResponse:
+    """Tell what a run made of one node."""
+    run = run_or_404(request, run_id)
+    stands = node_at_end(run, node)
+    if stands is None:
+        raise Http404
+    context = {
+        "run": run,
+        "node": stands,
+        "resources": resource_order({*stands.idle, *stands.releasing, *stands.pipelined}),
+        "pods": node_pods(run, node),
+        "decisions": node_decisions(run, node),
+        "victims": victims_on_node(run, node),
+    }
+    return render(request, "planner/run_node.html", context)

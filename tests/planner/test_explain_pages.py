@@ -1,0 +1,229 @@
+"""Do the pages that say why hold what the run kept, and the same figures as the API?"""
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from planner.models import Run
+from planner.templatetags.quantities import plain
+from scheduler_core.explain import state_at, victim_story
+from tests import factories
+from tests.planner.pages import text_of
+from tests.planner.recorded import finished_run, simulated_run
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run() -> Run:
+    """A run in which one queue reclaims from another, with its explanations."""
+    return simulated_run("proportion_reclaim", 0)
+
+
+def show(browser: Client, name: str, run: Run, *args: object, query: str = "") -> str:
+    answer = browser.get(reverse(f"planner:{name}", args=[run.pk, *args]) + query)
+    assert answer.status_code == 200
+    return text_of(answer)
+
+
+def ask(api: APIClient, run: Run, path: str) -> Any:
+    answer = api.get(f"/api/v1/runs/{run.pk}/explain/{path}")
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+def figures(page: str, resource: str) -> set[float]:
+    """Return every amount of a resource that a page holds."""
+    return {float(value) for value in re.findall(rf'<data value="([^"]+)" title="{resource}:', page)}
+
+
+@pytest.mark.parametrize(
+    ("family", "index"), [("proportion_reclaim", 0), ("capacity_hierarchy", 3), ("hdrf", 0), ("cycles", 1)]
+)
+def test_every_page_of_every_thing_works(browser: Client, family: str, index: int) -> None:
+    run = simulated_run(family, index)
+    for victim in run.victims.all():
+        show(browser, "run-victim", run, victim.order)
+        show(browser, "run-pod", run, *victim.pod.split("/"))
+        show(browser, "run-node", run, victim.node)
+    for job in run.job_outcomes.all():
+        show(browser, "run-job", run, *job.job.split("/"))
+    for queue in run.queue_outcomes.all():
+        show(browser, "run-queue", run, queue.queue)
+    steps = run.decisions.count()
+    for seq in {0, 1, steps // 2, steps}:
+        show(browser, "run-step", run, seq)
+    show(browser, "run-flow", run)
+
+
+def test_what_is_not_there_is_not_found(browser: Client, run: Run) -> None:
+    for name, *args in (
+        ("run-victim", 99999),
+        ("run-step", 99999),
+        ("run-pod", "default", "nobody"),
+        ("run-node", "nowhere"),
+    ):
+        assert browser.get(reverse(f"planner:{name}", args=[run.pk, *args])).status_code == 404, name
+
+
+def test_a_victims_story_says_for_whom_who_voted_and_how_few_were_enough(browser: Client, run: Run) -> None:
+    document, result = run.input.document(), run.result.document()  # type: ignore[union-attr]
+    for victim in run.victims.all():
+        want = victim_story(document, result, victim.pod)
+        page = show(browser, "run-victim", run, victim.order)
+        for word in (
+            victim.pod,
+            victim.for_pod,
+            victim.for_queue,
+            victim.node,
+            want["smallest"]["reason"]["sentence"],
+        ):
+            assert word in page
+        for vote in want["votes"]:
+            assert f'<th scope="row">{vote["plugin"]}</th>' in page
+        assert plain(want["freed"]["cpu"], "cpu") in page
+        assert f"{len(want['spared'])} on all nodes" in page
+
+
+def test_page_and_api_tell_the_same_story_of_a_victim(browser: Client, api: APIClient, run: Run) -> None:
+    victim = run.victims.all()[0]
+    story = ask(api, run, f"victims/{victim.order}/")
+    page = show(browser, "run-victim", run, victim.order)
+    told = [story[name]["cpu"]["value"] for name in ("needed", "freed", "freed_together", "surplus")]
+    assert set(told) == figures(page, "cpu")
+    assert story["for_queue"] == victim.for_queue
+
+
+def test_the_flow_sums_what_victims_freed(browser: Client, api: APIClient, run: Run) -> None:
+    flows = ask(api, run, "flow/")["flows"]
+    committed = run.victims.filter(state="committed")
+    assert sum(flow["evicted"] for flow in flows) == committed.count()
+    freed = [ask(api, run, f"victims/{one.order}/")["freed"]["cpu"]["value"] for one in committed]
+    assert sum(flow["amounts"]["cpu"]["value"] for flow in flows) == pytest.approx(sum(freed))
+    page = show(browser, "run-flow", run, query="?resource=cpu")
+    assert {flow["amounts"]["cpu"]["value"] for flow in flows} == figures(page, "cpu")
+    assert page.count('class="flow__ribbon"') == len(flows)
+
+
+def test_the_derivation_ends_in_what_the_queue_deserves(browser: Client, api: APIClient, run: Run) -> None:
+    for queue in run.queue_outcomes.filter(in_session=True):
+        story = ask(api, run, f"queues/{queue.queue}/")
+        steps = story["deserved"]["steps"]
+        last = {name: amount["value"] for name, amount in steps[-1]["amounts"]["deserved"].items()}
+        assert last == pytest.approx({name: queue.deserved[name] for name in last})
+        page = show(browser, "run-queue", run, queue.queue)
+        assert "Why it deserves that" in page
+        assert last["cpu"] in figures(page, "cpu")
+
+
+@pytest.mark.parametrize("family", ["proportion_reclaim", "capacity_hierarchy", "preempt", "mixed"])
+def test_a_step_shows_what_the_core_says_of_that_moment(api: APIClient, family: str) -> None:
+    run = simulated_run(family, 1)
+    document, result = run.input.document(), run.result.document()  # type: ignore[union-attr]
+    steps = run.decisions.count()
+    for seq in {0, 1, steps // 2, steps}:
+        want = state_at(document, result, seq, cycle=1)
+        told = ask(api, run, f"steps/{seq}/")
+        assert {
+            queue["queue"]: (queue["allocated"].get("cpu", {}).get("value", 0), queue["share"])
+            for queue in told["queues"]
+        } == {
+            queue["name"]: (queue["allocated"]["cpu"], pytest.approx(queue["share"]))
+            for queue in want["queues"]
+        }
+        assert {node["node"]: node["free"]["cpu"]["value"] for node in told["nodes"]} == {
+            node["name"]: node["free"]["cpu"] for node in want["nodes"]
+        }
+
+
+def test_a_step_page_has_the_figures_of_the_api(browser: Client, api: APIClient, run: Run) -> None:
+    step = run.decisions.filter(op="evict")[0]
+    told = ask(api, run, f"steps/{step.seq}/")
+    page = show(browser, "run-step", run, step.seq, query="?resource=cpu")
+    held = {queue["allocated"]["cpu"]["value"] for queue in told["queues"]}
+    assert held <= figures(page, "cpu")
+    (node,) = [node for node in told["nodes"] if node["node"] == step.node]
+    assert node["free"]["cpu"]["value"] in figures(page, "cpu")
+    assert ">was " in page
+
+
+def test_steps_lead_on_by_step_and_by_action_and_keep_the_filter(browser: Client, run: Run) -> None:
+    actions = list(run.decisions.values_list("seq", "action"))
+    first_of_second = next(seq for seq, action in actions if action != actions[0][1])
+    page = show(browser, "run-step", run, 1, query="?words=default")
+    leads = dict(re.findall(r'data-key="(\w+)"[^>]* href="[^"]*/steps/(\d+)/\?words=default"', page))
+    assert leads["ArrowRight"] == "2"
+    assert leads["ArrowDown"] == str(first_of_second)
+    assert leads["ArrowLeft"] == leads["Home"] == "0"
+    assert leads["End"] == str(len(actions))
+
+
+def test_a_queue_is_a_filter_of_steps(browser: Client, run: Run) -> None:
+    queue = run.victims.all()[0].queue
+    jobs = run.job_outcomes.filter(queue=queue).values_list("job", flat=True)
+    page = show(browser, "run-step", run, 0, query=f"?words={queue}")
+    listed = re.findall(r'/steps/(\d+)/">\d+</a>', page)
+    assert listed
+    for seq in listed:
+        step = run.decisions.get(seq=seq)
+        assert step.job in jobs or queue in step.job + step.pod + step.for_pod
+
+
+def test_a_waiting_job_says_what_is_required_available_and_missing(browser: Client, api: APIClient) -> None:
+    run = simulated_run("capacity_hierarchy", 3)
+    stopped = [job for job in run.job_outcomes.filter(pending__gt=0) if job.pending_explain.get("short")]
+    assert stopped
+    for job in stopped:
+        story = ask(api, run, f"jobs/{job.job}/")
+        page = show(browser, "run-job", run, *job.job.split("/"))
+        for row in story["pending"]["short"]:
+            for name in ("required", "available", "missing"):
+                assert plain(row[name]["value"], row["resource"]) in page
+        assert story["pending"]["gate"] == job.gate
+
+
+def test_a_job_that_fits_nowhere_says_which_nodes_refuse_it_and_which_is_closest(
+    browser: Client, api: APIClient
+) -> None:
+    run = simulated_run("proportion_reclaim", 0)
+    waiting = run.job_outcomes.filter(gate="node", pending__gt=0)
+    for job in waiting:
+        told = ask(api, run, f"jobs/{job.job}/")["pending"]
+        page = show(browser, "run-job", run, *job.job.split("/"))
+        assert sum(row["count"] for row in told["nodes"]) >= 1
+        assert told["closest"] is None or told["closest"]["node"] in page
+
+
+def test_a_run_without_explanations_says_so(browser: Client, api: APIClient) -> None:
+    run = finished_run("proportion_reclaim", 0)
+    victim = run.victims.all()[0]
+    assert "kept no explanations" in show(browser, "run-victim", run, victim.order)
+    assert (
+        api.get(f"/api/v1/runs/{run.pk}/explain/victims/{victim.order}/").json()["code"] == "no_explanation"
+    )
+    assert ask(api, run, f"steps/{victim.order}/")["step"]["op"] == "evict"
+
+
+def test_every_story_page_makes_a_known_number_of_queries(
+    browser: Client, run: Run, django_assert_num_queries: Any
+) -> None:
+    victim = run.victims.all()[0]
+    for queries, name, *args in (
+        (9, "run-victim", victim.order),
+        (5, "run-flow"),
+        (14, "run-step", victim.order),
+        (6, "run-pod", *victim.pod.split("/")),
+        (7, "run-node", victim.node),
+    ):
+        with django_assert_num_queries(queries):
+            show(browser, name, run, *args)
+
+
+def test_another_workspace_sees_no_story(client: Client, run: Run) -> None:
+    client.force_login(factories.user("outsider", role=None))
+    for name, *args in (("run-victim", 1), ("run-flow",), ("run-step", 0), ("run-node", "n")):
+        assert client.get(reverse(f"planner:{name}", args=[run.pk, *args])).status_code == 404
