@@ -1,4 +1,4 @@
-"""The command line of the core: simulate scenarios, compare with recorded answers."""
+"""The command line of the core: simulate scenarios, say why, compare with recorded answers."""
 
 from __future__ import annotations
 
@@ -9,16 +9,22 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from io import BufferedReader
+from itertools import chain
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
-import manifests
-from extender_client import AllowedHosts, ExtenderClient
-from scheduler_core import Options, encode, simulate_document
+from scheduler_core import Options, encode, prepare, simulate_document
 from scheduler_core.conf import UNMODELLED_PLUGINS, parse_conf
 from scheduler_core.errors import InputError
 from scheduler_core.parity import first_difference, first_message_difference, unmet
+
+WRAPPED = b'{"scenario":'
+COLLECTED_AFTER = 20_000
+"""Pods that were simulated, a hundred counted for each scenario."""
 
 
 class Entry(NamedTuple):
@@ -50,37 +56,56 @@ def main(arguments: list[str] | None = None) -> int:
         help="a host that plugin extender may call (give it once per host; without it nobody is called)",
     )
     simulate.add_argument("scenarios", nargs="+", metavar="SCENARIO")
+    why = commands.add_parser("explain", help="say why a run decided so, as text")
+    why.add_argument("--job", action="append", default=[], metavar="NAME", help="namespace/name of a job")
+    why.add_argument("--queue", action="append", default=[], metavar="NAME", help="a queue")
+    why.add_argument("--pod", action="append", default=[], metavar="NAME", help="namespace/name of a pod")
+    why.add_argument("--node", action="append", default=[], metavar="NAME", help="a node")
+    why.add_argument("--cycle", type=int, help="number of the cycle (the last one without it)")
+    why.add_argument(
+        "--unblock", action="store_true", help="search for changes that let a job run, by simulation"
+    )
+    why.add_argument("scenarios", nargs=1, metavar="SCENARIO")
     parity = commands.add_parser("parity", help="compare with the recorded answers of golden files")
     parity.add_argument(
         "--failures", type=int, default=None, help="show at most so many failing scenarios a file"
     )
     parity.add_argument("files", nargs="+", metavar="FILE")
     options = parser.parse_args(arguments)
-    for name in options.scenarios if options.command == "simulate" else options.files:
+    for name in options.files if options.command == "parity" else options.scenarios:
         if name != "-" and not Path(name).is_file():
             parser.error(f"there is no file {name}")
-    return print_results(options) if options.command == "simulate" else print_parity(options)
+    commanded = {"simulate": print_results, "explain": print_explanations, "parity": print_parity}
+    return commanded[options.command](options)
 
 
-def entries(name: str) -> Iterator[Entry]:
-    """Yield the scenarios of a file (.json, .jsonl, .yaml, each optionally .gz; - for standard input)."""
-    raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-    text = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
-    plain_name = name.removesuffix(".gz")
-    if plain_name.endswith((".yaml", ".yml")):
-        yield _read_carefully(name, text)
-        return
-    for line in text.splitlines() if _is_lines(text, plain_name) else [text]:
-        if line.strip():
-            yield _read_quickly(name, line)
+def entries(name: str, *, with_recorded: bool = True) -> Iterator[Entry]:
+    """Yield the scenarios of a file (.json, .jsonl, .yaml, each optionally .gz; - for standard input).
+
+    Lines are read one at a time. Without `with_recorded` what a line holds behind its scenario is not parsed.
+    """
+    with open(0, "rb", closefd=False) if name == "-" else Path(name).open("rb") as raw:
+        packed = raw.peek(2)[:2] == b"\x1f\x8b"
+        stream = BufferedReader(gzip.GzipFile(fileobj=raw)) if packed else raw
+        plain_name = name.removesuffix(".gz")
+        if plain_name.endswith((".yaml", ".yml")):
+            yield _read_carefully(name, stream.read())
+            return
+        first = stream.readline()
+        if not _is_lines(first, plain_name):
+            yield _read_quickly(name, first + stream.read(), with_recorded=with_recorded)
+            return
+        for line in chain([first], stream):
+            if line.strip():
+                yield _read_quickly(name, line, with_recorded=with_recorded)
 
 
-def _read_quickly(name: str, line: bytes) -> Entry:
+def _read_quickly(name: str, line: bytes, *, with_recorded: bool) -> Entry:
     """Parse a scenario in JSON; one that is not what it should be is read again to say where."""
     started = _milliseconds()
     try:
-        loaded = _without_collector(line)
-        scenario = manifests.resolve(loaded.get("scenario", loaded))
+        loaded = _loaded(line, with_recorded=with_recorded)
+        scenario = _with_structured_conf(loaded.get("scenario", loaded))
     except (ValueError, AttributeError, TypeError, RecursionError):
         return _read_carefully(name, line)
     if "scenario" not in loaded:
@@ -89,30 +114,68 @@ def _read_quickly(name: str, line: bytes) -> Entry:
     return Entry(scenario, _milliseconds() - started, loaded.get("result"), expected)
 
 
+def _loaded(line: bytes, *, with_recorded: bool) -> dict[str, Any]:
+    """Parse one line of JSON, or of a recorded one the scenario alone."""
+    if line.startswith(WRAPPED) and not with_recorded:
+        scenario, _ = json.JSONDecoder().raw_decode(line[len(WRAPPED) :].decode().lstrip())
+        return {"scenario": scenario}
+    loaded: dict[str, Any] = json.loads(line)
+    return loaded
+
+
+def _with_structured_conf(scenario: dict[str, Any]) -> dict[str, Any]:
+    """Return a scenario whose configuration, if it has one, is a structure and not a text."""
+    conf = scenario.get("scheduler_conf")
+    is_structure = isinstance(conf, dict) and conf.get("kind") != "ConfigMap"
+    return scenario if is_structure else _manifests().resolve(scenario)
+
+
 def _read_carefully(name: str, text: bytes) -> Entry:
     """Read a scenario or manifests with the line of every problem."""
     started = _milliseconds()
-    reading = manifests.read([(name, text)])
+    reading = _manifests().read([(name, text)])
     errors = [problem for problem in reading.problems if problem.severity == "error"]
     fault = f"{errors[0].document}:{errors[0].line}: {errors[0].message}" if errors else ""
     return Entry(reading.document, _milliseconds() - started, fault=fault)
 
 
-def _is_lines(text: bytes, name: str) -> bool:
+def _manifests() -> ModuleType:
+    """Return the reader of manifests; without a text in YAML nobody waits for it."""
+    return import_module("manifests")
+
+
+def _is_lines(first: bytes, name: str) -> bool:
     if name.endswith(".jsonl"):
         return True
-    first = text.split(b"\n", 1)[0].strip()
+    first = first.strip()
     return name == "-" and first.startswith(b"{") and first.endswith(b"}")
 
 
-def _without_collector(line: bytes) -> dict[str, Any]:
-    """Parse one line of JSON; the garbage collector would walk the growing tree again and again."""
-    gc.disable()
-    try:
-        loaded: dict[str, Any] = json.loads(line)
-        return loaded
-    finally:
+class Collector:
+    """The garbage collector, off: it would walk the growing trees of objects again and again.
+
+    What a session leaves behind refers to itself, so it has to be collected now and then.
+    """
+
+    def __init__(self) -> None:
+        self._left = 0
+
+    def __enter__(self) -> Collector:
+        gc.disable()
+        gc.freeze()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        gc.unfreeze()
         gc.enable()
+
+    def after(self, scenario: Any) -> None:
+        """Collect when much was simulated since the last time."""
+        pods = scenario.get("pods") if isinstance(scenario, dict) else None
+        self._left += 100 + (len(pods) if isinstance(pods, (list, dict)) else 0)
+        if self._left > COLLECTED_AFTER:
+            gc.collect()
+            self._left = 0
 
 
 def print_results(options: argparse.Namespace) -> int:
@@ -122,20 +185,59 @@ def print_results(options: argparse.Namespace) -> int:
         explain=not options.no_explain,
         cycles=options.cycles,
         timer=_milliseconds if options.timing else None,
-        extender=ExtenderClient(AllowedHosts(options.extender_host)).post if options.extender_host else None,
+        extender=_extender(options.extender_host) if options.extender_host else None,
     )
-    for name in options.scenarios:
-        for entry in entries(name):
+    with Collector() as collector:
+        for entry in chain.from_iterable(entries(name, with_recorded=False) for name in options.scenarios):
             result = _refused(entry) if entry.fault else simulate_document(entry.scenario, how)
             if options.timing:
                 result["load_ms"] = entry.load_ms
             sys.stdout.buffer.write(encode(result))
             status = status or int("error" in result)
+            collector.after(entry.scenario)
     return status
+
+
+def _extender(hosts: Sequence[str]) -> Any:
+    """Return what calls extenders; without a host nobody waits for the client."""
+    client = import_module("extender_client")
+    return client.ExtenderClient(client.AllowedHosts(hosts)).post
 
 
 def _refused(entry: Entry) -> dict[str, Any]:
     return {"name": str(entry.scenario.get("name") or ""), "error": entry.fault}
+
+
+def print_explanations(options: argparse.Namespace) -> int:
+    """Print the stories that were asked for; 1 when a scenario cannot be simulated or knows no such name.
+
+    Without a name it is every job that waits.
+    """
+    from scheduler_core.explain import Unknown, text
+
+    status = 0
+    for entry in entries(options.scenarios[0], with_recorded=False):
+        prepared = prepare(entry.scenario)
+        result = _refused(entry) if entry.fault else prepared.simulate()
+        if "error" in result:
+            print(result["error"], file=sys.stderr)
+            status = 1
+            continue
+        asked = text.Asked(
+            options.queue,
+            options.pod,
+            options.node,
+            options.job,
+            cycle=options.cycle,
+            unblock=options.unblock,
+        )
+        try:
+            for line in text.told(asked, prepared.document, result, prepared.simulate):
+                print(line)
+        except Unknown as error:
+            print(error, file=sys.stderr)
+            status = 1
+    return status
 
 
 class Tally:
@@ -200,9 +302,11 @@ def print_parity(options: argparse.Namespace) -> int:
     status = 0
     for name in options.files:
         tally = Tally()
-        for entry in entries(name):
-            if entry.recorded is not None:
-                tally.add(entry)
+        with Collector() as collector:
+            for entry in entries(name):
+                if entry.recorded is not None:
+                    tally.add(entry)
+                    collector.after(entry.scenario)
         for told in tally.told[: options.failures]:
             print(f"  {told}")
         print(f"{Path(name).name}: {tally.line()}", flush=True)

@@ -112,6 +112,7 @@ class Admission:
             scheduler_names=frozenset(self.scheduler_order),
             before=None if alike is None else alike.reader,
         )
+        self.reader.roster(self.workloads.pods)
 
     def items(self, name: str) -> Sequence[Object]:
         """Return the objects of one list, given as a plain list or as a Kubernetes List."""

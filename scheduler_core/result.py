@@ -7,17 +7,22 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
-from scheduler_core.model.messages import fit_error, is_waiting, task_reason
-from scheduler_core.model.status import TaskStatus
-from scheduler_core.resource import Resource
+from scheduler_core.model.messages import fit_error, task_reason
+from scheduler_core.model.status import LABELS, WAITING_STATUSES, TaskStatus
+from scheduler_core.resource import CPU, MEMORY, Resource
 from scheduler_core.trace import ROLLED_BACK
 
 _EXACT = 2.0**53
+_ALWAYS = frozenset({CPU, MEMORY})
 _STATE_KEYS = ("queue_plugin", "queues", "total_resource", "drf_jobs", "hdrf_tree", "overcommit")
 
 
@@ -65,31 +70,28 @@ def cycle_result(session: Session, at_open: Mapping[str, Any], at_end: Mapping[s
 def nodes_of(session: Session) -> list[dict[str, Any]]:
     """Return each node's amounts; a scalar of which there is nothing is left out."""
     table = session.nodes
-    columns = [(name, matrix.tolist()) for name, matrix in _matrices(session)]
-    names = table.axis.names
+    columns = [
+        _maps(matrix, table.axis.names)
+        for matrix in (table.idle, table.used, table.releasing, table.pipelined)
+    ]
     return [
-        {
-            "name": node,
-            **{
-                column: {
-                    resource: number(amount)
-                    for position, (resource, amount) in enumerate(zip(names, rows[row], strict=True))
-                    if position < 2 or amount
-                }
-                for column, rows in columns
-            },
-        }
-        for row, node in enumerate(table.names)
+        {"name": node, "idle": idle, "used": used, "releasing": releasing, "pipelined": pipelined}
+        for node, idle, used, releasing, pipelined in zip(table.names, *columns, strict=True)
     ]
 
 
-def _matrices(session: Session) -> list[tuple[str, Any]]:
-    table = session.nodes
+def _maps(matrix: NDArray[np.float64], names: Sequence[str]) -> list[dict[str, float]]:
+    """Return each row of an array as a map."""
+    whole = bool((np.abs(matrix) < _EXACT).all()) and bool((matrix == np.floor(matrix)).all())
+    rows = (matrix.astype(np.int64) if whole else matrix).tolist()
+    if not whole:
+        rows = [[number(amount) for amount in row] for row in rows]
+    held = (matrix[:, 2:] != 0.0).all(axis=1).tolist()
     return [
-        ("idle", table.idle),
-        ("used", table.used),
-        ("releasing", table.releasing),
-        ("pipelined", table.pipelined),
+        dict(zip(names, row, strict=True))
+        if has_all
+        else {name: amount for name, amount in zip(names, row, strict=True) if amount or name in _ALWAYS}
+        for row, has_all in zip(rows, held, strict=True)
     ]
 
 
@@ -112,14 +114,14 @@ def podgroup_before_close(session: Session, job: JobInfo) -> dict[str, Any]:
     failure = session.job_valid(job)
     if failure is not None:
         told["invalid_reason"] = ": ".join(failure)
-    told["task_status"] = {status.label: len(tasks) for status, tasks in job.by_status.items() if tasks}
+    told["task_status"] = {LABELS[status]: len(tasks) for status, tasks in job.by_status.items() if tasks}
     return told
 
 
 def add_after_close(told: dict[str, Any], job: JobInfo) -> None:
     """Complete a job's numbers with what closing the session wrote."""
     told["phase_after"] = job.phase
-    if any(is_waiting(task) for task in job.tasks.values()):
+    if any(job.by_status[status] for status in WAITING_STATUSES):
         told["fit_error"] = fit_error(job)
     reasons = Counter(
         message or reason
@@ -132,7 +134,7 @@ def add_after_close(told: dict[str, Any], job: JobInfo) -> None:
             {name: entry[name] for name in ("type", "status", "reason", "message") if entry.get(name)}
             for entry in job.conditions
         ]
-    told["tasks"] = [task_result(task) for task in sorted(job.tasks.values(), key=lambda task: task.key)]
+    told["tasks"] = [task_result(task) for task in sorted(job.tasks.values(), key=attrgetter("key"))]
 
 
 def task_result(task: TaskInfo) -> dict[str, Any]:
@@ -140,10 +142,10 @@ def task_result(task: TaskInfo) -> dict[str, Any]:
     told = {"pod": task.key}
     if task.role:
         told["role"] = task.role
-    told["status"] = task.status.label
+    told["status"] = LABELS[task.status]
     if task.node_name:
         told["node"] = task.node_name
-    if is_waiting(task):
+    if task.status in WAITING_STATUSES:
         reason, message, nominated = task_reason(task)
         told["reason"] = reason
         if message:
@@ -175,7 +177,7 @@ def explanations(session: Session) -> dict[str, Any]:
     waiting = {
         job.key
         for job in session.jobs.values()
-        if job.is_pending or any(is_waiting(task) for task in job.tasks.values())
+        if job.is_pending or any(job.by_status[status] for status in WAITING_STATUSES)
     }
     return {
         "deserved": plain(trace.deserved),

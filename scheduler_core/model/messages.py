@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 from scheduler_core.model.job import JobInfo, TaskInfo
-from scheduler_core.model.status import TaskStatus
+from scheduler_core.model.status import WAITING_STATUSES, TaskStatus
 
 
 def fit_error(job: JobInfo) -> str:
@@ -56,4 +56,4 @@ def task_reason(task: TaskInfo) -> tuple[str, str, str]:
 
 def is_waiting(task: TaskInfo) -> bool:
     """Tell whether a task is still to be bound."""
-    return task.status in (TaskStatus.PENDING, TaskStatus.PIPELINED, TaskStatus.ALLOCATED)
+    return task.status in WAITING_STATUSES

@@ -22,8 +22,10 @@ class TaskStatus(IntEnum):
     @property
     def label(self) -> str:
         """Return Volcano's word for it."""
-        return self.name.capitalize()
+        return LABELS[self]
 
+
+LABELS = {status: status.name.capitalize() for status in TaskStatus}
 
 ALLOCATED_STATUSES = frozenset(
     {TaskStatus.ALLOCATED, TaskStatus.BINDING, TaskStatus.BOUND, TaskStatus.RUNNING}
@@ -33,6 +35,7 @@ PREEMPTABLE_STATUSES = frozenset({TaskStatus.BOUND, TaskStatus.RUNNING})
 SCHEDULED_STATUSES = frozenset(
     {TaskStatus.BOUND, TaskStatus.RUNNING, TaskStatus.SUCCEEDED, TaskStatus.FAILED}
 )
+WAITING_STATUSES = frozenset({TaskStatus.PENDING, TaskStatus.PIPELINED, TaskStatus.ALLOCATED})
 COMPLETED_STATUSES = frozenset({TaskStatus.SUCCEEDED, TaskStatus.FAILED})
 VALID_STATUSES = READY_STATUSES | {TaskStatus.PIPELINED, TaskStatus.PENDING}
 
