@@ -48,6 +48,37 @@ class Content:
                 del state.objects[kind, key]
 
 
+class Objects:
+    """The objects of one state of a scenario: the snapshot's, with the state's changes laid over them."""
+
+    def __init__(self, content: Content, state: State) -> None:
+        self.content = content
+        self.state = state
+        self.renamed = renamed_queues(state.queues.values())
+
+    def get(self, kind: str, key: str) -> Mapping[str, Any] | None:
+        """Return an object, None when there is no such."""
+        if (kind, key) in self.state.objects:
+            return self.state.objects[kind, key]
+        return self.content.seen(kind, key, self.renamed)
+
+    def of_kind(self, kind: str) -> dict[str, Mapping[str, Any]]:
+        """Return the objects of a list by key, in the order of the frozen input."""
+        changed = {key: manifest for (of, key), manifest in self.state.objects.items() if of == kind}
+        imported = {
+            key: changed.pop(key) if key in changed else following(kind, manifest, self.renamed)
+            for key, manifest in self.content.objects[kind].items()
+        }
+        both = imported | dict(sorted(changed.items()))
+        return {key: manifest for key, manifest in both.items() if manifest is not None}
+
+    def origin(self, kind: str, key: str) -> str:
+        """Tell whether an object is `imported` as it is, `changed` or `added`."""
+        if (kind, key) not in self.state.objects:
+            return "imported"
+        return "changed" if key in self.content.objects[kind] else "added"
+
+
 _kept: "OrderedDict[str, Content]" = OrderedDict()
 _lock = threading.Lock()
 

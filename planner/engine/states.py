@@ -44,10 +44,23 @@ class Edit:
     after: Any = None
 
 
-def inverse(change: Difference) -> Edit:
-    """Return the edit that takes a change back; a queue that was renamed is found under its later name."""
-    key = change.after if _renames(change) else change.key
-    return Edit(change.kind, key, change.field, before=change.after, after=change.before)
+def inverses(changes: Iterable[Difference]) -> list[Edit]:
+    """Return the edits that take the changes of one revision back, in their order.
+
+    All edits of a revision name a queue as it was called before; a renamed one thus by its later name here.
+    """
+    together = list(changes)
+    later = {change.key: change.after for change in together if _renames(change)}
+    return [
+        Edit(
+            change.kind,
+            later.get(change.key, change.key) if change.kind == QUEUES else change.key,
+            change.field,
+            before=change.after,
+            after=change.before,
+        )
+        for change in together
+    ]
 
 
 def kept_queue(row: Queue) -> Json:
@@ -113,8 +126,7 @@ class State:
 
     def take_back(self, changes: Iterable[Difference]) -> None:
         """Take back the changes of one revision."""
-        for change in sorted(changes, key=_renames, reverse=True):
-            self._make(inverse(change))
+        self.make(inverses(changes))
 
     def _make(self, change: Difference) -> None:
         if change.kind == CONF:

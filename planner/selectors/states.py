@@ -2,7 +2,7 @@
 
 from itertools import groupby
 
-from planner.engine.contents import content_of
+from planner.engine.contents import Objects, content_of
 from planner.engine.queues import queue_row
 from planner.engine.states import State
 from planner.models import Queue, Scenario, Snapshot
@@ -37,6 +37,11 @@ def state_of_snapshot(snapshot: Snapshot) -> State:
     """Return what a scenario on a snapshot begins with."""
     rows = first_queues(snapshot)
     return State(conf_text=snapshot.scheduler_conf, queues={row.name: row for row in rows})
+
+
+def objects_in(scenario: Scenario, state: State) -> Objects:
+    """Return the objects of a state of a scenario, those of the snapshot included."""
+    return Objects(content_of(scenario.snapshot), state)
 
 
 def first_queues(snapshot: Snapshot) -> list[Queue]:

@@ -128,6 +128,22 @@ def queue_remove(
     return leaving
 
 
+@transaction.atomic
+def queue_restore(
+    *, scenario: Scenario, queue: Queue, expected_revision: int, user: User | None = None
+) -> Queue:
+    """Bring back a queue that was removed, given as its unsaved row; raises as `queue_update` does."""
+    role_require(user=user, workspace=scenario.workspace)
+    revision_lock(scenario=scenario, expected=expected_revision)
+    if problems := list(_tree_problems(scenario, "", queue_spec(queue))):
+        raise Invalid(problems)
+    queue.scenario = scenario
+    queue.save()
+    changes = [Edit(QUEUES, queue.name, after=kept_queue(queue))]
+    revision_raise(scenario=scenario, user=user, changes=changes)
+    return queue
+
+
 def names_below(scenario: Scenario, name: str) -> list[str]:
     """Return the queues below one, parents first (1 query)."""
     children: dict[str, list[str]] = {}
