@@ -102,6 +102,11 @@ class Waiting:
             name: _unit(name, [request.get(name, 0.0) for request in requests]) for name in self.request
         }
 
+    @property
+    def pods_in_all(self) -> int:
+        """Return how many pods wait, of this job and of others."""
+        return sum(entry["task_status"].get("Pending", 0) for entry in self.picture.jobs.values())
+
     def object_of(self, kind: str, key: str) -> Object | None:
         """Return an object of the scenario, None when there is none."""
         named = (entry for entry in items(self.picture.document, kind))
@@ -287,7 +292,7 @@ def _nodes(waiting: Waiting) -> Iterator[Lever]:
     names = {str(node["metadata"]["name"]) for node in items(waiting.picture.document, "nodes")}
     commonest = sorted(fitting, key=lambda nodes: (-len(nodes), nodes[0]["metadata"]["name"]))
     for nodes in commonest[:_NODE_SHAPES]:
-        yield _more_like(nodes[0], len(nodes), names, min(_MOST_NODES, max(len(waiting.pods), 1)))
+        yield _more_like(nodes[0], len(nodes), names, min(_MOST_NODES, waiting.pods_in_all))
 
 
 def _shape(node: Object) -> str:

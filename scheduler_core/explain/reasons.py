@@ -69,6 +69,7 @@ REASONS: frozenset[str] = frozenset(
         "order.bundle",
         "victims.smallest",
         "victims.lower-bound",
+        "victims.surplus",
         "flow.moved",
         # what a pod and a node have seen
         "pod.runs",

@@ -10,7 +10,7 @@ from scheduler_core.explain.pending import diagnosis, members, promised, unknown
 from scheduler_core.explain.picture import Object, Picture, Unknown
 from scheduler_core.explain.reasons import Reason, reason
 from scheduler_core.explain.victims import evictions, flow, story_of
-from scheduler_core.explain.wording import counted, listed, said_all
+from scheduler_core.explain.wording import agreed, counted, listed, said_all
 
 Story = dict[str, Any]
 
@@ -214,28 +214,32 @@ def _standing(entry: Object, pending: Story | None) -> Reason:
     if pending is None:
         leaving = entry["task_status"].get("Releasing", 0)
         if leaving:
-            text = f"{counted(leaving, 'pod')} of job {entry['name']} leave, {counts['placed']} stay."
+            text = f"{counted(leaving, 'pod')} of job {entry['name']} leaving, {counts['placed']} staying."
             return reason("job.losing", text, {**counts, "leaving": leaving})
         if not any(entry["task_status"].get(status) for status in ("Binding", "Bound", "Running")):
             return reason("job.finished", f"Nothing of job {entry['name']} runs or waits.", counts)
         return reason(
             "job.placed",
-            f"{counted(counts['placed'], 'pod')} of job {entry['name']} have their place, none waits.",
+            f"{counted(counts['placed'], 'pod')} of job {entry['name']} placed, none waits.",
             counts,
         )
     if counts["promised"] and not counts["pending"]:
         return promised(entry)
     if entry["session_job_pipelined"] and counts["promised"]:
-        text = f"{promised(entry)['sentence'].rstrip('.')}; {counted(counts['pending'], 'pod')} wait: "
+        text = f"{promised(entry)['sentence'].rstrip('.')}; {_waiting(counts)}: "
         return reason("job.partly", text + _lower(pending["reason"]["sentence"]), counts)
     if entry["session_job_ready"] and counts["placed"]:
         text = (
             f"Job {entry['name']} runs with {counts['placed']} of its pods (it needs {counts['minimum']}); "
-            f"{counted(counts['pending'], 'pod')} wait: "
+            f"{_waiting(counts)}: "
         )
         return reason("job.partly", text + _lower(pending["reason"]["sentence"]), counts)
     told: Reason = pending["reason"]
     return told
+
+
+def _waiting(counts: dict[str, int]) -> str:
+    return f"{counted(counts['pending'], 'pod')} {agreed(counts['pending'], 'waits', 'wait')}"
 
 
 def _lower(sentence: str) -> str:

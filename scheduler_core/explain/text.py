@@ -104,7 +104,7 @@ def victim_lines(story: Story) -> Iterator[str]:
     yield f"  {_said(story)}"
     yield f"  {story['order']['reason']['sentence']}"
     yield f"  {story['smallest']['reason']['sentence']}"
-    yield f"  More than needed: {said_all(story['surplus'])}"
+    yield f"  {story['surplus_reason']['sentence']}"
     yield from _block(
         "Votes",
         (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from scheduler_core.explain.changes import applied
@@ -10,10 +10,11 @@ from scheduler_core.explain.levers import Lever, Sizes, levers
 from scheduler_core.explain.pending import diagnosis
 from scheduler_core.explain.picture import Object, Picture
 from scheduler_core.explain.reasons import reason
-from scheduler_core.explain.wording import counted, listed
+from scheduler_core.explain.wording import agreed, counted, listed
 
 Simulate = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 DEFAULT_LIMIT = 120
+_MOST_NAMED = 3
 
 
 class OutOfTrials(Exception):
@@ -186,7 +187,7 @@ class Trials:
             "id": lever.name,
             "reason": reason(
                 lever.name,
-                f"{lever.sentence(sizes)}: {self._whole} then runs {runs}; {_said(effects)}.",
+                f"{_upper(lever.sentence(sizes))}: {self._whole} then runs {runs}; {_said(effects)}.",
                 lever.numbers(sizes),
             ),
             "runs": runs,
@@ -212,6 +213,10 @@ class Trials:
             "stopped": sorted((was - now) & after.jobs.keys()),
             "started": sorted(now - was - {self.job}),
         }
+
+
+def _upper(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _at(sizes: Sizes, axis: int, steps: int) -> Sizes:
@@ -251,6 +256,10 @@ def _evicted(picture: Picture) -> dict[str, dict[str, Any]]:
     return found
 
 
+def _named(jobs: Sequence[str]) -> str:
+    return listed(jobs) if len(jobs) <= _MOST_NAMED else counted(len(jobs), "other job")
+
+
 def _said(effects: Mapping[str, Any]) -> str:
     parts = []
     if effects["evicted"]:
@@ -259,7 +268,8 @@ def _said(effects: Mapping[str, Any]) -> str:
             f"{counted(len(effects['evicted']), 'more pod')} would be evicted (queue {listed(queues)})"
         )
     if effects["stopped"]:
-        parts.append(f"{listed(effects['stopped'])} would no longer have what they need")
+        needs = agreed(len(effects["stopped"]), "it needs", "they need")
+        parts.append(f"{_named(effects['stopped'])} would lose what {needs}")
     if effects["started"]:
-        parts.append(f"{listed(effects['started'])} would start as well")
+        parts.append(f"{_named(effects['started'])} would start as well")
     return ", ".join(parts) or "nothing else changes"

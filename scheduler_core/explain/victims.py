@@ -30,7 +30,8 @@ def victim_story(document: Object, result: Object, pod: str, *, cycle: int | Non
         `pod`, `job`, `queue`, `node`, `cycle`, `step` (its place among the cycle's decisions), `state`,
         `action`, `tier`, `for` (pod, job, queue), `reason`; `votes` (tier, plugin, verdict and a reason);
         `spared` (candidates refused for the same pod, with the plugin); `order` (what put it first);
-        `freed`, `needed`; `together` (all victims for the same pod and node), `freed_together`, `surplus`;
+        `freed`, `needed`; `together` (all victims for the same pod and node), `freed_together`, `surplus` and
+        `surplus_reason`;
         `smallest` (count, exact, pods, and a reason).
 
     Raises
@@ -96,6 +97,7 @@ def _told(
     freed = _sum(other["freed"] for other in together)
     for_job = entry.get("for_job") or picture.job_of.get(entry["for"], "")
     votes = [_vote(vote) for vote in entry["votes"]]
+    surplus = _surplus(together, freed)
     return {
         "pod": entry["pod"],
         "job": entry["job"],
@@ -114,7 +116,8 @@ def _told(
         "needed": entry["needed"],
         "together": [other["pod"] for other in together],
         "freed_together": plain(freed),
-        "surplus": _surplus(together, freed),
+        "surplus": surplus,
+        "surplus_reason": _said_surplus(freed, surplus),
         "smallest": smallest,
     }
 
@@ -139,8 +142,8 @@ def _headline(
     let_go = f"{listed(permits)} of tier {entry['tier']} let it go" if permits else "no plugin was asked"
     return reason(
         "victim.evicted",
-        f"{entry['action']} evicted {entry['pod']} of queue {entry['queue']} from node {entry['node']} for "
-        f"{whom} of queue {picture.queue_of_job(for_job) or 'nobody'}: {let_go}; "
+        f"Action {entry['action']} evicted {entry['pod']} of queue {entry['queue']} from node {entry['node']} "
+        f"for {whom} of queue {picture.queue_of_job(for_job) or 'nobody'}: {let_go}; "
         f"it frees {said_all(entry['freed'])} of {said_all(entry['needed'])} that are asked for.",
         {"tier": entry["tier"], "together": together, "freed": entry["freed"], "needed": entry["needed"]},
     )
@@ -222,6 +225,14 @@ def _surplus(together: Sequence[Mapping[str, Any]], freed: Amounts) -> Amounts:
         }
     )
     return told
+
+
+def _said_surplus(freed: Amounts, surplus: Amounts) -> Reason:
+    return reason(
+        "victims.surplus",
+        f"Together they free {said_all(freed)}; {said_all(surplus)} of it is more than needed.",
+        {"freed": freed, "surplus": surplus},
+    )
 
 
 def _smallest(picture: Picture, together: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -315,7 +326,8 @@ def _link(giver: str, taker: str, action: str, evicted: Sequence[tuple[str, Obje
         "amounts": plain(amounts),
         "reason": reason(
             "flow.moved",
-            f"{action} took {counted(pods, 'pod')} of queue {giver} for queue {taker}: {said_all(amounts)}.",
+            f"Action {action} took {counted(pods, 'pod')} of queue {giver} for queue {taker}: "
+            f"{said_all(amounts)}.",
             {"pods": pods, "amounts": amounts},
         ),
     }

@@ -76,3 +76,15 @@ def listed(names: Iterable[str]) -> str:
     if len(names) < 2:
         return names[0] if names else "nobody"
     return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def agreed(count: int, one: str, many: str) -> str:
+    """Return the form of a verb that agrees with a count.
+
+    Examples
+    --------
+    >>> agreed(1, "waits", "wait")
+    'waits'
+
+    """
+    return one if count == 1 else many

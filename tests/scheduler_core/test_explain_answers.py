@@ -1,0 +1,40 @@
+"""Are the questions of real reporters answered, and does docs/answers.md say what is said today?"""
+
+from __future__ import annotations
+
+import csv
+import re
+
+import pytest
+
+from tests.needs import unavailable
+from tests.scheduler_core.answers import ANSWERS, Answer, Run
+from tests.shared import ROOT, SHARED
+
+PAGE = ROOT / "docs" / "answers.md"
+ISSUES = "https://github.com/volcano-sh/volcano/issues"
+
+
+def section(answer: Answer) -> str:
+    """Return what the page says about one situation."""
+    run = Run(answer.situation())
+    situation = " ".join((answer.situation.__doc__ or "").split())
+    lines = "\n".join(f"- {sentence}" for sentence in answer.say(run))
+    link = f"[#{answer.issue}]({ISSUES}/{answer.issue})"
+    return f"## {answer.question}\n\n{link}: {situation} (`{answer.situation.__name__}`)\n\n{lines}\n"
+
+
+@pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: str(answer.issue))
+def test_the_page_says_what_the_run_says(answer: Answer) -> None:
+    sections = re.split(r"^(?=## )", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    told = {text.strip() for text in sections}
+    assert section(answer).strip() in told
+
+
+def test_at_least_fifteen_of_the_collected_situations_are_answered() -> None:
+    path = SHARED / "data" / "issue-scenarios.csv"
+    if not path.is_file():
+        unavailable(f"{path} is not there")
+    with path.open(encoding="utf-8", newline="") as rows:
+        collected = {int(row["issue"]) for row in csv.DictReader(rows)}
+    assert len(collected & {answer.issue for answer in ANSWERS}) >= 15
