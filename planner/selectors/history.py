@@ -3,16 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from planner.engine.contents import content_of
-from planner.engine.differences import differences
-from planner.engine.states import Edit, State
 from planner.models import Change, Scenario
 from planner.selectors.scenarios import changes
-from planner.selectors.states import state_at, state_of, state_of_snapshot
-
-SNAPSHOT, START = "snapshot", "start"
-BASES = (SNAPSHOT, START)
-"""What a scenario can be held against: its snapshot, or what it began with, for a branch its parent's."""
 
 
 def changes_since(scenario: Scenario, revision: int) -> list[Change]:
@@ -50,14 +42,3 @@ def steps(scenario: Scenario) -> dict[str, int | None]:
         Change.Way.UNDO: done[-1] if done else None,
         Change.Way.REDO: taken_back[-1] if taken_back else None,
     }
-
-
-def base_of(scenario: Scenario, base: str) -> State:
-    """Return what a scenario is held against (2 queries at most)."""
-    return state_at(scenario, 1) if base == START else state_of_snapshot(scenario.snapshot)
-
-
-def differences_from(scenario: Scenario, base: str) -> list[Edit]:
-    """Return in what a scenario differs from its snapshot, or from what it began with (4 queries at most)."""
-    content = content_of(scenario.snapshot)
-    return differences(base_of(scenario, base), state_of(scenario), content)

@@ -3,8 +3,8 @@
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from planner.engine.revisions import state_at
 from planner.models import ObjectChange, Queue, Scenario
-from planner.selectors.states import state_at
 from planner.services.members import role_require
 from planner.services.revisions import copy_keep
 

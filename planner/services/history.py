@@ -8,11 +8,11 @@ from django.db import transaction
 
 from planner.engine.contents import content_of
 from planner.engine.queues import queue_spec
+from planner.engine.revisions import objects_in, state_of
 from planner.engine.states import CONF, QUEUES, Difference, Edit, inverses, queue_of
 from planner.models import Change, Queue, Scenario
 from planner.rows import Problem
 from planner.selectors.history import steps
-from planner.selectors.states import objects_in, state_of
 from planner.services.errors import Invalid
 from planner.services.members import role_require
 from planner.services.objects import object_rows_save, objects_write

@@ -6,9 +6,9 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from planner.engine.documents import encoded
+from planner.engine.revisions import state_of
 from planner.engine.states import Edit
 from planner.models import Blob, Change, Scenario, ScenarioCopy
-from planner.selectors.states import state_of
 from planner.services.errors import StaleRevision
 
 COPY_EVERY = 20

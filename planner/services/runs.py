@@ -15,8 +15,8 @@ from django.utils import timezone
 from planner.engine.contents import content_of
 from planner.engine.frozen import frozen_input
 from planner.engine.outcomes import Outcome
+from planner.engine.revisions import state_of
 from planner.models import Blob, Run, Scenario
-from planner.selectors.states import state_of
 from planner.services.clock import seconds_from_now
 from planner.services.members import role_require
 

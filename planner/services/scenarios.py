@@ -4,9 +4,9 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from planner.engine.conf import conf_problems
+from planner.engine.revisions import first_queues
 from planner.engine.states import CONF, Edit
 from planner.models import Queue, Scenario, Snapshot
-from planner.selectors.states import first_queues
 from planner.services.errors import Invalid
 from planner.services.members import role_require
 from planner.services.revisions import revision_lock, revision_raise

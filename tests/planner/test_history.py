@@ -8,10 +8,10 @@ import pytest
 
 from planner.engine.contents import content_of
 from planner.engine.frozen import frozen_input
+from planner.engine.revisions import SNAPSHOT, START, differences_from, state_at, state_of
 from planner.engine.states import State
 from planner.models import Change, Scenario
-from planner.selectors.history import SNAPSHOT, START, differences_from, steps
-from planner.selectors.states import state_at, state_of
+from planner.selectors.history import steps
 from planner.services.branches import scenario_branch
 from planner.services.errors import Invalid, RoleTooLow, StaleRevision
 from planner.services.history import change_revert, difference_revert, redo, undo

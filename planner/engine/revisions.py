@@ -1,11 +1,16 @@
-"""What did a scenario say at one of its revisions?"""
+"""What did a scenario say at one of its revisions, and in what does it differ from where it began?"""
 
 from itertools import groupby
 
 from planner.engine.contents import Objects, content_of
+from planner.engine.differences import differences
 from planner.engine.queues import queue_row
-from planner.engine.states import State
+from planner.engine.states import Edit, State
 from planner.models import Queue, Scenario, Snapshot
+
+SNAPSHOT, START = "snapshot", "start"
+BASES = (SNAPSHOT, START)
+"""What a scenario can be held against: its snapshot, or what it began with, for a branch its parent's."""
 
 
 def state_of(scenario: Scenario) -> State:
@@ -50,3 +55,14 @@ def first_queues(snapshot: Snapshot) -> list[Queue]:
     for position, row in enumerate(rows):
         row.position, row.imported_name = position, row.name
     return rows
+
+
+def base_of(scenario: Scenario, base: str) -> State:
+    """Return what a scenario is held against (2 queries at most)."""
+    return state_at(scenario, 1) if base == START else state_of_snapshot(scenario.snapshot)
+
+
+def differences_from(scenario: Scenario, base: str) -> list[Edit]:
+    """Return in what a scenario differs from its snapshot, or from what it began with (4 queries at most)."""
+    content = content_of(scenario.snapshot)
+    return differences(base_of(scenario, base), state_of(scenario), content)
