@@ -46,6 +46,21 @@ def queue_fields(spec: Mapping[str, Any], resources: Sequence[str]) -> dict[str,
     return texts
 
 
+def posted_resources(post: Texts) -> list[str]:
+    """Return the resources whose quantities an editor sent.
+
+    >>> posted_resources({"weight": "1", "deserved.cpu": "2", "guarantee.resource.nvidia.com/gpu": ""})
+    ['cpu', 'nvidia.com/gpu']
+    """
+    found = (
+        field.removeprefix(f"{above}.")
+        for field in post
+        for above in QUANTITIES
+        if field.startswith(f"{above}.")
+    )
+    return sorted(set(found))
+
+
 def typed_fields(post: Texts, known: Texts) -> dict[str, str]:
     """Return what was typed into the editor's known fields; one that was not sent stays as it is."""
     return {field: post.get(field, text).strip() for field, text in known.items()}

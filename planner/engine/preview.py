@@ -1,22 +1,28 @@
 """What does each queue of a scenario get, as the scenario stands now? The core's answer without a run."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.cache import cache
 
 import manifests
+from planner.engine.contents import content_of
+from planner.engine.frozen import renamed_queues, scenario_objects
 from planner.engine.quantities import amounts as read_amounts
 from planner.engine.queues import queue_manifest
 from planner.engine.unlimited import amounts
-from planner.models import Queue, Scenario
+from planner.models import Queue, Scenario, Snapshot
 from planner.rows import Amounts, hangs_below
 from scheduler_core import ENGINE_VERSION
 from scheduler_core.conf import parse_conf
 from scheduler_core.demand import Demand, QueueDemand, demand_of, queues_at_open
 from scheduler_core.errors import InputError
 from scheduler_core.queue_fields import unread_fields
+from scheduler_core.resource import Resource
 
 Json = Mapping[str, Any]
 
@@ -56,10 +62,13 @@ class Preview:
 
 
 def figures(scenario: Scenario, queues: Sequence[Queue] | None = None) -> Preview:
-    """Return the preview of a scenario; `queues` are its rows where they are at hand."""
+    """Return the preview of a scenario (1 query, 1 more for its rows unless `queues` are at hand)."""
     rows = list(scenario.queues.all()) if queues is None else queues
-    demand = demand_in(scenario)
     conf, fault = _conf(scenario.conf_text)
+    try:
+        demand = _demand(scenario, rows)
+    except InputError as error:
+        demand, fault = Demand(Resource(), {}, {}), {"error": str(error)}
     opened: Json = fault or queues_at_open(demand, [queue_manifest(row) for row in rows], conf)
     told = {queue["name"]: queue for queue in opened.get("queues") or ()}
     sums = _Sums(rows)
@@ -78,21 +87,45 @@ def figures(scenario: Scenario, queues: Sequence[Queue] | None = None) -> Previe
             )
             for row in rows
         },
-        without_effect={} if fault else unread_fields(parse_conf(conf)),
+        without_effect={} if conf is None and fault else unread_fields(parse_conf(conf)),
     )
 
 
-def demand_in(scenario: Scenario) -> Demand:
-    """Return what the jobs of a scenario hold and ask for, by the name of their queue.
+def count_demand(snapshot: Snapshot, document: Json) -> None:
+    """Count what the jobs of a new snapshot hold and ask for, so that its first page need not."""
+    with suppress(InputError):  # the page says why there are no figures
+        _counted(_key(snapshot, ""), lambda: document)
 
-    Counting takes seconds for a large cluster, so its outcome is kept under what it was counted from.
-    """
-    key = f"demand-{ENGINE_VERSION}-{scenario.snapshot.content_id}"
+
+def _demand(scenario: Scenario, rows: Sequence[Queue]) -> Demand:
+    """Return what the jobs of a scenario hold and ask for, by the present name of their queue (1 query)."""
+    overlay = {(row.kind, row.key): row.manifest for row in scenario.object_changes.all()}
+    renamed = renamed_queues(rows)
+    if overlay:
+        changes = json.dumps([sorted(overlay.items()), renamed], sort_keys=True)
+        return _counted(
+            _key(scenario.snapshot, changes),
+            lambda: scenario_objects(content_of(scenario.snapshot).document, queues=rows, overlay=overlay),
+        )
+    demand = _counted(_key(scenario.snapshot, ""), lambda: content_of(scenario.snapshot).document)
+    if not renamed:
+        return demand
+    return replace(demand, queues={renamed.get(name, name): held for name, held in demand.queues.items()})
+
+
+def _counted(key: str, document: Callable[[], Json]) -> Demand:
+    """Return the demand of a document, which is kept: counting takes seconds for a large cluster."""
     demand: Demand | None = cache.get(key)
     if demand is None:
-        demand = demand_of(scenario.snapshot.content.document())
+        demand = demand_of(document())
         cache.set(key, demand, timeout=None)
     return demand
+
+
+def _key(snapshot: Snapshot, changes: str) -> str:
+    """Return the name of what is counted from these bytes by this engine."""
+    digest = hashlib.sha256(f"{ENGINE_VERSION} {snapshot.content_id} {changes}".encode()).hexdigest()
+    return f"demand-{digest}"
 
 
 def _conf(text: str) -> tuple[Json | None, Json]:

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
 
 from planner.engine.documents import encoded
+from planner.engine.preview import count_demand
 from planner.models import Blob, Cluster, Snapshot, Workspace
 from planner.rows import Problem
 from planner.services.members import role_require
@@ -33,7 +35,7 @@ def snapshot_create(
     role_require(user=owner, workspace=workspace)
     content = Blob.of(encoded({key: value for key, value in document.items() if key != "scheduler_conf"}))
     with transaction.atomic():
-        return Snapshot.objects.create(
+        snapshot = Snapshot.objects.create(
             workspace=workspace,
             cluster=_cluster(workspace, cluster or name),
             name=name,
@@ -44,6 +46,8 @@ def snapshot_create(
             scheduler_conf=scheduler_conf,
             content=content.keep(),
         )
+        transaction.on_commit(partial(count_demand, snapshot, document))
+    return snapshot
 
 
 def _cluster(workspace: Workspace, name: str) -> Cluster:

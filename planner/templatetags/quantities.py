@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from django import template
@@ -119,11 +120,18 @@ def resource_label(resource: str) -> str:
 @register.simple_tag
 def amount(amounts: Amounts, resource: str, absent: str = "–") -> str:
     """Say one amount of a row; the tooltip holds the exact value."""
-    if resource not in amounts:
-        return format_html('<span class="soft">{}</span>', absent)
-    value = amounts[resource]
+    return _said(amounts[resource], resource) if resource in amounts else _soft(absent)
+
+
+@lru_cache(maxsize=64)
+def _soft(word: str) -> str:
+    return format_html('<span class="soft">{}</span>', word)
+
+
+@lru_cache(maxsize=8192, typed=True)
+def _said(value: float | None, resource: str) -> str:
     if value is None:
-        return format_html('<span class="soft">{}</span>', "unlimited")
+        return _soft("unlimited")
     return format_html(
         '<data value="{}" title="{}">{}</data>',
         value,

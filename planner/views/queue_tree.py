@@ -2,6 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from urllib.parse import quote, urlencode
+
+from django.urls import reverse
 
 from planner.engine.preview import Preview, QueueAnswer, figures
 from planner.engine.quantities import amounts
@@ -13,13 +16,17 @@ from planner.templatetags.quantities import resource_order
 
 @dataclass(frozen=True)
 class QueueLine:
-    """One queue: its fields as amounts, which a page can say in words, and the core's answer to them."""
+    """One queue: its fields as amounts, which a page can say in words, and the core's answer to them.
+
+    `edit` is the address that opens the line for editing.
+    """
 
     row: QueueRow
     answer: QueueAnswer
     guarantee: Amounts
     deserved: Amounts
     capability: Amounts
+    edit: str
 
     @property
     def level(self) -> int:
@@ -65,16 +72,16 @@ def scenario_tree(scenario: Scenario, resource: str = "") -> QueueTree:
     rows, preview = queue_rows(stored), figures(scenario, stored)
     named = {name for row in rows for quantities in _quantities(row) for name in quantities}
     resources = resource_order(named | set(preview.total) | {"cpu", "memory"} | ({resource} - {""}))
-    return QueueTree(
-        lines=[_line(row, preview.queues) for row in rows],
-        resources=resources,
-        resource=resource or resources[0],
-        preview=preview,
-    )
+    shown = resource or resources[0]
+    address = reverse("planner:queues", args=[scenario.pk])
+    query = urlencode({"edit": "", "resource": shown})
+    lines = [_line(row, preview.queues, f"{address}{quote(row.name)}/?{query}") for row in rows]
+    return QueueTree(lines=lines, resources=resources, resource=shown, preview=preview)
 
 
-def _line(row: QueueRow, answers: Mapping[str, QueueAnswer]) -> QueueLine:
-    return QueueLine(row, answers[row.name], *(amounts(quantities) for quantities in _quantities(row)))
+def _line(row: QueueRow, answers: Mapping[str, QueueAnswer], edit: str) -> QueueLine:
+    guarantee, deserved, capability = (amounts(quantities) for quantities in _quantities(row))
+    return QueueLine(row, answers[row.name], guarantee, deserved, capability, edit)
 
 
 def _quantities(row: QueueRow) -> tuple[dict[str, str], ...]:

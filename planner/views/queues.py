@@ -14,7 +14,14 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST
 
 from planner.engine.queues import queue_spec
-from planner.forms import merged_fields, queue_body, queue_fields, queue_patch, typed_fields
+from planner.forms import (
+    merged_fields,
+    posted_resources,
+    queue_body,
+    queue_fields,
+    queue_patch,
+    typed_fields,
+)
 from planner.models import Queue, Scenario
 from planner.selectors.history import as_before, changes_since
 from planner.services.errors import Invalid, StaleRevision
@@ -53,23 +60,27 @@ def queue(request: HttpRequest, scenario_id: UUID, name: str) -> HttpResponse:
 def queues(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Open a line for a queue to come, below ``?parent``, or add it."""
     scenario = scenario_or_404(request, scenario_id)
-    tree = scenario_tree(scenario, asked_resource(request))
-    blank = queue_fields({"parent": request.GET.get("parent") or None}, tree.resources)
     if request.method == "GET":
+        tree = scenario_tree(scenario, asked_resource(request))
+        blank = queue_fields({"parent": request.GET.get("parent") or None}, tree.resources)
         return _line(request, Editor(scenario, "", scenario.revision, tree, blank))
-    typed = typed_fields(request.POST.dict(), blank)
+    post = request.POST.dict()
+    typed = typed_fields(post, queue_fields({}, posted_resources(post)))
     expected = seen_revision(request)
     try:
         added = queue_create(
             scenario=scenario, spec=queue_body(typed), expected_revision=expected, user=caller(request)
         )
     except Invalid as error:
-        editor = Editor(scenario, "", expected, tree, typed, problems=error.problems)
+        tree = scenario_tree(scenario, asked_resource(request))
+        fields = queue_fields({}, tree.resources) | typed
+        editor = Editor(scenario, "", expected, tree, fields, problems=error.problems)
         return _line(request, editor, status=INVALID)
     except StaleRevision as error:
         later = changes_since(scenario, error.expected)
-        tree = scenario_tree(scenario, tree.resource)
-        editor = Editor(scenario, "", error.current, tree, typed, stale=error, changes=later)
+        tree = scenario_tree(scenario, asked_resource(request))
+        fields = queue_fields({}, tree.resources) | typed
+        editor = Editor(scenario, "", error.current, tree, fields, stale=error, changes=later)
         return _line(request, editor, status=STALE)
     return _changed(request, scenario, added.name, f"Queue {added.name} added", expected)
 
@@ -119,9 +130,9 @@ def remove(request: HttpRequest, scenario_id: UUID, name: str) -> HttpResponse:
 
 
 def _save(request: HttpRequest, scenario: Scenario, stored: Queue) -> HttpResponse:
-    tree = scenario_tree(scenario, asked_resource(request))
-    present = present_fields(stored, tree)
-    typed = typed_fields(request.POST.dict(), present)
+    post = request.POST.dict()
+    present = queue_fields(queue_spec(stored), posted_resources(post))
+    typed = typed_fields(post, present)
     expected = seen_revision(request)
     try:
         saved = queue_update(
@@ -132,26 +143,25 @@ def _save(request: HttpRequest, scenario: Scenario, stored: Queue) -> HttpRespon
             user=caller(request),
         )
     except Invalid as error:
-        editor = Editor(scenario, stored.name, expected, tree, typed, problems=error.problems)
+        tree = scenario_tree(scenario, asked_resource(request))
+        fields = present_fields(stored, tree) | typed
+        editor = Editor(scenario, stored.name, expected, tree, fields, problems=error.problems)
         return _line(request, editor, status=INVALID)
     except StaleRevision as error:
-        return _line(request, _stale(scenario, stored, typed, tree.resource, error), status=STALE)
+        return _line(request, _stale(request, scenario, stored, typed, error), status=STALE)
     return _changed(request, scenario, saved.name, f"Queue {saved.name} saved", expected)
 
 
 def _stale(
-    scenario: Scenario, stored: Queue, typed: dict[str, str], resource: str, error: StaleRevision
+    request: HttpRequest, scenario: Scenario, stored: Queue, typed: dict[str, str], error: StaleRevision
 ) -> Editor:
     """Return the editor after somebody else's edit: nothing typed is lost, nothing of theirs is undone."""
     stored.refresh_from_db()
     later = changes_since(scenario, error.expected)
-    spec = queue_spec(stored)
-    tree = scenario_tree(scenario, resource)
-    fields = merged_fields(
-        seen=queue_fields(as_before(spec, later, f"queues.{stored.name}."), tree.resources),
-        typed=typed,
-        present=queue_fields(spec, tree.resources),
-    )
+    tree = scenario_tree(scenario, asked_resource(request))
+    present = present_fields(stored, tree)
+    seen = queue_fields(as_before(queue_spec(stored), later, f"queues.{stored.name}."), tree.resources)
+    fields = present | merged_fields(seen=seen, typed=typed, present=present)
     return Editor(scenario, stored.name, error.current, tree, fields, stale=error, changes=later)
 
 

@@ -8,7 +8,7 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from planner.engine.preview import figures
-from planner.models import QueueOutcome, Scenario
+from planner.models import ObjectChange, QueueOutcome, Scenario
 from planner.services.execution import run_execute
 from planner.services.queues import queue_create, queue_update
 from planner.services.scenarios import conf_update
@@ -52,7 +52,7 @@ def test_jobs_are_counted_once_for_all_scenarios_of_a_snapshot(
     scenario: Scenario, django_assert_num_queries
 ) -> None:
     figures(scenario)
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         figures(Scenario.objects.select_related("snapshot").get(pk=scenario.pk))
 
 
@@ -70,6 +70,21 @@ def test_what_hangs_on_a_queue_is_counted(scenario: Scenario) -> None:
     busy, waits = (figures(scenario).queues[name] for name in ("busy", "waits"))
     assert (busy.jobs, busy.running, busy.pending) == (1, 16, 0)
     assert (waits.jobs, waits.running, waits.pending) == (1, 0, 4)
+
+
+def test_jobs_follow_a_queue_that_gets_another_name(scenario: Scenario) -> None:
+    queue_update(scenario=scenario, name="busy", patch={"name": "team-a"}, expected_revision=1)
+    assert figures(scenario).queues["team-a"].running == 16
+
+
+def test_a_job_of_the_scenario_counts_under_the_present_name_of_its_queue(scenario: Scenario) -> None:
+    queue_update(scenario=scenario, name="busy", patch={"name": "team-a"}, expected_revision=1)
+    added = {"podgroups": factories.podgroup("more", "team-a"), "pods": factories.pod("more-0", "more")}
+    for kind, manifest in added.items():
+        key = f"default/{manifest['metadata']['name']}"
+        ObjectChange.objects.create(scenario=scenario, kind=kind, key=key, manifest=manifest)
+    answer = figures(scenario).queues["team-a"]
+    assert (answer.jobs, answer.running, answer.pending) == (2, 16, 1)
 
 
 def test_fields_that_nothing_reads_say_why(scenario: Scenario, browser: Client) -> None:

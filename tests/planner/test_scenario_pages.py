@@ -54,7 +54,7 @@ def test_the_page_makes_a_known_number_of_queries(
     browser: Client, scenario: Scenario, django_assert_num_queries
 ) -> None:
     browser.get(page_of(scenario))
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         browser.get(page_of(scenario))
 
 
