@@ -1,9 +1,9 @@
 """How long does the core take, how much memory, and how does that grow?
 
-``make bench`` prints three tables: recorded scenarios beside the real scheduler's seconds, generated ones as
-large as Kubernetes supports, and growth curves. Every measurement is a process of its own, fed with a file;
-of several runs the fastest counts. Seconds are the wall clock's, `cpu s` the processor's: on a busy machine
-look at those.
+``make bench`` prints four tables: recorded scenarios beside the real scheduler's seconds, generated clusters
+as large as Kubernetes supports and larger, many variants of one cluster, and growth curves. Every measurement
+is a process of its own, fed with a file; of several runs the fastest counts. Seconds are the processor's, which
+the program has for itself on an idle machine; `clock s` is what the clock showed meanwhile.
 """
 
 from __future__ import annotations
@@ -12,45 +12,58 @@ import argparse
 import gzip
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
-from typing import NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 import manifests
 from benchmarks.generator import Size, cluster
+from benchmarks.measure import ROOT, Run, Runner
 
-ROOT = Path(__file__).resolve().parent.parent
 LARGE = Path(os.environ.get("QUEUECAST_SHARED", ROOT.parent / "shared")) / "golden" / "large"
 SMALL = ROOT / "tests" / "fidelity" / "cases" / "mixed.jsonl.gz"
 OPERATIONS = ("bind", "pipeline", "evict", "allocate")
 DOUBLINGS = 5
+FITTED = 4
 DIMENSIONS = ("nodes", "pods", "queues", "levels", "pending")
 HIGHEST_EXPONENT = 1.15
+VARIANTS = 1_000
 
 
 class Goal(NamedTuple):
-    """What one session took in the real scheduler, in Go on two cores, and what ours may take, in seconds."""
+    """What one session took in the real scheduler, in Go on two cores, and what ours may take.
 
-    sampling: float
-    all_nodes: float
-    session: float
-    process: float | None
+    Attributes
+    ----------
+    sampling, all_nodes : float or None
+        The real scheduler's seconds as it comes, and when it examines every node.
+    session, process : float or None
+        Ours, in seconds.
+    peak : float or None
+        Ours, in megabytes.
+
+    """
+
+    sampling: float | None = None
+    all_nodes: float | None = None
+    session: float | None = None
+    process: float | None = None
+    peak: float | None = None
 
 
 GOALS = {
     "big1k": Goal(4.2, 8.8, 0.06, 0.4),
-    "big5k": Goal(4.2, 22.9, 0.1, 1.0),
+    "big5k": Goal(4.2, 22.9, 0.1, 1.0, 300),
     "bigfull1k": Goal(4.7, 10.8, 0.2, 0.8),
     "openb-burst-qos": Goal(32.5, 45.3, 0.4, 1.0),
     "openb-burst-hier-capacity-gpuspec33": Goal(36.2, 47.9, 0.5, 1.2),
-    "mixed": Goal(0.006, 0.006, 0.003, None),
+    "mixed": Goal(0.006, 0.006, 0.003),
+    "supported": Goal(process=3.0),
+    "beyond": Goal(process=12.0, peak=4_000),
 }
 GENERATED = {
     "supported": Size(nodes=5_000, pods=150_000, queues=500, levels=3, pending=10_000),
@@ -58,25 +71,19 @@ GENERATED = {
 }
 
 
-@dataclass
-class Measured:
-    """What the fastest of several runs took.
+class Simulated(NamedTuple):
+    """What the results of one run tell.
 
     Attributes
     ----------
-    session, process, cpu : float
-        Seconds; `session` is the sum over the file's scenarios.
-    peak : float
-        Megabytes.
+    session : float
+        Seconds, the sum over all scenarios.
     operations : int
         Placements and evictions decided.
 
     """
 
     session: float
-    process: float
-    cpu: float
-    peak: float
     operations: int
     scenarios: int
 
@@ -87,80 +94,63 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=3, help="runs of each, of which the fastest counts")
     parser.add_argument("--only", nargs="*", help="names of scenarios; default: all that are found")
     parser.add_argument("--no-growth", action="store_true", help="leave the growth curves out")
-    parser.add_argument("--beyond", action="store_true", help="20,000 nodes and 500,000 pods too")
+    parser.add_argument("--no-beyond", action="store_true", help="leave 20,000 nodes and 500,000 pods out")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        print_recorded(Path(folder), options.runs, options.only)
-        print_generated(Path(folder), options.runs, options.only, beyond=options.beyond)
-        return 0 if options.no_growth else print_growth(Path(folder), options.runs)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        runner = Runner(folder / "compiled", options.runs)
+        print_recorded(runner, folder, options.only)
+        print_generated(runner, folder, options.only, beyond=not options.no_beyond)
+        if not options.only or "variants" in options.only:
+            print_variants(runner)
+        return 0 if options.no_growth else print_growth(runner, folder)
 
 
-# one file, one process
+# measurements
 
 
-def measure(path: Path, runs: int, *, explain: bool) -> Measured:
-    """Simulate a file's scenarios in a new process, several times."""
-    command = [
-        "-m",
-        "scheduler_core",
-        "simulate",
-        "--timing",
-        *([] if explain else ["--no-explain"]),
-        str(path),
-    ]
-    return min((_run(command) for _ in range(runs)), key=lambda measured: measured.cpu)
+def simulate(runner: Runner, path: Path, *, explain: bool) -> tuple[Run, Simulated]:
+    """Simulate a file's scenarios.
+
+    The sessions' own seconds are the clock's; they are scaled by the processor's part in the whole run.
+    """
+    switches = ["--timing", *([] if explain else ["--no-explain"])]
+    run, told = runner.fastest(["-m", "scheduler_core", "simulate", *switches, str(path)], _simulated)
+    return run, told._replace(session=told.session * min(1.0, run.cpu / run.wall))
 
 
-def _run(command: Sequence[str]) -> Measured:
-    with tempfile.TemporaryFile() as out:
-        started = perf_counter()
-        child = subprocess.Popen([sys.executable, *command], cwd=ROOT, stdout=out)
-        _, status, used = os.wait4(child.pid, 0)
-        process = perf_counter() - started
-        child.returncode = os.waitstatus_to_exitcode(status)
-        if child.returncode > 1:
-            raise SystemExit(f"{' '.join(command)} ended with status {child.returncode}")
-        out.seek(0)
-        results = [json.loads(line) for line in out]
-    cycles = [cycle for result in results for cycle in result["cycles"]]
-    return Measured(
-        session=sum(cycle["timing"]["session_ms"] for cycle in cycles) / 1000,
-        process=process,
-        cpu=used.ru_utime + used.ru_stime,
-        peak=used.ru_maxrss / 1024,
-        operations=sum(entry["op"] in OPERATIONS for cycle in cycles for entry in cycle["decisions"]),
-        scenarios=len(results),
-    )
+def _simulated(out: IO[bytes]) -> Simulated:
+    session, operations, scenarios = 0.0, 0, 0
+    for line in out:
+        scenarios += 1
+        for cycle in json.loads(line)["cycles"]:
+            session += cycle["timing"]["session_ms"] / 1000
+            operations += sum(entry["op"] in OPERATIONS for entry in cycle["decisions"])
+    return Simulated(session, operations, scenarios)
 
 
-def floor_of(path: Path, runs: int) -> float:
+def floor_of(runner: Runner, path: Path) -> float:
     """Return the seconds of starting, reading the file and looking at every object once."""
-    times = []
-    for _ in range(runs):
-        started = perf_counter()
-        subprocess.run(
-            [sys.executable, "-m", "benchmarks.floor", str(path)], cwd=ROOT, capture_output=True, check=True
-        )
-        times.append(perf_counter() - started)
-    return min(times)
+    run, _ = runner.fastest(["-m", "benchmarks.floor", str(path)], IO.read)
+    return run.cpu
 
 
 # tables
 
 
 HEAD = (
-    "scenario | session s | explained | process s | explained | cpu s | floor s | peak MB | decided/s | "
-    "real s | real, all nodes s | times faster"
+    "scenario | session s | explained | process s | explained | clock s | floor s | peak MB | decided/s | "
+    "real s | times faster | real, all nodes s | times faster"
 )
 
 
-def print_recorded(folder: Path, runs: int, only: Sequence[str] | None) -> None:
+def print_recorded(runner: Runner, folder: Path, only: Sequence[str] | None) -> None:
     """Print the recorded scenarios that are at hand beside the real scheduler's seconds."""
-    print(f"Recorded scenarios (fastest of {runs}; times faster: session against all nodes)\n")
+    print(f"Recorded scenarios (fastest of {runner.runs}; times faster: the session)\n")
     _print_head(HEAD)
     for name, path in recorded():
         if not only or name in only:
-            print_row(name, written(path, folder / f"{name}.jsonl"), runs)
+            print_row(runner, name, written(path, folder / f"{name}.jsonl"))
 
 
 def recorded() -> Iterator[tuple[str, Path]]:
@@ -174,57 +164,72 @@ def written(recording: Path, path: Path) -> Path:
     """Write the scenarios of a recording without their answers, one per line."""
     with gzip.open(recording, "rb") as lines, path.open("w") as out:
         for line in lines:
-            out.write(
-                json.dumps(manifests.resolve(json.loads(line)["scenario"]), separators=(",", ":")) + "\n"
-            )
+            scenario = manifests.resolve(json.loads(line)["scenario"])
+            out.write(json.dumps(scenario, separators=(",", ":")) + "\n")
     return path
 
 
-def print_row(name: str, path: Path, runs: int) -> None:
+def print_row(runner: Runner, name: str, path: Path) -> None:
     """Measure one file with explanations off and on, and print its line."""
-    plain, explained = (measure(path, runs, explain=explain) for explain in (False, True))
-    goal = GOALS.get(name)
+    run, plain = simulate(runner, path, explain=False)
+    explained_run, explained = simulate(runner, path, explain=True)
+    goal = GOALS.get(name, Goal())
     each = 1 / plain.scenarios
-    floor = floor_of(path, runs) if plain.scenarios == 1 else float("nan")
     cells = [
         name,
-        _against(plain.session * each, goal.session if goal else None),
+        _against(plain.session * each, goal.session),
         _seconds(explained.session * each),
-        _against(plain.process, goal.process if goal else None),
-        _seconds(explained.process),
-        _seconds(plain.cpu),
-        _seconds(floor),
-        f"{plain.peak:.0f}",
+        _against(run.cpu, goal.process),
+        _seconds(explained_run.cpu),
+        _seconds(run.wall),
+        _seconds(floor_of(runner, path)) if plain.scenarios == 1 else "",
+        f"{run.peak:,.0f}" + (f" (of {goal.peak:,.0f})" if goal.peak else ""),
         f"{plain.operations / plain.session:,.0f}",
-        f"{goal.sampling:g}" if goal else "",
-        f"{goal.all_nodes:g}" if goal else "",
-        f"{goal.all_nodes / (plain.session * each):.0f}" if goal else "",
+        *_ratio(goal.sampling, plain.session * each),
+        *_ratio(goal.all_nodes, plain.session * each),
     ]
     print(" | ".join(cells), flush=True)
 
 
-def print_generated(folder: Path, runs: int, only: Sequence[str] | None, *, beyond: bool) -> None:
+def _ratio(real: float | None, session: float) -> list[str]:
+    return ["", ""] if real is None else [f"{real:g}", f"{real / session:.1f}"]
+
+
+def print_generated(runner: Runner, folder: Path, only: Sequence[str] | None, *, beyond: bool) -> None:
     """Print generated clusters as large as Kubernetes supports, and larger."""
     print("\nGenerated clusters\n")
     _print_head(HEAD)
     for name, size in GENERATED.items():
-        if (only and name not in only) or (name == "beyond" and not beyond):
-            continue
-        print_row(name, _generate(size, folder), min(runs, 2))
+        if (not only or name in only) and (beyond or name != "beyond"):
+            print_row(runner, name, _generate(size, folder))
 
 
-def print_growth(folder: Path, runs: int) -> int:
+def print_variants(runner: Runner) -> None:
+    """Print what many variants of one cluster of a hundred nodes take."""
+    run, told = runner.fastest(["-m", "benchmarks.variants", str(VARIANTS)], _loaded)
+    print(f"\nVariants of a cluster of 100 nodes, read once: {VARIANTS:,} in {told['seconds']:.1f} s (of 10)")
+    print(f"From scratch each would take {1000 * told['from_scratch']:.1f} ms; peak {run.peak:.0f} MB")
+
+
+def _loaded(out: IO[bytes]) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads(out.read())
+    return loaded
+
+
+def print_growth(runner: Runner, folder: Path) -> int:
     """Print the processor's seconds while one size is doubled at a time; 1 when one grows too steeply."""
-    print(
-        f"\nGrowth from {Size()} (cpu s of the whole process; the exponent is fitted over the last three)\n"
-    )
-    _print_head(" | ".join(["doubled", *(f"x {2**step}" for step in range(DOUBLINGS + 1)), "exponent"]))
+    start, _ = runner.fastest(["-c", "import scheduler_core.__main__"], IO.read)
+    print(f"\nGrowth from {Size()}, seconds of the whole process less {start.cpu:.2f} for its start")
+    print(f"(the exponent is fitted over the last {FITTED} points)\n")
+    factors = [2**step for step in range(DOUBLINGS + 1)]
+    _print_head(" | ".join(["doubled", *(f"x {factor}" for factor in factors), "exponent"]))
     steep = False
     for dimension in DIMENSIONS:
-        factors = [2**step for step in range(DOUBLINGS + 1)]
-        sizes = [Size().grown(dimension, factor) for factor in factors]
-        times = [measure(_generate(size, folder), runs, explain=False).cpu for size in sizes]
-        exponent = float(np.polyfit(np.log(factors[-3:]), np.log(times[-3:]), 1)[0])
+        times = []
+        for factor in factors:
+            run, _ = simulate(runner, _generate(Size().grown(dimension, factor), folder), explain=False)
+            times.append(run.cpu - start.cpu)
+        exponent = float(np.polyfit(np.log(factors[-FITTED:]), np.log(times[-FITTED:]), 1)[0])
         steep = steep or exponent > HIGHEST_EXPONENT
         print(" | ".join([dimension, *map(_seconds, times), f"{exponent:.2f}"]), flush=True)
     return int(steep)
@@ -247,7 +252,7 @@ def _against(seconds: float, goal: float | None) -> str:
 
 
 def _seconds(seconds: float) -> str:
-    return "" if np.isnan(seconds) else f"{seconds:.4f}" if seconds < 0.1 else f"{seconds:.2f}"
+    return f"{seconds:.4f}" if seconds < 0.1 else f"{seconds:.2f}"
 
 
 if __name__ == "__main__":

@@ -10,8 +10,9 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
-from io import BufferedReader
+from io import BufferedIOBase
 from itertools import chain
 from pathlib import Path
 from types import ModuleType
@@ -25,6 +26,8 @@ from scheduler_core.parity import first_difference, first_message_difference, un
 WRAPPED = b'{"scenario":'
 COLLECTED_AFTER = 20_000
 """Pods that were simulated, a hundred counted for each scenario."""
+RARELY = (100_000, 20, 100)
+"""After how many new objects the garbage collector looks at the young ones."""
 
 
 class Entry(NamedTuple):
@@ -82,29 +85,47 @@ def main(arguments: list[str] | None = None) -> int:
 def entries(name: str, *, with_recorded: bool = True) -> Iterator[Entry]:
     """Yield the scenarios of a file (.json, .jsonl, .yaml, each optionally .gz; - for standard input).
 
-    Lines are read one at a time. Without `with_recorded` what a line holds behind its scenario is not parsed.
+    Lines are read one at a time, and no text is kept while its scenario is in use. Without `with_recorded`
+    what a line holds behind its scenario is not parsed.
     """
     with open(0, "rb", closefd=False) if name == "-" else Path(name).open("rb") as raw:
         packed = raw.peek(2)[:2] == b"\x1f\x8b"
-        stream = BufferedReader(gzip.GzipFile(fileobj=raw)) if packed else raw
+        stream: BufferedIOBase = gzip.GzipFile(fileobj=raw) if packed else raw
         plain_name = name.removesuffix(".gz")
         if plain_name.endswith((".yaml", ".yml")):
             yield _read_carefully(name, stream.read())
             return
-        first = stream.readline()
-        if not _is_lines(first, plain_name):
-            yield _read_quickly(name, first + stream.read(), with_recorded=with_recorded)
-            return
-        for line in chain([first], stream):
-            if line.strip():
-                yield _read_quickly(name, line, with_recorded=with_recorded)
+        texts = _texts(stream, plain_name)
+        while (entry := _next_entry(name, texts, with_recorded=with_recorded)) is not None:
+            yield entry
+            del entry
+
+
+def _texts(stream: BufferedIOBase, name: str) -> Iterator[bytes]:
+    """Yield the text of each scenario."""
+    if name.endswith(".jsonl"):
+        return iter(stream.readline, b"")
+    if name != "-":
+        return iter(stream.read, b"")
+    first = stream.readline()
+    if first.startswith(b"{") and first.rstrip().endswith(b"}"):
+        return chain([first], iter(stream.readline, b""))
+    return iter([first + stream.read()])
+
+
+def _next_entry(name: str, texts: Iterator[bytes], *, with_recorded: bool) -> Entry | None:
+    for text in texts:
+        if text.strip():
+            return _read_quickly(name, text, with_recorded=with_recorded)
+    return None
 
 
 def _read_quickly(name: str, line: bytes, *, with_recorded: bool) -> Entry:
     """Parse a scenario in JSON; one that is not what it should be is read again to say where."""
     started = _milliseconds()
     try:
-        loaded = _loaded(line, with_recorded=with_recorded)
+        with no_collector():
+            loaded = _loaded(line, with_recorded=with_recorded)
         scenario = _with_structured_conf(loaded.get("scenario", loaded))
     except (ValueError, AttributeError, TypeError, RecursionError):
         return _read_carefully(name, line)
@@ -144,38 +165,35 @@ def _manifests() -> ModuleType:
     return import_module("manifests")
 
 
-def _is_lines(first: bytes, name: str) -> bool:
-    if name.endswith(".jsonl"):
-        return True
-    first = first.strip()
-    return name == "-" and first.startswith(b"{") and first.endswith(b"}")
+@contextmanager
+def no_collector() -> Iterator[None]:
+    """Switch the garbage collector off: it would walk a growing tree of objects again and again.
 
-
-class Collector:
-    """The garbage collector, off: it would walk the growing trees of objects again and again.
-
-    What a session leaves behind refers to itself, so it has to be collected now and then.
+    What is there at the end is not looked at until `Leftovers` are next.
     """
-
-    def __init__(self) -> None:
-        self._left = 0
-
-    def __enter__(self) -> Collector:
-        gc.disable()
+    gc.disable()
+    try:
+        yield
+    finally:
         gc.freeze()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        gc.unfreeze()
         gc.enable()
 
-    def after(self, scenario: Any) -> None:
-        """Collect when much was simulated since the last time."""
+
+class Leftovers:
+    """What simulated scenarios left behind: sessions refer to themselves, so nobody frees them at once."""
+
+    def __init__(self) -> None:
+        gc.set_threshold(*RARELY)
+        self._pods = 0
+
+    def add(self, scenario: Any) -> None:
+        """Collect what was left, when it is much."""
+        gc.unfreeze()
         pods = scenario.get("pods") if isinstance(scenario, dict) else None
-        self._left += 100 + (len(pods) if isinstance(pods, (list, dict)) else 0)
-        if self._left > COLLECTED_AFTER:
+        self._pods += 100 + (len(pods) if isinstance(pods, (list, dict)) else 0)
+        if self._pods > COLLECTED_AFTER:
             gc.collect()
-            self._left = 0
+            self._pods = 0
 
 
 def print_results(options: argparse.Namespace) -> int:
@@ -187,14 +205,17 @@ def print_results(options: argparse.Namespace) -> int:
         timer=_milliseconds if options.timing else None,
         extender=_extender(options.extender_host) if options.extender_host else None,
     )
-    with Collector() as collector:
-        for entry in chain.from_iterable(entries(name, with_recorded=False) for name in options.scenarios):
-            result = _refused(entry) if entry.fault else simulate_document(entry.scenario, how)
-            if options.timing:
-                result["load_ms"] = entry.load_ms
-            sys.stdout.buffer.write(encode(result))
-            status = status or int("error" in result)
-            collector.after(entry.scenario)
+    leftovers = Leftovers()
+    for entry in chain.from_iterable(entries(name, with_recorded=False) for name in options.scenarios):
+        result = _refused(entry) if entry.fault else simulate_document(entry.scenario, how)
+        if options.timing:
+            result["load_ms"] = entry.load_ms
+        sys.stdout.buffer.write(encode(result))
+        status = status or int("error" in result)
+        scenario = entry.scenario
+        del entry, result
+        leftovers.add(scenario)
+        del scenario
     return status
 
 
@@ -300,13 +321,13 @@ def unmodelled_plugins(scenario: dict[str, Any]) -> list[str]:
 def print_parity(options: argparse.Namespace) -> int:
     """Print, per file, how many scenarios are equal to the recorded answers; 1 when any is not."""
     status = 0
+    leftovers = Leftovers()
     for name in options.files:
         tally = Tally()
-        with Collector() as collector:
-            for entry in entries(name):
-                if entry.recorded is not None:
-                    tally.add(entry)
-                    collector.after(entry.scenario)
+        for entry in entries(name):
+            if entry.recorded is not None:
+                tally.add(entry)
+            leftovers.add(entry.scenario)
         for told in tally.told[: options.failures]:
             print(f"  {told}")
         print(f"{Path(name).name}: {tally.line()}", flush=True)

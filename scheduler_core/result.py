@@ -22,6 +22,7 @@ from scheduler_core.resource import CPU, MEMORY, Resource
 from scheduler_core.trace import ROLLED_BACK
 
 _EXACT = 2.0**53
+_PLAIN = frozenset({str, int, bool, type(None)})
 _ALWAYS = frozenset({CPU, MEMORY})
 _STATE_KEYS = ("queue_plugin", "queues", "total_resource", "drf_jobs", "hdrf_tree", "overcommit")
 
@@ -38,11 +39,14 @@ def amounts(resource: Resource) -> dict[str, float]:
 
 def plain(value: Any) -> Any:
     """Return the same data with every resource vector as a map and every number in its shortest form."""
-    if isinstance(value, Resource):
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if kind is Resource:
         return amounts(value)
     if isinstance(value, float):
         return number(value)
-    if isinstance(value, Mapping):
+    if kind is dict or isinstance(value, Mapping):
         return {name: plain(entry) for name, entry in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(entry) for entry in value]

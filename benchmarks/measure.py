@@ -1,0 +1,78 @@
+"""What does one run of a program take? A process of its own, as an installed program runs.
+
+Python's own compilation of the modules is kept apart in a folder, so that the first run pays for it and the
+measured ones do not, whatever the environment says about writing bytecode.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryFile
+from time import perf_counter
+from typing import IO, NamedTuple, TypeVar
+
+ROOT = Path(__file__).resolve().parent.parent
+Told = TypeVar("Told")
+
+
+class Run(NamedTuple):
+    """What one process took.
+
+    Attributes
+    ----------
+    wall, cpu : float
+        Seconds of the clock and of the processor.
+    peak : float
+        Megabytes.
+
+    """
+
+    wall: float
+    cpu: float
+    peak: float
+
+
+class Runner:
+    """Starts programs of this project, one at a time.
+
+    Parameters
+    ----------
+    compiled : Path
+        The folder of the compiled modules.
+    runs : int
+        How often each is run; the one with the fewest seconds of the processor counts.
+
+    """
+
+    def __init__(self, compiled: Path, runs: int) -> None:
+        self.runs = runs
+        self._environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(compiled)}
+        self._environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        self._run(["-c", "import benchmarks.floor, benchmarks.variants, scheduler_core.__main__"], _nothing)
+
+    def fastest(self, arguments: Sequence[str], read: Callable[[IO[bytes]], Told]) -> tuple[Run, Told]:
+        """Return the fastest of several runs and what `read` makes of its output."""
+        return min((self._run(arguments, read) for _ in range(self.runs)), key=lambda run: run[0].cpu)
+
+    def _run(self, arguments: Sequence[str], read: Callable[[IO[bytes]], Told]) -> tuple[Run, Told]:
+        with TemporaryFile() as out:
+            started = perf_counter()
+            child = subprocess.Popen(
+                [sys.executable, *arguments], cwd=ROOT, stdout=out, env=self._environment
+            )
+            _, status, used = os.wait4(child.pid, 0)
+            wall = perf_counter() - started
+            child.returncode = os.waitstatus_to_exitcode(status)
+            if child.returncode:
+                raise SystemExit(f"{' '.join(arguments)} ended with status {child.returncode}")
+            out.seek(0)
+            told = read(out)
+        return Run(wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024), told
+
+
+def _nothing(_out: IO[bytes]) -> None:
+    return None
