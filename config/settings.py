@@ -238,6 +238,7 @@ SPECTACULAR_SETTINGS: dict[str, object] = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_NAME_OVERRIDES": {
+        "RoleEnum": "planner.models.workspace.Role",
         "RunState": "planner.models.run.Run.State",
         "DecisionState": "planner.models.outcome.DecisionState",
     },

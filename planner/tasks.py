@@ -16,7 +16,9 @@ from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from planner.models import Run, Scenario
+from planner.engine.bundle import About
+from planner.models import Run, Scenario, Workspace
+from planner.services.bundles import bundle_import
 from planner.services.execution import run_execute, worker_name
 from planner.services.recovery import is_any_forgotten, runs_recover
 from planner.services.runs import run_create
@@ -36,6 +38,13 @@ def submit_run(
     run = run_create(scenario=scenario, options=options, user=user)
     transaction.on_commit(lambda: kick(run.pk))
     return run
+
+
+def submit_bundle(*, content: bytes, workspace: Workspace, user: User) -> tuple[Run, About]:
+    """Import a run's bundle and repeat the run; return it with what the bundle tells about it."""
+    run, about = bundle_import(content=content, workspace=workspace, user=user)
+    transaction.on_commit(lambda: kick(run.pk))
+    return run, about
 
 
 def kick(run_id: UUID) -> None:

@@ -1,9 +1,23 @@
 """Which address leads to which page or call?"""
 
-from django.contrib.auth.views import LoginView, LogoutView
+from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 
-from planner.views import account, compare, explain, home, imports, queues, runs, scenarios, status
+from planner.views import (
+    account,
+    compare,
+    explain,
+    home,
+    imports,
+    invitations,
+    login,
+    members,
+    queues,
+    runs,
+    scenarios,
+    sharing,
+    status,
+)
 
 pages = [
     path("", home.home, name="home"),
@@ -29,16 +43,28 @@ pages = [
     path("runs/<uuid:run_id>/victims/<int:order>/", explain.victim, name="run-victim"),
     path("runs/<uuid:run_id>/flow/", explain.lost, name="run-flow"),
     path("runs/<uuid:run_id>/steps/<int:seq>/", explain.step, name="run-step"),
+    path("runs/<uuid:run_id>/share/", sharing.share, name="share"),
+    path("runs/<uuid:run_id>/links/", sharing.link_add, name="link-add"),
+    path("runs/<uuid:run_id>/links/<uuid:link_id>/", sharing.link_remove, name="link-remove"),
+    path("shared/<uuid:link_id>/", sharing.shared, name="shared"),
     path("status/", status.show, name="status"),
     path("compare/", compare.compare, name="compare"),
     path("account/", account.account, name="account"),
     path("account/tokens/", account.token_create, name="token-create"),
-    path("account/tokens/<str:token_key>/", account.token_revoke, name="token-revoke"),
+    path("account/tokens/<str:token_key>/", account.token_drop, name="token-revoke"),
+    path("workspaces/<uuid:workspace_id>/members/", members.members, name="members"),
+    path("workspaces/<uuid:workspace_id>/members/<str:username>/", members.member, name="member"),
+    path("workspaces/<uuid:workspace_id>/invitations/", members.invite, name="invite"),
+    path(
+        "workspaces/<uuid:workspace_id>/invitations/<uuid:invitation_id>/", members.uninvite, name="uninvite"
+    ),
+    path("workspaces/<uuid:workspace_id>/history/", members.history, name="history"),
+    path("invitations/<str:secret>/", invitations.invitation, name="invitation"),
 ]
 
 urlpatterns = [
     path("", include((pages, "planner"))),
-    path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("login/", login.Login.as_view(), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("api/v1/", include("planner.api.urls")),
 ]

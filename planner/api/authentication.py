@@ -4,6 +4,8 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from knox.auth import TokenAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
+from planner.services.tokens import token_used
+
 
 class ApiToken(TokenAuthentication):
     """Accept ``Authorization: Token …``."""
@@ -12,7 +14,9 @@ class ApiToken(TokenAuthentication):
         """Return who holds `token`; bytes that are no text are a wrong token, not a fault of ours."""
         if not token.isascii():
             raise AuthenticationFailed("Invalid token.")
-        return super().authenticate_credentials(token)
+        user, known = super().authenticate_credentials(token)
+        user.token_scope = token_used(token=known)
+        return user, known
 
 
 class ApiTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

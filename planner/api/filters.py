@@ -12,13 +12,17 @@ from rest_framework.views import APIView
 
 from planner.models import (
     Decision,
+    Event,
+    Invitation,
     JobOutcome,
     Membership,
+    PublicLink,
     Queue,
     QueueOutcome,
     Run,
     Scenario,
     Snapshot,
+    TokenDetails,
     Victim,
 )
 
@@ -69,6 +73,49 @@ class MemberFilter(django_filters.FilterSet):
     class Meta:
         model = Membership
         fields = ["role"]
+
+
+class TokenFilter(django_filters.FilterSet):
+    """Tokens of the caller."""
+
+    name = django_filters.CharFilter(lookup_expr="icontains")
+    ordering = _order(("token__created", "created"), ("token__expiry", "expires"), "last_used", "name")
+
+    class Meta:
+        model = TokenDetails
+        fields = ["scope"]
+
+
+class InvitationFilter(django_filters.FilterSet):
+    """Open invitations of a workspace."""
+
+    ordering = _order("created", "expires")
+
+    class Meta:
+        model = Invitation
+        fields = ["role"]
+
+
+class EventFilter(django_filters.FilterSet):
+    """What happened to members, tokens, invitations and links."""
+
+    subject = django_filters.CharFilter(lookup_expr="icontains")
+    since = django_filters.IsoDateTimeFilter(field_name="created", lookup_expr="gte")
+    ordering = _order("created", "actor", "subject")
+
+    class Meta:
+        model = Event
+        fields = ["actor", "kind", "action"]
+
+
+class LinkFilter(django_filters.FilterSet):
+    """Public links of a run."""
+
+    ordering = _order("created")
+
+    class Meta:
+        model = PublicLink
+        fields: list[str] = []
 
 
 class SnapshotFilter(django_filters.FilterSet):

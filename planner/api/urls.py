@@ -4,12 +4,14 @@ from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView
 
 from planner.api.views import (
+    accounts,
     comparisons,
     docs,
     explain,
     queues,
     runs,
     scenarios,
+    sharing,
     snapshots,
     status,
     workspaces,
@@ -28,6 +30,17 @@ urlpatterns = [
         workspaces.MemberDetail.as_view(),
         name="member",
     ),
+    path(
+        "workspaces/<uuid:workspace_id>/invitations/", accounts.InvitationList.as_view(), name="invitations"
+    ),
+    path(
+        "workspaces/<uuid:workspace_id>/invitations/<uuid:invitation_id>/",
+        accounts.InvitationDetail.as_view(),
+        name="invitation",
+    ),
+    path("workspaces/<uuid:workspace_id>/history/", accounts.History.as_view(), name="history"),
+    path("tokens/", accounts.TokenList.as_view(), name="tokens"),
+    path("tokens/<str:token_key>/", accounts.TokenDetail.as_view(), name="token"),
     path("snapshots/", snapshots.SnapshotList.as_view(), name="snapshots"),
     path("snapshots/<uuid:snapshot_id>/", snapshots.SnapshotDetail.as_view(), name="snapshot"),
     path("scenarios/", scenarios.ScenarioList.as_view(), name="scenarios"),
@@ -72,6 +85,10 @@ urlpatterns = [
     path("runs/<uuid:run_id>/explain/flow/", explain.ExplainFlow.as_view(), name="explain-flow"),
     path("runs/<uuid:run_id>/explain/steps/<int:seq>/", explain.ExplainStep.as_view(), name="explain-step"),
     path("status/", status.StatusDetail.as_view(), name="status"),
+    path("runs/<uuid:run_id>/links/", sharing.LinkList.as_view(), name="run-links"),
+    path("runs/<uuid:run_id>/links/<uuid:link_id>/", sharing.LinkDetail.as_view(), name="run-link"),
+    path("runs/<uuid:run_id>/bundle/", sharing.RunBundle.as_view(), name="run-bundle"),
+    path("bundles/", sharing.Bundles.as_view(), name="bundles"),
     path("comparisons/", comparisons.Comparisons.as_view(), name="comparisons"),
     re_path("", Nowhere.as_view(), name="nowhere"),
 ]

@@ -2,13 +2,13 @@
 
 import secrets
 
-from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.db import transaction
-from knox.models import AuthToken
 
 from planner.models import Role
 from planner.selectors.workspaces import default_workspace
 from planner.services.members import member_set
+from planner.services.tokens import token_make
 
 ADMIN = "admin"
 
@@ -19,17 +19,16 @@ def admin_create() -> str | None:
 
     None when somebody has an account already.
     """
-    accounts = get_user_model()._default_manager
-    if accounts.exists():
+    if User.objects.exists():
         return None
     password = secrets.token_urlsafe(12)
-    get_user_model().objects.create_superuser(ADMIN, password=password)
+    User.objects.create_superuser(ADMIN, password=password)
     member_set(workspace=default_workspace(), username=ADMIN, role=Role.ADMIN)
     return password
 
 
 def token_create(*, username: str) -> str:
     """Return a new API token of an account; it is kept as a hash only. Raises User.DoesNotExist."""
-    user = get_user_model().objects.get_by_natural_key(username)
-    _, token = AuthToken.objects.create(user=user)
-    return str(token)
+    user = User.objects.get_by_natural_key(username)
+    _, token = token_make(user=user, name="manage.py token")
+    return token

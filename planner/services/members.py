@@ -1,12 +1,15 @@
 """May this account do that, and who decides so?"""
 
+from typing import Unpack
+
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from planner.models import Membership, Role, Workspace
+from planner.models import Event, Membership, Role, Workspace
 from planner.rows import Problem
 from planner.selectors.workspaces import role_of, workspace_for_new
 from planner.services.errors import Invalid, RoleTooLow
+from planner.services.events import Told, event_note
 
 
 def role_require(*, user: User | None, workspace: Workspace, needed: Role = Role.EDITOR) -> None:
@@ -35,17 +38,31 @@ def member_set(*, workspace: Workspace, username: str, role: Role, user: User | 
         raise Invalid([_refusal("member.unknown", f"There is no account {username!r}.", username)])
     if role != Role.ADMIN:
         _keep_an_admin(workspace, username)
+    before = workspace.memberships.filter(user=account).values_list("role", flat=True).first() or ""
     member, _ = Membership.objects.update_or_create(
         workspace=workspace, user=account, defaults={"role": role}
     )
+    if before != role:
+        _note(workspace, user, "changed" if before else "made", username, before=before, after=role)
     return member
+
+
+@transaction.atomic
+def member_join(*, workspace: Workspace, account: User, role: Role) -> None:
+    """Make an invited account a member; a role that covers the offered one stays."""
+    before = role_of(account, workspace)
+    if before is None or not before.covers(role):
+        Membership.objects.update_or_create(workspace=workspace, user=account, defaults={"role": role})
+        _note(workspace, account, "made", account.get_username(), before=before or "", after=role)
 
 
 @transaction.atomic
 def member_remove(*, membership: Membership, user: User | None = None) -> None:
     """Take an account out of a workspace; the last admin stays."""
-    role_require(user=user, workspace=membership.workspace, needed=Role.ADMIN)
-    _keep_an_admin(membership.workspace, membership.user.get_username())
+    workspace, username = membership.workspace, membership.user.get_username()
+    role_require(user=user, workspace=workspace, needed=Role.ADMIN)
+    _keep_an_admin(workspace, username)
+    _note(workspace, user, "removed", username, before=membership.role)
     membership.delete()
 
 
@@ -55,6 +72,12 @@ def _keep_an_admin(workspace: Workspace, username: str) -> None:
     admins = list(workspace.memberships.filter(role=Role.ADMIN).values_list("user__username", flat=True))
     if admins == [username]:
         raise Invalid([_refusal("member.last_admin", "A workspace keeps at least one admin.", username)])
+
+
+def _note(workspace: Workspace, user: User | None, action: str, username: str, **told: Unpack[Told]) -> None:
+    event_note(
+        workspace=workspace, user=user, kind=Event.Kind.MEMBER, action=action, subject=username, **told
+    )
 
 
 def _refusal(rule: str, message: str, username: str) -> Problem:

@@ -43,17 +43,24 @@ def run_create(
         options=asked,
         overlay=state.objects,
     )
-    content = Blob.of(frozen)
-    with transaction.atomic():
-        return Run.objects.create(
-            workspace=present.workspace,
-            scenario=present,
-            scenario_revision=present.revision,
-            owner=user,
-            options=asked,
-            input=content.keep(),
-            kicked_at=timezone.now(),
-        )
+    return run_queue(scenario=present, content=Blob.of(frozen), options=asked, user=user)
+
+
+@transaction.atomic
+def run_queue(
+    *, scenario: Scenario, content: Blob, options: Mapping[str, Any], user: User | None = None
+) -> Run:
+    """Queue a run over an input that is frozen already."""
+    role_require(user=user, workspace=scenario.workspace)
+    return Run.objects.create(
+        workspace=scenario.workspace,
+        scenario=scenario,
+        scenario_revision=scenario.revision,
+        owner=user,
+        options=dict(options),
+        input=content.keep(),
+        kicked_at=timezone.now(),
+    )
 
 
 def run_cancel(*, run: Run, user: User | None = None) -> Run:

@@ -1,15 +1,19 @@
-"""Which tokens let scripts work in my name?"""
+"""Which tokens let scripts work in my name, and where am I a member?"""
 
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
-from knox.models import AuthToken
 
-from planner.selectors.workspaces import memberships
+from planner.models import Role
+from planner.selectors.workspaces import memberships, tokens
+from planner.services.tokens import LONGEST_DAYS, token_make, token_revoke
 from planner.views.pages import caller
+
+DAYS = (7, 30, 90, 365)
+SCOPES = ((Role.VIEWER, "read"), (Role.EDITOR, "read and edit"), (Role.ADMIN, "everything that you may"))
 
 
 @login_required
@@ -23,21 +27,32 @@ def account(request: HttpRequest) -> HttpResponse:
 @require_POST
 def token_create(request: HttpRequest) -> HttpResponse:
     """Make a token and show it, this once."""
-    _, token = AuthToken.objects.create(user=request.user)
-    return render(request, "planner/account.html", {**_context(request), "new": token})
+    days = request.POST.get("days", "")
+    scope = request.POST.get("scope", "")
+    _, text = token_make(
+        user=caller(request),
+        name=request.POST.get("name", "").strip()[:100],
+        scope=Role(scope) if scope in Role.values else Role.VIEWER,
+        days=min(max(int(days), 1), LONGEST_DAYS) if days.isdecimal() else min(DAYS),
+    )
+    return render(request, "planner/account.html", {**_context(request), "new": text})
 
 
 @login_required
 @require_POST
-def token_revoke(request: HttpRequest, token_key: str) -> HttpResponse:
+def token_drop(request: HttpRequest, token_key: str) -> HttpResponse:
     """Take a token of the caller away."""
-    _tokens(request).filter(token_key=token_key).delete()
+    user = caller(request)
+    token_revoke(user=user, details=get_object_or_404(tokens(user), token__token_key=token_key))
     return redirect("planner:account")
 
 
 def _context(request: HttpRequest) -> dict[str, Any]:
-    return {"tokens": _tokens(request), "memberships": memberships(caller(request)), "place": "account"}
-
-
-def _tokens(request: HttpRequest):  # type: ignore[no-untyped-def]  # knox brings no types
-    return AuthToken.objects.filter(user=request.user).order_by("-created")
+    user = caller(request)
+    return {
+        "tokens": tokens(user),
+        "memberships": memberships(user),
+        "scopes": SCOPES,
+        "days": DAYS,
+        "place": "account",
+    }

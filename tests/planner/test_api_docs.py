@@ -13,6 +13,9 @@ NOT_LISTED = {"nowhere"}
 LISTS = {
     "workspaces/": filters.WorkspaceFilter,
     "workspaces/{id}/members/": filters.MemberFilter,
+    "workspaces/{id}/invitations/": filters.InvitationFilter,
+    "workspaces/{id}/history/": filters.EventFilter,
+    "tokens/": filters.TokenFilter,
     "snapshots/": filters.SnapshotFilter,
     "scenarios/": filters.ScenarioFilter,
     "scenarios/{id}/queues/": filters.QueueFilter,

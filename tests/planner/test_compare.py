@@ -43,7 +43,14 @@ def result(*, victims: list[str], nodes: dict[str, str], share: float) -> dict[s
         },
     ]  # fmt: skip
     snapshot = {"queues": queues}
-    cycle = {"cycle": 1, "at_open": snapshot, "at_end": snapshot, "decisions": steps, "podgroups": groups}
+    cycle = {
+        "cycle": 1,
+        "at_open": snapshot,
+        "at_end": snapshot,
+        "decisions": steps,
+        "podgroups": groups,
+        "nodes": [],
+    }
     return {"cycles": [cycle]}
 
 

@@ -31,7 +31,9 @@ class WorkspaceList(WorkspaceView, ListAPIView[Membership]):
         return memberships(self.user)
 
 
-class _OneWorkspace(WorkspaceView):
+class OneWorkspace(WorkspaceView):
+    """A call about one workspace of the caller."""
+
     def workspace(self) -> Workspace:
         """Return the workspace that the address names, or answer 404."""
         mine = memberships(self.user)
@@ -39,7 +41,7 @@ class _OneWorkspace(WorkspaceView):
 
 
 @extend_schema_view(get=extend_schema(responses=listed(MemberSerializer)))
-class MemberList(_OneWorkspace, ListAPIView[Membership]):
+class MemberList(OneWorkspace, ListAPIView[Membership]):
     """Who may see a workspace, by name."""
 
     queryset = Membership.objects.none()
@@ -51,7 +53,7 @@ class MemberList(_OneWorkspace, ListAPIView[Membership]):
         return members(self.workspace())
 
 
-class MemberDetail(_OneWorkspace):
+class MemberDetail(OneWorkspace):
     """One account in a workspace."""
 
     @extend_schema(

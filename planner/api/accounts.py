@@ -1,0 +1,96 @@
+"""What do scripts read and write about tokens, invitations, links and bundles?"""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from planner.api.serializers import RunSerializer
+from planner.models import Event, Invitation, PublicLink, Role, TokenDetails
+from planner.services.tokens import LONGEST_DAYS
+
+
+class TokenSerializer(serializers.ModelSerializer[TokenDetails]):
+    """An API token of the caller, without its text."""
+
+    id = serializers.CharField(source="token.token_key", read_only=True, help_text="How its text begins.")
+    created = serializers.DateTimeField(source="token.created", read_only=True)
+    expires = serializers.DateTimeField(source="token.expiry", allow_null=True, read_only=True)
+
+    class Meta:
+        model = TokenDetails
+        fields = ["id", "name", "scope", "created", "expires", "last_used"]
+        read_only_fields = ["name", "scope", "last_used"]
+
+
+class TokenMade(TokenSerializer):
+    """A new token with its text, which is told this once."""
+
+    text = serializers.CharField(read_only=True)
+
+    class Meta(TokenSerializer.Meta):
+        fields = [*TokenSerializer.Meta.fields, "text"]
+
+
+class TokenMake(serializers.Serializer[Any]):
+    """A token to make."""
+
+    name = serializers.CharField(max_length=100, allow_blank=True, default="")
+    scope = serializers.ChoiceField(choices=Role.choices)
+    days = serializers.IntegerField(min_value=1, max_value=LONGEST_DAYS, default=90)
+
+
+class InvitationSerializer(serializers.ModelSerializer[Invitation]):
+    """An invitation that nobody accepted yet, without its link."""
+
+    invited_by = serializers.CharField(source="invited_by.username", allow_null=True, default=None)
+
+    class Meta:
+        model = Invitation
+        fields = ["id", "role", "created", "expires", "invited_by"]
+        read_only_fields = ["role", "created", "expires"]
+
+
+class InvitationMade(InvitationSerializer):
+    """A new invitation with its link, which is told this once."""
+
+    address = serializers.CharField(read_only=True)
+
+    class Meta(InvitationSerializer.Meta):
+        fields = [*InvitationSerializer.Meta.fields, "address"]
+
+
+class EventSerializer(serializers.ModelSerializer[Event]):
+    """Who did what about members, tokens, invitations and public links."""
+
+    class Meta:
+        model = Event
+        fields = ["id", "created", "actor", "kind", "action", "subject", "before", "after"]
+
+
+class LinkSerializer(serializers.ModelSerializer[PublicLink]):
+    """An address under which anybody may read one run."""
+
+    made_by = serializers.CharField(source="made_by.username", allow_null=True, default=None)
+    address = serializers.SerializerMethodField()
+
+    class Meta:
+        model = PublicLink
+        fields = ["id", "created", "made_by", "address"]
+
+    def get_address(self, link: PublicLink) -> str:
+        """Return the page's address."""
+        return str(self.context["request"].build_absolute_uri(f"/shared/{link.pk}/"))
+
+
+class BundleFile(serializers.Serializer[Any]):
+    """A bundle to import."""
+
+    file = serializers.FileField()
+
+
+class BundleImported(serializers.Serializer[Any]):
+    """The run that repeats a bundle, and the result that it should come to."""
+
+    run = RunSerializer()
+    result_sha256 = serializers.CharField()
+    engine_version = serializers.CharField()

@@ -1,0 +1,129 @@
+"""How do scripts manage tokens and invitations, and read who did what?"""
+
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.urls import reverse
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import status
+from rest_framework.generics import ListAPIView, get_object_or_404
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
+from planner.api.accounts import (
+    EventSerializer,
+    InvitationMade,
+    InvitationSerializer,
+    TokenMade,
+    TokenMake,
+    TokenSerializer,
+)
+from planner.api.filters import EventFilter, InvitationFilter, TokenFilter
+from planner.api.schema import DRY_RUN, answers, listed
+from planner.api.serializers import RoleOnly
+from planner.api.views.workspaces import OneWorkspace
+from planner.models import Event, Invitation, Role, TokenDetails
+from planner.selectors.workspaces import events, open_invitations, scope_of, tokens
+from planner.services.invitations import invitation_make, invitation_revoke
+from planner.services.tokens import token_make, token_revoke
+
+
+@extend_schema_view(get=extend_schema(responses=listed(TokenSerializer)))
+class TokenList(WorkspaceView, ListAPIView[TokenDetails]):
+    """The caller's own tokens, newest first."""
+
+    queryset = TokenDetails.objects.none()
+    serializer_class = TokenSerializer
+    filterset_class = TokenFilter
+
+    def get_queryset(self) -> QuerySet[TokenDetails]:
+        """Return the caller's tokens."""
+        return tokens(self.user)
+
+    @extend_schema(
+        request=TokenMake,
+        responses=answers({201: TokenMade}, 400, 403, 422),
+        parameters=[DRY_RUN],
+        filters=False,
+    )
+    def post(self, request: Request) -> Response:
+        """Make a token; its text is told this once. A token makes none that may do more than itself."""
+        asked = TokenMake(data=request.data)
+        asked.is_valid(raise_exception=True)
+        wanted = asked.validated_data | {"scope": Role(asked.validated_data["scope"])}
+        with saved_unless_dry(request):
+            details, text = token_make(user=self.user, limit=scope_of(self.user), **wanted)
+        body = {**TokenSerializer(details).data, "text": None if is_dry(request) else text}
+        return made(request, body, status.HTTP_201_CREATED)
+
+
+class TokenDetail(WorkspaceView):
+    """One token of the caller."""
+
+    @extend_schema(responses=answers({204: None}, 404), parameters=[DRY_RUN])
+    def delete(self, request: Request, token_key: str) -> Response:
+        """Revoke a token, at once."""
+        details = get_object_or_404(tokens(self.user), token__token_key=token_key)
+        with saved_unless_dry(request):
+            token_revoke(user=self.user, details=details)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+@extend_schema_view(get=extend_schema(responses=listed(InvitationSerializer)))
+class InvitationList(OneWorkspace, ListAPIView[Invitation]):
+    """The open invitations of a workspace, newest first."""
+
+    queryset = Invitation.objects.none()
+    serializer_class = InvitationSerializer
+    filterset_class = InvitationFilter
+
+    def get_queryset(self) -> QuerySet[Invitation]:
+        """Return the open invitations."""
+        return open_invitations(self.workspace())
+
+    @extend_schema(
+        request=RoleOnly,
+        responses=answers({201: InvitationMade}, 400, 403, 404, 422),
+        parameters=[DRY_RUN],
+        filters=False,
+    )
+    def post(self, request: Request, workspace_id: UUID) -> Response:
+        """Invite whoever opens the link first; its address is told this once. Only admins may."""
+        workspace = self.workspace()
+        asked = RoleOnly(data=request.data)
+        asked.is_valid(raise_exception=True)
+        with saved_unless_dry(request):
+            invitation, secret = invitation_make(
+                workspace=workspace, role=Role(asked.validated_data["role"]), user=self.user
+            )
+        address = request.build_absolute_uri(reverse("planner:invitation", args=[secret]))
+        body = InvitationSerializer(invitation).data
+        return made(
+            request, {**body, "address": None if is_dry(request) else address}, status.HTTP_201_CREATED
+        )
+
+
+class InvitationDetail(OneWorkspace):
+    """One open invitation."""
+
+    @extend_schema(responses=answers({204: None}, 403, 404), parameters=[DRY_RUN])
+    def delete(self, request: Request, workspace_id: UUID, invitation_id: UUID) -> Response:
+        """Take an invitation back; only admins may."""
+        invitation = get_object_or_404(open_invitations(self.workspace()), pk=invitation_id)
+        with saved_unless_dry(request):
+            invitation_revoke(invitation=invitation, user=self.user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+@extend_schema_view(get=extend_schema(responses=listed(EventSerializer)))
+class History(OneWorkspace, ListAPIView[Event]):
+    """Who did what about members, tokens, invitations and links, newest first."""
+
+    queryset = Event.objects.none()
+    serializer_class = EventSerializer
+    filterset_class = EventFilter
+
+    def get_queryset(self) -> QuerySet[Event]:
+        """Return the workspace's events."""
+        return events(self.workspace())

@@ -1,0 +1,112 @@
+"""How do scripts share a run: with anybody by a link, with another installation by a bundle?"""
+
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_view
+from rest_framework import status
+from rest_framework.exceptions import NotFound
+from rest_framework.generics import ListAPIView, get_object_or_404
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
+from planner.api.accounts import BundleFile, BundleImported, LinkSerializer
+from planner.api.filters import LinkFilter
+from planner.api.idempotency import once
+from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers, listed
+from planner.api.serializers import RunSerializer
+from planner.models import PublicLink
+from planner.services.bundles import bundle_of
+from planner.services.links import link_make, link_revoke
+from planner.services.members import workspace_require
+from planner.tasks import submit_bundle
+
+
+@extend_schema_view(get=extend_schema(responses=listed(LinkSerializer)))
+class LinkList(WorkspaceView, ListAPIView[PublicLink]):
+    """The public links of a run, newest first."""
+
+    queryset = PublicLink.objects.none()
+    serializer_class = LinkSerializer
+    filterset_class = LinkFilter
+
+    def get_queryset(self) -> QuerySet[PublicLink]:
+        """Return the run's links."""
+        return PublicLink.objects.filter(run=self.run()).select_related("made_by")
+
+    @extend_schema(
+        request=None,
+        responses=answers({201: LinkSerializer}, 403, 404),
+        parameters=[DRY_RUN],
+        filters=False,
+    )
+    def post(self, request: Request, run_id: UUID) -> Response:
+        """Let anybody who has the link read this run."""
+        run = self.run()
+        with saved_unless_dry(request):
+            link = link_make(run=run, user=self.user)
+        body = LinkSerializer(link, context=self.get_serializer_context()).data
+        return made(request, body, status.HTTP_201_CREATED)
+
+
+class LinkDetail(WorkspaceView):
+    """One public link."""
+
+    @extend_schema(responses=answers({204: None}, 403, 404), parameters=[DRY_RUN])
+    def delete(self, request: Request, run_id: UUID, link_id: UUID) -> Response:
+        """Revoke a link, at once."""
+        link = get_object_or_404(PublicLink.objects.filter(run=self.run()), pk=link_id)
+        with saved_unless_dry(request):
+            link_revoke(link=link, user=self.user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+_ZIP = {(200, "application/zip"): OpenApiResponse(OpenApiTypes.BINARY, "The bundle.")}
+
+
+class RunBundle(WorkspaceView):
+    """A run as one file."""
+
+    @extend_schema(responses=answers(_ZIP, 404))
+    def get(self, request: Request, run_id: UUID) -> HttpResponse:
+        """Return input, configuration, result and engine version, for another installation to repeat."""
+        run = self.run()
+        if run.result is None:
+            raise NotFound(f"The run is {run.state} and has no result.", "no_result")
+        name = f'attachment; filename="queuecast-{run.pk}.zip"'
+        return HttpResponse(
+            bundle_of(run=run), content_type="application/zip", headers={"Content-Disposition": name}
+        )
+
+
+class Bundles(WorkspaceView):
+    """Runs of other installations."""
+
+    parser_classes = [MultiPartParser]
+
+    @extend_schema(
+        request={"multipart/form-data": BundleFile},
+        responses=answers({202: BundleImported}, 400, 403, 422),
+        parameters=[DRY_RUN, IDEMPOTENCY_KEY],
+    )
+    @once
+    def post(self, request: Request) -> Response:
+        """Keep a bundle's cluster as snapshot and scenario, and repeat its run over the same bytes."""
+        workspace = workspace_require(user=self.user)
+        asked = BundleFile(data=request.data)
+        asked.is_valid(raise_exception=True)
+        with saved_unless_dry(request):
+            run, about = submit_bundle(
+                content=asked.validated_data["file"].read(), workspace=workspace, user=self.user
+            )
+        told = RunSerializer(run).data
+        body = {
+            "run": {**told, "id": None} if is_dry(request) else told,
+            "result_sha256": about.result_sha256,
+            "engine_version": about.engine_version,
+        }
+        return Response(body, status.HTTP_200_OK if is_dry(request) else status.HTTP_202_ACCEPTED)

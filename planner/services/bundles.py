@@ -1,0 +1,51 @@
+"""How does a run leave for another installation, and arrive?"""
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from planner.engine.bundle import About, Bundle, NoBundle, unpacked
+from planner.models import Blob, Run, Workspace
+from planner.rows import Problem
+from planner.services.errors import Invalid
+from planner.services.imports import cluster_import, cluster_read
+from planner.services.runs import run_queue
+from planner.services.scenarios import scenario_create
+
+
+def bundle_of(*, run: Run) -> bytes:
+    """Return a succeeded run as one file."""
+    assert run.result is not None, "only a run with a result travels"
+    about = About(
+        name=run.scenario.name,
+        scenario_revision=run.scenario_revision,
+        options=run.options,
+        engine_version=run.engine_version,
+        input_sha256=run.input.sha256,
+        result_sha256=run.result.sha256,
+    )
+    return Bundle(about, run.input.content(), run.result.content()).packed()
+
+
+def bundle_import(*, content: bytes, workspace: Workspace, user: User) -> tuple[Run, About]:
+    """Keep the cluster of a bundle as snapshot and scenario, and queue the run again over the same bytes.
+
+    Interfaces call `planner.tasks.submit_bundle`, which also sends the kick.
+    """
+    try:
+        bundle = unpacked(content)
+    except NoBundle as error:
+        raise Invalid([Problem("bundle.broken", "error", str(error))]) from None
+    about = bundle.about
+    read = cluster_read([("input.json", bundle.input)])
+    blob = Blob.of(bundle.input)
+    with transaction.atomic():
+        snapshot = cluster_import(
+            read=read,
+            workspace=workspace,
+            name=about.name[:253],
+            provenance=f"bundle of a run by engine {about.engine_version}"[:500],
+            owner=user,
+        )
+        scenario = scenario_create(snapshot=snapshot, name=about.name[:253], owner=user)
+        run = run_queue(scenario=scenario, content=blob, options=about.options, user=user)
+    return run, about

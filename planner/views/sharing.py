@@ -1,0 +1,78 @@
+"""How is a run shown to somebody without an account, and how does it leave?"""
+
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from planner.charts import amounts_figure
+from planner.models import PublicLink
+from planner.selectors.figures import most_contested, resources, shown_queues
+from planner.selectors.runs import pending_jobs, queue_figures, run_counts, victims
+from planner.services.links import link_make, link_revoke, run_of_link
+from planner.templatetags.quantities import resource_order
+from planner.views.listing import Listing
+from planner.views.pages import caller
+from planner.views.runs import run_or_404
+
+
+@login_required
+@require_GET
+def share(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Show the public links of a run and its bundle."""
+    run = run_or_404(request, run_id)
+    links = [
+        (link, request.build_absolute_uri(reverse("planner:shared", args=[link.pk])))
+        for link in PublicLink.objects.filter(run=run).select_related("made_by")
+    ]
+    return render(request, "planner/share.html", {"run": run, "links": links})
+
+
+@login_required
+@require_POST
+def link_add(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Make a public link."""
+    link_make(run=run_or_404(request, run_id), user=caller(request))
+    return redirect("planner:share", run_id)
+
+
+@login_required
+@require_POST
+def link_remove(request: HttpRequest, run_id: UUID, link_id: UUID) -> HttpResponse:
+    """Revoke a public link."""
+    run = run_or_404(request, run_id)
+    link = get_object_or_404(PublicLink.objects.filter(run=run), pk=link_id)
+    link_revoke(link=link, user=caller(request))
+    return redirect("planner:share", run_id)
+
+
+@never_cache
+@require_GET
+def shared(request: HttpRequest, link_id: UUID) -> HttpResponse:
+    """Show a run to anybody who has its link: what it decided, and no way further."""
+    run = run_of_link(link_id=link_id)
+    if run is None:
+        raise Http404
+    figures = queue_figures(run)
+    names = resource_order(resources(figures)) or ["cpu"]
+    asked = request.GET.get("resource", "")
+    resource = asked if asked in names else most_contested(figures, names)
+    queues = shown_queues(figures, everything=request.GET.get("show") == "all")
+    context = {
+        "run": run,
+        "counts": run_counts(run),
+        "resources": names,
+        "resource": resource,
+        "queues": queues,
+        "figure": amounts_figure(queues.rows, resource),
+        "victims": Listing(victims(run), name="victims", asked=request.GET),
+        "pending": Listing(pending_jobs(run), name="pending", asked=request.GET),
+    }
+    answer = render(request, "planner/shared.html", context)
+    answer.headers["Referrer-Policy"] = "no-referrer"
+    answer.headers["X-Robots-Tag"] = "noindex"
+    return answer
