@@ -192,7 +192,7 @@ RUN_LEASE_SECONDS = env.float("QUEUECAST_LEASE_SECONDS", default=30.0)
 RUN_HEARTBEAT_SECONDS = env.float("QUEUECAST_HEARTBEAT_SECONDS", default=1.0)
 RUN_SWEEP_SECONDS = env.float("QUEUECAST_SWEEP_SECONDS", default=5.0)
 RUN_REKICK_SECONDS = env.float("QUEUECAST_REKICK_SECONDS", default=10.0)
-"""A queued run whose last kick is older than this is kicked again."""
+"""A queued run whose kick is older than this counts as forgotten: whoever has a place free takes it."""
 RUN_MAX_LOSSES = env.int("QUEUECAST_MAX_LOSSES", default=3)
 """How many workers a run may lose before it is failed."""
 RUN_BACK_OFF_SECONDS = env.float("QUEUECAST_BACK_OFF_SECONDS", default=2.0)

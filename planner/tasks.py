@@ -5,7 +5,6 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
-from uuid import UUID
 
 from celery import bootsteps, current_app, shared_task
 from celery.signals import worker_shutting_down
@@ -22,6 +21,7 @@ from planner.services.bundles import bundle_import
 from planner.services.execution import run_execute, worker_name
 from planner.services.recovery import is_any_forgotten, runs_recover
 from planner.services.runs import run_create
+from planner.services.searches import search_create
 from planner.services.turns import next_run
 from planner.services.workers import worker_gone, worker_seen
 
@@ -29,6 +29,8 @@ logger = logging.getLogger(__name__)
 
 STOPPING = threading.Event()
 """Set when this worker is asked to go: its runs are put back for others."""
+BUSY: set[int] = set()
+"""The threads of this worker that execute runs."""
 
 
 def submit_run(
@@ -36,10 +38,19 @@ def submit_run(
 ) -> Run:
     """Queue a run of the scenario's present revision and, once the row is visible to workers, kick one."""
     run = run_create(scenario=scenario, options=options, user=user)
-    transaction.on_commit(lambda: kick(run.pk))
+    transaction.on_commit(kick)
     return run
 
 
+def submit_search(*, run: Run, job: str, user: User | None = None) -> Run:
+    """Queue a search for what would unblock a job, unless there is one, and kick a worker."""
+    search, is_new = search_create(run=run, job=job, user=user)
+    if is_new:
+        transaction.on_commit(kick)
+    return search
+
+
+def kick() -> None:
 def submit_bundle(*, content: bytes, workspace: Workspace, user: User) -> tuple[Run, About]:
     """Import a run's bundle and repeat the run; return it with what the bundle tells about it."""
     run, about = bundle_import(content=content, workspace=workspace, user=user)
@@ -52,7 +63,7 @@ def kick(run_id: UUID) -> None:
     try:
         execute_next_run.apply_async(retry=False)
     except (OperationalError, OSError):
-        logger.warning("The broker did not take the kick of run %s; recovery will repeat it.", run_id)
+        logger.warning("The broker did not take a kick; recovery will repeat it.")
 
 
 @shared_task(ignore_result=True)
@@ -61,17 +72,21 @@ def execute_next_run() -> None:
 
     There is a kick for every run, but it names none: whose turn it is shows when a worker is free.
     """
-    going_on = True
-    while going_on and not STOPPING.is_set():
-        run = next_run()
-        if run is None:
-            return
-        executed = run_execute(run_id=run, worker=worker_name(), stopping=STOPPING)
-        going_on = is_any_forgotten() if executed else True
+    BUSY.add(threading.get_ident())
+    try:
+        going_on = True
+        while going_on and not STOPPING.is_set():
+            run = next_run()
+            if run is None:
+                return
+            executed = run_execute(run_id=run, worker=worker_name(), stopping=STOPPING)
+            going_on = is_any_forgotten() if executed else True
+    finally:
+        BUSY.discard(threading.get_ident())
 
 
 class Recovery(bootsteps.StartStopStep):
-    """A thread in every worker that takes back what was left behind."""
+    """A thread in every worker that takes back what was left behind, and kicks while it has a place free."""
 
     def __init__(self, parent: WorkController, **options: Any) -> None:
         super().__init__(parent, **options)
@@ -92,8 +107,9 @@ class Recovery(bootsteps.StartStopStep):
         while not self._over.is_set():
             try:
                 worker_seen(name=worker_name(), started=self._started)
-                for run_id in runs_recover():
-                    kick(run_id)
+                runs_recover()
+                if len(BUSY) < settings.CELERY_WORKER_CONCURRENCY and is_any_forgotten():
+                    kick()
             except DatabaseError:
                 logger.warning("Recovery could not read the database; it will try again.")
             finally:

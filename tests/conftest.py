@@ -7,13 +7,7 @@ import pytest
 
 from planner.models import Workspace
 from tests import factories
-
-
-def unavailable(reason: str) -> None:
-    """Skip the test and say why; where everything must be there (REQUIRE_ALL=1) fail it."""
-    if os.environ.get("REQUIRE_ALL") == "1":
-        pytest.fail(reason)
-    pytest.skip(reason)
+from tests.needs import unavailable
 
 
 @pytest.fixture(scope="session")

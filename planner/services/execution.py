@@ -53,14 +53,17 @@ def run_execute(*, run_id: UUID, worker: str, stopping: threading.Event) -> bool
 
 
 def _execute(claim: Claim, watch: "_Watch") -> None:
-    run = Run.objects.select_related("input").get(pk=claim.run_id)
     try:
+        run = _patiently(lambda: Run.objects.select_related("input").get(pk=claim.run_id))
         _simulate_and_store(run, claim, watch)
     except SimulationStopped:
         _patiently(watch.end)
     except SimulationFailed as error:
         reason = str(error)
         _patiently(lambda: run_fail(claim=claim, error=reason))
+    except DatabaseError:
+        connection.close()
+        logger.warning("The database is away; when the lease has run out somebody takes the run again.")
     except Exception:
         logger.exception("The run broke.")
         _patiently(lambda: run_fail(claim=claim, error="The run broke; the worker's log says more."))
@@ -70,7 +73,7 @@ def _simulate_and_store(run: Run, claim: Claim, watch: "_Watch") -> None:
     assert run.started is not None, "a claimed run has started"
     document = run.input.content()
     began = time.monotonic()
-    simulated = known_result(run) or simulate(
+    simulated = _patiently(lambda: known_result(run)) or simulate(
         document, explain=run.options["explain"], limits=_limits(), beat=watch.beat
     )
     timings = {

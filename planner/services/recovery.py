@@ -1,7 +1,6 @@
 """Which runs were left behind by a worker that died or a message that was lost?"""
 
-from datetime import datetime, timedelta
-from uuid import UUID
+from datetime import timedelta
 
 from django.conf import settings
 from django.db import transaction
@@ -15,17 +14,13 @@ from planner.services.turns import waiting_runs
 
 State = Run.State
 
-KICKS_AT_ONCE = 8
-"""The oldest few are enough: a worker that ends a run goes on with the forgotten ones by itself."""
 
-
-def runs_recover() -> list[UUID]:
-    """Take back the runs whose lease ran out; return the queued runs that need another kick.
+def runs_recover() -> None:
+    """Take back the runs whose lease ran out.
 
     Every worker calls this now and then. Each step is a conditional update, so two at once do no harm.
     """
     runs_take_back(Run.objects.filter(lease_until__lt=Now()))
-    return [run_id for run_id in _forgotten()[:KICKS_AT_ONCE] if _claim_kick(run_id)]
 
 
 @transaction.atomic
@@ -67,33 +62,6 @@ def worker_lost(worker: str) -> None:
 
 
 def is_any_forgotten() -> bool:
-    """Is there a queued run that nobody was told about lately?"""
-    return _forgotten().exists()
-
-
-def _forgotten() -> QuerySet[Run, UUID]:
+    """Does a run wait about which nobody was told lately?"""
     long_ago = timezone.now() - timedelta(seconds=settings.RUN_REKICK_SECONDS)
-    return (
-        waiting_runs()
-        .filter(Q(kicked_at=None) | Q(kicked_at__lt=long_ago))
-        .order_by("created")
-        .values_list("pk", flat=True)
-    )
-
-
-def _claim_kick(run_id: UUID) -> bool:
-    """Is it up to this caller to kick the run?"""
-    run = Run.objects.filter(pk=run_id, state=State.QUEUED).only("created", "kicked_at").first()
-    now = timezone.now()
-    if run is None or not _is_due(run, now):
-        return False
-    same_kick = Run.objects.filter(pk=run_id, state=State.QUEUED, kicked_at=run.kicked_at)
-    return bool(same_kick.update(kicked_at=now))
-
-
-def _is_due(run: Run, now: datetime) -> bool:
-    """Has the run waited long enough? The wait doubles with every kick, since workers may just be busy."""
-    if run.kicked_at is None:
-        return True
-    longest = timedelta(seconds=30 * settings.RUN_REKICK_SECONDS)
-    return now - run.kicked_at >= min(run.kicked_at - run.created, longest)
+    return waiting_runs().filter(Q(kicked_at=None) | Q(kicked_at__lt=long_ago)).exists()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.conftest import unavailable
+from tests.needs import unavailable
 from tests.e2e.product import CHROMIUM, Product, chromium, product, watched_page
 
 

@@ -11,7 +11,7 @@ from urllib.request import Request, urlopen
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.conftest import unavailable
+from tests.needs import unavailable
 from tests.e2e.product import Product
 from tests.processes.installation import ROOT
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import unavailable
+from tests.needs import unavailable
 from tests.processes import services
 from tests.processes.installation import Installation
 
@@ -27,6 +27,6 @@ def _services(stack: ExitStack) -> dict[str, str]:
     assert redis is not None
     assert programs is not None
     return {
-        "REDIS_URL": stack.enter_context(services.redis(redis)),
-        "DATABASE_URL": stack.enter_context(services.postgresql(programs)),
+        "REDIS_URL": stack.enter_context(services.redis(redis)).url,
+        "DATABASE_URL": stack.enter_context(services.postgresql(programs)).url,
     }

@@ -4,11 +4,14 @@
 """
 
 import json
+import os
 import re
+import signal
 import sys
 import time
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 import django
 
@@ -16,12 +19,16 @@ django.setup()
 
 from django.test import Client  # noqa: E402
 
+import manifests  # noqa: E402
 from planner.models import Run  # noqa: E402
+from planner.services.accounts import admin_create, token_create  # noqa: E402
 from planner.services.runs import run_cancel  # noqa: E402
-from planner.tasks import submit_run  # noqa: E402
+from planner.services.scenarios import scenario_create  # noqa: E402
+from planner.tasks import kick, submit_run  # noqa: E402
+from scheduler_core import Options, encode, simulate_document  # noqa: E402
 from tests import factories  # noqa: E402
 
-PATIENCE = 90.0
+PATIENCE = float(os.environ.get("DRIVER_PATIENCE", "90"))
 FRESH = re.compile(r'csrf[^>]*value="[^"]+"|"X-CSRFToken": "[^"]+"|[^<>]* ago|just now')
 
 
@@ -29,6 +36,89 @@ def submit(cycles: str, count: str) -> list[str]:
     """Submit `count` runs of `cycles` cycles each on fifty nodes; return their ids."""
     scenario = factories.scenario(document=factories.cluster(nodes=50, waiting=200))
     return [str(submit_run(scenario=scenario, options={"cycles": int(cycles)}).pk) for _ in range(int(count))]
+
+
+def cycles_in(seconds: str) -> int:
+    """Return how many cycles of the runs here this machine computes in so many seconds."""
+    cluster = factories.cluster(nodes=50, waiting=200)
+    document = manifests.resolve({**cluster, "scheduler_conf": factories.CONF})
+    # The first cycles, which place pods, take longer than the many others.
+    few, many = (_seconds(document, cycles) for cycles in (10, 210))
+    return int(200 * float(seconds) / (many - few))
+
+
+def _seconds(document: dict[str, Any], cycles: int) -> float:
+    began = time.perf_counter()
+    simulate_document(document, Options(cycles=cycles))
+    return time.perf_counter() - began
+
+
+def distinct(count: str, cycles: str) -> list[str]:
+    """Submit `count` runs of `cycles` cycles, no two of the same input; return their ids."""
+    snapshot = factories.snapshot(factories.cluster(nodes=50, waiting=200))
+    scenarios = [
+        scenario_create(snapshot=snapshot, name=f"what if {uuid4()}", owner=factories.user())
+        for _ in range(int(count))
+    ]
+    options = {"cycles": int(cycles)}
+    return [str(submit_run(scenario=scenario, options=options).pk) for scenario in scenarios]
+
+
+def admin() -> str | None:
+    """Make the account admin; return its password."""
+    return admin_create()
+
+
+def script() -> tuple[str, str]:
+    """Return a scenario and a token that may run it."""
+    return str(factories.scenario().pk), token_create(username=factories.user().username)
+
+
+def runs_of(scenario: str) -> list[str]:
+    """Return the runs that are kept of a scenario."""
+    return [str(run) for run in Run.objects.filter(scenario=scenario).values_list("pk", flat=True)]
+
+
+def kicked_again(*run_ids: str) -> int:
+    """Deliver the message of every run once more."""
+    for _ in run_ids:
+        kick()
+    return len(run_ids)
+
+
+def killed_while_storing(run_id: str, group: str) -> bool:
+    """Kill the worker's process group in the moment in which it stores the run."""
+    _wait(lambda: Run.objects.filter(pk=run_id, doing="storing the outcome").exists(), pause=0.001)
+    os.killpg(int(group), signal.SIGKILL)
+    return True
+
+
+def reckoned(*run_ids: str) -> dict[str, Any]:
+    """Wait until the runs are over; return how many were lost, stored twice, or stored wrong."""
+    runs = Run.objects.filter(pk__in=run_ids)
+    _wait(lambda: not runs.exclude(state__in=Run.OVER).exists(), pause=0.2)
+    ended = list(runs.select_related("input", "result"))
+    whole = [run for run in ended if run.state == "succeeded"]
+    return {
+        "lost": len(run_ids) - len(whole),
+        "doubled": sum(_is_doubled(run) for run in whole),
+        "wrong": sum(_printed(run) != run.result.content() for run in whole if run.result),
+        "errors": sorted({run.error for run in ended if run.error}),
+        "losses": sum(run.losses for run in ended),
+        "seconds": sorted((run.finished - run.created).total_seconds() for run in whole if run.finished),
+    }
+
+
+def _is_doubled(run: Run) -> bool:
+    """Are there rows that the result does not have?"""
+    assert run.result is not None
+    decided = sum(len(cycle["decisions"]) for cycle in run.result.document()["cycles"])
+    return run.decisions.count() != decided or run.queue_outcomes.count() != 2
+
+
+def _printed(run: Run) -> bytes:
+    """Return what the core says of the frozen input."""
+    return encode(simulate_document(manifests.resolve(run.input.document())))
 
 
 def computing(run_id: str) -> str:
@@ -93,15 +183,21 @@ def _ending(run: Run) -> dict[str, Any]:
     }
 
 
-def _wait(look: Callable[[], Any]) -> Any:
+def _wait(look: Callable[[], Any], pause: float = 0.05) -> Any:
     until = time.monotonic() + PATIENCE
     while not (seen := look()):
         if time.monotonic() > until:
             raise TimeoutError(list(Run.objects.values("pk", "state", "error", "progress", "attempt")))
-        time.sleep(0.05)
+        time.sleep(pause)
     return seen
 
 
 if __name__ == "__main__":
-    steps = {step.__name__: step for step in (submit, computing, over, queued, cancel, frozen, result, pages)}
+    steps = {
+        step.__name__: step
+        for step in (
+            submit, cycles_in, distinct, admin, script, runs_of, kicked_again, killed_while_storing, reckoned,
+            computing, over, queued, cancel, frozen, result, pages,
+        )
+    }  # fmt: skip
     sys.stdout.write(json.dumps(steps[sys.argv[1]](*sys.argv[2:])))

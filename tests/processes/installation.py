@@ -21,7 +21,7 @@ SHORT = {
 class Worker:
     """A Celery worker with its process group."""
 
-    def __init__(self, installation: "Installation") -> None:
+    def __init__(self, installation: "Installation", variables: dict[str, str]) -> None:
         self._log = (installation.folder / "worker.log").open("ab")
         self.process = subprocess.Popen(
             [
@@ -29,7 +29,7 @@ class Worker:
                 "--loglevel", "warning", "--without-gossip", "--without-mingle", "--without-heartbeat",
             ],
             cwd=ROOT,
-            env=installation.environment,
+            env={**installation.environment, **variables},
             stdout=self._log,
             stderr=self._log,
             start_new_session=True,
@@ -64,6 +64,7 @@ class Installation:
 
     def __init__(self, folder: Path, variables: dict[str, str]) -> None:
         self.folder = folder
+        self.patience = 120.0
         folder.mkdir(exist_ok=True)
         inherited = {
             name: value for name, value in os.environ.items()
@@ -90,8 +91,8 @@ class Installation:
         """Return what a step of `tests.processes.driver` answers."""
         return json.loads(self._python("-m", "tests.processes.driver", step, *arguments))
 
-    def start_worker(self) -> Worker:
-        self._workers.append(Worker(self))
+    def start_worker(self, **variables: str) -> Worker:
+        self._workers.append(Worker(self, variables))
         return self._workers[-1]
 
     def close(self) -> None:
@@ -110,5 +111,6 @@ class Installation:
     def _call(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, *arguments],
-            cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=120, check=False,
+            cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=self.patience,
+            check=False,
         )  # fmt: skip

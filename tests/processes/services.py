@@ -29,45 +29,87 @@ def postgresql_programs() -> Path | None:
     return next((folder for folder in folders if (folder / "initdb").exists()), None)
 
 
+class Redis:
+    """A Redis that keeps nothing; it may die and come back empty."""
+
+    def __init__(self, program: str) -> None:
+        self._program = program
+        self._port = free_port()
+        self.url = f"redis://127.0.0.1:{self._port}/0"
+        self.start()
+
+    def start(self) -> None:
+        self._server = subprocess.Popen(
+            [
+                self._program,
+                "--port",
+                str(self._port),
+                "--bind",
+                "127.0.0.1",
+                "--save",
+                "",
+                "--appendonly",
+                "no",
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        _wait_for_port(self._port)
+
+    def kill(self) -> None:
+        self._server.kill()
+        self._server.wait()
+
+
+class PostgreSQL:
+    """A PostgreSQL with one empty database; as root it runs under its own user."""
+
+    def __init__(self, programs: Path, folder: Path) -> None:
+        self._programs, self._folder = programs, folder
+        self._port = free_port()
+        self.url = f"postgres://queuecast@127.0.0.1:{self._port}/queuecast"
+        user = _own_user(folder)
+        self._as_user = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"] if user else []
+        self._call("initdb", "-D", self._data, "-A", "trust", "-U", "queuecast", "-E", "UTF8", "--no-sync")
+        self.start()
+        self._call("createdb", "-h", "127.0.0.1", "-p", str(self._port), "-U", "queuecast", "queuecast")
+
+    @property
+    def _data(self) -> str:
+        return f"{self._folder}/data"
+
+    def start(self) -> None:
+        options = f"-p {self._port} -k {self._folder} -c listen_addresses=127.0.0.1 -c fsync=off"
+        self._call("pg_ctl", "-D", self._data, "-o", options, "-l", f"{self._folder}/log", "-w", "start")
+
+    def stop(self) -> None:
+        self._call("pg_ctl", "-D", self._data, "-m", "immediate", "stop")
+
+    def _call(self, program: str, *arguments: str) -> None:
+        command = [*self._as_user, str(self._programs / program), *arguments]
+        subprocess.run(command, check=True, cwd=self._folder, stdout=subprocess.DEVNULL)
+
+
 @contextmanager
-def redis(program: str) -> Iterator[str]:
-    """Run a Redis that keeps nothing; yield its URL."""
-    port = free_port()
-    server = subprocess.Popen(
-        [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+def redis(program: str) -> Iterator[Redis]:
+    """Run a Redis of our own."""
+    server = Redis(program)
     try:
-        _wait_for_port(port)
-        yield f"redis://127.0.0.1:{port}/0"
+        yield server
     finally:
         server.kill()
-        server.wait()
 
 
 @contextmanager
-def postgresql(programs: Path) -> Iterator[str]:
-    """Run a PostgreSQL with one empty database; yield its URL. As root it runs under its own user."""
-    port = free_port()
+def postgresql(programs: Path) -> Iterator[PostgreSQL]:
+    """Run a PostgreSQL of our own."""
     with tempfile.TemporaryDirectory(prefix="queuecast-postgresql-", dir="/tmp") as folder:
-        user = _own_user(Path(folder))
-        data = f"{folder}/data"
-        as_user = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"] if user else []
-
-        def call(program: str, *arguments: str) -> None:
-            command = [*as_user, str(programs / program), *arguments]
-            subprocess.run(command, check=True, cwd=folder, stdout=subprocess.DEVNULL)
-
-        call("initdb", "-D", data, "-A", "trust", "-U", "queuecast", "-E", "UTF8", "--no-sync")
-        options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off"
-        call("pg_ctl", "-D", data, "-o", options, "-l", f"{folder}/log", "-w", "start")
+        server = PostgreSQL(programs, Path(folder))
         try:
-            call("createdb", "-h", "127.0.0.1", "-p", str(port), "-U", "queuecast", "queuecast")
-            yield f"postgres://queuecast@127.0.0.1:{port}/queuecast"
+            yield server
         finally:
-            call("pg_ctl", "-D", data, "-m", "immediate", "stop")
+            server.stop()
 
 
 def _own_user(folder: Path) -> str | None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import unavailable
+from tests.needs import unavailable
 from tests.processes import services
 from tests.processes.installation import Installation
 
@@ -28,7 +28,7 @@ def test_what_was_backed_up_looks_the_same_on_another_database(tmp_path: Path) -
         old.close()
     assert file.stat().st_mode & 0o077 == 0
     with services.postgresql(programs) as database:
-        new = Installation(tmp_path / "new", {"DATABASE_URL": database})
+        new = Installation(tmp_path / "new", {"DATABASE_URL": database.url})
         new.manage("collectstatic", "--noinput", "--verbosity", "0")
         assert "Restored 1 accounts" in new.manage("restore", str(file))
         assert new.drive("result", run) == old.drive("result", run)

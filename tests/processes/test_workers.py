@@ -5,13 +5,9 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
-import manifests
-from scheduler_core import Options, simulate_document
-from tests import factories
 from tests.processes.installation import ROOT, Installation
 from tests.processes.test_supervisor import wait_until_dead
 
@@ -19,15 +15,10 @@ ENDLESS = "100000"
 SHORT = "1"
 
 
-@pytest.fixture(scope="module")
-def long() -> str:
+@pytest.fixture
+def long(installation: Installation) -> str:
     """As many cycles as this machine computes in some ten seconds."""
-    document = manifests.resolve(
-        {**factories.cluster(nodes=50, waiting=200), "scheduler_conf": factories.CONF}
-    )
-    began = time.perf_counter()
-    simulate_document(document, Options(cycles=10))
-    return str(int(10 * 10 / (time.perf_counter() - began)))
+    return str(installation.drive("cycles_in", "10"))
 
 
 def test_a_run_whose_worker_was_killed_is_taken_again_and_finishes(

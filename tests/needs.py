@@ -1,0 +1,12 @@
+"""What does a test do when something that it needs is not on this machine?"""
+
+import os
+
+import pytest
+
+
+def unavailable(reason: str) -> None:
+    """Skip the test and say why; where everything must be there (REQUIRE_ALL=1) fail it."""
+    if os.environ.get("REQUIRE_ALL") == "1":
+        pytest.fail(reason)
+    pytest.skip(reason)

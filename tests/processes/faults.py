@@ -1,0 +1,319 @@
+"""What becomes of runs when a part of the production shape fails? A table of faults, each truly caused.
+
+``python -m tests.processes.faults [long]`` prints it as Markdown: the short form, or the one with long
+outages and a thousand runs. A row says how many runs were submitted, and how many of them were lost (they did
+not succeed), doubled (rows that their result does not have) or wrong (other bytes than the core prints).
+"""
+
+import json
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+from urllib.request import Request, urlopen
+
+from tests.needs import unavailable
+from tests.processes.installation import Worker
+from tests.processes.topology import Topology, Web, topology
+
+PATIENT = {"QUEUECAST_MAX_LOSSES": "50", "QUEUECAST_BACK_OFF_SECONDS": "0.1"}
+"""For the storm of kills, which is none of a run's own doing."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one fault did to the runs that were submitted."""
+
+    fault: str
+    submitted: int
+    lost: int
+    doubled: int
+    wrong: int
+    seconds: float
+    remark: str = ""
+
+    @property
+    def is_harmless(self) -> bool:
+        """Was nothing lost, doubled or wrong?"""
+        return (self.lost, self.doubled, self.wrong) == (0, 0, 0)
+
+    def __str__(self) -> str:
+        return (
+            f"| {self.fault} | {self.submitted} | {self.lost} | {self.doubled} | {self.wrong} "
+            f"| {self.seconds:.0f} s | {self.remark} |"
+        )
+
+
+SECONDS = 10.0
+"""How long a run computes that is to be struck in the middle."""
+
+
+HEAD = "| fault | runs submitted | lost | doubled | wrong | took | remark |\n|---|---|---|---|---|---|---|"
+
+
+class Attempt:
+    """One topology, and what was submitted to it."""
+
+    def __init__(self, running: Topology) -> None:
+        self.running = running
+        self.installation = running.installation
+        self.began = time.monotonic()
+
+    def submit_long(self, count: int) -> list[str]:
+        """Submit runs that compute for some seconds, however fast this machine is."""
+        return self.submit(count, self.installation.drive("cycles_in", str(SECONDS)))
+
+    def submit(self, count: int, cycles: int = 1) -> list[str]:
+        runs: list[str] = self.installation.drive("distinct", str(count), str(cycles))
+        return runs
+
+    def computing(self, run: str) -> None:
+        self.installation.drive("computing", run)
+
+    def row(self, fault: str, runs: list[str], remark: str = "") -> Row:
+        """Wait for the ends and reckon."""
+        told: dict[str, Any] = self.installation.drive("reckoned", *runs)
+        seconds = time.monotonic() - self.began
+        remark = remark or f"{told['losses']} attempts lost"
+        remark = "; ".join([remark, *told["errors"]])
+        return Row(fault, len(runs), told["lost"], told["doubled"], told["wrong"], seconds, remark)
+
+
+@contextmanager
+def attempt(**variables: str) -> Iterator[Attempt]:
+    """Start a topology in a folder of its own."""
+    with (
+        tempfile.TemporaryDirectory(prefix="queuecast-faults-") as folder,
+        topology(Path(folder), **variables) as running,
+    ):
+        yield Attempt(running)
+
+
+def killed_idle(long: bool) -> Row:
+    """A worker dies that had nothing to do; its message box dies with it."""
+    with attempt() as on:
+        on.installation.start_worker().kill()
+        runs = on.submit(4)
+        on.installation.start_worker()
+        return on.row("worker killed -9 while idle", runs)
+
+
+def killed_computing(long: bool) -> Row:
+    """A worker dies in the middle of two simulations."""
+    with attempt() as on:
+        worker = on.installation.start_worker()
+        runs = on.submit_long(2)
+        on.computing(runs[0])
+        worker.kill()
+        on.installation.start_worker()
+        return on.row("worker killed -9 in mid-run", runs + on.submit(4))
+
+
+def killed_storing(long: bool) -> Row:
+    """A worker dies while it writes a large outcome."""
+    with attempt() as on:
+        worker = on.installation.start_worker(QUEUECAST_CONCURRENCY="1")
+        runs = on.submit_long(1)
+        on.installation.drive("killed_while_storing", runs[0], str(worker.process.pid))
+        worker.end()
+        on.installation.start_worker()
+        return on.row("worker killed -9 while storing", runs)
+
+
+def redis_restarted(long: bool) -> Row:
+    """Redis dies with every message, is away, and comes back empty; runs are submitted all the while."""
+    with attempt() as on:
+        on.installation.start_worker()
+        runs = on.submit(4)
+        on.running.redis.kill()
+        runs += on.submit(4)
+        time.sleep(10 if long else 2)
+        on.running.redis.start()
+        return on.row("Redis killed and restarted empty", runs + on.submit(2))
+
+
+def database_stopped(long: bool) -> Row:
+    """PostgreSQL stops at once in the middle of simulations and is away for a while."""
+    away = 30 if long else 5
+    with attempt() as on:
+        on.installation.start_worker()
+        runs = [*on.submit(3), *on.submit_long(1)]
+        on.computing(runs[-1])
+        on.running.database.stop()
+        time.sleep(away)
+        on.running.database.start()
+        return on.row(f"PostgreSQL stopped for {away} s and restarted", runs + on.submit(2))
+
+
+def web_killed(long: bool) -> Row:
+    """The web server dies under calls that submit runs; the callers try again with the same keys."""
+    count = 24
+    with attempt() as on:
+        on.installation.start_worker()
+        web = on.running.start_web()
+        scenario, token = on.installation.drive("script")
+        again = threading.Timer(0.15, lambda: (web.kill(), web.start()))
+        again.start()
+        with ThreadPoolExecutor(8) as callers:
+            answers = callers.map(lambda key: _submitted(web, scenario, token, key), range(count))
+            runs = list(answers)
+        again.join()
+        kept = on.installation.drive("runs_of", scenario)
+        row = on.row("web killed -9 in mid-request", runs, f"{len(kept)} runs kept of {count} calls")
+        return row if sorted(kept) == sorted(runs) else Row(**{**vars(row), "doubled": len(kept) - count})
+
+
+def _submitted(web: Web, scenario: str, token: str, key: int) -> str:
+    """Submit a run until there is an answer, as a script would; return the run's id."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        call = Request(  # noqa: S310 - our own address
+            f"{web.address}/api/v1/scenarios/{scenario}/runs/",
+            data=json.dumps({"cycles": key + 1}).encode(),
+            headers={
+                "Authorization": f"Token {token}",
+                "Content-Type": "application/json",
+                "Idempotency-Key": f"{key}",
+            },
+        )  # fmt: skip
+        try:
+            with urlopen(call, timeout=30) as answer:  # noqa: S310 - our own address
+                return str(json.load(answer)["id"])
+        except (URLError, OSError):
+            time.sleep(0.2)
+    raise TimeoutError(f"call {key} was never answered")
+
+
+def disk_full(long: bool) -> Row:
+    """Where workers put inputs and results no space is left: runs fail and say so, the worker lives on."""
+    with attempt() as on, _small_disk() as disk:
+        on.installation.start_worker(TMPDIR=str(disk))
+        first = on.submit(1)
+        on.installation.drive("over", *first)
+        _fill(disk / "ballast")
+        full = on.submit(2)
+        told = on.installation.drive("reckoned", *full)
+        assert told["lost"] == 2, "the disk was not full"
+        assert all("no space left" in error for error in told["errors"]), told["errors"]
+        (disk / "ballast").unlink()
+        return on.row("disk full where results go", first + on.submit(4), "2 runs before failed and said why")
+
+
+@contextmanager
+def _small_disk() -> Iterator[Path]:
+    """Mount a disk of four megabytes."""
+    with tempfile.TemporaryDirectory(prefix="queuecast-disk-") as folder:
+        mounted = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=4m", "none", folder], capture_output=True, check=False
+        )
+        if mounted.returncode:
+            unavailable("a small disk cannot be mounted here; it takes root")
+        try:
+            yield Path(folder)
+        finally:
+            subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+def _fill(ballast: Path) -> None:
+    with ballast.open("wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(4096))
+        except OSError:
+            pass
+
+
+def clock_jumped(long: bool) -> Row:
+    """One worker's clock is an hour ahead; it must not take the other's runs for abandoned."""
+    program = shutil.which("faketime")
+    if program is None:
+        unavailable("faketime is not installed (scripts/install-test-services installs it)")
+    library = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))[0]
+    with attempt() as on:
+        on.installation.start_worker()
+        runs = on.submit_long(1)
+        on.computing(runs[0])
+        on.installation.start_worker(
+            LD_PRELOAD=str(library), FAKETIME="+3600s", FAKETIME_DONT_FAKE_MONOTONIC="1"
+        )
+        return on.row("a worker's clock jumps an hour ahead", runs + on.submit(6))
+
+
+def delivered_twice(long: bool) -> Row:
+    """Every message comes three times."""
+    with attempt() as on:
+        runs = on.submit(6)
+        for _ in range(2):
+            on.installation.drive("kicked_again", *runs)
+        for _ in range(2):
+            on.installation.start_worker()
+        return on.row("every message delivered three times", runs)
+
+
+def random_kills(long: bool) -> Row:
+    """Every two seconds a random one of three workers dies."""
+    count, pause = 1000 if long else 30, 2.0
+    with attempt(**PATIENT, DRIVER_PATIENCE="1500") as on:
+        on.installation.patience = 1600.0
+        workers = [on.installation.start_worker() for _ in range(3)]
+        runs = on.submit(count)
+        kills = _Kills(on, workers, pause)
+        kills.start()
+        try:
+            row = on.row(f"a random worker killed -9 every {pause:.0f} s", runs)
+        finally:
+            kills.stop()
+        return Row(**{**vars(row), "remark": f"{kills.count} kills, {row.remark}"})
+
+
+class _Kills(threading.Thread):
+    """Kills and replaces a random worker until told to stop; the dice are always the same."""
+
+    def __init__(self, on: Attempt, workers: list[Worker], pause: float) -> None:
+        super().__init__(daemon=True)
+        self._on, self._workers, self._pause = on, workers, pause
+        self._over = threading.Event()
+        self._dice = random.Random(7)  # noqa: S311 - the same dice every time
+        self.count = 0
+
+    def run(self) -> None:
+        while not self._over.wait(self._pause):
+            place = self._dice.randrange(len(self._workers))
+            self._workers[place].kill()
+            self._workers[place] = self._on.installation.start_worker()
+            self.count += 1
+
+    def stop(self) -> None:
+        self._over.set()
+        self.join()
+
+
+FAULTS: tuple[Callable[[bool], Row], ...] = (
+    killed_idle, killed_computing, killed_storing, redis_restarted, database_stopped, web_killed, disk_full,
+    clock_jumped, delivered_twice, random_kills,
+)  # fmt: skip
+
+
+def main(long: bool) -> int:
+    """Print the table; the exit status says whether every fault was harmless."""
+    rows = []
+    sys.stdout.write(f"{HEAD}\n")
+    for fault in FAULTS:
+        rows.append(fault(long))
+        sys.stdout.write(f"{rows[-1]}\n")
+        sys.stdout.flush()
+    return 0 if all(row.is_harmless for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main("long" in sys.argv[1:]))
