@@ -50,15 +50,14 @@ def submit_search(*, run: Run, job: str, user: User | None = None) -> Run:
     return search
 
 
-def kick() -> None:
 def submit_bundle(*, content: bytes, workspace: Workspace, user: User) -> tuple[Run, About]:
     """Import a run's bundle and repeat the run; return it with what the bundle tells about it."""
     run, about = bundle_import(content=content, workspace=workspace, user=user)
-    transaction.on_commit(lambda: kick(run.pk))
+    transaction.on_commit(kick)
     return run, about
 
 
-def kick(run_id: UUID) -> None:
+def kick() -> None:
     """Tell the workers that a run waits. A broker that is away loses nothing: recovery kicks again."""
     try:
         execute_next_run.apply_async(retry=False)
