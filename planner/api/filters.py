@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from planner.models import (
+    Change,
     Decision,
     Event,
     Invitation,
@@ -149,6 +150,21 @@ class QueueFilter(django_filters.FilterSet):
     class Meta:
         model = Queue
         fields = ["parent", "reclaimable", "state"]
+
+
+class ChangeFilter(django_filters.FilterSet):
+    """Changes of a scenario, newest first unless asked otherwise."""
+
+    key = django_filters.CharFilter(lookup_expr="icontains", help_text="Part of the object's name.")
+    user = django_filters.CharFilter(field_name="user__username", help_text="Who made it.")
+    since = django_filters.NumberFilter(
+        field_name="revision", lookup_expr="gt", help_text="After this revision."
+    )
+    ordering = _order("revision", "kind", "key")
+
+    class Meta:
+        model = Change
+        fields = ["revision", "kind", "field", "way"]
 
 
 class RunFilter(django_filters.FilterSet):

@@ -143,7 +143,17 @@ class ScenarioSerializer(serializers.ModelSerializer[Scenario]):
 
     class Meta:
         model = Scenario
-        fields = ["id", "name", "snapshot", "parent", "revision", "owner", "created", "updated"]
+        fields = [
+            "id",
+            "name",
+            "snapshot",
+            "parent",
+            "parent_revision",
+            "revision",
+            "owner",
+            "created",
+            "updated",
+        ]
 
 
 class ScenarioCreate(serializers.Serializer[Any]):

@@ -17,9 +17,11 @@ from planner.api.urls import urlpatterns
 from planner.models import Membership, Role, Run, Scenario, Workspace
 from planner.services.bundles import bundle_of
 from planner.services.errors import Invalid, RoleTooLow
+from planner.services.history import undo
 from planner.services.invitations import invitation_make
 from planner.services.links import link_make
 from planner.services.members import member_remove, member_set
+from planner.services.queues import queue_update
 from planner.services.scenarios import conf_update
 from tests import factories
 
@@ -38,6 +40,11 @@ def bodies(run: Run) -> dict[tuple[str, str], object]:
         ("patch", "scenario-queue"): {"weight": 3},
         ("delete", "scenario-queue"): None,
         ("put", "scenario-conf"): {"text": factories.CONF},
+        ("post", "scenario-branch"): {"name": "branch"},
+        ("post", "scenario-undo"): None,
+        ("post", "scenario-redo"): None,
+        ("post", "change-revert"): None,
+        ("post", "diff-revert"): {"kind": "queues", "key": "waits", "field": "weight"},
         ("post", "scenario-runs"): {},
         ("post", "run-cancel"): {},
         ("put", "member"): {"role": "viewer"},
@@ -53,6 +60,12 @@ def bodies(run: Run) -> dict[tuple[str, str], object]:
 
 
 def uploaded(body: Any) -> Any:
+def edited(scenario: Scenario) -> Scenario:
+    """Return the scenario with a change to revert, one to undo and one to redo."""
+    for name in ("waits", "busy"):
+        seen = scenario.revision
+        queue_update(scenario=scenario, name=name, patch={"weight": seen + 1}, expected_revision=seen)
+    return undo(scenario=scenario, expected_revision=scenario.revision)
     """A file anew for each call: whoever reads it leaves it at its end."""
     if body and "file" in body:
         return {"file": SimpleUploadedFile("run.zip", body["file"])}
@@ -80,13 +93,13 @@ def callers() -> dict[str, APIClient]:
 def answers(run: Run, clients: dict[str, APIClient]) -> Iterator[tuple[str, list[int]]]:
     """Yield every call of the schema with what each caller is answered."""
     sent = bodies(run)
-    scenario = run.scenario
+    scenario = edited(run.scenario)
     admin = User.objects.get(username="admin")
     things = {
         "snapshot_id": scenario.snapshot_id, "scenario_id": scenario.pk, "run_id": run.pk,
         "workspace_id": run.workspace_id, "name": "waits", "username": "viewer",
         "namespace": "default", "job": "wait", "pod": "wait-0", "node": "n0", "seq": 1,
-        "order": run.victims.all()[0].order,
+        "order": run.victims.all()[0].order, "change_id": scenario.changes.get(revision=2).pk,
         "invitation_id": invitation_make(workspace=run.workspace, role=Role.VIEWER, user=admin)[0].pk,
         "link_id": link_make(run=run, user=admin).pk, "token_key": "of-nobody",
     }  # fmt: skip
@@ -109,9 +122,7 @@ def answers(run: Run, clients: dict[str, APIClient]) -> Iterator[tuple[str, list
                         address + query,
                         uploaded(sent.get((method, str(route.name)))),
                         **({} if method == "get" else {"format": form(route.name)}),
-                        headers={"If-Match": "1"}
-                        if route.name in ("scenario-queues", "scenario-queue", "scenario-conf")
-                        else {},
+                        headers={"If-Match": str(scenario.revision)},
                     ).status_code
                     for caller in CALLERS
                 ],
