@@ -54,6 +54,8 @@ def smallest_set(lacking: Mapping[str, float], candidates: Mapping[str, Mapping[
 
     """
     names = sorted(name for name, amount in lacking.items() if amount >= MIN_RESOURCE)
+    if not names:
+        return Smallest(0, exact=True)
     need = np.array([lacking[name] for name in names])
     kinds: dict[tuple[float, ...], list[str]] = {}
     for pod in sorted(candidates):

@@ -142,9 +142,9 @@ def _headline(
     let_go = f"{listed(permits)} of tier {entry['tier']} let it go" if permits else "no plugin was asked"
     return reason(
         "victim.evicted",
-        f"Action {entry['action']} evicted {entry['pod']} of queue {entry['queue']} from node {entry['node']} "
-        f"for {whom} of queue {picture.queue_of_job(for_job) or 'nobody'}: {let_go}; "
-        f"it frees {said_all(entry['freed'])} of {said_all(entry['needed'])} that are asked for.",
+        f"Action {entry['action']} evicted {entry['pod']} of queue {entry['queue']} "
+        f"from node {entry['node']} for {whom} of queue {picture.queue_of_job(for_job) or 'nobody'}: "
+        f"{let_go}; it frees {said_all(entry['freed'])} of {said_all(entry['needed'])} that are asked for.",
         {"tier": entry["tier"], "together": together, "freed": entry["freed"], "needed": entry["needed"]},
     )
 

@@ -1,0 +1,99 @@
+"""What does `python -m scheduler_core explain` print?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from scheduler_core.__main__ import main
+from tests.builders import Object, conf, node, podgroup, pods, priority_class, queue, scenario
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    document = scenario(
+        nodes=[node("n1", cpu=4, memory="16Gi")],
+        queues=[queue("q")],
+        podgroups=[
+            podgroup("low", queue="q", min_member=3, phase="Running"),
+            podgroup("high", queue="q", min_member=1, priority_class="high"),
+            podgroup("lost", queue="nowhere"),
+        ],
+        pods=[
+            *pods("low", 4, node="n1", cpu=1),
+            *pods("high", 2, cpu=1, spec={"priorityClassName": "high"}),
+            *pods("lost", 1, cpu=1),
+        ],
+        priorityclasses=[priority_class("high", 1000)],
+        conf=conf("allocate, preempt", ["priority", "gang"], ["predicates", "proportion"]),
+    )
+    return written(tmp_path, document)
+
+
+def written(folder: Path, document: Object) -> str:
+    file = folder / "scenario.json"
+    file.write_text(json.dumps(document), encoding="utf-8")
+    return str(file)
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(["explain", *arguments]) == 0
+    return capsys.readouterr().out
+
+
+def test_a_job_tells_its_gate_its_victims_and_what_preempt_could_do(
+    path: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = told(capsys, path, "--job", "high")
+    assert text.startswith("Job default/high of queue q\n")
+    assert "First gate that stopped it: queue (plugin proportion)" in text
+    assert (
+        "preempt evicted default/low-0 of queue q from n1 for default/high-0 of queue q (committed)" in text
+    )
+    assert "[ ] Action reclaim is not configured." in text
+    assert "[x] Evicting 1 pod makes room for 1 pod of the job." in text
+
+
+def test_a_victim_tells_every_vote(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = told(capsys, path, "--pod", "low-0")
+    assert "tier 1: permit: priority: its job priority is lower than the preemptor's" in text
+    assert "tier 1: permit: gang: the job has more members than its minimum (ready 4, minAvailable 3)" in text
+    assert "default/low-3: gang: the job would fall below its minimum" in text
+
+
+def test_queues_and_nodes_tell_theirs(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = told(capsys, path, "--queue", "q", "--node", "n1")
+    assert "Queue q deserves 4 CPU: weight 1 of 1, in" in text
+    assert "Node n1 has 16 GiB memory idle, 1 CPU being released" in text
+
+
+def test_without_a_name_every_waiting_job_is_told(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = told(capsys, path)
+    assert "Job default/high of queue q" in text
+    assert "Job default/low" not in text
+
+
+def test_a_search_names_changes(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = told(capsys, path, "--job", "default/high", "--unblock")
+    assert "Job default/high has, or is promised, what it needs." in text
+
+
+def test_a_queue_that_does_not_exist_is_the_first_gate(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = told(capsys, path, "--job", "lost")
+    assert "Job default/lost names queue nowhere, which does not exist: the scheduler leaves it out." in text
+
+
+@pytest.mark.parametrize("option", ["--job", "--queue", "--pod", "--node"])
+def test_an_unknown_name_is_said(path: str, option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", path, option, "nobody"]) == 1
+    assert "nobody" in capsys.readouterr().err
+
+
+def test_a_scenario_that_cannot_be_simulated_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path, {"scheduler_conf": {"actions": "sleep", "tiers": []}})
+    assert main(["explain", path]) == 1
+    assert "sleep" in capsys.readouterr().err
