@@ -2,8 +2,8 @@
 
 ``make bench`` prints four tables: recorded scenarios beside the real scheduler's seconds, generated clusters
 as large as Kubernetes supports and larger, many variants of one cluster, and growth curves. Every measurement
-is a process of its own, fed with a file; of several runs the fastest counts. Seconds are the processor's, which
-the program has for itself on an idle machine; `clock s` is what the clock showed meanwhile.
+is a process of its own, fed with a file; of several runs the fastest counts. Seconds are the processor's: on
+an idle machine the clock shows the same; `clock s` is what it showed.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from scheduler_core.resource import CPU, MEMORY, Resource
 from scheduler_core.trace import ROLLED_BACK
 
 _EXACT = 2.0**53
+_key = attrgetter("key")
 _PLAIN = frozenset({str, int, bool, type(None)})
 _ALWAYS = frozenset({CPU, MEMORY})
 _STATE_KEYS = ("queue_plugin", "queues", "total_resource", "drf_jobs", "hdrf_tree", "overcommit")
@@ -125,20 +126,26 @@ def podgroup_before_close(session: Session, job: JobInfo) -> dict[str, Any]:
 def add_after_close(told: dict[str, Any], job: JobInfo) -> None:
     """Complete a job's numbers with what closing the session wrote."""
     told["phase_after"] = job.phase
-    if any(job.by_status[status] for status in WAITING_STATUSES):
+    if waits(job):
         told["fit_error"] = fit_error(job)
-    reasons = Counter(
-        message or reason
-        for reason, message, _ in (task_reason(task) for task in job.by_status[TaskStatus.PENDING].values())
-    )
-    if reasons:
-        told["pending_reasons"] = dict(sorted(reasons.items()))
+    pending = job.by_status[TaskStatus.PENDING]
+    if pending:
+        texts = (task_reason(task) for task in pending.values())
+        told["pending_reasons"] = dict(
+            sorted(Counter(message or reason for reason, message, _ in texts).items())
+        )
     if job.conditions:
         told["conditions"] = [
             {name: entry[name] for name in ("type", "status", "reason", "message") if entry.get(name)}
             for entry in job.conditions
         ]
-    told["tasks"] = [task_result(task) for task in sorted(job.tasks.values(), key=attrgetter("key"))]
+    told["tasks"] = [task_result(task) for task in sorted(job.tasks.values(), key=_key)]
+
+
+def waits(job: JobInfo) -> bool:
+    """Tell whether any task of a job is still to be bound."""
+    held = job.by_status
+    return bool(held[TaskStatus.PENDING] or held[TaskStatus.PIPELINED] or held[TaskStatus.ALLOCATED])
 
 
 def task_result(task: TaskInfo) -> dict[str, Any]:
@@ -178,11 +185,7 @@ def explanations(session: Session) -> dict[str, Any]:
                     **{name: value for name, value in entry.items() if name != "queue"},
                 }
             )
-    waiting = {
-        job.key
-        for job in session.jobs.values()
-        if job.is_pending or any(job.by_status[status] for status in WAITING_STATUSES)
-    }
+    waiting = {job.key for job in session.jobs.values() if job.is_pending or waits(job)}
     return {
         "deserved": plain(trace.deserved),
         "victims": plain(victims),
