@@ -217,7 +217,7 @@ REST_FRAMEWORK: dict[str, object] = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["planner.api.parsers.JsonBody"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "planner.api.sparse.SparseSchema",
     "DEFAULT_PAGINATION_CLASS": "planner.api.pagination.Pages",
     "DEFAULT_FILTER_BACKENDS": ["planner.api.filters.KnownFilters"],
     "EXCEPTION_HANDLER": "planner.api.errors.exception_handler",

@@ -8,11 +8,13 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.decorators import method_decorator
 from django.views.decorators.gzip import gzip_page
+from rest_framework.exceptions import ValidationError
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from planner.api.sparse import only_asked
 from planner.models import Run, Scenario
 from planner.selectors.runs import runs
 from planner.selectors.scenarios import scenarios
@@ -21,6 +23,18 @@ from planner.selectors.scenarios import scenarios
 @method_decorator(gzip_page, name="dispatch")
 class WorkspaceView(APIView):
     """A call that sees the workspaces of its caller; what lies in another does not exist for it."""
+
+    sparse = True
+    """Is the answer JSON of which a caller may ask for some fields only?"""
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        """Return the answer without the fields that nobody asked for."""
+        if request.method == "GET" and isinstance(response, Response) and response.status_code == 200:
+            try:
+                response.data = only_asked(request, self, response.data)
+            except ValidationError as error:
+                response = self.handle_exception(error)
+        return super().finalize_response(request, response, *args, **kwargs)
 
     @property
     def user(self) -> User:

@@ -27,7 +27,7 @@ from planner.models import (
     Victim,
 )
 
-_OF_EVERY_LIST = {"page", "page_size"}
+_OF_EVERY_LIST = {"page", "page_size", "fields"}
 
 
 class KnownFilters(DjangoFilterBackend):

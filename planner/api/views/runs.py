@@ -97,6 +97,8 @@ _BYTES = {(200, "application/json"): OpenApiResponse(OpenApiTypes.OBJECT, "The b
 class RunInput(WorkspaceView):
     """What a run reads."""
 
+    sparse = False
+
     @extend_schema(responses=answers(_BYTES, 404))
     def get(self, request: Request, run_id: UUID) -> HttpResponseBase:
         """Return the frozen input as a scenario document."""
@@ -105,6 +107,8 @@ class RunInput(WorkspaceView):
 
 class RunResult(WorkspaceView):
     """What the core answered."""
+
+    sparse = False
 
     @extend_schema(responses=answers(_BYTES, 404))
     def get(self, request: Request, run_id: UUID) -> HttpResponseBase:

@@ -71,6 +71,8 @@ _ZIP = {(200, "application/zip"): OpenApiResponse(OpenApiTypes.BINARY, "The bund
 class RunBundle(WorkspaceView):
     """A run as one file."""
 
+    sparse = False
+
     @extend_schema(responses=answers(_ZIP, 404))
     def get(self, request: Request, run_id: UUID) -> HttpResponse:
         """Return input, configuration, result and engine version, for another installation to repeat."""

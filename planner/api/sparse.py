@@ -1,0 +1,51 @@
+"""Which fields does a caller want? `?fields=id,state` leaves out the others, in whatever is read."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.exceptions import ErrorDetail, ValidationError
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+PARAMETER = "fields"
+
+FIELDS = OpenApiParameter(
+    PARAMETER, OpenApiTypes.STR, description="The fields wanted, with a comma between them; all unless asked."
+)
+
+
+class SparseSchema(AutoSchema):
+    """The schema of a call; whatever is read can be asked for in part."""
+
+    def get_override_parameters(self) -> list[Any]:
+        """Return the parameters that a call declares, and `fields` where it answers with JSON to be read."""
+        declared: list[Any] = super().get_override_parameters()  # type: ignore[no-untyped-call]
+        is_sparse = self.method == "GET" and getattr(self.view, "sparse", False)
+        return [*declared, FIELDS] if is_sparse else declared
+
+
+def only_asked(request: Request, view: APIView, body: Any) -> Any:
+    """Return an answer without the fields that nobody asked for."""
+    asked = request.query_params.get(PARAMETER)
+    if asked is None or not isinstance(body, Mapping):
+        return body
+    wanted = [name.strip() for name in asked.split(",") if name.strip()]
+    if "results" not in body:
+        return _part(body, wanted, body)
+    known = _known(view) or next(iter(body["results"]), {})
+    return {**body, "results": [_part(row, wanted, known) for row in body["results"]]}
+
+
+def _part(body: Mapping[str, Any], wanted: list[str], known: Collection[str]) -> dict[str, Any]:
+    if unknown := [name for name in wanted if name not in known]:
+        message = f"Unknown here: {', '.join(unknown)}. Known: {', '.join(known)}."
+        raise ValidationError({PARAMETER: [ErrorDetail(message, "unknown_field")]})
+    return {name: body[name] for name in wanted if name in body}
+
+
+def _known(view: APIView) -> list[str]:
+    return list(view.get_serializer().get_fields()) if isinstance(view, GenericAPIView) else []
