@@ -257,6 +257,50 @@ class JobStory:
 
 
 @dataclass(frozen=True)
+class Check:
+    """One question on the way to an eviction, and its answer."""
+
+    passed: bool
+    reason: Reason
+
+
+@dataclass(frozen=True)
+class Checklist:
+    """Why an action did, or did not, evict anybody for a job; `evicted` counts the pods that it did."""
+
+    action: str
+    evicted: int
+    stopped_at: str
+    checks: Sequence[Check]
+
+
+@dataclass(frozen=True)
+class Unblocking:
+    """A change with which a job would run, with all that it also does."""
+
+    id: str
+    reason: Reason
+    runs: str
+    changes: Sequence[Mapping[str, Any]]
+    evicted: Sequence[Mapping[str, str]]
+    stopped: Sequence[str]
+    started: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Search:
+    """What a search for a job found; `complete` when every kind of change could be tried."""
+
+    job: str
+    waits: bool
+    simulations: int
+    complete: bool
+    changes: Sequence[Unblocking]
+    in_vain: Sequence[Reason]
+    checklist: Sequence[Checklist]
+
+
+@dataclass(frozen=True)
 class PodPlace:
     """Where a pod of a job stands at the end of a run; `why` says why it waits."""
 

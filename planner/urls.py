@@ -26,6 +26,8 @@ pages = [
     path("import/save/", imports.save, name="import-save"),
     path("scenarios/<uuid:scenario_id>/", scenarios.detail, name="scenario-detail"),
     path("scenarios/<uuid:scenario_id>/conf/", scenarios.conf, name="conf"),
+    path("scenarios/<uuid:scenario_id>/undo/", queues.undo, name="undo"),
+    path("scenarios/<uuid:scenario_id>/redo/", queues.redo, name="redo"),
     path("scenarios/<uuid:scenario_id>/queues/", queues.queues, name="queues"),
     path("scenarios/<uuid:scenario_id>/queues/<str:name>/", queues.queue, name="queue"),
     path("scenarios/<uuid:scenario_id>/queues/<str:name>/move/", queues.move, name="queue-move"),
@@ -38,6 +40,14 @@ pages = [
     path("runs/<uuid:run_id>/cancel/", runs.cancel, name="run-cancel"),
     path("runs/<uuid:run_id>/queues/<str:queue>/", runs.queue, name="run-queue"),
     path("runs/<uuid:run_id>/jobs/<str:namespace>/<str:name>/", runs.job, name="run-job"),
+    path(
+        "runs/<uuid:run_id>/jobs/<str:namespace>/<str:name>/unblock/", explain.unblock, name="run-job-unblock"
+    ),
+    path(
+        "runs/<uuid:run_id>/jobs/<str:namespace>/<str:name>/unblock/<int:number>/",
+        explain.unblock_try,
+        name="run-job-try",
+    ),
     path("runs/<uuid:run_id>/pods/<str:namespace>/<str:name>/", explain.pod, name="run-pod"),
     path("runs/<uuid:run_id>/nodes/<str:node>/", explain.node, name="run-node"),
     path("runs/<uuid:run_id>/victims/<int:order>/", explain.victim, name="run-victim"),

@@ -14,7 +14,9 @@ from planner.api.serializers import (
     VictimSerializer,
     amount_body,
 )
+from planner.models import Run
 from planner.rows import DerivationStep, Shortage
+from planner.selectors.searches import found
 
 
 class ReasonSerializer(serializers.Serializer[Any]):
@@ -261,3 +263,81 @@ class StepSerializer(serializers.Serializer[Any]):
     cycle = serializers.IntegerField()
     queues = QueueMomentSerializer(many=True)
     nodes = NodeMomentSerializer(many=True)
+
+
+class CheckSerializer(serializers.Serializer[Any]):
+    """One question on the way to an eviction, and its answer."""
+
+    passed = serializers.BooleanField()
+    reason = ReasonSerializer()
+
+
+class ChecklistSerializer(serializers.Serializer[Any]):
+    """Why an action did, or did not, evict anybody for a job."""
+
+    action = serializers.CharField()
+    evicted = serializers.IntegerField(help_text="Pods that it evicted for the job.")
+    stopped_at = serializers.CharField(help_text="The first check that failed; empty when none did.")
+    checks = CheckSerializer(many=True)
+
+
+class FoundChangeSerializer(serializers.Serializer[Any]):
+    """An edit of a scenario: a field, or with an empty one a whole object; null: not there."""
+
+    kind = serializers.CharField()
+    key = serializers.CharField()
+    field = serializers.CharField()
+    before = serializers.JSONField()
+    after = serializers.JSONField()
+
+
+class UnblockingSerializer(serializers.Serializer[Any]):
+    """A change with which the job would run; one step less of it was simulated, too, and is not enough."""
+
+    id = serializers.CharField()
+    reason = ReasonSerializer()
+    runs = serializers.CharField(help_text="At once, or after evictions.")
+    changes = FoundChangeSerializer(many=True)
+    evicted = serializers.ListField(
+        child=serializers.DictField(child=serializers.CharField()), help_text="Pods evicted besides."
+    )
+    stopped = serializers.ListField(child=serializers.CharField(), help_text="Jobs that lose what they need.")
+    started = serializers.ListField(child=serializers.CharField(), help_text="Jobs that run besides.")
+
+
+class SearchFoundSerializer(serializers.Serializer[Any]):
+    """What a search found."""
+
+    waits = serializers.BooleanField(help_text="Does the job wait? Else there is nothing to unblock.")
+    simulations = serializers.IntegerField()
+    complete = serializers.BooleanField(help_text="Could every kind of change be tried?")
+    changes = UnblockingSerializer(many=True)
+    in_vain = ReasonSerializer(many=True, help_text="What was tried as far as it goes, and is not enough.")
+    checklist = ChecklistSerializer(many=True)
+
+
+class SearchSerializer(serializers.Serializer[Any]):
+    """A search for what would unblock a job."""
+
+    job = serializers.CharField()
+    state = serializers.ChoiceField(
+        choices=Run.State.choices, allow_null=True, help_text="Null: nobody has asked."
+    )
+    progress = serializers.FloatField()
+    doing = serializers.CharField()
+    error = serializers.CharField()
+    created = serializers.DateTimeField(allow_null=True)
+    finished = serializers.DateTimeField(allow_null=True)
+    found = serializers.SerializerMethodField()
+
+    @extend_schema_field(SearchFoundSerializer(allow_null=True))
+    def get_found(self, search: Run) -> dict[str, Any] | None:
+        """Return what it found, null while it has not come to an answer."""
+        answer = found(search)
+        return SearchFoundSerializer(answer).data if answer else None
+
+
+def no_search(job: str) -> dict[str, Any]:
+    """Return what is told of a job about which nobody has asked for a search."""
+    nothing = {"state": None, "progress": 0.0, "doing": "", "error": "", "created": None, "finished": None}
+    return {"job": job, **nothing, "found": None}

@@ -84,6 +84,11 @@ urlpatterns = [
         name="explain-job",
     ),
     path(
+        "runs/<uuid:run_id>/explain/jobs/<str:namespace>/<str:job>/unblock/",
+        explain.ExplainUnblock.as_view(),
+        name="explain-unblock",
+    ),
+    path(
         "runs/<uuid:run_id>/explain/victims/<int:order>/",
         explain.ExplainVictim.as_view(),
         name="explain-victim",

@@ -1,9 +1,9 @@
 """What does a run's child process do? Read the frozen input, simulate, write the result, tell how far it is.
 
-Started by `planner.engine.execution` as ``python -m planner.engine.child INPUT RESULT EXPLAIN HOST…``: two
-open files by number, and the hosts that plugin extender may call. Standard input is the lifeline: it ends
-when the worker is gone, and so does the child. Standard output carries one JSON object a line, standard
-error what went wrong.
+Started by `planner.engine.execution` as ``python -m planner.engine.child INPUT RESULT EXPLAIN JOB HOST…``:
+two open files by number, the job that a search is about (empty: one simulation), and the hosts that plugin
+extender may call. Standard input is the lifeline: it ends when the worker is gone, and so does the child.
+Standard output carries one JSON object a line, standard error what went wrong.
 """
 
 import errno
@@ -16,6 +16,7 @@ from typing import Any
 
 import manifests
 from extender_client import AllowedHosts, ExtenderClient
+from planner.engine.search import search
 from scheduler_core import ENGINE_VERSION, Options, encode, simulate_document
 
 OUT_OF_MEMORY = 3
@@ -23,11 +24,11 @@ UNREADABLE = 4
 NO_SPACE = 5
 
 
-def main(input_file: int, result_file: int, options: Options) -> int:
-    """Simulate once; the exit status tells the ends apart."""
+def main(input_file: int, result_file: int, options: Options, job: str) -> int:
+    """Simulate once, or search for what would unblock `job`; the exit status tells the ends apart."""
     threading.Thread(target=_end_with_the_worker, daemon=True).start()
     try:
-        _simulate(input_file, result_file, options)
+        _simulate(input_file, result_file, options, job)
     except MemoryError:
         return OUT_OF_MEMORY
     except manifests.Unreadable as error:
@@ -40,13 +41,13 @@ def main(input_file: int, result_file: int, options: Options) -> int:
     return 0
 
 
-def _simulate(input_file: int, result_file: int, options: Options) -> None:
+def _simulate(input_file: int, result_file: int, options: Options, job: str) -> None:
     clock = _Clock()
     _tell(progress=0.0, doing="reading the input")
     with open(input_file, "rb") as source:
         document = manifests.resolve(json.loads(source.read()))
     clock.lap("load_ms")
-    result = simulate_document(document, options)
+    result = search(document, job, options) if job else simulate_document(document, options)
     clock.lap("simulate_ms")
     with open(result_file, "wb") as target:
         target.write(encode(result))
@@ -87,4 +88,8 @@ def _end_with_the_worker() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]), _options(sys.argv[3] == "explain", sys.argv[4:])))
+    sys.exit(
+        main(
+            int(sys.argv[1]), int(sys.argv[2]), _options(sys.argv[3] == "explain", sys.argv[5:]), sys.argv[4]
+        )
+    )

@@ -58,28 +58,29 @@ class SimulationStopped(Exception):
     """The beat asked to stop; the child is dead."""
 
 
-def simulate(document: bytes, *, explain: bool, limits: Limits, beat: Beat) -> Simulated:
+def simulate(document: bytes, *, explain: bool, limits: Limits, beat: Beat, job: str = "") -> Simulated:
     """Simulate a frozen scenario document in a child process.
 
-    The result is byte for byte what ``python -m scheduler_core simulate`` prints for `document`.
+    The result is byte for byte what ``python -m scheduler_core simulate`` prints for `document`; with a `job`
+    it is what a search for that job found instead.
 
     Raises SimulationFailed with the reason, or SimulationStopped after `beat` answered False.
     """
     try:
-        return _simulated(document, explain=explain, limits=limits, beat=beat)
+        return _simulated(document, explain=explain, limits=limits, beat=beat, job=job)
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
         raise SimulationFailed(_DISK_FULL) from None
 
 
-def _simulated(document: bytes, *, explain: bool, limits: Limits, beat: Beat) -> Simulated:
+def _simulated(document: bytes, *, explain: bool, limits: Limits, beat: Beat, job: str) -> Simulated:
     with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as result, _complaints() as complaints:
         source.write(document)
         source.flush()
         source.seek(0)
         news = _News()
-        with _child(source, result, complaints, explain=explain, limits=limits) as child:
+        with _child(source, result, complaints, explain=explain, limits=limits, job=job) as child:
             _look_after(child, news, limits, beat)
         _check_end(child.returncode, news, limits)
         result.seek(0)
@@ -100,14 +101,14 @@ def _complaints() -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _child(
-    source: IO[bytes], result: IO[bytes], complaints: IO[bytes], *, explain: bool, limits: Limits
+    source: IO[bytes], result: IO[bytes], complaints: IO[bytes], *, explain: bool, limits: Limits, job: str
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Start the child; whatever happens inside, it is gone at the end."""
     files = (source.fileno(), result.fileno())
     child = subprocess.Popen(
         [
             sys.executable, "-m", "planner.engine.child",
-            *map(str, files), "explain" if explain else "decisions", *limits.extender_hosts,
+            *map(str, files), "explain" if explain else "decisions", job, *limits.extender_hosts,
         ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

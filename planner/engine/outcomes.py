@@ -34,6 +34,10 @@ class Outcome:
         _keep(Trace, self.traces, run)
 
 
+NOTHING = Outcome((), (), (), (), ())
+"""The outcome of a search, whose answer is its result alone."""
+
+
 def outcome_of(result: Json, document: Json) -> Outcome:
     """Return the rows of `result`, which the core made of the scenario `document`."""
     cycles = result["cycles"]

@@ -10,7 +10,7 @@ from planner.selectors.scenarios import scenarios
 
 def scenarios_with_last_run(user: User) -> QuerySet[Scenario]:
     """Return the scenarios, last changed first, each with id and state of its newest run (1 query)."""
-    newest = Run.objects.filter(scenario=OuterRef("pk")).order_by("-created")
+    newest = Run.objects.filter(scenario=OuterRef("pk"), explains=None).order_by("-created")
     return scenarios(user).annotate(
         last_run_id=Subquery(newest.values("pk")[:1]), last_run_state=Subquery(newest.values("state")[:1])
     )
@@ -23,4 +23,4 @@ def recent_runs(user: User, limit: int = 12) -> QuerySet[Run]:
 
 def scenario_runs(scenario: Scenario, limit: int = 12) -> QuerySet[Run]:
     """Return the newest runs of a scenario (1 query)."""
-    return scenario.runs.order_by("-created")[:limit]
+    return scenario.runs.filter(explains=None).order_by("-created")[:limit]

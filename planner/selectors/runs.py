@@ -13,13 +13,20 @@ from planner.selectors.workspaces import visible
 
 
 def runs(user: User) -> QuerySet[Run]:
-    """Return the runs that an account may see, newest first, without input and result (1 query)."""
-    return visible(Run.objects.select_related("workspace", "scenario", "owner"), user)
+    """Return the runs that an account may see, newest first, without input and result (1 query).
+
+    Searches are left out: they belong to the run that they are about.
+    """
+    return _runs_and_searches(user).filter(explains=None)
 
 
 def get_run(user: User, run_id: UUID) -> Run:
-    """Return a run with its scenario, or raise Run.DoesNotExist (1 query)."""
-    return runs(user).get(pk=run_id)
+    """Return a run or a search with its scenario, or raise Run.DoesNotExist (1 query)."""
+    return _runs_and_searches(user).get(pk=run_id)
+
+
+def _runs_and_searches(user: User) -> QuerySet[Run]:
+    return visible(Run.objects.select_related("workspace", "scenario", "owner"), user)
 
 
 def queue_figures(run: Run) -> list[QueueFigures]:

@@ -88,5 +88,7 @@ def _places(run: Run) -> Iterator[PodPlace]:
 
 def run_before(run: Run) -> Run | None:
     """Return the newest run of the same scenario that succeeded before this one was asked for (1 query)."""
-    earlier = Run.objects.filter(scenario=run.scenario_id, state=Run.State.SUCCEEDED, created__lt=run.created)
+    earlier = Run.objects.filter(
+        scenario=run.scenario_id, state=Run.State.SUCCEEDED, created__lt=run.created, explains=None
+    )
     return earlier.order_by("-created").first()

@@ -16,7 +16,7 @@ from django.db import DatabaseError, connection
 
 from planner.engine import ENGINE_VERSION
 from planner.engine.execution import Limits, Simulated, SimulationFailed, SimulationStopped, simulate
-from planner.engine.outcomes import outcome_of
+from planner.engine.outcomes import NOTHING, outcome_of
 from planner.models import Blob, Run
 from planner.services.runs import (
     Beat,
@@ -74,7 +74,7 @@ def _simulate_and_store(run: Run, claim: Claim, watch: "_Watch") -> None:
     document = run.input.content()
     began = time.monotonic()
     simulated = _patiently(lambda: known_result(run)) or simulate(
-        document, explain=run.options["explain"], limits=_limits(), beat=watch.beat
+        document, explain=run.options["explain"], limits=_limits(), beat=watch.beat, job=run.job
     )
     timings = {
         "queued_ms": round((run.started - run.created).total_seconds() * 1000, 1),
@@ -82,7 +82,7 @@ def _simulate_and_store(run: Run, claim: Claim, watch: "_Watch") -> None:
         "process_ms": round((time.monotonic() - began) * 1000, 1),
     }
     watch.beat(1.0, "storing the outcome")
-    _store(claim, document, simulated, timings)
+    _store(run, claim, document, simulated, timings)
 
 
 def known_result(run: Run) -> Simulated | None:
@@ -102,7 +102,9 @@ def known_result(run: Run) -> Simulated | None:
     return Simulated(twin.result.content(), ENGINE_VERSION, {}, None)
 
 
-def _store(claim: Claim, document: bytes, simulated: Simulated, timings: dict[str, float]) -> None:
+def _store(
+    run: Run, claim: Claim, document: bytes, simulated: Simulated, timings: dict[str, float]
+) -> None:
     facts: dict[str, Any] = {
         "claim": claim,
         "result": Blob.of(simulated.result),
@@ -113,7 +115,7 @@ def _store(claim: Claim, document: bytes, simulated: Simulated, timings: dict[st
     if error is not None:
         _patiently(lambda: run_fail(error=error, **facts))
     else:
-        outcome = outcome_of(json.loads(simulated.result), json.loads(document))
+        outcome = NOTHING if run.job else outcome_of(json.loads(simulated.result), json.loads(document))
         _patiently(lambda: run_finish(outcome=outcome, **facts))
 
 

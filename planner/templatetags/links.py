@@ -38,6 +38,12 @@ def node_link(run: Run, node: str) -> SafeString:
     return _link(reverse("planner:run-node", args=[run.pk, node]), node) if node else _nothing()
 
 
+@register.filter
+def unblock_address(job: str, run: Run) -> str:
+    """Return where it is asked what would unblock a job of a run."""
+    return reverse("planner:run-job-unblock", args=[run.pk, *job.split("/", 1)])
+
+
 def _link(address: str, text: str) -> SafeString:
     return format_html('<a href="{}">{}</a>', address, text)
 

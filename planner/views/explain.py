@@ -4,12 +4,13 @@ from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from planner.charts import flow_figure
 from planner.models import Victim
 from planner.selectors.explain import flow, victim_neighbours, victim_story, victims_together
+from planner.selectors.searches import search_of
 from planner.selectors.stories import (
     node_at_end,
     node_decisions,
@@ -19,8 +20,11 @@ from planner.selectors.stories import (
     victims_around_pod,
     victims_on_node,
 )
+from planner.services.searches import change_try
+from planner.tasks import submit_search
 from planner.templatetags.quantities import resource_order
-from planner.views.runs import run_or_404
+from planner.views.pages import caller
+from planner.views.runs import job_or_404, run_or_404, search_context
 from planner.views.step_page import StepPage
 
 
@@ -112,3 +116,31 @@ def node(request: HttpRequest, run_id: UUID, node: str) -> HttpResponse:
         "victims": victims_on_node(run, node),
     }
     return render(request, "planner/run_node.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def unblock(request: HttpRequest, run_id: UUID, namespace: str, name: str) -> HttpResponse:
+    """Begin to search for what would unblock a job, or tell how far the search is."""
+    run = run_or_404(request, run_id)
+    job = job_or_404(run, f"{namespace}/{name}")
+    if request.method == "POST":
+        submit_search(run=run, job=job.job, user=caller(request))
+    if not request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
+        return redirect("planner:run-job", run.pk, namespace, name)
+    return render(request, "planner/_unblock.html", {"run": run, "job": job, **search_context(run, job.job)})
+
+
+@login_required
+@require_POST
+def unblock_try(request: HttpRequest, run_id: UUID, namespace: str, name: str, number: int) -> HttpResponse:
+    """Begin a what-if with one of the changes that a search found, and go to its page."""
+    run = run_or_404(request, run_id)
+    search = search_of(run, job_or_404(run, f"{namespace}/{name}").job)
+    if search is None or search.result is None:
+        raise Http404
+    try:
+        branch = change_try(search=search, number=number, user=caller(request))
+    except IndexError:
+        raise Http404 from None
+    return redirect("planner:scenario-detail", branch.pk)

@@ -1,5 +1,6 @@
 """How is a run started, followed, stopped and read?"""
 
+from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
@@ -11,6 +12,7 @@ from planner.models import JobOutcome, Run
 from planner.selectors.explain import derivation, flow, job_story
 from planner.selectors.figures import resources
 from planner.selectors.runs import get_run, job_outcomes, queue_figures
+from planner.selectors.searches import found, search_of
 from planner.selectors.stories import (
     job_decisions,
     queue_jobs,
@@ -49,6 +51,8 @@ def submit(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 def detail(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Show a run; a poll that has seen this state and progress hears that nothing changed."""
     run = run_or_404(request, run_id)
+    if run.explains_id:
+        return redirect("planner:run-job", run.explains_id, *run.job.split("/", 1))
     if request.GET.get("seen") == seen(run):
         return HttpResponse(status=UNCHANGED)
     context = {"run": run, "page": RunPage(run, request.GET), "seen": seen(run)}
@@ -94,19 +98,31 @@ def job(request: HttpRequest, run_id: UUID, namespace: str, name: str) -> HttpRe
     """Show what a run made of one job."""
     run = run_or_404(request, run_id)
     key = f"{namespace}/{name}"
-    try:
-        outcome = job_outcomes(run).get(job=key)
-    except JobOutcome.DoesNotExist:
-        raise Http404 from None
+    outcome = job_or_404(run, key)
     context = {
         "run": run,
         "job": outcome,
         "story": job_story(run, key),
+        **search_context(run, key),
         "decisions": job_decisions(run, key),
         "taken": victims_of_job(run, key),
         "given": victims_for_job(run, key),
     }
     return render(request, "planner/run_job.html", context)
+
+
+def job_or_404(run: Run, job: str) -> JobOutcome:
+    """Return what a run made of a job that it has."""
+    try:
+        return job_outcomes(run).get(job=job)
+    except JobOutcome.DoesNotExist:
+        raise Http404 from None
+
+
+def search_context(run: Run, job: str) -> dict[str, Any]:
+    """Return what the part about unblocking shows: the search, and what it found."""
+    search = search_of(run, job)
+    return {"search": search, "found": found(search) if search else None}
 
 
 def seen(run: Run) -> str:

@@ -47,6 +47,7 @@ def bodies(run: Run) -> dict[tuple[str, str], object]:
         ("post", "diff-revert"): {"kind": "queues", "key": "waits", "field": "weight"},
         ("post", "scenario-runs"): {},
         ("post", "run-cancel"): {},
+        ("post", "explain-unblock"): {},
         ("put", "member"): {"role": "viewer"},
         ("delete", "member"): None,
         ("post", "invitations"): {"role": "viewer"},
@@ -59,13 +60,13 @@ def bodies(run: Run) -> dict[tuple[str, str], object]:
     }
 
 
-def uploaded(body: Any) -> Any:
 def edited(scenario: Scenario) -> Scenario:
     """Return the scenario with a change to revert, one to undo and one to redo."""
     for name in ("waits", "busy"):
         seen = scenario.revision
         queue_update(scenario=scenario, name=name, patch={"weight": seen + 1}, expected_revision=seen)
     return undo(scenario=scenario, expected_revision=scenario.revision)
+def uploaded(body: Any) -> Any:
     """A file anew for each call: whoever reads it leaves it at its end."""
     if body and "file" in body:
         return {"file": SimpleUploadedFile("run.zip", body["file"])}

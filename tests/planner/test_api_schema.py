@@ -75,6 +75,7 @@ READS = [
     "runs/{run_id}/decisions/",
     "runs/{run_id}/explain/queues/{name}/",
     "runs/{run_id}/explain/jobs/{namespace}/{job}/",
+    "runs/{run_id}/explain/jobs/{namespace}/{job}/unblock/",
     "runs/{run_id}/explain/victims/{order}/",
     "runs/{run_id}/explain/pods/{namespace}/{pod}/",
     "runs/{run_id}/explain/nodes/{node}/",

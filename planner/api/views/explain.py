@@ -10,11 +10,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api import explained
-from planner.api.access import WorkspaceView
-from planner.api.schema import answers
+from planner.api.access import WorkspaceView, is_dry, saved_unless_dry
+from planner.api.schema import DRY_RUN, answers
 from planner.selectors.explain import derivation, flow, job_story, victim_story
 from planner.selectors.moments import Moments
 from planner.selectors.runs import decisions, job_outcomes, queue_outcomes
+from planner.selectors.searches import search_of
 from planner.selectors.stories import (
     job_decisions,
     node_at_end,
@@ -27,6 +28,7 @@ from planner.selectors.stories import (
     victims_of_job,
     victims_on_node,
 )
+from planner.tasks import submit_search
 
 
 class ExplainQueue(WorkspaceView):
@@ -60,6 +62,34 @@ class ExplainJob(WorkspaceView):
             "given": victims_for_job(run, key),
         }
         return Response(explained.JobStorySerializer(story).data)
+
+
+class ExplainUnblock(WorkspaceView):
+    """A search for what would unblock a job."""
+
+    @extend_schema(responses=answers({200: explained.SearchSerializer}, 404))
+    def get(self, request: Request, run_id: UUID, namespace: str, job: str) -> Response:
+        """Return how far the search is, and what it found; all is null when nobody has asked for one."""
+        run = self.run()
+        outcome = get_object_or_404(job_outcomes(run), job=f"{namespace}/{job}")
+        search = search_of(run, outcome.job)
+        return Response(
+            explained.SearchSerializer(search).data if search else explained.no_search(outcome.job)
+        )
+
+    @extend_schema(
+        request=None,
+        responses=answers({202: explained.SearchSerializer}, 403, 404),
+        parameters=[DRY_RUN],
+    )
+    def post(self, request: Request, run_id: UUID, namespace: str, job: str) -> Response:
+        """Begin to search; a search that is on its way or came to an answer is not made again."""
+        run = self.run()
+        outcome = get_object_or_404(job_outcomes(run), job=f"{namespace}/{job}")
+        with saved_unless_dry(request):
+            search = submit_search(run=run, job=outcome.job, user=self.user)
+        body = explained.SearchSerializer(search).data
+        return Response(body, 200 if is_dry(request) else 202)
 
 
 class ExplainVictim(WorkspaceView):

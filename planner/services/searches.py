@@ -1,0 +1,75 @@
+"""How is it found out what would unblock a job, and how is a found change tried?"""
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from planner.engine.search import changed_objects, conf_text
+from planner.models import Run, Scenario
+from planner.selectors.searches import search_of
+from planner.services.branches import scenario_branch
+from planner.services.members import role_require
+from planner.services.objects import objects_write
+from planner.services.queues import queue_update
+from planner.services.scenarios import conf_update
+
+State = Run.State
+
+
+@transaction.atomic
+def search_create(*, run: Run, job: str, user: User | None = None) -> tuple[Run, bool]:
+    """Queue a search for what would unblock a job of a run, unless one is on its way or came to an answer.
+
+    Return it, and whether it is new. Interfaces call `planner.tasks.submit_search`.
+    """
+    role_require(user=user, workspace=run.workspace)
+    Run.objects.select_for_update().get(pk=run.pk)
+    present = search_of(run, job)
+    if present is not None and present.state not in (State.FAILED, State.CANCELLED):
+        return present, False
+    search = Run.objects.create(
+        workspace=run.workspace,
+        scenario=run.scenario,
+        scenario_revision=run.scenario_revision,
+        owner=user,
+        options=run.options,
+        input_id=run.input_id,
+        explains=run,
+        job=job,
+        kicked_at=timezone.now(),
+    )
+    return search, True
+
+
+@transaction.atomic
+def change_try(*, search: Run, number: int, user: User | None = None) -> Scenario:
+    """Begin a what-if from the scenario as the run saw it, with one of the found changes made.
+
+    Raises IndexError when the search found no such change.
+    """
+    assert search.result is not None, "only a search that came to an answer offers changes"
+    change = search.result.document()["changes"][number]
+    branch = scenario_branch(
+        scenario=search.scenario,
+        name=f"{search.scenario.name}: {search.job}, {change['id'].removeprefix('unblock.')}"[:253],
+        revision=search.scenario_revision,
+        user=user,
+    )
+    made = change["changes"]
+    for one in made:
+        branch.refresh_from_db()
+        if one["kind"] == "queues":
+            patch = {one["field"].removeprefix("spec."): one["after"]}
+            queue_update(
+                scenario=branch, name=one["key"], patch=patch, expected_revision=branch.revision, user=user
+            )
+        elif one["kind"] == "conf":
+            text = conf_text(one["after"])
+            conf_update(scenario=branch, text=text, expected_revision=branch.revision, user=user)
+    branch.refresh_from_db()
+    others = [one for one in made if one["kind"] not in ("queues", "conf")]
+    if others:
+        wanted = changed_objects(search.input.document(), others)
+        objects_write(scenario=branch, wanted=wanted, expected_revision=branch.revision, user=user)
+    branch.refresh_from_db()
+    return branch

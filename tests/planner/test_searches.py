@@ -1,0 +1,158 @@
+"""Is it found out by simulation what would unblock a job, kept, shown, and can it be tried?"""
+
+import threading
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from planner.models import Role, Run, Scenario
+from planner.selectors.runs import runs
+from planner.selectors.searches import found, search_of
+from planner.services.errors import RoleTooLow
+from planner.services.execution import run_execute
+from planner.services.runs import run_create
+from planner.services.searches import change_try, search_create
+from tests import factories
+from tests.planner.pages import part, text_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+JOB = "default/wait"
+
+
+def execute(run: Run) -> Run:
+    assert run_execute(run_id=run.pk, worker="test", stopping=threading.Event())
+    run.refresh_from_db()
+    assert run.state == "succeeded", run.error
+    return run
+
+
+@pytest.fixture
+def run(db: None) -> Run:
+    """A run in which a gang of fourteen waits: its queue may hold twelve cores."""
+    document = factories.cluster(waiting=14)
+    document["podgroups"][1]["spec"]["minMember"] = 14
+    del document["queues"][0]["spec"]["reclaimable"]
+    return execute(factories.run(factories.scenario(document=document)))
+
+
+@pytest.fixture
+def search(run: Run, editor: User) -> Run:
+    """A search that came to its answer."""
+    return execute(search_create(run=run, job=JOB, user=editor)[0])
+
+
+def job_page(run: Run) -> str:
+    return reverse("planner:run-job", args=[run.pk, "default", "wait"])
+
+
+def test_the_smallest_change_is_found_with_what_it_also_does(search: Run) -> None:
+    told = found(search)
+    assert told is not None
+    assert told.waits
+    assert told.simulations > 1
+    assert told.changes
+    assert {entry.action for entry in told.checklist} == {"reclaim", "preempt"}
+    for change in told.changes:
+        assert change.reason.sentence
+        assert change.changes
+
+
+def test_a_change_that_is_tried_really_lets_the_job_run(search: Run, editor: User) -> None:
+    told = found(search)
+    assert told is not None
+    for number, change in enumerate(told.changes):
+        branch = change_try(search=search, number=number, user=editor)
+        assert branch.parent == search.scenario
+        again = execute(run_create(scenario=branch, user=editor))
+        job = again.job_outcomes.get(job=JOB)
+        assert job.ready or job.pipelined, change.id
+    assert Scenario.objects.get(pk=search.scenario_id).revision == 1
+
+
+def test_a_search_is_made_once_and_again_only_when_it_came_to_nothing(run: Run, editor: User) -> None:
+    first, is_new = search_create(run=run, job=JOB, user=editor)
+    assert is_new
+    assert search_create(run=run, job=JOB, user=editor) == (first, False)
+    Run.objects.filter(pk=first.pk).update(state=Run.State.FAILED)
+    assert search_create(run=run, job=JOB, user=editor)[1]
+
+
+def test_searches_are_no_runs_of_their_own(search: Run, editor: User, browser: Client) -> None:
+    assert search.explains is not None
+    assert list(runs(editor)) == [search.explains]
+    assert str(search.pk) not in text_of(browser.get("/"))
+    assert str(search.pk) not in text_of(
+        browser.get(reverse("planner:scenario-detail", args=[search.scenario_id]))
+    )
+    answer = browser.get(reverse("planner:run-detail", args=[search.pk]))
+    assert answer.headers["Location"] == job_page(search.explains)
+
+
+def test_the_page_offers_to_find_out_follows_and_shows_what_was_found(browser: Client, run: Run) -> None:
+    assert "Find out" in text_of(browser.get(job_page(run)))
+    address = f"{job_page(run)}unblock/"
+    answer = browser.post(address, headers={"HX-Request": "true", "HX-Target": "unblock"})
+    assert "Waiting for a worker" in text_of(answer)
+    assert 'hx-trigger="every 1s"' in text_of(answer)
+    search = search_of(run, JOB)
+    assert search is not None
+    execute(search)
+    told = found(search)
+    assert told is not None
+    shown = part(browser, address, "unblock")
+    assert "every 1s" not in shown
+    assert shown.strip() in text_of(browser.get(job_page(run)))
+    for change in told.changes:
+        assert change.reason.sentence.replace("'", "&#x27;") in shown
+    for entry in told.checklist:
+        for check in entry.checks:
+            assert check.reason.sentence.replace("'", "&#x27;") in shown
+
+
+def test_trying_a_change_leads_to_a_copy_of_the_scenario(browser: Client, search: Run) -> None:
+    assert search.explains is not None
+    answer = browser.post(f"{job_page(search.explains)}unblock/0/")
+    copy = Scenario.objects.exclude(pk=search.scenario_id).get()
+    assert answer.headers["Location"] == reverse("planner:scenario-detail", args=[copy.pk])
+    assert browser.post(f"{job_page(search.explains)}unblock/99/").status_code == 404
+
+
+def test_a_script_starts_a_search_and_reads_what_it_found(api: APIClient, run: Run) -> None:
+    address = f"/api/v1/runs/{run.pk}/explain/jobs/{JOB}/unblock/"
+    assert api.get(address).json()["state"] is None
+    answer = api.post(address)
+    assert answer.status_code == 202
+    assert answer.json()["state"] == "queued"
+    assert answer.json()["found"] is None
+    search = search_of(run, JOB)
+    assert search is not None
+    execute(search)
+    told: dict[str, Any] = api.get(address).json()
+    want = found(search)
+    assert want is not None
+    assert [change["reason"]["sentence"] for change in told["found"]["changes"]] == [
+        change.reason.sentence for change in want.changes
+    ]
+    assert api.post(f"/api/v1/runs/{run.pk}/explain/jobs/default/nobody/unblock/").status_code == 404
+
+
+def test_a_dry_run_begins_no_search(api: APIClient, run: Run) -> None:
+    assert api.post(f"/api/v1/runs/{run.pk}/explain/jobs/{JOB}/unblock/?dry_run=1").status_code == 200
+    assert search_of(run, JOB) is None
+
+
+def test_a_viewer_sees_what_was_found_and_begins_nothing(client: Client, search: Run) -> None:
+    viewer = factories.user("viewer", role=Role.VIEWER)
+    client.force_login(viewer)
+    assert search.explains is not None
+    page = text_of(client.get(job_page(search.explains)))
+    assert "What would unblock it" in page
+    assert "Try it in a copy" not in page
+    with pytest.raises(RoleTooLow):
+        search_create(run=search.explains, job=JOB, user=viewer)
+    with pytest.raises(RoleTooLow):
+        change_try(search=search, number=0, user=viewer)
