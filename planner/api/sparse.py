@@ -34,17 +34,21 @@ def only_asked(request: Request, view: APIView, body: Any) -> Any:
     if asked is None or not isinstance(body, Mapping):
         return body
     wanted = [name.strip() for name in asked.split(",") if name.strip()]
-    if "results" not in body:
-        return _part(body, wanted, body)
-    known = _known(view) or next(iter(body["results"]), {})
-    return {**body, "results": [_part(row, wanted, known) for row in body["results"]]}
+    rows = body.get("results")
+    _require_known(wanted, body if rows is None else _known(view) or next(iter(rows), {}))
+    if rows is None:
+        return _part(body, wanted)
+    return {**body, "results": [_part(row, wanted) for row in rows]}
 
 
-def _part(body: Mapping[str, Any], wanted: list[str], known: Collection[str]) -> dict[str, Any]:
+def _part(body: Mapping[str, Any], wanted: list[str]) -> dict[str, Any]:
+    return {name: body[name] for name in wanted if name in body}
+
+
+def _require_known(wanted: list[str], known: Collection[str]) -> None:
     if unknown := [name for name in wanted if name not in known]:
         message = f"Unknown here: {', '.join(unknown)}. Known: {', '.join(known)}."
         raise ValidationError({PARAMETER: [ErrorDetail(message, "unknown_field")]})
-    return {name: body[name] for name in wanted if name in body}
 
 
 def _known(view: APIView) -> list[str]:
