@@ -42,7 +42,7 @@ def old_runs_remove(*, keep: timedelta) -> Removed:
 
 
 def _old_runs(*, ended_before: datetime) -> QuerySet[Run]:
-    later = Run.objects.filter(scenario=OuterRef("scenario"), created__gt=OuterRef("created"))
+    later = Run.objects.filter(scenario=OuterRef("scenario"), created__gt=OuterRef("created"), explains=None)
     return Run.objects.filter(finished__lt=ended_before).filter(Exists(later))
 
 
