@@ -5,6 +5,7 @@ from django.urls import include, path
 
 from planner.views import (
     account,
+    changes,
     compare,
     explain,
     home,
@@ -25,6 +26,20 @@ pages = [
     path("import/", imports.import_cluster, name="import"),
     path("import/save/", imports.save, name="import-save"),
     path("scenarios/<uuid:scenario_id>/", scenarios.detail, name="scenario-detail"),
+    path("scenarios/<uuid:scenario_id>/branch/", changes.branch, name="branch"),
+    path("scenarios/<uuid:scenario_id>/changes/", changes.show, name="changes"),
+    path(
+        "scenarios/<uuid:scenario_id>/changes/put-back/",
+        changes.revert_difference,
+        name="difference-revert",
+    ),
+    path("scenarios/<uuid:scenario_id>/changes/<str:way>/", changes.walk, name="changes-walk"),
+    path(
+        "scenarios/<uuid:scenario_id>/changes/<uuid:change_id>/revert/",
+        changes.revert_change,
+        name="change-revert",
+    ),
+    path("scenarios/<uuid:scenario_id>/revisions/<int:number>/", changes.revision, name="revision"),
     path("scenarios/<uuid:scenario_id>/conf/", scenarios.conf, name="conf"),
     path("scenarios/<uuid:scenario_id>/undo/", queues.undo, name="undo"),
     path("scenarios/<uuid:scenario_id>/redo/", queues.redo, name="redo"),
