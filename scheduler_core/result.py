@@ -189,7 +189,7 @@ def explanations(session: Session) -> dict[str, Any]:
     return {
         "deserved": plain(trace.deserved),
         "victims": plain(victims),
-        "spared": plain(list(trace.spared.values())),
+        "spared": [{**entry, "numbers": plain(entry["numbers"])} for entry in trace.spared.values()],
         "pending": plain({job: gate for job, gate in sorted(trace.pending.items()) if job in waiting}),
     }
 

@@ -99,4 +99,6 @@ class Trace:
 
     def spare(self, pod: str, for_pod: str, plugin: str, why: Mapping[str, Any]) -> None:
         """Keep that a plugin refused a candidate; the same refusal is kept once."""
-        self.spared.setdefault((pod, for_pod, plugin), {"pod": pod, "for": for_pod, "plugin": plugin, **why})
+        key = pod, for_pod, plugin
+        if key not in self.spared:
+            self.spared[key] = {"pod": pod, "for": for_pod, "plugin": plugin, **why}

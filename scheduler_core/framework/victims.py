@@ -92,6 +92,8 @@ def tell_spared(
     """Keep which candidates were refused, and by which plugin first."""
     if session.trace is None:
         return
+    if len(verdict.victims) == len(candidates):
+        return
     victims = {task.uid for task in verdict.victims}
     for task in candidates:
         if task.uid in victims:
