@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from queuecast.desk import Files, Json, Progress
+from queuecast.exported import exported
 from queuecast.plans import Refused
 from queuecast.server import Server
 
@@ -46,11 +47,15 @@ class Client:
 
     def scenario_diff(self, scenario: str) -> list[Json]:
         """Return what differs from the snapshot: kind, name, field, before, after."""
-        return list(self.server.get(f"{self._scenario(scenario)}diff/")["changes"])
+        found = self.server.get(f"{self._scenario(scenario)}diff/")["differences"]
+        return [
+            {"name": one["key"], **{part: one[part] for part in ("kind", "field", "before", "after")}}
+            for one in found
+        ]
 
     def scenario_export(self, scenario: str) -> str:
-        """Return what to apply to the cluster, as YAML."""
-        return self.server.call("GET", f"{self._scenario(scenario)}export/").body.decode()
+        """Return the queues that differ from the snapshot, and the configuration if it does, as YAML."""
+        return exported(self.scenario_diff(scenario), self.queues(scenario), self.conf(scenario))
 
     def queues(self, scenario: str) -> list[Json]:
         """Return the queues in the spelling of their CRD."""
@@ -98,6 +103,10 @@ class Client:
     def run_victims(self, run: str) -> list[Json]:
         """Return whom a run evicts."""
         return list(self.server.rows(f"runs/{run}/victims/"))
+
+    def run_documents(self, run: str) -> tuple[Json, Json]:
+        """Return what a run read and what the core answered."""
+        return dict(self.server.get(f"runs/{run}/input/")), dict(self.server.get(f"runs/{run}/result/"))
 
     def compare(self, runs: Sequence[str]) -> Json:
         """Return runs side by side."""

@@ -14,6 +14,8 @@ from queuecast.jobs import job_manifest
 from queuecast.plans import Refused, contents
 from queuecast.shown import Table, Told, amounts, percent, problems
 from queuecast.terminal import progress_line
+from scheduler_core import prepare
+from scheduler_core.explain import Unknown, job_story, node_story, pod_story, queue_story, text, unblocking
 
 Command = Callable[[Desk, argparse.Namespace], Told]
 
@@ -132,12 +134,20 @@ def compare(desk: Desk, asked: argparse.Namespace) -> Told:
 
 
 def explain(desk: Desk, asked: argparse.Namespace) -> Told:
-    """Say why a job waits, what a queue came to, or for whom a pod is evicted."""
-    rows, story = _STORIES[asked.what]
-    found = next((one for one in rows(desk, asked.run) if one[asked.what] == asked.name), None)
-    if found is None:
-        raise Refused([f"Run {asked.run} says nothing of {asked.what} {asked.name!r}."])
-    return Told(found, [story(found)])
+    """Say why a job waits, a queue has what it has, a pod goes, a node is full."""
+    document, result = desk.run_documents(asked.run)
+    story, lines = STORIES[asked.what]
+    prepared = prepare(manifests.resolve(document))
+    try:
+        told = story(dict(prepared.document), result, asked.name)
+        said = list(lines(told))
+        if asked.what == "job" and asked.unblock:
+            found = unblocking(prepared.document, told["job"], prepared.simulate)
+            told = {**told, "unblocking": found}
+            said += text.unblocking_lines(found)
+    except Unknown as error:
+        raise Refused([f"Run {asked.run}: {error}."]) from None
+    return Told(told, ["\n".join(said)])
 
 
 def open_page(desk: Desk, asked: argparse.Namespace) -> Told:
@@ -263,25 +273,10 @@ def _with_outcome(desk: Desk, run: Json) -> Json:
     return {**run, "victims": desk.run_victims(run["id"]), "waiting": waiting}
 
 
-def _queue_story(queue: Mapping[str, Any]) -> Table:
-    rows = [(field, amounts(held) if isinstance(held, Mapping) else held) for field, held in queue.items()]
-    return Table(("FIGURE", "AMOUNT"), rows)
-
-
-def _victim_story(victim: Mapping[str, Any]) -> str:
-    return f"{victim['pod']} of queue {victim['queue']} is evicted for {victim['for_pod']}."
-
-
-def _job_story(job: Mapping[str, Any]) -> str:
-    head = f"{job['job']} of queue {job['queue']}: {job['pending']} of {job['pods']} pods wait."
-    if not job["pending"]:
-        return head
-    gate = f" Stopped at {job['gate']}." if job["gate"] else ""
-    return f"{head}{gate} {job['message']}".rstrip()
-
-
-_STORIES: Mapping[str, tuple[Callable[[Desk, str], list[Json]], Callable[[Json], Table | str]]] = {
-    "job": (lambda desk, run: desk.run_jobs(run), _job_story),
-    "queue": (lambda desk, run: desk.run_queues(run), _queue_story),
-    "pod": (lambda desk, run: desk.run_victims(run), _victim_story),
+STORIES: Mapping[str, tuple[Callable[[Json, Json, str], Json], Callable[[Json], Iterator[str]]]] = {
+    "job": (job_story, text.job_lines),
+    "queue": (queue_story, text.queue_lines),
+    "pod": (pod_story, text.pod_lines),
+    "node": (node_story, text.node_lines),
 }
+"""Of each thing that can be explained: its story, and how it is told."""

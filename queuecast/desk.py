@@ -67,5 +67,8 @@ class Desk(Protocol):
     def run_victims(self, run: str) -> list[Json]:
         """Return whom a run evicts."""
 
+    def run_documents(self, run: str) -> tuple[Json, Json]:
+        """Return what a run read and what the core answered."""
+
     def compare(self, runs: Sequence[str]) -> Json:
         """Return runs side by side."""

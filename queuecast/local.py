@@ -12,6 +12,7 @@ import manifests
 from manifests.differences import differences
 from queuecast.beside import side_by_side
 from queuecast.desk import Files, Json, Progress
+from queuecast.exported import exported
 from queuecast.outcome import Outcome
 from queuecast.plans import Refused, changed, read_bytes, refuse_errors, simulate
 
@@ -68,14 +69,7 @@ class Local:
 
     def scenario_export(self, scenario: str) -> str:
         """Return the queues that differ from the snapshot, and the configuration if it does, as YAML."""
-        document = self._document("scenarios", scenario)
-        changes = self.scenario_diff(scenario)
-        touched = {change["name"] for change in changes if change["kind"] == "queues"}
-        objects = [queue for queue in document.get("queues", ()) if queue["metadata"]["name"] in touched]
-        objects = [{key: part for key, part in queue.items() if key != "status"} for queue in objects]
-        if any(change["kind"] == "scheduler_conf" for change in changes):
-            objects.append(_config_map(document["scheduler_conf"]))
-        return manifests.dump(objects) if objects else ""
+        return exported(self.scenario_diff(scenario), self.queues(scenario), self.conf(scenario))
 
     def queues(self, scenario: str) -> list[Json]:
         """Return the queues in the spelling of their CRD."""
@@ -97,7 +91,8 @@ class Local:
 
     def conf(self, scenario: str) -> str:
         """Return the scheduler configuration."""
-        return str(self._document("scenarios", scenario).get("scheduler_conf", ""))
+        conf = self._document("scenarios", scenario).get("scheduler_conf", "")
+        return conf if isinstance(conf, str) else manifests.dump(conf)
 
     def conf_set(self, scenario: str, text: str) -> list[Json]:
         """Replace the scheduler configuration; return what is worth knowing about it."""
@@ -150,6 +145,11 @@ class Local:
         """Return whom a run evicts."""
         return [asdict(victim) for victim in self._outcome(run).victims]
 
+    def run_documents(self, run: str) -> tuple[Json, Json]:
+        """Return what a run read and what the core answered."""
+        there = self._simulated(run)
+        return there["document"], there["result"]
+
     def compare(self, runs: Sequence[str]) -> Json:
         """Return runs side by side."""
         heads = [_head(self._one("runs", run)) for run in runs]
@@ -157,10 +157,13 @@ class Local:
         return side_by_side(heads, settings, [self._outcome(run) for run in runs])
 
     def _outcome(self, run: str) -> Outcome:
+        return Outcome.of(self._simulated(run)["result"])
+
+    def _simulated(self, run: str) -> Json:
         there = self._one("runs", run)
         if "result" not in there:
             raise Refused([f"Run {run} has not been simulated: queuecast --local run {there['scenario']}."])
-        return Outcome.of(there["result"])
+        return there
 
     def _begin(self, name: str, *, snapshot: str, parent: str | None, document: Json) -> Json:
         if self._path("scenarios", name).exists():
@@ -219,9 +222,13 @@ def _with_text(reading: manifests.Reading) -> Json:
 
 def _fields(queue: Mapping[str, Any]) -> Json:
     metadata = queue["metadata"]
-    spec = queue.get("spec") or {}
     state = (queue.get("status") or {}).get("state")
-    return {"name": metadata["name"], **spec, **({"state": state} if state else {})}
+    return {
+        "name": metadata["name"],
+        **(queue.get("spec") or {}),
+        **({"state": state} if state else {}),
+        **{part: metadata[part] for part in _METADATA if metadata.get(part)},
+    }
 
 
 def _merged(target: Any, patch: Any) -> Any:
@@ -241,13 +248,3 @@ def _objects(document: Mapping[str, Any]) -> Iterator[tuple[str, Json]]:
     for kind, objects in document.items():
         if isinstance(objects, list):
             yield from ((kind, held) for held in objects)
-
-
-def _config_map(conf: Any) -> Json:
-    text = conf if isinstance(conf, str) else manifests.dump(conf)
-    return {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": "volcano-scheduler-configmap", "namespace": "volcano-system"},
-        "data": {"volcano-scheduler.conf": text},
-    }

@@ -90,7 +90,7 @@ def test_explain_tells_why_a_job_waits(desk: Path, capsys: pytest.CaptureFixture
     say("run", "base")
     capsys.readouterr()
     say("explain", "1", "job", "default/wait")
-    assert "default/wait of queue waits: " in capsys.readouterr().out
+    assert "Job default/wait of queue waits" in capsys.readouterr().out
     assert told(capsys, "explain", "1", "queue", "busy")["queue"] == "busy"
     say("explain", "1", "job", "default/nobody", code=2)
 

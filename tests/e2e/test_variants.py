@@ -1,0 +1,94 @@
+"""The scripts of docs/scripts.md, with the client and with curl, and the command line against a server."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import factories
+from tests.e2e.product import Product
+from tests.needs import unavailable
+from tests.processes.installation import ROOT
+
+PAGE = (ROOT / "docs" / "scripts.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Path:
+    """Twelve queues, the first of which holds every node."""
+    document = factories.cluster(nodes=2, waiting=3)
+    for number in range(10):
+        document["queues"].append(factories.queue(f"q{number}"))
+        document["podgroups"].append(factories.podgroup(f"g{number}", f"q{number}", phase="Inqueue"))
+        document["pods"].append(factories.pod(f"p{number}", f"g{number}"))
+    path = tmp_path / "cluster.json"
+    path.write_text(json.dumps({**document, "scheduler_conf": factories.CONF}))
+    return path
+
+
+def environment(running: Product, token: str) -> dict[str, str]:
+    return {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(ROOT),
+        "QUEUECAST_URL": running.address,
+        "QUEUECAST_TOKEN": token,
+        "API": f"{running.address}api/v1",
+        "TOKEN": token,
+    }
+
+
+def script(language: str) -> str:
+    (found,) = re.findall(rf"```{language}\n(.*?)```", PAGE, flags=re.DOTALL)
+    assert len(found.splitlines()) <= 30
+    return found
+
+
+def ran(command: list[str], running: Product, folder: Path) -> str:
+    done = subprocess.run(
+        command, cwd=folder, env=environment(running, running.token()),
+        capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_ten_variants_with_the_client(running: Product, cluster: Path) -> None:
+    said = ran([sys.executable, "-c", script("python"), str(cluster)], running, cluster.parent)
+    assert len(re.findall(r"^more for \w+ \d+ victims, \d+ of them new$", said, flags=re.MULTILINE)) == 5
+    assert "{'succeeded'}" in said
+    assert "kind: Queue" in said
+    assert "weight: 2" in said
+
+
+def test_ten_variants_with_curl(running: Product, cluster: Path) -> None:
+    if missing := [tool for tool in ("bash", "curl", "jq") if not shutil.which(tool)]:
+        unavailable(f"{', '.join(missing)} not installed")
+    command = ["bash", "-euo", "pipefail", "-c", script("sh"), "script", str(cluster)]
+    said = ran(command, running, cluster.parent)
+    assert len(re.findall(r"^more for \w+ \d+ victims, \d+ of them new$", said, flags=re.MULTILINE)) == 5
+    assert '"field":"weight","before":1,"after":2' in said
+
+
+def test_the_command_line_works_with_a_server(running: Product, cluster: Path) -> None:
+    def queuecast(*words: str) -> str:
+        return ran([sys.executable, "-m", "queuecast", *words], running, cluster.parent)
+
+    assert "12 queues" in queuecast("import", str(cluster), "--name", "by hand")
+    queuecast("scenario", "create", "by hand", "--snapshot", "by hand")
+    queuecast("scenario", "branch", "by hand", "less")
+    assert "cpu=4" in queuecast("queue", "set", "less", "busy", "capability.cpu=4", "weight=1")
+    runs = [run["id"] for run in json.loads(queuecast("run", "by hand", "less", "-o", "json"))]
+    assert "spec.capability.cpu" in queuecast("compare", *runs)
+    assert "capability" in queuecast("scenario", "diff", "less")
+    assert "Job default/wait of queue waits" in queuecast("explain", runs[0], "job", "default/wait")
+    assert queuecast("open", "runs", runs[0], "--print").strip() == f"{running.address}runs/{runs[0]}/"
+    refused = subprocess.run(
+        [sys.executable, "-m", "queuecast", "scenario", "list", "--token", "wrong"],
+        env=environment(running, ""), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert refused.returncode == 4
