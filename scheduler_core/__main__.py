@@ -6,11 +6,11 @@ import argparse
 import gc
 import gzip
 import json
+import os
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from importlib import import_module
 from io import BufferedIOBase
 from itertools import chain
@@ -26,8 +26,6 @@ from scheduler_core.parity import first_difference, first_message_difference, un
 WRAPPED = b'{"scenario":'
 COLLECTED_AFTER = 20_000
 """Pods that were simulated, a hundred counted for each scenario."""
-RARELY = (100_000, 20, 100)
-"""After how many new objects the garbage collector looks at the young ones."""
 
 
 class Entry(NamedTuple):
@@ -82,6 +80,38 @@ def main(arguments: list[str] | None = None) -> int:
     return commanded[options.command](options)
 
 
+class Collector:
+    """The garbage collector, off while a scenario is read and seldom at work afterwards.
+
+    It would walk the growing objects of a large scenario again and again. What was read is left alone, and
+    the young objects are looked at the more rarely the more pods there are. Sessions refer to themselves:
+    what they left behind is collected before the next scenario is read, when it is much.
+    """
+
+    def __init__(self) -> None:
+        self._left = 0
+
+    def before(self) -> None:
+        """Prepare for reading."""
+        gc.disable()
+        gc.unfreeze()
+        if self._left > COLLECTED_AFTER:
+            gc.collect()
+            self._left = 0
+
+    def after(self, scenario: Any) -> None:
+        """Prepare for simulating what was read."""
+        pods = scenario.get("pods") if isinstance(scenario, dict) else None
+        count = len(pods) if isinstance(pods, (list, dict)) else 0
+        self._left += 100 + count
+        gc.freeze()
+        gc.set_threshold(100_000 + 20 * count, 20, 100)
+        gc.enable()
+
+
+COLLECTOR = Collector()
+
+
 def entries(name: str, *, with_recorded: bool = True) -> Iterator[Entry]:
     """Yield the scenarios of a file (.json, .jsonl, .yaml, each optionally .gz; - for standard input).
 
@@ -116,7 +146,10 @@ def _texts(stream: BufferedIOBase, name: str) -> Iterator[bytes]:
 def _next_entry(name: str, texts: Iterator[bytes], *, with_recorded: bool) -> Entry | None:
     for text in texts:
         if text.strip():
-            return _read_quickly(name, text, with_recorded=with_recorded)
+            COLLECTOR.before()
+            entry = _read_quickly(name, text, with_recorded=with_recorded)
+            COLLECTOR.after(entry.scenario)
+            return entry
     return None
 
 
@@ -124,8 +157,7 @@ def _read_quickly(name: str, line: bytes, *, with_recorded: bool) -> Entry:
     """Parse a scenario in JSON; one that is not what it should be is read again to say where."""
     started = _milliseconds()
     try:
-        with no_collector():
-            loaded = _loaded(line, with_recorded=with_recorded)
+        loaded = _loaded(line, with_recorded=with_recorded)
         scenario = _with_structured_conf(loaded.get("scenario", loaded))
     except (ValueError, AttributeError, TypeError, RecursionError):
         return _read_carefully(name, line)
@@ -165,37 +197,6 @@ def _manifests() -> ModuleType:
     return import_module("manifests")
 
 
-@contextmanager
-def no_collector() -> Iterator[None]:
-    """Switch the garbage collector off: it would walk a growing tree of objects again and again.
-
-    What is there at the end is not looked at until `Leftovers` are next.
-    """
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
-
-
-class Leftovers:
-    """What simulated scenarios left behind: sessions refer to themselves, so nobody frees them at once."""
-
-    def __init__(self) -> None:
-        gc.set_threshold(*RARELY)
-        self._pods = 0
-
-    def add(self, scenario: Any) -> None:
-        """Collect what was left, when it is much."""
-        gc.unfreeze()
-        pods = scenario.get("pods") if isinstance(scenario, dict) else None
-        self._pods += 100 + (len(pods) if isinstance(pods, (list, dict)) else 0)
-        if self._pods > COLLECTED_AFTER:
-            gc.collect()
-            self._pods = 0
-
-
 def print_results(options: argparse.Namespace) -> int:
     """Print one result per scenario; 1 when any of them could not be simulated."""
     status = 0
@@ -205,18 +206,18 @@ def print_results(options: argparse.Namespace) -> int:
         timer=_milliseconds if options.timing else None,
         extender=_extender(options.extender_host) if options.extender_host else None,
     )
-    leftovers = Leftovers()
     for entry in chain.from_iterable(entries(name, with_recorded=False) for name in options.scenarios):
-        result = _refused(entry) if entry.fault else simulate_document(entry.scenario, how)
-        if options.timing:
-            result["load_ms"] = entry.load_ms
-        sys.stdout.buffer.write(encode(result))
-        status = status or int("error" in result)
-        scenario = entry.scenario
-        del entry, result
-        leftovers.add(scenario)
-        del scenario
+        status = max(status, _print_result(entry, how))
+        del entry
     return status
+
+
+def _print_result(entry: Entry, how: Options) -> int:
+    result = _refused(entry) if entry.fault else simulate_document(entry.scenario, how)
+    if how.timer is not None:
+        result["load_ms"] = entry.load_ms
+    sys.stdout.buffer.write(encode(result))
+    return int("error" in result)
 
 
 def _extender(hosts: Sequence[str]) -> Any:
@@ -321,13 +322,12 @@ def unmodelled_plugins(scenario: dict[str, Any]) -> list[str]:
 def print_parity(options: argparse.Namespace) -> int:
     """Print, per file, how many scenarios are equal to the recorded answers; 1 when any is not."""
     status = 0
-    leftovers = Leftovers()
     for name in options.files:
         tally = Tally()
         for entry in entries(name):
             if entry.recorded is not None:
                 tally.add(entry)
-            leftovers.add(entry.scenario)
+            del entry
         for told in tally.told[: options.failures]:
             print(f"  {told}")
         print(f"{Path(name).name}: {tally.line()}", flush=True)
@@ -344,4 +344,6 @@ def _milliseconds() -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ended_with = main()
+    sys.stdout.flush()
+    os._exit(ended_with)  # the rest would only give back, object by object, what the system takes at once
