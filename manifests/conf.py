@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from manifests.document import Document, Fault, Span
-from manifests.paths import spell
+from manifests.paths import spell, steps_to
 from manifests.problem import ReadProblem, Severity, Unreadable
 from manifests.stream import read_documents
 from manifests.yaml_places import find_in_yaml
@@ -50,6 +50,12 @@ def conf_problems(text: str) -> list[ReadProblem]:
         )
         for fault in conf_document(text).faults
     ]
+
+
+def conf_line(text: str, path: str) -> int:
+    """Return the line, the first is 1, of a key named as in ``tiers[0].plugins[2].arguments``."""
+    document = conf_document(text)
+    return document.place(steps_to(document.value, path)).line + 1
 
 
 def parse_conf(text: str) -> dict[str, Any]:

@@ -12,9 +12,10 @@ from scheduler_core.conf import SchedulerConf
 from scheduler_core.model.pod_info import GROUP_NAME
 from scheduler_core.model.queue import ROOT
 from scheduler_core.problem import Place
-from scheduler_core.validate.fields import INT32, is_object
+from scheduler_core.validate.fields import is_object
 from scheduler_core.validate.kinds import KINDS, NAMESPACED
 from scheduler_core.validate.report import Report
+from scheduler_core.workload_rules import WorkloadAdmission, count, tasks_of
 
 Object = Mapping[str, Any]
 
@@ -91,7 +92,7 @@ class Listed:
 def check_integrity(objects: Mapping[str, Listed], document: Object, report: Report) -> None:
     """Report what makes a simulation impossible: duplicates, circles of parents, jobs that cannot be made."""
     _check_identity(objects, report)
-    _check_jobs(objects, _queues_of(objects, document), report)
+    _check_pods_of_jobs(objects["jobs"], report)
 
 
 def check_references(
@@ -100,14 +101,14 @@ def check_references(
     """Report duplicates, dangling names, circles of parents and numbers that contradict each other."""
     _check_identity(objects, report)
     _check_webhook(objects["queues"], report)
-    queues = _queues_of(objects, document)
-    _check_podgroups(objects, queues, report)
+    _check_admission(objects, document, report)
+    _check_classes_of_podgroups(objects, report)
     if conf is not None and conf.hierarchy_enabled("capacity"):
         _check_leaves(objects, report)
     _check_nodes_of_pods(objects, report)
     if not objects["jobs"]:
         _check_groups_of_pods(objects, report)
-    _check_jobs(objects, queues, report)
+    _check_pods_of_jobs(objects["jobs"], report)
     _check_nodes(objects["nodes"], report)
     _check_classes(objects["priorityclasses"], report)
     if conf is not None and conf.first_option("pdb") is not None:
@@ -119,11 +120,6 @@ def _check_identity(objects: Mapping[str, Listed], report: Report) -> None:
         _check_duplicates(listed, report)
     _check_uids(objects["pods"], report)
     _check_parents(objects["queues"], report)
-
-
-def _queues_of(objects: Mapping[str, Listed], document: Object) -> set[str]:
-    made = () if document.get("default_queues") is False else (ROOT, DEFAULT)
-    return {*objects["queues"].names, *made}
 
 
 def _spec(thing: Object) -> Object:
@@ -225,17 +221,11 @@ def _check_webhook(queues: Listed, report: Report) -> None:
 # podgroups and pods
 
 
-def _check_podgroups(objects: Mapping[str, Listed], queues: set[str], report: Report) -> None:
+def _check_classes_of_podgroups(objects: Mapping[str, Listed], report: Report) -> None:
     classes = set(objects["priorityclasses"].names)
     podgroups = objects["podgroups"]
     for place, podgroup in podgroups:
-        spec = _spec(podgroup)
-        queue, priority_class = spec.get("queue") or DEFAULT, spec.get("priorityClassName")
-        if isinstance(queue, str) and queue not in queues:
-            podgroups.look_at(place, podgroup, report)
-            says = f"names queue {queue!r}, which does not exist: Volcano leaves the podgroup out"
-            where = ((place, "spec"), "queue")
-            report.add("podgroup.queue_missing", "warning", where, says, actual=queue, fix="create the queue")
+        priority_class = _spec(podgroup).get("priorityClassName")
         if isinstance(priority_class, str) and priority_class and priority_class not in classes:
             podgroups.look_at(place, podgroup, report)
             says = f"names priority class {priority_class!r}, which does not exist: the default class counts"
@@ -296,72 +286,53 @@ def _check_groups_of_pods(objects: Mapping[str, Listed], report: Report) -> None
 # jobs
 
 
-def _check_jobs(objects: Mapping[str, Listed], queues: set[str], report: Report) -> None:
-    total, jobs, parents = 0, objects["jobs"], _parents_of(objects["queues"])
+def _check_pods_of_jobs(jobs: Listed, report: Report) -> None:
+    """Report jobs whose pods cannot be made: too many, or two of one name."""
+    total = 0
     for place, job in jobs:
         jobs.look_at(place, job, report)
-        spec = _spec(job)
-        queue = spec.get("queue") or DEFAULT
-        if isinstance(queue, str) and queue not in queues:
-            says = f"names queue {queue!r}, which does not exist: the webhook refuses the job"
-            where = ((place, "spec"), "queue")
-            report.add("job.queue_missing", "warning", where, says, actual=queue, fix="create the queue")
-        elif isinstance(queue, str) and queue in parents:
-            says = f"names queue {queue!r}, which is no leaf: the webhook refuses the job"
-            where = ((place, "spec"), "queue")
-            report.add("job.not_leaf", "warning", where, says, actual=queue, fix="choose a leaf queue")
-        tasks = list(_tasks_of(spec))
         at_tasks = ((place, "spec"), "tasks")
-        if not tasks:
-            says = "has no entry: the webhook refuses the job"
-            report.add("job.no_task", "warning", at_tasks, says, fix="add a task")
-        total += sum(_count(task, "replicas") for _, task in tasks)
+        tasks = tasks_of(_spec(job))
+        total += sum(count(task, "replicas") for _, task in tasks)
         if total > MOST_PODS_OF_JOBS:
             says = f"asks, with the jobs before, for more than {MOST_PODS_OF_JOBS} pods"
             report.add(
                 "job.too_many_pods", "error", at_tasks, says, limit=MOST_PODS_OF_JOBS, fix="ask for fewer"
             )
             return
-        _check_tasks(place, spec, tasks, report)
+        _check_task_names(at_tasks, tasks, report)
 
 
-def _check_tasks(place: Place, spec: Object, tasks: list[tuple[int, Object]], report: Report) -> None:
-    at_tasks: Place = ((place, "spec"), "tasks")
+def _check_task_names(at_tasks: Place, tasks: list[tuple[int, Object]], report: Report) -> None:
     seen: set[str] = set()
     for index, task in tasks:
         name = task.get("name") or f"default{index}"
-        at_task: Place = (at_tasks, index)
         if isinstance(name, str):
             if name in seen:
                 says = "is taken by another task of the job"
-                report.add("job.task_twice", "error", (at_task, "name"), says, actual=name, fix="rename it")
+                at: Place = ((at_tasks, index), "name")
+                report.add("job.task_twice", "error", at, says, actual=name, fix="rename it")
             seen.add(name)
-        _check_minimum(task, _count(task, "replicas"), (at_task, "minAvailable"), report)
-    _check_minimum(
-        spec, sum(_count(task, "replicas") for _, task in tasks), ((place, "spec"), "minAvailable"), report
-    )
 
 
-def _check_minimum(holder: Object, replicas: int, place: Place, report: Report) -> None:
-    minimum = _count(holder, "minAvailable")
-    if minimum > replicas:
-        says = f"is above the replicas ({replicas}): the webhook refuses the job"
-        report.add("job.minimum", "warning", place, says, actual=minimum, limit=replicas, fix="lower it")
+def _check_admission(objects: Mapping[str, Listed], document: Object, report: Report) -> None:
+    """Tell which jobs and podgroups the webhooks would not take; one that exists may be in a closed queue."""
+    made = () if document.get("default_queues") is False else (ROOT, DEFAULT)
+    webhook = WorkloadAdmission(objects["queues"].things, made)
+    for kind, ask in (("jobs", webhook.on_create_job), ("podgroups", webhook.on_create_podgroup)):
+        for place, thing in objects[kind]:
+            for problem in ask(thing):
+                if problem.rule.endswith(".queue_closed") and _exists(thing):
+                    continue
+                objects[kind].look_at(place, thing, report)
+                named = replace(problem, severity="warning", message=f"{report.subject}: {problem.message}")
+                report.take(named, place, "the webhook refuses it")
 
 
-def _tasks_of(spec: Object) -> Iterator[tuple[int, Object]]:
-    tasks = spec.get("tasks")
-    for index, task in enumerate(tasks if isinstance(tasks, list) else ()):
-        if isinstance(task, Mapping):
-            yield index, task
-
-
-def _count(holder: Object, field: str) -> int:
-    """Return a number of pods, 0 where there is none or one that was complained about."""
-    value = holder.get(field)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= INT32:
-        return 0
-    return int(value)
+def _exists(thing: Object) -> bool:
+    """Tell whether an object was in the cluster already: its controller has written a status."""
+    status = thing.get("status")
+    return isinstance(status, Mapping) and bool(status.get("phase") or status.get("state"))
 
 
 # nodes, classes, budgets

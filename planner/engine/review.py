@@ -1,0 +1,84 @@
+"""What is there to say against a scenario as it stands, or for knowing about it?"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import manifests
+from planner.engine.contents import content_of
+from planner.engine.frozen import scenario_objects
+from planner.engine.queues import queue_manifest
+from planner.models import Queue, Scenario, Snapshot
+from planner.rows import Problem
+from scheduler_core.lint import conf_problems as lint_of
+from scheduler_core.lint import review
+from scheduler_core.validate import Inspection
+
+CONF_PATH = "scheduler_conf"
+_KEPT = 4
+"""How many snapshots stay inspected in one process."""
+
+
+def scenario_problems(scenario: Scenario, queues: Sequence[Queue] | None = None) -> list[Problem]:
+    """Return every problem of a scenario, errors first (2 queries, 1 less when its `queues` are at hand)."""
+    rows = list(scenario.queues.all()) if queues is None else queues
+    overlay = {(row.kind, row.key): row.manifest for row in scenario.object_changes.all()}
+    objects = scenario_objects(content_of(scenario.snapshot).document, queues=rows, overlay=overlay)
+    structure, of_text = conf_structure(scenario.conf_text)
+    document = {
+        **objects,
+        "queues": [queue_manifest(row) for row in rows],
+        **({"scheduler_conf": structure} if structure is not None else {}),
+    }
+    found = [Problem(**asdict(problem)) for problem in review(document, _inspected(scenario.snapshot))]
+    placed = [placed_in_conf(problem, scenario.conf_text) for problem in found]
+    return sorted(
+        [*of_text, *placed], key=lambda problem: ("error", "warning", "remark").index(problem.severity)
+    )
+
+
+def conf_findings(text: str) -> list[Problem]:
+    """Return all that is wrong with a configuration's text, or worth knowing, with lines; errors first."""
+    structure, of_text = conf_structure(text)
+    if any(problem.is_error for problem in of_text):
+        return of_text
+    found = [Problem(**asdict(problem)) for problem in lint_of(structure)]
+    return [*of_text, *(placed_in_conf(problem, text) for problem in found)]
+
+
+def conf_structure(text: str) -> tuple[Mapping[str, Any] | None, list[Problem]]:
+    """Return what a configuration says, None for Volcano's default, and what is wrong with its form."""
+    if not text.strip():
+        return None, []
+    found = [Problem(**asdict(problem)) for problem in manifests.conf_problems(text)]
+    if any(problem.is_error for problem in found):
+        return None, found
+    return manifests.parse_conf(text), found
+
+
+def placed_in_conf(problem: Problem, text: str) -> Problem:
+    """Return a problem with the line of the configuration's text that it is about."""
+    if not text.strip() or not (problem.path or "").startswith(CONF_PATH):
+        return problem
+    line = manifests.conf_line(text, (problem.path or "").removeprefix(CONF_PATH))
+    return replace(problem, document=manifests.CONF_KEY, line=line)
+
+
+_inspections: "OrderedDict[str, Inspection]" = OrderedDict()
+_lock = threading.Lock()
+
+
+def _inspected(snapshot: Snapshot) -> Inspection:
+    """Return what was found in a snapshot's objects, so that only what a scenario changed is looked at."""
+    with _lock:
+        if (found := _inspections.get(snapshot.content_id)) is not None:
+            _inspections.move_to_end(snapshot.content_id)
+            return found
+    inspection = Inspection(content_of(snapshot).document)
+    with _lock:
+        _inspections[snapshot.content_id] = inspection
+        while len(_inspections) > _KEPT:
+            _inspections.popitem(last=False)
+    return inspection

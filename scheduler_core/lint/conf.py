@@ -1,0 +1,249 @@
+"""What does a scheduler configuration say that Volcano does not read, or reads otherwise than it seems?"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from scheduler_core.conf import (
+    ACTIONS,
+    MODELLED_PLUGINS,
+    SWITCHES,
+    UNMODELLED_PLUGINS,
+    SchedulerConf,
+    parse_conf,
+)
+from scheduler_core.errors import ConfError
+from scheduler_core.lint.finding import conf_finding
+from scheduler_core.lint.names import (
+    ACTION_ARGUMENTS,
+    ARGUMENTS,
+    CONF_KEYS,
+    ENTRY_KEYS,
+    READS_HIERARCHY,
+    RETIRED,
+    TIER_KEYS,
+    Kind,
+    Known,
+    kind_of,
+)
+from scheduler_core.lint.tiers import tier_problems
+from scheduler_core.problem import Problem
+
+Object = Mapping[str, Any]
+Problems = Iterator[Problem]
+
+PLUGINS = (*MODELLED_PLUGINS, *UNMODELLED_PLUGINS)
+_REJECTED = "Volcano rejects the whole configuration and keeps the former one, at its start the built-in one"
+
+
+def conf_problems(structure: object) -> list[Problem]:
+    """Return all that is wrong with a configuration, or worth knowing; errors first.
+
+    An error says that Volcano rejects it as a whole, a warning that it does not do what it says, a remark
+    what is easily overlooked.
+
+    Parameters
+    ----------
+    structure : any
+        What the text of the configuration says, whatever that is; None for Volcano's default.
+
+    """
+    found = [*_form_problems(structure)] if isinstance(structure, Mapping) else []
+    try:
+        conf = parse_conf(structure)  # type: ignore[arg-type]  # it refuses what is no mapping
+    except ConfError as error:
+        if not any(problem.severity == "error" for problem in found):
+            says = f"{error}: {_REJECTED}"
+            found.append(conf_finding("conf.rejected", "error", (), says, fix="mend it"))
+    else:
+        found += tier_problems(conf)
+    rank = {"error": 0, "warning": 1, "remark": 2}
+    return sorted(found, key=lambda problem: rank[problem.severity])
+
+
+def _form_problems(structure: Object) -> Problems:
+    yield from _action_problems(structure.get("actions"))
+    yield from _key_problems(structure, CONF_KEYS, ())
+    for number, tier in _entries(structure.get("tiers")):
+        way = ("tiers", number)
+        yield from _key_problems(tier, TIER_KEYS, way)
+        if not tier.get("plugins"):
+            yield conf_finding("conf.empty_tier", "remark", way, "holds no plugin", fix="take it away")
+        for place, entry in _entries(tier.get("plugins")):
+            yield from _entry_problems(entry, (*way, "plugins", place))
+    yield from _configuration_problems(structure)
+
+
+def _entries(listed: object) -> Iterator[tuple[int, Object]]:
+    """Yield the mappings of a list with their positions; anything else makes Volcano reject it all."""
+    for number, entry in enumerate(listed if isinstance(listed, list) else ()):
+        if isinstance(entry, Mapping):
+            yield number, entry
+
+
+def _action_problems(actions: object) -> Problems:
+    if not isinstance(actions, str):
+        return
+    for name in (part.strip() for part in actions.split(",")):
+        if name not in ACTIONS:
+            says = f"name action {name!r}, which Volcano v1.15.1 does not have: {_REJECTED}"
+            fix = _nearest(name, ACTIONS) or f"choose of {', '.join(ACTIONS)}"
+            yield conf_finding("conf.unknown_action", "error", ("actions",), says, actual=name, fix=fix)
+
+
+def _key_problems(holder: Object, known: tuple[str, ...], way: tuple[str | int, ...]) -> Problems:
+    for key in holder:
+        if key not in known:
+            says = f"{key!r} is no key here: Volcano does not read it"
+            fix = _nearest(str(key), known) or "take it away"
+            yield conf_finding(
+                "conf.unknown_key", "warning", (*way, str(key)), says, actual=str(key), fix=fix
+            )
+
+
+def _entry_problems(entry: Object, way: tuple[str | int, ...]) -> Problems:
+    name = entry.get("name")
+    plugin = name if isinstance(name, str) else ""
+    yield from _name_problems(plugin, way)
+    arguments = entry.get("arguments")
+    known = ARGUMENTS.get(plugin)
+    for key, value in entry.items():
+        if key in ENTRY_KEYS:
+            continue
+        if key not in SWITCHES:
+            yield _beside(str(key), value, plugin, known, way)
+        elif (
+            key == "enableHierarchy" and value is True and known is not None and plugin not in READS_HIERARCHY
+        ):
+            says = f"plugin {plugin} does not read it; {', '.join(READS_HIERARCHY)} do"
+            yield conf_finding("conf.switch_idle", "remark", (*way, key), says, fix="take it away")
+    if isinstance(arguments, Mapping) and known is not None:
+        yield from _argument_problems(arguments, known, f"plugin {plugin}", (*way, "arguments"))
+
+
+def _name_problems(plugin: str, way: tuple[str | int, ...]) -> Problems:
+    at = (*way, "name")
+    if plugin in UNMODELLED_PLUGINS:
+        says = f"plugin {plugin} is not modelled here: {UNMODELLED_PLUGINS[plugin]}"
+        yield conf_finding("conf.not_modelled", "remark", at, says, actual=plugin)
+    elif plugin not in MODELLED_PLUGINS:
+        says = f"plugin {plugin!r} is none of Volcano v1.15.1, which logs that and goes on without it"
+        fix = _nearest(plugin, PLUGINS) or "take it away, unless your scheduler is built with it"
+        yield conf_finding("conf.unknown_plugin", "warning", at, says, actual=plugin, fix=fix)
+
+
+def _beside(key: str, value: object, plugin: str, known: Known | None, way: tuple[str | int, ...]) -> Problem:
+    """Return what is wrong with a key beside name, arguments and the switches."""
+    at = (*way, key)
+    if known is not None and kind_of(key, known) is not None:
+        says = f"{key} is an argument of {plugin} and stands beside `arguments`: it has no effect"
+        fix = f"move it below `arguments` of {plugin}"
+        return conf_finding("conf.argument_misplaced", "warning", at, says, actual=_single(value), fix=fix)
+    switch = _switch_meant(key)
+    if switch:
+        says = f"{key} is no switch of Volcano, which spells it {switch}: it has no effect"
+        return conf_finding("conf.switch_spelling", "warning", at, says, actual=key, fix=f"write {switch}")
+    says = f"{key!r} is no key of a plugin: Volcano does not read it"
+    fix = _nearest(key, SWITCHES) or "take it away, or move it below `arguments` if it is an argument"
+    return conf_finding("conf.unknown_key", "warning", at, says, actual=key, fix=fix)
+
+
+def _switch_meant(key: str) -> str:
+    """Return the switch that a key means but for its spelling, such as enabledPreemptable."""
+    meant = _bare(key)
+    return next((switch for switch in SWITCHES if _bare(switch) == meant), "") if meant else ""
+
+
+def _bare(switch: str) -> str:
+    low = switch.lower()
+    start = next(
+        (start for start in ("enabled", "enable", "disabled", "disable") if low.startswith(start)), ""
+    )
+    return low[len(start) :] if start else ""
+
+
+def _argument_problems(arguments: Object, known: Known, whose: str, way: tuple[str | int, ...]) -> Problems:
+    for key, value in arguments.items():
+        at, name = (*way, str(key)), str(key)
+        kind = kind_of(name, known)
+        retired = _retired(name)
+        if retired and whose == "plugin predicates":
+            says = f"{name} is read no more: {retired}"
+            yield conf_finding("conf.argument_retired", "warning", at, says, fix="take it away")
+        elif kind is None:
+            says = f"{whose} has no argument {name}: it has no effect"
+            fix = _nearest(name, known) or "take it away"
+            yield conf_finding("conf.unknown_argument", "warning", at, says, actual=name, fix=fix)
+        elif value is not None and not kind.takes(value):
+            yield _of_wrong_type(name, value, kind, at)
+        elif name == "overcommit-factor" and isinstance(value, (int, float)) and value < 1:
+            says = f"a factor of {value:g} is below 1: Volcano takes 1.2 instead"
+            fix = "write at least 1"
+            yield conf_finding("conf.argument_value", "warning", at, says, actual=value, limit=1, fix=fix)
+
+
+def _of_wrong_type(name: str, value: object, kind: Kind, at: tuple[str | int, ...]) -> Problem:
+    what = (
+        "ends the scheduler"
+        if kind is Kind.TEXTS or name.startswith("tdm.revocable")
+        else "keeps its default"
+    )
+    says = f"{name} takes {kind.value}: with this value Volcano {what}"
+    fix = (
+        f"write {kind.value}, without quotes" if kind in (Kind.WHOLE, Kind.NUMBER) else f"write {kind.value}"
+    )
+    return conf_finding("conf.argument_type", "warning", at, says, actual=_single(value), fix=fix)
+
+
+def _retired(name: str) -> str:
+    for retired, why in RETIRED.items():
+        if name == retired or (retired.endswith("*") and name.startswith(retired[:-1])):
+            return why
+    return ""
+
+
+def _configuration_problems(structure: Object) -> Problems:
+    """Check the arguments of actions."""
+    configured = structure.get("actions")
+    actions = [name.strip() for name in configured.split(",")] if isinstance(configured, str) else []
+    seen: set[str] = set()
+    for number, entry in _entries(structure.get("configurations")):
+        way, name = ("configurations", number), str(entry.get("name") or "")
+        if name in seen:
+            says = f"action {name} has arguments already: only its first entry counts"
+            yield conf_finding("conf.action_twice", "warning", way, says, actual=name, fix="join the two")
+        seen.add(name)
+        if name not in ACTION_ARGUMENTS:
+            says = f"{name!r} is no action: its arguments have no effect"
+            fix = _nearest(name, ACTIONS) or "arguments of plugins stand below the plugin"
+            yield conf_finding("conf.unknown_action_arguments", "warning", way, says, actual=name, fix=fix)
+            continue
+        if name not in actions:
+            says = f"action {name} is not configured: its arguments have no effect"
+            fix = f"add {name} to actions, or take this away"
+            yield conf_finding("conf.action_idle", "remark", way, says, actual=name, fix=fix)
+        arguments = entry.get("arguments")
+        if isinstance(arguments, Mapping):
+            at = (*way, "arguments")
+            yield from _argument_problems(arguments, ACTION_ARGUMENTS[name], f"action {name}", at)
+
+
+def _nearest(name: str, known: Known | tuple[str, ...]) -> str:
+    """Return what was probably meant, as an advice; empty when nothing is near."""
+    by_low = {other.lower(): other for other in known}
+    near = difflib.get_close_matches(name.lower(), by_low, n=1, cutoff=0.75)
+    return f"write {by_low[near[0]]}" if near else ""
+
+
+def _single(value: object) -> Any:
+    return value if isinstance(value, (str, int, float, bool)) else None
+
+
+def conf_of(structure: object) -> SchedulerConf | None:
+    """Return the configuration that a structure spells, None where Volcano rejects it."""
+    try:
+        return parse_conf(structure)  # type: ignore[arg-type]  # it refuses what is no mapping
+    except ConfError:
+        return None

@@ -1,0 +1,152 @@
+"""For each question of a session: which plugins are asked, in which order, and which tier decides?
+
+Source: volcano ``pkg/scheduler/framework/session_plugins.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from scheduler_core.conf import PluginOption, SchedulerConf
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.lint.names import EXTENDER_VERBS, ONLY_WITH_HIERARCHY, POINTS
+
+_ALL = "every plugin is asked; all must say yes"
+_ANY = "every plugin is asked; one yes is enough"
+_FIRST = "the first plugin that tells two apart decides, tier after tier"
+_VOTE = "in each tier, the first no decides; a tier with a yes and no no decides, later ones are not asked"
+_VICTIMS = (
+    "the first tier that names victims decides: those on which its plugins agree; later ones are not asked"
+)
+_SUM = "every plugin is asked; their scores are added"
+
+RULES: Mapping[Point, str] = {
+    Point.JOB_ORDER: _FIRST,
+    Point.QUEUE_ORDER: _FIRST,
+    Point.TASK_ORDER: _FIRST,
+    Point.VICTIM_QUEUE_ORDER: f"{_FIRST}; without an answer the reverse order of queues",
+    Point.JOB_VALID: _ALL,
+    Point.JOB_READY: _ALL,
+    Point.JOB_STARVING: "the first tier with an answer decides, and all of that tier must say yes",
+    Point.JOB_PIPELINED: _VOTE,
+    Point.JOB_ENQUEUEABLE: _VOTE,
+    Point.JOB_ENQUEUED: "every plugin is told",
+    Point.OVERUSED: _ANY,
+    Point.PREEMPTIVE: _ALL,
+    Point.ALLOCATABLE: _ALL,
+    Point.PRE_PREDICATE: _ALL,
+    Point.PREDICATE: _ALL,
+    Point.NODE_ORDER: _SUM,
+    Point.BATCH_NODE_ORDER: _SUM,
+    Point.PREEMPTABLE: _VICTIMS,
+    Point.RECLAIMABLE: _VICTIMS,
+    Point.UNIFIED_EVICTABLE: _VICTIMS,
+    Point.VICTIM_TASKS: "the victims of all plugins of a tier together; the first tier that has some decides",
+    Point.SIMULATE_ADD_TASK: _ALL,
+    Point.SIMULATE_REMOVE_TASK: _ALL,
+    Point.SIMULATE_ALLOCATABLE: _ALL,
+    Point.SIMULATE_PREDICATE: _ALL,
+}
+
+WITHOUT: Mapping[Point, str] = {
+    Point.JOB_STARVING: "no: nobody preempts or reclaims",
+    Point.JOB_ORDER: "the older job first, then by name",
+    Point.QUEUE_ORDER: "the older queue first, then by name",
+    Point.TASK_ORDER: "by the number at the end of the pod's name, then the older one, then by uid",
+    Point.VICTIM_QUEUE_ORDER: "the reverse order of queues",
+    Point.OVERUSED: "no queue is overused",
+    Point.PREEMPTIVE: "yes: every queue may reclaim",
+    Point.ALLOCATABLE: "yes: no queue has a limit",
+    Point.JOB_ENQUEUEABLE: "yes: every job is let in",
+    Point.PREEMPTABLE: "nobody is a victim",
+    Point.RECLAIMABLE: "nobody is a victim",
+    Point.UNIFIED_EVICTABLE: "nobody is a victim",
+    Point.VICTIM_TASKS: "nobody is a victim",
+    Point.NODE_ORDER: "all nodes are alike",
+    Point.BATCH_NODE_ORDER: "all nodes are alike",
+    Point.JOB_ENQUEUED: "nobody is told",
+}
+
+_TIER_DECIDES = (_VICTIMS, RULES[Point.JOB_STARVING], RULES[Point.VICTIM_TASKS])
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A plugin that has an answer to a question, its tier counted from 1; `on` unless its switch is off."""
+
+    tier: int
+    plugin: str
+    on: bool
+
+
+@dataclass(frozen=True)
+class Question:
+    """One extension point under a configuration.
+
+    Attributes
+    ----------
+    switches : tuple of str
+        What turns an answer off, when all of them are false; empty when nothing does.
+    asked : tuple of Asked
+        In the order of the session.
+    rule : str
+        How the answers become one.
+    without : str
+        What holds when nobody answers.
+    decides : int or None
+        The tier that is asked first, where a tier alone can decide; None where all are asked.
+
+    """
+
+    point: str
+    switches: tuple[str, ...]
+    asked: tuple[Asked, ...]
+    rule: str
+    without: str
+    decides: int | None
+
+
+def questions(conf: SchedulerConf) -> list[Question]:
+    """Return every extension point as a session under this configuration asks it."""
+    return [_question(conf, point) for point in Point]
+
+
+def answering(conf: SchedulerConf, point: Point) -> list[Asked]:
+    """Return the plugins that are asked at a point, in order."""
+    return [asked for asked in _able(conf, point) if asked.on]
+
+
+def _question(conf: SchedulerConf, point: Point) -> Question:
+    able = _able(conf, point)
+    first = next((asked.tier for asked in able if asked.on), None)
+    return Question(
+        point.label,
+        tuple(point.switches),
+        tuple(able),
+        RULES[point],
+        WITHOUT.get(point, "yes"),
+        first if RULES[point] in (*_TIER_DECIDES, _VOTE) else None,
+    )
+
+
+def _able(conf: SchedulerConf, point: Point) -> list[Asked]:
+    return [
+        Asked(number, option.name, _is_on(option, point))
+        for number, tier in enumerate(conf.tiers, 1)
+        for option in tier
+        if _answers(conf, option, point)
+    ]
+
+
+def _answers(conf: SchedulerConf, option: PluginOption, point: Point) -> bool:
+    """Tell whether a plugin has an answer, with the arguments and the hierarchy that it is given."""
+    if point not in POINTS.get(option.name, ()):
+        return False
+    if option.name == "extender":
+        return bool(option.arguments.get_str(EXTENDER_VERBS[point]))
+    return (option.name, point) not in ONLY_WITH_HIERARCHY or conf.hierarchy_enabled(option.name)
+
+
+def _is_on(option: PluginOption, point: Point) -> bool:
+    return not point.switches or any(option.enabled(switch) for switch in point.switches)

@@ -1,0 +1,26 @@
+"""How is a finding of the lint made?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler_core.problem import Problem, Severity, spell_steps
+
+CONF = "scheduler_conf"
+
+
+def conf_finding(
+    rule: str,
+    severity: Severity,
+    way: tuple[str | int, ...],
+    says: str,
+    *,
+    actual: Any = None,
+    limit: Any = None,
+    fix: str = "",
+) -> Problem:
+    """Return a finding about a part of the scheduler configuration."""
+    path = spell_steps(CONF, *way)
+    field = spell_steps(*way)
+    message = f"{field}: {says}" if field else f"the configuration: {says}"
+    return Problem(rule, severity, path, message, "", field, actual, limit, fix)

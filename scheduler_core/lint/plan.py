@@ -1,0 +1,112 @@
+"""What do the rules about a whole plan look at?"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from scheduler_core.conf import SchedulerConf
+from scheduler_core.model.node import allocatable_of
+from scheduler_core.model.queue import ROOT, QueueInfo
+from scheduler_core.problem import Problem, Severity, spell_steps
+from scheduler_core.resource import Resource, quantities, total_of
+
+Object = Mapping[str, Any]
+
+DEFAULT_QUEUE = "default"
+_WAITING = ("", "Pending", "Inqueue")
+
+
+class Plan:
+    """A scenario whose form is sound, with what several rules ask of it.
+
+    Attributes
+    ----------
+    queues : dict
+        The queues that somebody wrote down, by name.
+    places : dict
+        Their positions in the document.
+
+    """
+
+    def __init__(self, document: Object, conf: SchedulerConf) -> None:
+        self.document = document
+        self.conf = conf
+        listed = items(document, "queues")
+        self.queues = {queue["metadata"]["name"]: QueueInfo(queue, 0.0) for queue in listed}
+        self.places = {queue["metadata"]["name"]: place for place, queue in enumerate(listed)}
+
+    @cached_property
+    def children(self) -> Mapping[str, list[QueueInfo]]:
+        """Return the children of each queue; one that names no parent hangs below root."""
+        children: dict[str, list[QueueInfo]] = defaultdict(list)
+        for queue in self.queues.values():
+            if queue.name != ROOT:
+                children[queue.parent or ROOT].append(queue)
+        return children
+
+    @cached_property
+    def total(self) -> Resource:
+        """Return what all nodes offer together."""
+        return total_of(allocatable_of(node) for node in items(self.document, "nodes"))
+
+    @cached_property
+    def waiting(self) -> Mapping[str, int]:
+        """Return how many podgroups and jobs of each queue have not begun."""
+        return Counter(
+            (thing.get("spec") or {}).get("queue") or DEFAULT_QUEUE
+            for kind in ("podgroups", "jobs")
+            for thing in items(self.document, kind)
+            if _has_not_begun(thing)
+        )
+
+    def is_leaf(self, queue: QueueInfo) -> bool:
+        """Tell whether no queue hangs below."""
+        return not self.children.get(queue.name)
+
+    def problem(
+        self,
+        queue: QueueInfo,
+        rule: str,
+        severity: Severity,
+        way: Sequence[str],
+        says: str,
+        *,
+        actual: Any = None,
+        limit: Any = None,
+        fix: str = "",
+    ) -> Problem:
+        """Return a finding about a field of a queue."""
+        field = spell_steps(*way)
+        path = spell_steps("queues", self.places[queue.name], *way)
+        message = f"queue {queue.name}: {field}: {says}"
+        return Problem(rule, severity, path, message, queue.name, field, actual, limit, fix)
+
+
+def items(document: Object, kind: str) -> Sequence[Any]:
+    """Return the objects of a list, which may be written as a Kubernetes List."""
+    listed = document.get(kind)
+    return listed.get("items") or [] if isinstance(listed, Mapping) else listed or []
+
+
+def amount_text(resource: str, amount: float) -> str:
+    """Return an amount of the scheduler as people write it, with its unit.
+
+    Examples
+    --------
+    >>> amount_text("cpu", 1500.0), amount_text("nvidia.com/gpu", 2000.0)
+    ('1500m cpu', '2 nvidia.com/gpu')
+
+    """
+    whole = Resource()
+    whole.set(resource, amount)
+    return f"{quantities(whole)[resource]} {resource}"
+
+
+def _has_not_begun(thing: Object) -> bool:
+    status = thing.get("status") or {}
+    state = status.get("state")
+    phase = state.get("phase") if isinstance(state, Mapping) else status.get("phase")
+    return (phase or "") in _WAITING

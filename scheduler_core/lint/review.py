@@ -1,0 +1,83 @@
+"""What is there to say about a whole plan, by one engine of rules for page, API, import and command line?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from scheduler_core.lint.conf import conf_of, conf_problems
+from scheduler_core.lint.plan import Plan
+from scheduler_core.lint.totals import total_problems
+from scheduler_core.lint.tree import tree_problems
+from scheduler_core.problem import Problem, Severity
+from scheduler_core.validate import Inspection
+
+REFUSED = frozenset(
+    {
+        "queue.negative",
+        "queue.fraction",
+        "queue.guarantee_without_deserved",
+        "queue.deserved_below_guarantee",
+        "queue.deserved_above_capability",
+        "queue.state",
+        "queue.path_length",
+        "queue.path_weight",
+        "queue.path_inner",
+        "queue.own_parent",
+        "queue.depth",
+        "queue.parent_missing",
+        "queue.parent_has_pods",
+        "queue.capability_above_ancestor",
+        "queue.capability_below_descendant",
+        "queue.children_guarantee",
+        "queue.children_deserved",
+        "job.queue_missing",
+        "job.queue_closed",
+        "job.not_leaf",
+        "job.no_task",
+        "job.minimum",
+        "job.negative",
+        "job.dependency_missing",
+        "job.dependency_circle",
+        "podgroup.queue_missing",
+        "podgroup.queue_closed",
+    }
+)
+"""Rules of the admission webhooks: Volcano refuses the object, which says nothing against simulating it."""
+
+_RANK: Mapping[Severity, int] = {"error": 0, "warning": 1, "remark": 2}
+
+
+def review(document: Mapping[str, Any], before: Inspection | None = None) -> list[Problem]:
+    """Return all that is wrong with a plan, or worth knowing; errors first.
+
+    An error says that Volcano refuses an object, or that the plan cannot be simulated; a warning that Volcano
+    accepts it to the harm of its users; a remark what is easily overlooked.
+
+    Parameters
+    ----------
+    document : mapping
+        A scenario as `simulate_document` takes it.
+    before : Inspection, optional
+        That of another scenario; lists that are the very same are not looked at again.
+
+    """
+    inspection = Inspection(document, before)
+    of_form = inspection.problems()
+    found = [_judged(problem) for problem in of_form if not problem.path.startswith("scheduler_conf")]
+    found += conf_problems(document.get("scheduler_conf"))
+    conf = conf_of(document.get("scheduler_conf"))
+    if conf is not None and not any(is_unsound(problem) for problem in of_form):
+        plan = Plan(document, conf)
+        found += [*tree_problems(plan), *total_problems(plan)]
+    return sorted(found, key=lambda problem: _RANK[problem.severity])
+
+
+def is_unsound(problem: Problem) -> bool:
+    """Tell whether a problem, as `validate` tells it, forbids to look any further."""
+    return problem.severity == "error" and not problem.path.startswith("scheduler_conf")
+
+
+def _judged(problem: Problem) -> Problem:
+    return replace(problem, severity="error") if problem.rule in REFUSED else problem

@@ -1,0 +1,245 @@
+"""Which effects do the actions, the tiers and the order of plugins have that nobody would expect?
+
+Source: volcano ``pkg/scheduler/framework/session_plugins.go``, ``actions/*``, ``plugins/*`` at v1.15.1;
+the order of tiers and reclaim: Volcano issue 5896.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from scheduler_core.conf import SchedulerConf
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.lint.dispatch import Asked, answering
+from scheduler_core.lint.finding import conf_finding
+from scheduler_core.problem import Problem
+
+Problems = Iterator[Problem]
+
+QUOTAS = ("proportion", "capacity")
+EVICTING = ("preempt", "reclaim", "gangpreempt", "gangreclaim")
+_RECLAIMING = {"reclaim": Point.RECLAIMABLE, "gangreclaim": Point.UNIFIED_EVICTABLE}
+_PREEMPTING = {"preempt": Point.PREEMPTABLE, "gangpreempt": Point.UNIFIED_EVICTABLE}
+
+
+def tier_problems(conf: SchedulerConf) -> list[Problem]:
+    """Return what the tiers of a configuration that Volcano accepts make of it."""
+    return [
+        *_plugin_problems(conf),
+        *_quota_problems(conf),
+        *_reclaim_problems(conf),
+        *_victim_problems(conf),
+        *_enqueue_problems(conf),
+        *_action_problems(conf),
+    ]
+
+
+def _plugin_problems(conf: SchedulerConf) -> Problems:
+    counts = Counter(option.name for option in conf.options())
+    for name, count in sorted(counts.items()):
+        if count > 1:
+            says = f"plugin {name} stands here {count} times: the last entry answers, each time it is asked"
+            yield conf_finding(
+                "conf.plugin_twice", "warning", ("tiers",), says, actual=count, limit=1, fix="keep one"
+            )
+    if not counts:
+        says = "no plugin is configured: pods go to any node that has room, queues have no limits"
+        yield conf_finding(
+            "conf.no_plugin", "warning", ("tiers",), says, fix="write the tiers of Volcano's default"
+        )
+        return
+    if "predicates" not in counts:
+        says = "plugin predicates is missing: node selectors, affinity, taints and ports are not looked at"
+        yield conf_finding("conf.no_predicates", "warning", ("tiers",), says, fix="add predicates")
+    if "gang" not in counts:
+        says = "plugin gang is missing: a job starts with fewer pods than its minMember"
+        yield conf_finding("conf.no_gang", "warning", ("tiers",), says, fix="add gang")
+
+
+def _quota_problems(conf: SchedulerConf) -> Problems:
+    entries = [option.name for option in conf.options() if option.name in QUOTAS]
+    if len(set(entries)) == 2:
+        says = "proportion and capacity are both configured: the limits of both hold, two orders compete"
+        yield conf_finding("conf.two_quotas", "warning", ("tiers",), says, fix="keep one of them")
+    if not entries:
+        says = "neither proportion nor capacity is configured: amounts and states of queues have no effect"
+        yield conf_finding(
+            "conf.no_quota", "remark", ("tiers",), says, fix="add one of them if queues shall have limits"
+        )
+    if conf.hierarchy_enabled("drf") and "proportion" in entries:
+        says = (
+            "drf with hierarchy and proportion stand in different tiers, which Volcano takes, though not in "
+            "one: proportion knows no tree"
+        )
+        yield conf_finding(
+            "conf.tree_and_proportion", "warning", ("tiers",), says, fix="take proportion away"
+        )
+    if conf.hierarchy_enabled("drf") and conf.hierarchy_enabled("capacity"):
+        says = "drf reads the tree of annotations, capacity that of spec.parent: two trees order the queues"
+        yield conf_finding(
+            "conf.two_trees", "warning", ("tiers",), says, fix="set enableHierarchy for one of them"
+        )
+
+
+def _reclaim_problems(conf: SchedulerConf) -> Problems:
+    for action, point in _RECLAIMING.items():
+        if action not in conf.actions:
+            continue
+        asked = answering(conf, point)
+        yield from _bypassed(action, asked)
+        if action == "reclaim" and not any(one.plugin in QUOTAS for one in answering(conf, Point.PREEMPTIVE)):
+            says = "no quota plugin is asked who may reclaim: every queue may, without a limit"
+            fix = "add capacity or proportion"
+            yield conf_finding("conf.reclaim_unlimited", "warning", ("actions",), says, fix=fix)
+
+
+def _bypassed(action: str, asked: list[Asked]) -> Problems:
+    """Tell of a quota plugin that is only asked when the tiers before it name no victim (issue 5896)."""
+    for quota in (one for one in asked if one.plugin in QUOTAS):
+        before = [one for one in asked if one.tier < quota.tier]
+        if before:
+            names = " and ".join(dict.fromkeys(one.plugin for one in before))
+            says = (
+                f"{action} asks {names} in tier {before[0].tier} first; the first tier that names victims "
+                f"decides: {quota.plugin} in tier {quota.tier} is not asked, and deserved protects no queue"
+            )
+            fix = f"put {quota.plugin} into tier {before[0].tier} with {names}"
+            yield conf_finding(
+                "conf.reclaim_bypasses_quota", "warning", ("tiers", quota.tier - 1), says,
+                actual=quota.tier, limit=before[0].tier, fix=fix,
+            )  # fmt: skip
+            return
+
+
+def _victim_problems(conf: SchedulerConf) -> Problems:
+    for action, point in (_RECLAIMING | _PREEMPTING).items():
+        if action not in conf.actions:
+            continue
+        asked = answering(conf, point)
+        if not asked:
+            says = f"{action} is configured, and no plugin names victims for it: it evicts nobody"
+            yield conf_finding(
+                "conf.no_victims", "warning", ("actions",), says, actual=action, fix="add gang"
+            )
+            continue
+        yield from _passed_on(action, asked)
+        yield from _started_again(action, asked)
+
+
+def _passed_on(action: str, asked: list[Asked]) -> Problems:
+    gang = next((one for one in asked if one.plugin == "gang"), None)
+    later = [one for one in asked if gang and one.tier > gang.tier]
+    if gang and later:
+        names = ", ".join(dict.fromkeys(one.plugin for one in later))
+        says = (
+            f"where gang in tier {gang.tier} lets nobody go, {action} asks the next tier ({names}), "
+            "which may break the minMember of a job"
+        )
+        fix = f"put gang and {names} into one tier, or switch {names} off there"
+        at = ("tiers", gang.tier - 1)
+        yield conf_finding("conf.gang_passed_over", "remark", at, says, fix=fix)
+
+
+def _started_again(action: str, asked: list[Asked]) -> Problems:
+    for tier, count in sorted(Counter(one.tier for one in asked).items()):
+        if count > 2:
+            names = ", ".join(one.plugin for one in asked if one.tier == tier)
+            says = (
+                f"{count} plugins of tier {tier} name victims for {action} ({names}): where the first two "
+                "agree on nobody, the third one's choice is taken as it is"
+            )
+            fix = "let at most two plugins of a tier answer"
+            yield conf_finding(
+                "conf.third_opinion", "remark", ("tiers", tier - 1), says, actual=count, limit=2, fix=fix
+            )
+
+
+def _enqueue_problems(conf: SchedulerConf) -> Problems:
+    asked = answering(conf, Point.JOB_ENQUEUEABLE)
+    if "enqueue" not in conf.actions:
+        if asked and "allocate" in conf.actions:
+            names = ", ".join(one.plugin for one in asked)
+            says = f"action enqueue is missing: allocate lets every job in, and {names} are not asked"
+            yield conf_finding("conf.no_enqueue", "remark", ("actions",), says, fix="begin with enqueue")
+        return
+    yield from _hidden_votes(asked)
+    yield from _booked_votes(asked)
+    if "allocate" in conf.actions and conf.actions.index("enqueue") > conf.actions.index("allocate"):
+        says = "enqueue comes after allocate: a job that is let in is placed a cycle later"
+        yield conf_finding("conf.enqueue_late", "remark", ("actions",), says, fix="put enqueue first")
+
+
+def _hidden_votes(asked: list[Asked]) -> Problems:
+    """Tell of votes that a yes in an earlier tier makes void."""
+    if not asked or asked[-1].tier == asked[0].tier:
+        return
+    first = [one.plugin for one in asked if one.tier == asked[0].tier]
+    hidden = [one for one in asked if one.tier > asked[0].tier]
+    names = " and ".join(dict.fromkeys(one.plugin for one in hidden))
+    says = (
+        f"a yes of {' and '.join(first)} in tier {asked[0].tier} lets a job in, and {names} in tier "
+        f"{hidden[0].tier} are not asked: their limits do not hold when jobs enter"
+    )
+    fix = f"put {names} into tier {asked[0].tier}"
+    at = ("tiers", hidden[0].tier - 1)
+    yield conf_finding(
+        "conf.votes_hidden", "warning", at, says, actual=hidden[0].tier, limit=asked[0].tier, fix=fix
+    )
+
+
+def _booked_votes(asked: list[Asked]) -> Problems:
+    """Tell of a quota plugin that books a job which a plugin after it refuses."""
+    for position, quota in enumerate(asked):
+        later = [one.plugin for one in asked[position + 1 :] if one.tier == quota.tier]
+        if quota.plugin in QUOTAS and "overcommit" in later:
+            says = (
+                f"{quota.plugin} is asked before overcommit and books the job at once: one that overcommit "
+                "then refuses still takes room in its queue until the cycle ends"
+            )
+            fix = f"put overcommit before {quota.plugin}"
+            yield conf_finding("conf.booked_early", "warning", ("tiers", quota.tier - 1), says, fix=fix)
+
+
+def _action_problems(conf: SchedulerConf) -> Problems:
+    evicting = [action for action in conf.actions if action in EVICTING]
+    if "allocate" not in conf.actions:
+        says = "action allocate is missing: no pod with requests gets a node in the ordinary way"
+        yield conf_finding("conf.no_allocate", "warning", ("actions",), says, fix="add allocate")
+    if "backfill" not in conf.actions:
+        says = "action backfill is missing: pods without requests never get a node"
+        yield conf_finding("conf.no_backfill", "remark", ("actions",), says, fix="add backfill")
+    for action, count in Counter(conf.actions).items():
+        if count > 1:
+            says = f"action {action} runs {count} times in every cycle"
+            yield conf_finding(
+                "conf.action_repeated", "remark", ("actions",), says, actual=count, limit=1, fix="keep one"
+            )
+    if {"preempt", "reclaim"} & set(evicting):
+        yield from _starving_problems(conf)
+    if "shuffle" in conf.actions and not answering(conf, Point.VICTIM_TASKS):
+        says = "shuffle evicts whom tdm, pdb or rescheduling names, and none is asked: it does nothing"
+        if not any(option.name == "rescheduling" for option in conf.options()):
+            yield conf_finding(
+                "conf.shuffle_idle", "warning", ("actions",), says, fix="add tdm or rescheduling"
+            )
+
+
+def _starving_problems(conf: SchedulerConf) -> Problems:
+    starving = answering(conf, Point.JOB_STARVING)
+    if not starving:
+        says = "no plugin says that a job starves: preempt and reclaim do nothing"
+        fix = "add priority or gang with enableJobStarving"
+        yield conf_finding("conf.nobody_starves", "warning", ("actions",), says, fix=fix)
+        return
+    together = [one.plugin for one in starving if one.tier == starving[0].tier]
+    if "gang" in together and len(together) > 1:
+        others = " and ".join(name for name in together if name != "gang")
+        says = (
+            f"gang and {others} must both say that a job starves: a job that runs with its minMember never "
+            "preempts or reclaims for its further pods"
+        )
+        fix = "set enableJobStarving: false for gang if it shall"
+        yield conf_finding(
+            "conf.gang_never_starves", "remark", ("tiers", starving[0].tier - 1), says, fix=fix
+        )

@@ -1,0 +1,151 @@
+"""What would a session do with a tree of queues that the webhook lets through?
+
+Source: volcano ``pkg/scheduler/plugins/capacity/capacity.go``, ``plugins/drf/drf.go``,
+``pkg/controllers/queue``, ``pkg/webhooks/admission/queues`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scheduler_core.lint.plan import Plan
+from scheduler_core.model.queue import HIERARCHY, ROOT, QueueInfo
+from scheduler_core.problem import Problem, spell_steps
+from scheduler_core.queue_fields import unread_fields
+
+Problems = Iterator[Problem]
+
+_WRITTEN = {
+    "weight": ("spec", "weight"),
+    "priority": ("spec", "priority"),
+    "reclaimable": ("spec", "reclaimable"),
+    "parent": ("spec", "parent"),
+    "guarantee": ("spec", "guarantee"),
+    "deserved": ("spec", "deserved"),
+    "capability": ("spec", "capability"),
+    "affinity": ("spec", "affinity"),
+    "dequeueStrategy": ("spec", "dequeueStrategy"),
+    "hierarchy": ("metadata", "annotations"),
+}
+
+
+def tree_problems(plan: Plan) -> list[Problem]:
+    """Return what sessions and controllers make of the queues."""
+    found = [*_without_effect(plan)]
+    for queue in plan.queues.values():
+        found += [*_closed(plan, queue), *_path_below_leaf(plan, queue)]
+        if plan.conf.first_option("capacity") is not None:
+            found += _of_capacity(plan, queue)
+        if plan.conf.first_option("proportion") is not None and queue.names_capability:
+            found += _of_proportion(plan, queue)
+    return found
+
+
+def _of_capacity(plan: Plan, queue: QueueInfo) -> Problems:
+    if plan.conf.hierarchy_enabled("capacity") and queue.name == ROOT:
+        yield from _root_of_capacity(plan, queue)
+    elif (
+        plan.is_leaf(queue)
+        and queue.name != ROOT
+        and queue.deserved.is_empty()
+        and plan.waiting.get(queue.name)
+    ):
+        says = "deserves nothing: its share is always 1, and all that it holds may be reclaimed"
+        yield plan.problem(
+            queue, "queue.deserves_nothing", "warning", ("spec", "deserved"), says,
+            limit=plan.waiting[queue.name], fix="write what it deserves",
+        )  # fmt: skip
+
+
+def _root_of_capacity(plan: Plan, root: QueueInfo) -> Problems:
+    named = root.capability
+    if not named.is_empty():
+        missing = [name for name in plan.total.names() if name != "pods" and named.get(name) <= 0]
+        if missing:
+            says = (
+                f"names some resources only: of {', '.join(missing)} the whole tree then has 0, and "
+                "whoever asks for one is refused"
+            )
+            fix = f"name {', '.join(missing)}, too, or take the capability of root away"
+            yield plan.problem(root, "queue.root_partial", "warning", ("spec", "capability"), says, fix=fix)
+    for part in ("deserved", "guarantee"):
+        if not getattr(root, part).is_empty():
+            says = "is replaced by the sum of its children"
+            yield plan.problem(
+                root, "queue.root_replaced", "remark", ("spec", part), says, fix="take it away"
+            )
+
+
+def _of_proportion(plan: Plan, queue: QueueInfo) -> Problems:
+    if queue.name == ROOT:
+        return
+    for resource in ("cpu", "memory"):
+        if (
+            resource in ((queue.queue.get("spec") or {}).get("capability") or {})
+            and queue.capability.get(resource) <= 0
+        ):
+            says = "0 stands for no limit here, as if it were not written"
+            way = ("spec", "capability", resource)
+            fix = "close the queue to keep jobs out"
+            yield plan.problem(queue, "queue.zero_is_unlimited", "warning", way, says, actual=0, fix=fix)
+
+
+def _closed(plan: Plan, queue: QueueInfo) -> Problems:
+    waiting = plan.waiting.get(queue.name, 0)
+    if queue.state and not queue.is_open and waiting:
+        says = f"is {queue.state}: {waiting} jobs that have not begun stay out"
+        at = ("status", "state")
+        yield plan.problem(
+            queue, "queue.closed_with_jobs", "warning", at, says, actual=waiting, limit=0, fix="open it"
+        )
+    parent = plan.queues.get(queue.parent)
+    if parent is not None and queue.is_open and parent.state in ("Closed", "Closing"):
+        says = f"is Open below {parent.name}, which is {parent.state}: the controller closes it, too"
+        fix = "open the parent, or move the queue"
+        yield plan.problem(queue, "queue.parent_closed", "warning", ("status", "state"), says, fix=fix)
+
+
+def _path_below_leaf(plan: Plan, queue: QueueInfo) -> Problems:
+    """Tell of a path of drf that goes on below another queue's end, which the webhook lets through."""
+    if not queue.hierarchy or not plan.conf.hierarchy_enabled("drf"):
+        return
+    above = next(
+        (
+            other.name
+            for other in plan.queues.values()
+            if other is not queue and other.hierarchy and queue.hierarchy.startswith(f"{other.hierarchy}/")
+        ),
+        "",
+    )
+    if above:
+        says = f"goes on below the path of queue {above}: drf then compares a queue with its own node"
+        way = ("metadata", "annotations", HIERARCHY)
+        yield plan.problem(
+            queue, "queue.path_below_leaf", "warning", way, says, fix="end it beside that path"
+        )
+
+
+def _without_effect(plan: Plan) -> Problems:
+    """Tell once of every field that queues set and nothing reads."""
+    for field, reason in unread_fields(plan.conf).items():
+        if field not in _WRITTEN:
+            continue
+        setting = [queue for queue in plan.queues.values() if _sets(queue, field)]
+        if setting:
+            way = _WRITTEN[field]
+            names = ", ".join(queue.name for queue in setting[:3]) + (", …" if len(setting) > 3 else "")
+            message = f"{len(setting)} queues set {spell_steps(*way)} ({names}): {reason}"
+            fix = "configure what reads it, or take it away"
+            rule, at = "queue.without_effect", spell_steps(*way)
+            yield Problem(rule, "remark", "queues", message, "", at, len(setting), None, fix)
+
+
+def _sets(queue: QueueInfo, field: str) -> bool:
+    """Tell whether a queue says something by a field; what everybody has by default says nothing."""
+    spec = queue.queue.get("spec") or {}
+    if field == "hierarchy":
+        return bool(queue.hierarchy)
+    if field == "parent":
+        return queue.parent not in ("", ROOT)
+    silent = {"weight": (None, 0, 1), "reclaimable": (None, True), "priority": (None, 0)}
+    return spec.get(field) not in silent.get(field, (None, {}, "", "traverse"))

@@ -1,0 +1,161 @@
+"""Would Volcano's webhooks take this Job or this PodGroup?
+
+The checks that are made when one is created, over plain objects; all failures are told at once.
+
+Source: volcano ``pkg/webhooks/admission/jobs/validate/admit_job.go``,
+``pkg/webhooks/admission/podgroups/validate/validate_podgroup.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from scheduler_core.model.queue import ROOT
+from scheduler_core.problem import Problem, spell_steps
+
+Object = Mapping[str, Any]
+Problems = Iterator[Problem]
+
+DEFAULT_QUEUE = "default"
+_INT32 = 2**31 - 1
+_NOT_BELOW_ZERO = ("minAvailable", "maxRetry", "ttlSecondsAfterFinished", "minSuccess")
+
+
+class WorkloadAdmission:
+    """The webhooks' view of a cluster: its queues.
+
+    Parameters
+    ----------
+    queues : iterable
+        Queue objects with names.
+    made : iterable of str
+        Queues that the scheduler makes when nobody wrote them down; they are open.
+
+    """
+
+    def __init__(self, queues: Iterable[Object], made: Iterable[str] = ()) -> None:
+        self._states: dict[str, str] = dict.fromkeys(made, "Open")
+        self._parents = {ROOT}
+        for queue in queues:
+            self._states[queue["metadata"]["name"]] = (queue.get("status") or {}).get("state") or "Open"
+            parent = (queue.get("spec") or {}).get("parent")
+            if isinstance(parent, str) and parent:
+                self._parents.add(parent)
+
+    def on_create_job(self, job: Object) -> list[Problem]:
+        """Return why a new Job would be refused."""
+        spec = job.get("spec") or {}
+        tasks = tasks_of(spec)
+        found = [*_number_problems(spec, ("spec",)), *self._job_queue_problems(spec)]
+        if not tasks:
+            found.append(_refused("job.no_task", ("spec", "tasks"), "has no entry", fix="add a task"))
+        names = [task.get("name") or f"default{index}" for index, task in tasks]
+        for index, task in tasks:
+            found += _task_problems(task, names, ("spec", "tasks", index))
+        found += _circle_problems({str(name): task for name, (_, task) in zip(names, tasks, strict=True)})
+        replicas = sum(count(task, "replicas") for _, task in tasks)
+        return [*found, *_minimum_problems(spec, replicas, ("spec",))]
+
+    def on_create_podgroup(self, podgroup: Object) -> list[Problem]:
+        """Return why a new PodGroup would be refused; whether its queue is a leaf is not asked."""
+        queue = (podgroup.get("spec") or {}).get("queue")
+        if not isinstance(queue, str) or not queue:
+            return []
+        return [*self._open_problems(queue, "podgroup")]
+
+    def _job_queue_problems(self, spec: Object) -> Problems:
+        queue = spec.get("queue") or DEFAULT_QUEUE
+        if not isinstance(queue, str):
+            return
+        yield from self._open_problems(queue, "job")
+        if queue in self._parents and queue in self._states:
+            says = f"names queue {queue!r}, which is no leaf"
+            fix = "choose a leaf queue"
+            yield _refused("job.not_leaf", ("spec", "queue"), says, queue, actual=queue, fix=fix)
+
+    def _open_problems(self, queue: str, kind: str) -> Problems:
+        at, state = ("spec", "queue"), self._states.get(queue)
+        if state is None:
+            says = f"names queue {queue!r}, which does not exist"
+            yield _refused(f"{kind}.queue_missing", at, says, actual=queue, fix="create the queue")
+        elif state != "Open":
+            says = f"names queue {queue!r}, which is {state}, not Open"
+            rule, fix = f"{kind}.queue_closed", "open the queue"
+            yield _refused(rule, at, says, queue, actual=state, limit="Open", fix=fix)
+
+
+def tasks_of(spec: Object) -> list[tuple[int, Object]]:
+    """Return the tasks of a Job with their positions, those left out that are no objects."""
+    tasks = spec.get("tasks")
+    entries = enumerate(tasks if isinstance(tasks, list) else ())
+    return [(index, task) for index, task in entries if isinstance(task, Mapping)]
+
+
+def count(holder: Object, field: str) -> int:
+    """Return a number of pods, 0 where there is none or none that can be."""
+    value = holder.get(field)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= _INT32:
+        return 0
+    return int(value)
+
+
+def _task_problems(task: Object, names: list[Any], way: tuple[str | int, ...]) -> Problems:
+    yield from _number_problems(task, way, ("replicas", "minAvailable"))
+    yield from _minimum_problems(task, count(task, "replicas"), way)
+    for name in _depends_on(task):
+        if name not in names:
+            says, fix = f"waits for task {name!r}, which the job does not have", "name another task"
+            yield _refused("job.dependency_missing", (*way, "dependsOn"), says, actual=name, fix=fix)
+
+
+def _depends_on(task: Object) -> list[str]:
+    depends = task.get("dependsOn")
+    wanted = depends.get("name") if isinstance(depends, Mapping) else None
+    return [name for name in wanted if isinstance(name, str)] if isinstance(wanted, list) else []
+
+
+def _number_problems(
+    holder: Object, way: tuple[str | int, ...], fields: Iterable[str] = _NOT_BELOW_ZERO
+) -> Problems:
+    for field in fields:
+        value = holder.get(field)
+        if isinstance(value, int) and not isinstance(value, bool) and value < 0:
+            says = "is below 0"
+            yield _refused("job.negative", (*way, field), says, actual=value, limit=0, fix="write 0 or more")
+
+
+def _minimum_problems(holder: Object, replicas: int, way: tuple[str | int, ...]) -> Problems:
+    minimum = count(holder, "minAvailable")
+    if minimum > replicas:
+        says = f"is above the replicas ({replicas})"
+        at = (*way, "minAvailable")
+        fix = f"write at most {replicas}"
+        yield _refused("job.minimum", at, says, actual=minimum, limit=replicas, fix=fix)
+
+
+def _circle_problems(tasks: Mapping[str, Object]) -> Problems:
+    """Tell of tasks that wait for each other in a circle."""
+    waits_for = {name: set(_depends_on(task)) & tasks.keys() for name, task in tasks.items()}
+    while free := [name for name, others in waits_for.items() if not others]:
+        for name in free:
+            del waits_for[name]
+        for others in waits_for.values():
+            others.difference_update(free)
+    if waits_for:
+        says = f"has tasks that wait for each other: {', '.join(sorted(waits_for))}"
+        yield _refused("job.dependency_circle", ("spec", "tasks"), says, fix="let one of them wait for none")
+
+
+def _refused(
+    rule: str,
+    way: tuple[str | int, ...],
+    says: str,
+    queue: str = "",
+    *,
+    actual: Any = None,
+    limit: Any = None,
+    fix: str = "",
+) -> Problem:
+    field = spell_steps(*way)
+    return Problem(rule, "error", field, f"{field} {says}", queue, field, actual, limit, fix)

@@ -1,0 +1,238 @@
+"""What does the lint say of a scheduler configuration? Every rule alone, and all that others published."""
+
+from __future__ import annotations
+
+import csv
+import re
+from typing import Any
+
+import pytest
+
+import manifests
+from scheduler_core.conf import MODELLED_PLUGINS, parse_conf
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.lint import conf_of, conf_problems, questions
+from scheduler_core.lint.dispatch import RULES
+from scheduler_core.lint.names import ARGUMENTS, EXTENDER_VERBS, POINTS
+from tests.builders import scenario, session_of
+from tests.needs import unavailable
+from tests.shared import ROOT, SHARED
+
+PUBLISHED = SHARED / "data" / "scheduler-conf"
+BASE = "actions: enqueue, allocate, backfill\ntiers:\n- plugins:\n  - name: gang\n  - name: predicates\n"
+
+
+NOTHING_TO_DO = {"nodeorder": {"node_order"}, "resource-strategy-fit": {"predicate"}}
+"""Answers that a plugin does not register when no node has images, or no resource is reserved."""
+
+
+def rules(text: str) -> dict[str, str]:
+    """Return the rules that a configuration breaks, with the fields."""
+    return {found.rule: found.field for found in conf_problems(manifests.parse_conf(text))}
+
+
+def tiers(actions: str, *tiers: str) -> str:
+    """Return a configuration of plugins by name: ``tiers("allocate", "gang predicates", "drf")``."""
+    lines = [f"actions: {actions}", "tiers:"]
+    for tier in tiers:
+        lines += ["- plugins:", *(f"  - {{name: {entry.replace('/', ', ')}}}" for entry in tier.split())]
+    return "\n".join(lines)
+
+
+WRITTEN = {
+    "an action that is none": (BASE.replace("backfill", "backfil"), "conf.unknown_action", "actions"),
+    "a value of a wrong type": (BASE + "  - name: drf\n    enableJobOrder: 'yes'\n", "conf.rejected", ""),
+    "a key that is none": (BASE + "action: allocate\n", "conf.unknown_key", "action"),
+    "a key of a plugin that is none": (
+        BASE + "    colour: red\n",
+        "conf.unknown_key",
+        "tiers[0].plugins[1].colour",
+    ),
+    "a tier without plugins": (BASE + "- plugins: []\n", "conf.empty_tier", "tiers[1]"),
+    "a plugin that is none": (
+        BASE + "  - name: proprotion\n",
+        "conf.unknown_plugin",
+        "tiers[0].plugins[2].name",
+    ),
+    "a plugin that is not modelled": (
+        BASE + "  - name: usage\n",
+        "conf.not_modelled",
+        "tiers[0].plugins[2].name",
+    ),
+    "a switch that is spelled otherwise": (
+        BASE + "  - name: drf\n    enabledPreemptable: false\n",
+        "conf.switch_spelling",
+        "tiers[0].plugins[2].enabledPreemptable",
+    ),
+    "an argument beside arguments": (
+        BASE + "  - name: overcommit\n    overcommit-factor: 1.5\n",
+        "conf.argument_misplaced",
+        "tiers[0].plugins[2].overcommit-factor",
+    ),
+    "an argument that is none": (
+        BASE + "  - name: overcommit\n    arguments: {overcomit-factor: 1.5}\n",
+        "conf.unknown_argument",
+        "tiers[0].plugins[2].arguments.overcomit-factor",
+    ),
+    "an argument of a wrong type": (
+        BASE + "  - name: binpack\n    arguments: {binpack.weight: '10'}\n",
+        "conf.argument_type",
+        'tiers[0].plugins[2].arguments["binpack.weight"]',
+    ),
+    "a factor below 1": (
+        BASE + "  - name: overcommit\n    arguments: {overcommit-factor: 0.5}\n",
+        "conf.argument_value",
+        "tiers[0].plugins[2].arguments.overcommit-factor",
+    ),
+    "an argument of former versions": (
+        BASE + "    arguments: {predicate.GPUSharingEnable: true}\n",
+        "conf.argument_retired",
+        'tiers[0].plugins[1].arguments["predicate.GPUSharingEnable"]',
+    ),
+    "a hierarchy that nothing reads": (
+        BASE + "  - name: proportion\n    enableHierarchy: true\n",
+        "conf.switch_idle",
+        "tiers[0].plugins[2].enableHierarchy",
+    ),
+    "arguments of an action twice": (
+        BASE + "configurations:\n- name: allocate\n- name: allocate\n",
+        "conf.action_twice",
+        "configurations[1]",
+    ),
+    "arguments of a plugin among the actions": (
+        BASE + "configurations:\n- name: binpack\n",
+        "conf.unknown_action_arguments",
+        "configurations[0]",
+    ),
+    "arguments of an action that does not run": (
+        BASE + "configurations:\n- name: preempt\n",
+        "conf.action_idle",
+        "configurations[0]",
+    ),
+    "a plugin twice": (tiers("allocate", "gang gang"), "conf.plugin_twice", "tiers"),
+    "no plugin": ("actions: allocate", "conf.no_plugin", "tiers"),
+    "without predicates": (tiers("allocate", "gang"), "conf.no_predicates", "tiers"),
+    "without gang": (tiers("allocate", "drf"), "conf.no_gang", "tiers"),
+    "two quota plugins": (tiers("allocate", "proportion capacity"), "conf.two_quotas", "tiers"),
+    "no quota plugin": (tiers("allocate", "gang"), "conf.no_quota", "tiers"),
+    "drf's tree beside proportion": (
+        tiers("allocate", "drf/enableHierarchy:~true", "proportion").replace("~", " "),
+        "conf.tree_and_proportion",
+        "tiers",
+    ),
+    "two trees": (
+        BASE + "  - {name: drf, enableHierarchy: true}\n  - {name: capacity, enableHierarchy: true}\n",
+        "conf.two_trees",
+        "tiers",
+    ),
+    "reclaim asks the quota plugin too late": (
+        tiers("reclaim, allocate", "gang conformance", "predicates proportion"),
+        "conf.reclaim_bypasses_quota",
+        "tiers[1]",
+    ),
+    "reclaim without a quota plugin": (tiers("reclaim", "gang"), "conf.reclaim_unlimited", "actions"),
+    "nobody names victims": (tiers("preempt", "predicates"), "conf.no_victims", "actions"),
+    "nobody starves": (tiers("preempt", "conformance"), "conf.nobody_starves", "actions"),
+    "gang keeps others from starving": (
+        tiers("preempt", "priority gang"),
+        "conf.gang_never_starves",
+        "tiers[0]",
+    ),
+    "gang's veto does not hold": (tiers("preempt", "gang", "drf"), "conf.gang_passed_over", "tiers[0]"),
+    "a third opinion": (tiers("preempt", "gang conformance drf"), "conf.third_opinion", "tiers[0]"),
+    "nobody is asked who enters": (tiers("allocate", "overcommit"), "conf.no_enqueue", "actions"),
+    "votes that are never heard": (
+        tiers("enqueue, allocate", "overcommit", "proportion"),
+        "conf.votes_hidden",
+        "tiers[1]",
+    ),
+    "a quota plugin books too early": (
+        tiers("enqueue, allocate", "proportion overcommit"),
+        "conf.booked_early",
+        "tiers[0]",
+    ),
+    "enqueue after allocate": (tiers("allocate, enqueue", "gang"), "conf.enqueue_late", "actions"),
+    "no allocate": (tiers("enqueue", "gang"), "conf.no_allocate", "actions"),
+    "no backfill": (tiers("enqueue, allocate", "gang"), "conf.no_backfill", "actions"),
+    "an action twice": (tiers("allocate, allocate", "gang"), "conf.action_repeated", "actions"),
+    "shuffle with nobody to move": (tiers("shuffle", "gang"), "conf.shuffle_idle", "actions"),
+}
+
+
+@pytest.mark.parametrize(("text", "rule", "field"), WRITTEN.values(), ids=WRITTEN.keys())
+def test_every_rule_is_told_with_its_field_and_its_remedy(text: str, rule: str, field: str) -> None:
+    assert rules(text).get(rule) == field
+    found = next(found for found in conf_problems(manifests.parse_conf(text)) if found.rule == rule)
+    assert found.message
+    assert found.fix or rule == "conf.not_modelled"
+
+
+def test_every_rule_has_a_case_and_its_line_in_the_docs() -> None:
+    sources = (ROOT / "scheduler_core" / "lint").glob("*.py")
+    told = {rule for source in sources for rule in re.findall(r'"(conf\.\w+)"', source.read_text())}
+    assert told == {rule for _, rule, _ in WRITTEN.values()}
+    documented = re.findall(r"^\| `(conf\.\w+)` \|", (ROOT / "docs" / "lint.md").read_text(), re.MULTILINE)
+    assert told == set(documented)
+
+
+def test_volcanos_default_and_its_chart_are_sound_but_for_known_remarks() -> None:
+    assert {found.severity for found in conf_problems(None)} <= {"remark"}
+
+
+@pytest.mark.parametrize(
+    "structure", [[], "text", 3, {"actions": []}, {"tiers": 3}, {"tiers": [None, {"plugins": [4]}]}]
+)
+def test_whatever_is_no_configuration_is_an_error(structure: Any) -> None:
+    assert conf_problems(structure)[0].severity == "error"
+
+
+def test_a_quota_plugin_beside_gang_is_asked() -> None:
+    text = tiers("reclaim, allocate", "priority gang conformance proportion", "predicates")
+    assert "conf.reclaim_bypasses_quota" not in rules(text)
+
+
+def test_a_switched_off_gang_does_not_hide_the_quota_plugin() -> None:
+    text = tiers("reclaim", "gang/enableReclaimable:~false", "capacity").replace("~", " ")
+    assert "conf.reclaim_bypasses_quota" not in rules(text)
+
+
+def test_every_argument_and_answer_belongs_to_a_modelled_plugin() -> None:
+    assert set(ARGUMENTS) == set(POINTS) == set(MODELLED_PLUGINS)
+    assert set(RULES) == set(Point)
+
+
+@pytest.mark.parametrize("plugin", MODELLED_PLUGINS)
+def test_the_table_of_answers_is_what_the_plugin_registers(plugin: str) -> None:
+    arguments = dict.fromkeys(EXTENDER_VERBS.values(), "verb") if plugin == "extender" else {}
+    entry = {"name": plugin, "arguments": arguments, "enableHierarchy": True}
+    conf = {"actions": "allocate", "tiers": [{"plugins": [entry]}]}
+    told = {question.point for question in questions(parse_conf(conf)) if question.asked}
+    session = session_of({**scenario(), "scheduler_conf": conf})
+    registered = {point.label for point in Point if plugin in session._fns[point]}
+    assert registered == told - NOTHING_TO_DO.get(plugin, set())
+
+
+def test_the_tier_that_decides_is_the_first_that_answers() -> None:
+    conf = conf_of(manifests.parse_conf(tiers("reclaim", "priority gang", "proportion")))
+    assert conf is not None
+    reclaimable = next(question for question in questions(conf) if question.point == "reclaimable")
+    assert [(asked.tier, asked.plugin) for asked in reclaimable.asked] == [(1, "gang"), (2, "proportion")]
+    assert reclaimable.decides == 1
+
+
+def test_all_published_configurations_are_linted() -> None:
+    if not PUBLISHED.is_dir():
+        unavailable("the published configurations are not here")
+    bypassing = []
+    for row in csv.DictReader((PUBLISHED / "INDEX.csv").read_text().splitlines()):
+        text = (PUBLISHED / row["file"]).read_text()
+        try:
+            structure = manifests.parse_conf(text)
+        except manifests.Unreadable:
+            continue
+        found = conf_problems(structure)
+        assert all(problem.message and problem.path.startswith("scheduler_conf") for problem in found)
+        if any(problem.rule == "conf.reclaim_bypasses_quota" for problem in found):
+            bypassing.append(row["file"])
+        assert ("reclaim bypasses" in row["lint"]) == (row["file"] in bypassing), row["file"]
+    assert len(bypassing) == 18

@@ -1,0 +1,87 @@
+"""Would the webhooks take this Job, this PodGroup? Every check, alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import pytest
+
+from scheduler_core.workload_rules import WorkloadAdmission
+from tests.builders import queue
+
+QUEUES = [
+    queue("default"),
+    queue("team"),
+    queue("leaf", parent="team"),
+    queue("closed", state="Closed"),
+    queue("closing", state="Closing"),
+]
+
+
+def task(name: str = "", replicas: int = 2, **fields: Any) -> dict[str, Any]:
+    return {**({"name": name} if name else {}), "replicas": replicas, **fields}
+
+
+def job(*tasks: dict[str, Any], **spec: Any) -> dict[str, Any]:
+    return {"metadata": {"name": "j"}, "spec": {"tasks": list(tasks) or [task()], **spec}}
+
+
+class Case(NamedTuple):
+    """A job, and the rules that it breaks with their fields."""
+
+    job: dict[str, Any]
+    want: Mapping[str, str] = {}
+
+
+JOBS = {
+    "an ordinary job": Case(job(queue="leaf", minAvailable=2)),
+    "without a queue it goes to default": Case(job()),
+    "a queue that is not there": Case(job(queue="gone"), {"job.queue_missing": "spec.queue"}),
+    "a closed queue": Case(job(queue="closed"), {"job.queue_closed": "spec.queue"}),
+    "a closing queue": Case(job(queue="closing"), {"job.queue_closed": "spec.queue"}),
+    "a queue with children": Case(job(queue="team"), {"job.not_leaf": "spec.queue"}),
+    "root": Case(job(queue="root"), {"job.not_leaf": "spec.queue"}),
+    "no task": Case({"metadata": {"name": "j"}, "spec": {}}, {"job.no_task": "spec.tasks"}),
+    "more than all replicas": Case(job(minAvailable=3), {"job.minimum": "spec.minAvailable"}),
+    "as many as all replicas": Case(job(task("a", 1), task("b", 2), minAvailable=3)),
+    "more of a task than its replicas": Case(
+        job(task("a", 2, minAvailable=3)), {"job.minimum": "spec.tasks[0].minAvailable"}
+    ),
+    "a minimum below 0": Case(job(minAvailable=-1), {"job.negative": "spec.minAvailable"}),
+    "replicas below 0": Case(job(task("a", -1)), {"job.negative": "spec.tasks[0].replicas"}),
+    "retries below 0": Case(job(maxRetry=-1), {"job.negative": "spec.maxRetry"}),
+    "a time to live below 0": Case(
+        job(ttlSecondsAfterFinished=-1), {"job.negative": "spec.ttlSecondsAfterFinished"}
+    ),
+    "a task that waits for another": Case(job(task("a"), task("b", dependsOn={"name": ["a"]}))),
+    "a task that waits for none of the job": Case(
+        job(task("a", dependsOn={"name": ["x"]})), {"job.dependency_missing": "spec.tasks[0].dependsOn"}
+    ),
+    "two tasks that wait for each other": Case(
+        job(task("a", dependsOn={"name": ["b"]}), task("b", dependsOn={"name": ["a"]})),
+        {"job.dependency_circle": "spec.tasks"},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", JOBS.values(), ids=JOBS.keys())
+def test_a_job_is_taken_or_refused(case: Case) -> None:
+    found = WorkloadAdmission(QUEUES, made=["root"]).on_create_job(case.job)
+    assert {problem.rule: problem.field for problem in found} == case.want
+    assert all(problem.severity == "error" and problem.fix for problem in found)
+
+
+PODGROUPS = {
+    "an open queue": ("team", ""),
+    "a queue with children is not refused": ("leaf", ""),
+    "no queue": ("", ""),
+    "a queue that is not there": ("gone", "podgroup.queue_missing"),
+    "a closed queue": ("closed", "podgroup.queue_closed"),
+}
+
+
+@pytest.mark.parametrize(("name", "want"), PODGROUPS.values(), ids=PODGROUPS.keys())
+def test_a_podgroup_is_taken_or_refused(name: str, want: str) -> None:
+    found = WorkloadAdmission(QUEUES).on_create_podgroup({"metadata": {"name": "g"}, "spec": {"queue": name}})
+    assert [problem.rule for problem in found] == ([want] if want else [])
