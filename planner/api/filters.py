@@ -36,12 +36,12 @@ class KnownFilters(DjangoFilterBackend):
     def filter_queryset(self, request: Request, queryset: QuerySet[Any], view: APIView) -> QuerySet[Any]:
         """Return the rows asked for."""
         known = set(self.get_filterset_class(view, queryset).base_filters) | _OF_EVERY_LIST
-        _refuse_unknown(request.query_params, known)
+        refuse_unknown(request.query_params, known)
         rows: QuerySet[Any] = super().filter_queryset(request, queryset, view)
         return rows
 
 
-def _refuse_unknown(asked: Iterable[str], known: set[str]) -> None:
+def refuse_unknown(asked: Iterable[str], known: set[str]) -> None:
     """Raise for every query parameter that nothing here would read."""
     message = f"Unknown here. Known: {', '.join(sorted(known))}."
     unknown = {name: ErrorDetail(message, code="unknown_parameter") for name in asked if name not in known}

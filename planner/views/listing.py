@@ -13,7 +13,7 @@ ROWS_A_PAGE = 25
 class Listing:
     """One page of a list; the address says which, under the name of the list."""
 
-    def __init__(self, found: "QuerySet[Any]", *, name: str, asked: QueryDict) -> None:
+    def __init__(self, found: "QuerySet[Any] | Sequence[Any]", *, name: str, asked: QueryDict) -> None:
         self._page = Paginator(found, ROWS_A_PAGE).get_page(asked.get(name))
         self._name = name
         self._asked = asked

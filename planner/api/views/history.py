@@ -152,8 +152,11 @@ class Branch(WorkspaceView):
 
 def edited(request: Request, scenario: Scenario, body: Any, code: int = status.HTTP_200_OK) -> Response:
     """Return what an edit made; a dry run left the revision where the edit saw it."""
-    revision = seen_revision(request) if is_dry(request) else scenario.revision
-    return Response(body, code, headers={"ETag": etag(revision)})
+    if is_dry(request):
+        created = code == status.HTTP_201_CREATED
+        code = status.HTTP_200_OK if created else code
+        return Response(body, code, headers={"ETag": etag(seen_revision(request))})
+    return Response(body, code, headers={"ETag": etag(scenario.revision)})
 
 
 @contextmanager
