@@ -1,0 +1,85 @@
+"""Does the command line read the same scenarios from every form of a file?"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scheduler_core import Options, encode, simulate_document
+from scheduler_core.__main__ import entries, main
+from tests.builders import Object, node, podgroup, pods, queue, scenario
+from tests.shared import ROOT
+
+SOME = [
+    {
+        **scenario(
+            nodes=[node("n0", cpu=cores)],
+            queues=[queue("a")],
+            podgroups=[podgroup("g", queue="a", min_member=2)],
+            pods=pods("g", 2, cpu=1),
+        ),
+        "name": f"{cores} cores",
+    }
+    for cores in (1, 2, 4)
+]
+LINES = "".join(json.dumps(document) + "\n" for document in SOME).encode()
+RECORDED = "".join(
+    json.dumps({"scenario": document, "result": {"name": "recorded"}}) + "\n" for document in SOME
+).encode()
+FORMS = {
+    "lines": ("some.jsonl", LINES),
+    "lines with blanks between": ("some.jsonl", LINES.replace(b"\n", b"\n\n \n")),
+    "recorded lines": ("some.jsonl", RECORDED),
+    "packed": ("some.jsonl.gz", gzip.compress(RECORDED)),
+    "packed under a plain name": ("some.jsonl", gzip.compress(LINES)),
+}
+EXPECTED = b"".join(encode(simulate_document(document, Options(explain=False))) for document in SOME)
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_a_file_of_lines(
+    form: tuple[str, bytes], tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    path = tmp_path / form[0]
+    path.write_bytes(form[1])
+    assert main(["simulate", "--no-explain", str(path)]) == 0
+    sys.stdout.flush()
+    assert capfdbinary.readouterr().out == EXPECTED
+
+
+@pytest.mark.parametrize("text", [LINES, RECORDED, gzip.compress(LINES)], ids=["lines", "recorded", "packed"])
+def test_standard_input(text: bytes) -> None:
+    command = [sys.executable, "-m", "scheduler_core", "simulate", "--no-explain", "-"]
+    assert subprocess.run(command, cwd=ROOT, input=text, capture_output=True, check=True).stdout == EXPECTED
+
+
+def test_one_scenario_over_several_lines(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps(SOME[0], indent=1))
+    assert main(["simulate", "--no-explain", str(path)]) == 0
+    sys.stdout.flush()
+    assert capfdbinary.readouterr().out == EXPECTED.splitlines(keepends=True)[0]
+
+
+def test_what_was_recorded_is_kept_only_when_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "some.jsonl"
+    path.write_bytes(RECORDED)
+    assert [entry.recorded for entry in entries(str(path))] == [{"name": "recorded"}] * 3
+    assert [entry.recorded for entry in entries(str(path), with_recorded=False)] == [None] * 3
+
+
+def test_a_broken_line_is_told_and_the_others_go_on(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    lines = LINES.splitlines(keepends=True)
+    path = tmp_path / "some.jsonl"
+    path.write_bytes(lines[0] + b'{"nodes": [\n' + lines[2])
+    assert main(["simulate", "--no-explain", str(path)]) == 1
+    sys.stdout.flush()
+    told: list[Object] = [json.loads(line) for line in capfdbinary.readouterr().out.splitlines()]
+    assert ["error" in result for result in told] == [False, True, False]
