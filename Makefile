@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/installed
 
-.PHONY: run test format parity bench test-long services
+.PHONY: run test format parity bench test-long services audit topology
 
 run: $(STAMP)  ## Start web and worker; PORT=8000. Ctrl-C stops them
 	@exec $(BIN)/python manage.py up
@@ -19,14 +19,21 @@ test: $(STAMP) services  ## Everything that a contributor needs to trust a chang
 	$(BIN)/pytest -n 2 --dist loadfile -m "not long" --ignore tests/e2e --ignore tests/processes
 	$(BIN)/pytest -m "not long" tests/e2e tests/processes
 
-test-long: $(STAMP) services  ## Chaos, load and drain
-	$(BIN)/pytest -m long
+test-long: $(STAMP) services  ## Chaos, load and drain: prints tables, see docs/faults.md and benchmarks/
+	$(BIN)/python -m tests.processes.faults long
+	$(BIN)/python -m benchmarks.bench_drain
 
 parity: $(STAMP)  ## Compare with the recorded answers of the real scheduler; FILES=…
 	$(BIN)/python -m scheduler_core parity $(or $(FILES),$(wildcard $(or $(QUEUECAST_SHARED),../shared)/golden/*.jsonl.gz))
 
 bench: $(STAMP)  ## How long the core takes
 	$(BIN)/python -m benchmarks.bench_simulate
+
+audit: $(STAMP)  ## Ask for known weaknesses of every locked version; needs a network
+	$(BIN)/uv tool run pip-audit --requirement requirements/base.txt --require-hashes --disable-pip
+
+topology: $(STAMP) services  ## The production shape on this machine: PostgreSQL, Redis, gunicorn, two workers
+	$(BIN)/python -m tests.processes.topology
 
 format: $(STAMP)  ## Put the code in its form
 	$(BIN)/ruff check --fix

@@ -9,6 +9,7 @@ import re
 import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
@@ -62,6 +63,27 @@ def distinct(count: str, cycles: str) -> list[str]:
     ]
     options = {"cycles": int(cycles)}
     return [str(submit_run(scenario=scenario, options=options).pk) for scenario in scenarios]
+
+
+def repeated(count: str, different: str) -> list[str]:
+    """Queue `count` runs of so many different inputs; return their ids."""
+    scenario = factories.scenario(document=factories.cluster(nodes=50, waiting=200))
+    runs = [
+        submit_run(scenario=scenario, options={"cycles": 1 + number % int(different)})
+        for number in range(int(count))
+    ]
+    return [str(run.pk) for run in runs]
+
+
+def drained(run_id: str) -> dict[str, Any]:
+    """Wait until every run of the same scenario is over; return how they ended, and each one's seconds."""
+    runs = Run.objects.filter(scenario__runs=run_id).order_by()
+    _wait(lambda: not runs.exclude(state__in=Run.OVER).exists(), pause=1.0)
+    times = runs.values_list("state", "created", "finished")
+    return {
+        "ends": Counter(state for state, _, _ in times),
+        "seconds": sorted((finished - created).total_seconds() for _, created, finished in times if finished),
+    }
 
 
 def admin() -> str | None:
@@ -196,8 +218,8 @@ if __name__ == "__main__":
     steps = {
         step.__name__: step
         for step in (
-            submit, cycles_in, distinct, admin, script, runs_of, kicked_again, killed_while_storing, reckoned,
-            computing, over, queued, cancel, frozen, result, pages,
+            submit, cycles_in, distinct, repeated, drained, admin, script, runs_of, kicked_again,
+            killed_while_storing, reckoned, computing, over, queued, cancel, frozen, result, pages,
         )
     }  # fmt: skip
     sys.stdout.write(json.dumps(steps[sys.argv[1]](*sys.argv[2:])))

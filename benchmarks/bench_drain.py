@@ -1,0 +1,60 @@
+"""How many runs a minute do 1, 2 and 4 workers end, and how long does a queue of ten thousand take?
+
+``python -m benchmarks.bench_drain [runs]`` starts PostgreSQL, Redis and workers on this machine and prints
+two tables. Runs of the first are all different, so each is computed; those of the second are a hundred
+different ones, each asked for again and again, as people and scripts do: equal inputs share a result.
+"""
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.processes.topology import topology
+
+WORKERS = (1, 2, 4)
+COMPUTED = 120
+DIFFERENT = 100
+PERCENTILES = (50, 95, 99)
+PATIENCE = 3600.0
+
+
+def drained(workers: int, runs: int, different: int) -> tuple[float, list[float], dict[str, int]]:
+    """Queue runs, then start workers; return seconds until the last end, each run's, and what went wrong."""
+    variables = {"DRIVER_PATIENCE": str(PATIENCE), "QUEUECAST_LEASE_SECONDS": "30"}
+    with (
+        tempfile.TemporaryDirectory(prefix="queuecast-drain-") as folder,
+        topology(Path(folder), **variables) as running,
+    ):
+        running.installation.patience = PATIENCE
+        ids = running.installation.drive("repeated", str(runs), str(different))
+        began = time.monotonic()
+        for _ in range(workers):
+            running.installation.start_worker()
+        told = running.installation.drive("drained", *ids[:1])
+        return time.monotonic() - began, told["seconds"], told["ends"]
+
+
+def main(runs: int) -> None:
+    """Print both tables."""
+    print("| workers | runs, all different | took | runs per minute |\n|---|---|---|---|")
+    for workers in WORKERS:
+        took, _, ends = drained(workers, COMPUTED, COMPUTED)
+        assert ends == {"succeeded": COMPUTED}, ends
+        print(f"| {workers} | {COMPUTED} | {took:.1f} s | {60 * COMPUTED / took:.0f} |", flush=True)
+    percents = " | ".join(f"{percent} %" for percent in PERCENTILES)
+    print(f"\n| workers | runs, {DIFFERENT} different | took | runs per minute | waited: {percents} |")
+    print("|---" * (4 + len(PERCENTILES)) + "|")
+    took, seconds, ends = drained(2, runs, DIFFERENT)
+    assert ends == {"succeeded": runs}, ends
+    waited = " | ".join(f"{_percentile(seconds, percent):.1f} s" for percent in PERCENTILES)
+    print(f"| 2 | {runs} | {took:.1f} s | {60 * runs / took:.0f} | {waited} |", flush=True)
+
+
+def _percentile(values: list[float], percent: int) -> float:
+    """Return the value that `percent` of the sorted `values` do not exceed."""
+    return values[min(len(values) * percent // 100, len(values) - 1)]
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000)
