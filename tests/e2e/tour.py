@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, FloatRect, Page
+from playwright.sync_api import Browser, FloatRect, Locator, Page
 
 from tests.e2e.product import Product, chromium, product
 
@@ -15,7 +15,8 @@ TALLEST = 2200
 THEMES = ("light", "dark")
 PAGES = (
     "login", "home", "import", "import-problems", "scenario", "scenario-edit",
-    "run", "run-queue", "run-job", "compare", "account",
+    "run", "run-queue", "run-job", "run-waiting", "run-victim", "run-flow", "run-step", "run-pod", "run-node",
+    "compare", "account",
 )  # fmt: skip
 BROKEN = """\
 apiVersion: scheduling.volcano.sh/v1beta1
@@ -81,7 +82,8 @@ class Tour:
         page.get_by_text("revision 2").wait_for()
         after = self._run(page)
         victim = page.get_by_role("region", name="Victims").locator("tbody tr").first
-        return {
+        waiting = page.get_by_role("region", name="Waiting jobs").locator("tbody th a").first
+        addresses = {
             "login": f"{home}login/",
             "home": home,
             "import": f"{home}import/",
@@ -89,11 +91,28 @@ class Tour:
             "scenario": scenario,
             "scenario-edit": f"{scenario}queues/agents/?edit",
             "run": page.url,
-            "run-queue": home.rstrip("/") + str(victim.locator("td a").nth(2).get_attribute("href")),
-            "run-job": home.rstrip("/") + str(victim.locator("td a").nth(0).get_attribute("href")),
+            "run-queue": self._leads(victim.locator("td a").nth(4)),
+            "run-job": self._leads(victim.locator("td a").nth(0)),
+            "run-waiting": self._leads(waiting),
+            "run-victim": self._leads(victim.locator("th a")),
+            "run-flow": f"{page.url}flow/",
+            "run-step": self._leads(victim.locator("th a")).replace("/victims/", "/steps/"),
+            "run-pod": self._leads(victim.locator("td a").nth(3)),
+            "run-node": self._leads(victim.locator("td a").nth(2)),
             "compare": f"{home}compare/?runs={before},{after}",
             "account": f"{home}account/",
         }
+        self._search(page, addresses["run-waiting"])
+        return addresses
+
+    def _search(self, page: Page, job: str) -> None:
+        page.goto(job)
+        page.get_by_role("button", name="Find out").click()
+        page.get_by_role("heading", name="Why reclaim").wait_for(timeout=120_000)
+
+    def _leads(self, link: Locator) -> str:
+        """Return the whole address of a link."""
+        return self._running.address.rstrip("/") + str(link.get_attribute("href"))
 
     def _run(self, page: Page) -> str:
         """Run the scenario that is open; return the run's id."""

@@ -227,3 +227,11 @@ def test_another_workspace_sees_no_story(client: Client, run: Run) -> None:
     client.force_login(factories.user("outsider", role=None))
     for name, *args in (("run-victim", 1), ("run-flow",), ("run-step", 0), ("run-node", "n")):
         assert client.get(reverse(f"planner:{name}", args=[run.pk, *args])).status_code == 404
+
+
+def test_the_explanations_of_fifty_thousand_pods_take_at_most_20_megabytes() -> None:
+    run = simulated_run("bigfull1k", 0)
+    pods = sum(job.pods for job in run.job_outcomes.all())
+    packed = sum(len(trace.packed) for trace in run.traces.all())
+    assert run.victims.count() > 500
+    assert packed / pods * 50_000 < 20_000_000

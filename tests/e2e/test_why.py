@@ -1,0 +1,86 @@
+"""Can a reader follow a victim's story, walk the steps by keyboard, and learn what would unblock a job?"""
+
+import json
+import re
+from typing import Any
+from urllib.request import Request, urlopen
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.product import Product
+from tests.e2e.test_journeys import open_sample, press_run
+
+pytestmark = pytest.mark.browser
+SEARCH_PATIENCE = 120_000
+
+
+@pytest.fixture
+def run_id(page: Page) -> str:
+    open_sample(page)
+    return press_run(page)
+
+
+def explained(running: Product, run_id: str, path: str) -> Any:
+    """Return what a script is told."""
+    request = Request(  # noqa: S310 - our own address
+        f"{running.address}api/v1/runs/{run_id}/explain/{path}",
+        headers={"Authorization": f"Token {running.token()}"},
+    )
+    with urlopen(request) as answer:  # noqa: S310 - the same
+        return json.load(answer)
+
+
+def test_a_victims_story_is_followed_from_the_run_to_the_moment(
+    page: Page, running: Product, run_id: str
+) -> None:
+    first = page.get_by_role("region", name="Victims").locator("tbody th a").first
+    pod = first.inner_text()
+    first.click()
+    expect(page.get_by_role("heading", name=f"Why {pod} was chosen")).to_be_visible()
+    order = re.search(r"/victims/(\d+)/", page.url)[1]  # type: ignore[index]
+    story = explained(running, run_id, f"victims/{order}/")
+    expect(page.locator(".story")).to_contain_text(story["for_pod"])
+    votes = page.get_by_role("region", name="Votes on this pod").locator("tbody tr")
+    assert votes.locator("th").all_inner_texts() == [vote["plugin"] for vote in story["votes"]]
+    freed = page.get_by_role("region", name="Freed and needed").locator("data").first
+    assert float(freed.get_attribute("value") or "nan") == story["needed"]["cpu"]["value"]
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("heading", name=f"Why {pod} was chosen")).to_have_count(0)
+    page.keyboard.press("ArrowLeft")
+    page.get_by_role("link", name="Show this moment").click()
+    expect(page.get_by_role("heading", name=f"Step {order} of")).to_be_visible()
+
+
+def test_the_steps_are_walked_by_keyboard(page: Page, running: Product, run_id: str) -> None:
+    page.get_by_role("link", name="Walk through them").click()
+    expect(page.get_by_role("heading", name="The opening")).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("heading", name=re.compile("^Step 1 of"))).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_text("action allocate", exact=False).first).to_be_visible()
+    page.keyboard.press("End")
+    told = explained(running, run_id, "steps/1/")
+    expect(page.get_by_role("heading", name=f"Step {told['steps']} of {told['steps']}")).to_be_visible()
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("heading", name=f"Step {told['steps'] - 1} of")).to_be_visible()
+    page.get_by_label("Queue, job, pod or node contains").fill("vision")
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("heading", name=f"Step {told['steps'] - 1} of")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("only steps about “vision”")).to_be_visible()
+    page.locator("h1").click()
+    page.keyboard.press("Home")
+    expect(page.get_by_role("heading", name="The opening")).to_be_visible()
+
+
+def test_what_would_unblock_a_job_is_searched_and_tried(page: Page, run_id: str) -> None:
+    page.get_by_role("link", name="vision/sweep-next").first.click()
+    page.get_by_role("button", name="Find out").click()
+    expect(page.get_by_role("heading", name=re.compile("^Why reclaim evicted nobody"))).to_be_visible(
+        timeout=SEARCH_PATIENCE
+    )
+    expect(page.get_by_text(re.compile("Weight of queue vision")).first).to_be_visible()
+    page.get_by_role("button", name="Try it in a copy of the scenario").first.click()
+    expect(page.get_by_role("heading", name="vision/sweep-next", level=1)).to_be_visible()
+    press_run(page)
