@@ -19,7 +19,7 @@ from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.messages import fit_error, task_reason
 from scheduler_core.model.status import LABELS, WAITING_STATUSES, TaskStatus
 from scheduler_core.resource import CPU, MEMORY, Resource
-from scheduler_core.trace import ROLLED_BACK
+from scheduler_core.trace import ROLLED_BACK, Trace
 
 _EXACT = 2.0**53
 _key = attrgetter("key")
@@ -189,9 +189,25 @@ def explanations(session: Session) -> dict[str, Any]:
     return {
         "deserved": plain(trace.deserved),
         "victims": plain(victims),
-        "spared": [{**entry, "numbers": plain(entry["numbers"])} for entry in trace.spared.values()],
+        "spared": spared_candidates(trace),
         "pending": plain({job: gate for job, gate in sorted(trace.pending.items()) if job in waiting}),
     }
+
+
+def spared_candidates(trace: Trace) -> list[dict[str, Any]]:
+    """Return the refusals; numbers that several have in common are made plain once.
+
+    The trace is not read again after this, so that its entries are finished in place.
+    """
+    known: dict[int, tuple[Any, Any]] = {}
+    told = list(trace.spared.values())
+    for entry in told:
+        numbers = entry["numbers"]
+        made = known.get(id(numbers))
+        if made is None:
+            made = known[id(numbers)] = numbers, plain(numbers)
+        entry["numbers"] = made[1]
+    return told
 
 
 def encode(result: Mapping[str, Any]) -> bytes:

@@ -97,8 +97,14 @@ class Trace:
         others = [step for step in self.deserved.get(queue, ()) if step["plugin"] != plugin]
         self.deserved[queue] = [*others, *({**step, "plugin": plugin} for step in steps)]
 
-    def spare(self, pod: str, for_pod: str, plugin: str, why: Mapping[str, Any]) -> None:
+    def spare(self, pod: str, for_pod: str, plugin: str, sentence: str, numbers: Mapping[str, Any]) -> None:
         """Keep that a plugin refused a candidate; the same refusal is kept once."""
         key = pod, for_pod, plugin
         if key not in self.spared:
-            self.spared[key] = {"pod": pod, "for": for_pod, "plugin": plugin, **why}
+            self.spared[key] = {
+                "pod": pod,
+                "for": for_pod,
+                "plugin": plugin,
+                "why": sentence,
+                "numbers": numbers,
+            }

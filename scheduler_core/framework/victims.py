@@ -17,6 +17,8 @@ from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.node import fits
 from scheduler_core.trace import Why
 
+_UNSAID: tuple[str, dict[str, Any]] = ("", {})
+
 
 @dataclass
 class Verdict:
@@ -43,13 +45,9 @@ class Verdict:
         told = []
         for tier, plugin, accepted, why in self.votes:
             verdict = "abstain" if accepted is None else "permit" if task.uid in accepted else "refuse"
-            told.append({"tier": tier, "plugin": plugin, "verdict": verdict, **_why_of(why, task)})
+            text, numbers = why.get(task.uid, _UNSAID)
+            told.append({"tier": tier, "plugin": plugin, "verdict": verdict, "why": text, "numbers": numbers})
         return told
-
-
-def _why_of(why: Why, task: TaskInfo) -> dict[str, Any]:
-    text, numbers = why.get(task.uid, ("", {}))
-    return {"why": text, "numbers": numbers}
 
 
 def ask_victims(
@@ -100,7 +98,7 @@ def tell_spared(
             continue
         for _, plugin, accepted, why in verdict.votes:
             if accepted is not None and task.uid not in accepted:
-                session.trace.spare(task.key, for_task.key, plugin, _why_of(why, task))
+                session.trace.spare(task.key, for_task.key, plugin, *why.get(task.uid, _UNSAID))
                 break
 
 

@@ -6,6 +6,7 @@ Source: volcano ``pkg/scheduler/plugins/gang/gang.go`` at v1.15.1.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.extension_points import Point, Vote
@@ -75,13 +76,18 @@ def surplus_tasks(_initiator: TaskInfo, candidates: Sequence[TaskInfo], why: Why
             ready[job.key] = left - 1
             accepted.append(task)
         if why is not None:
-            text = (
-                "the job has more members than its minimum"
-                if left > job.min_available
-                else ("the job would fall below its minimum")
-            )
-            why[task.uid] = (text, {"ready": left, "minAvailable": job.min_available})
+            why[task.uid] = _told(left, job.min_available)
     return accepted
+
+
+@lru_cache(maxsize=1024)
+def _told(ready: int, minimum: int) -> tuple[str, dict[str, int]]:
+    """Return what is said of a candidate, the same for all whose jobs stand alike."""
+    if ready > minimum:
+        text = "the job has more members than its minimum"
+    else:
+        text = "the job would fall below its minimum"
+    return text, {"ready": ready, "minAvailable": minimum}
 
 
 def write_conditions(session: Session) -> None:

@@ -90,12 +90,15 @@ class Queues:
         Why the tree cannot be used, so that nothing enters and nothing is placed; empty when it can.
     hierarchical : bool
         Whether the queues form a tree.
+    told : dict
+        What was last said of candidates, and what their queue had left then.
 
     """
 
     accounts: dict[str, CapacityAccount] = field(default_factory=dict)
     obstacle: str = ""
     hierarchical: bool = False
+    told: dict[tuple[str, str], tuple[Resource, tuple[str, dict[str, object]]]] = field(default_factory=dict)
 
     def chain(self, name: str) -> list[CapacityAccount]:
         """Return a queue and its ancestors, from the direct parent up to root."""

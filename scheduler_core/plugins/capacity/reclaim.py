@@ -158,6 +158,13 @@ class Judgement:
             self.held_by(account).sub(task.request)
 
     def explain(self, refusal: str, account: CapacityAccount) -> tuple[str, dict[str, object]]:
-        """Return the sentence and the numbers of a vote."""
-        numbers = {"queue": account.name, "left": self.held_by(account).clone(), "deserved": account.deserved}
-        return refusal or f"queue {account.name} can lose it", numbers
+        """Return the sentence and the numbers of a vote, the same ones as long as nothing moved."""
+        held = self.held_by(account)
+        key = refusal, account.name
+        left, why = self.queues.told.get(key, (None, ("", {})))
+        if left is None or (left.cpu, left.memory, left.scalars) != (held.cpu, held.memory, held.scalars):
+            left = held.clone()
+            numbers = {"queue": account.name, "left": left, "deserved": account.deserved}
+            why = refusal or f"queue {account.name} can lose it", numbers
+            self.queues.told[key] = left, why
+        return why

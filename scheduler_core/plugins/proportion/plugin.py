@@ -45,6 +45,7 @@ class Proportion:
     def __init__(self, session: Session, accounts: dict[str, QueueAccount]) -> None:
         self.session = session
         self.accounts = accounts
+        self.refusals: dict[str, tuple[str, dict[str, object]]] = {}
 
     # who goes first, who has its part
 
@@ -80,11 +81,19 @@ class Proportion:
                 held = left[account.name] = account.allocated.clone()
             above = held.insufficient(account.deserved)
             if why is not None:
-                why[task.uid] = _explain(account, held, above)
+                why[task.uid] = _explain(account, held, above[0]) if above else self._keeps(account)
             if above:
                 held.sub(task.request)
                 accepted.append(task)
         return accepted
+
+    def _keeps(self, account: QueueAccount) -> tuple[str, dict[str, object]]:
+        """Return what is said of every candidate of a queue that can lose none, made once."""
+        told = self.refusals.get(account.name)
+        if told is None:
+            text = f"queue {account.name} has no more than it deserves"
+            told = self.refusals[account.name] = text, {"queue": account.name}
+        return told
 
     # what a queue may still take
 
@@ -173,10 +182,7 @@ def not_open(queue: QueueInfo) -> str:
     return f"queue {queue.name} is {queue.state or 'without a state'}, not Open"
 
 
-def _explain(account: QueueAccount, held: Resource, above: list[str]) -> tuple[str, dict[str, object]]:
-    if not above:
-        return f"queue {account.name} has no more than it deserves", {"queue": account.name}
-    name = above[0]
+def _explain(account: QueueAccount, held: Resource, name: str) -> tuple[str, dict[str, object]]:
     return f"queue {account.name} has more {name} than it deserves", {
         "queue": account.name,
         "resource": name,
