@@ -248,6 +248,10 @@ class Resource:
             amount >= MIN_RESOURCE for name, amount in (self.scalars or {}).items() if name != PODS
         )
 
+    def is_nothing(self) -> bool:
+        """Tell whether every amount is exactly 0."""
+        return self.cpu == 0 and self.memory == 0 and not (self.scalars and any(self.scalars.values()))
+
     def less_equal(self, other: Resource, absent: Absent) -> bool:
         """Tell whether every dimension is at most that of `other` (within `MIN_RESOURCE`).
 
@@ -369,6 +373,28 @@ class Resource:
             if self.get(name) > limit.get(name):
                 return True
         return False
+
+
+def short_of(limit: Resource, request: Resource, *held: Resource) -> list[str]:
+    """Return the requested dimensions (above 0, not `pods`) in which request + held is above `limit`."""
+    cpu, memory = request.cpu, request.memory
+    for part in held:
+        cpu += part.cpu
+        memory += part.memory
+    names = [CPU] if request.cpu > 0 and cpu > limit.cpu else []
+    if request.memory > 0 and memory > limit.memory:
+        names.append(MEMORY)
+    if not request.scalars:
+        return names
+    scalars = []
+    for name, amount in request.scalars.items():
+        if amount > 0 and name != PODS:
+            for part in held:
+                if part.scalars:
+                    amount += part.scalars.get(name, 0.0)
+            if amount > (limit.scalars.get(name, 0.0) if limit.scalars else 0.0):
+                scalars.append(name)
+    return names + sorted(scalars) if scalars else names
 
 
 def minimum(left: Resource, right: Resource) -> Resource:

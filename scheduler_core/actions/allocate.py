@@ -13,7 +13,7 @@ from scheduler_core.framework.heap import PriorityQueue
 from scheduler_core.framework.placement import ErrorCache
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
-from scheduler_core.framework.worklist import WorkList, stopped_as_invalid, task_heap
+from scheduler_core.framework.worklist import Jobs, WorkList, stopped_as_invalid, task_heap
 from scheduler_core.model.fit import Code, FitErrors, Status
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
@@ -45,7 +45,7 @@ class Allocate:
         self.session = session
         self.remember_errors = session.conf.arguments_of(NAME).get_bool("predicateErrorCacheEnable", True)
         self.tasks: dict[str, PriorityQueue[TaskInfo]] = {}
-        self.work = WorkList(session)
+        self.work = WorkList(session, settled=True)
         enqueues = "enqueue" in session.conf.actions
         for job in session.jobs.values():
             if job.is_pending:
@@ -67,7 +67,7 @@ class Allocate:
             else:
                 self._tell_gated(job)
 
-    def take_turn(self, jobs: PriorityQueue[JobInfo]) -> None:
+    def take_turn(self, jobs: Jobs) -> None:
         """Place what the first job's turn allows.
 
         What is only pipelined is kept, neither bound nor undone.

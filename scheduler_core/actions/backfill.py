@@ -29,7 +29,7 @@ def execute(session: Session) -> None:
 
 def _tasks_in_order(session: Session) -> list[TaskInfo]:
     """Return the tasks to place; the order is fixed before the first one is."""
-    work = WorkList(session)
+    work = WorkList(session, settled=True)
     tasks = {}
     for job in active_jobs(session):
         waiting = _best_effort_tasks(session, job)
@@ -101,7 +101,7 @@ def _allocate(session: Session, task: TaskInfo, node: int) -> None:
 
 
 def _refused_by_binder(session: Session, task: TaskInfo) -> FitErrors:
-    idle = session.nodes.axis.resource(session.cache_idle[task.node])
+    idle = session.nodes.axis.resource(np.array(session.cache_idle[task.node]))
     named = session.snapshot.allocatable[task.node].scalars or {}
     idle.scalars = {name: amount for name, amount in (idle.scalars or {}).items() if amount or name in named}
     names = ", ".join(task.request.insufficient(idle))

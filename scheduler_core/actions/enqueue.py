@@ -12,7 +12,7 @@ from scheduler_core.model.job import JobInfo
 
 def execute(session: Session) -> None:
     """Ask for one pending job per turn of its queue; a rejected one is not asked again in this session."""
-    work = WorkList(session)
+    work = WorkList(session, settled=True)
     for job in session.jobs.values():
         work.add_queue(job.queue)
         if job.is_pending:

@@ -71,7 +71,7 @@ class GangEviction(ABC):
     def run(self) -> None:
         """Give every starving job one attempt, queue by queue; it gets all its places or none."""
         session = self.session
-        work = WorkList(session)
+        work = WorkList(session, settled=False)
         for job in active_jobs(session):
             work.add_queue(job.queue)
             if session.job_starving(job):

@@ -15,7 +15,7 @@ from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.victims import ask_victims, tell_spared, victims_queue, victims_suffice
 from scheduler_core.framework.worklist import WorkList, active_jobs, pending_tasks, task_heap
 from scheduler_core.model.job import JobInfo, TaskInfo
-from scheduler_core.model.node import fits
+from scheduler_core.model.node import add_pairs, fits
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.status import TaskStatus
 
@@ -42,7 +42,7 @@ class Reclaim:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.remember_errors = session.conf.arguments_of(NAME).get_bool("predicateErrorCacheEnable", True)
-        self.work = WorkList(session)
+        self.work = WorkList(session, settled=False)
         self.tasks: dict[str, PriorityQueue[TaskInfo]] = {}
         for job in active_jobs(session):
             self.work.add_queue(job.queue)
@@ -94,12 +94,12 @@ class Reclaim:
             return False
         local = Statement(session)
         victims = victims_queue(session, verdict.victims, task)
-        available = session.nodes.future_idle_of(node)
+        available = list(session.nodes.future_of[node])
         evicted = False
         while victims and not fits(task, available):
             victim = victims.pop()
             evict_for(local, victim, NAME, task, verdict, victims.items[0] if victims else None)
-            available = available + victim.shape.row
+            add_pairs(available, victim.shape.amounts, 1.0)
             evicted = True
         if fits(task, available) and local.pipeline(task, node, eviction_occurred=evicted):
             statement.merge(local)

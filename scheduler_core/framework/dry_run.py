@@ -11,7 +11,7 @@ from scheduler_core.errors import CoreError, SchedulerPanic
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
-from scheduler_core.model.node import fits
+from scheduler_core.model.node import add_pairs, fits
 from scheduler_core.model.queue import QueueInfo
 
 
@@ -20,7 +20,7 @@ class DryRun:
 
     Attributes
     ----------
-    available : (R,) float64
+    available : list of float
         What the node will have idle.
     state : dict
         What plugins remember of the preemptor in this session, by plugin, copied where it can be cloned.
@@ -32,7 +32,7 @@ class DryRun:
         self.queue = queue
         self.preemptor = preemptor
         self.node = node
-        self.available = session.nodes.future_idle_of(node)
+        self.available = list(session.nodes.future_of[node])
         self.state: dict[str, Any] = {
             plugin: value.clone() if hasattr(value, "clone") else value
             for plugin, value in session.cycle_state(preemptor).items()
@@ -40,12 +40,12 @@ class DryRun:
 
     def remove(self, task: TaskInfo) -> bool:
         """Take a task off the node; False when a plugin cannot simulate it."""
-        self.available = self.available + task.shape.row
+        add_pairs(self.available, task.shape.amounts, 1.0)
         return self._tell(Point.SIMULATE_REMOVE_TASK, task)
 
     def add(self, task: TaskInfo) -> bool:
         """Put a task back on the node; False when a plugin cannot simulate it."""
-        self.available = self.available - task.shape.row
+        add_pairs(self.available, task.shape.amounts, -1.0)
         return self._tell(Point.SIMULATE_ADD_TASK, task)
 
     def _tell(self, point: Point, task: TaskInfo) -> bool:

@@ -7,7 +7,8 @@ push and pop here makes the same comparisons and ends with the same array as Go'
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Generic, TypeVar
+from heapq import heappop, heappush
+from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item")
 
@@ -63,6 +64,39 @@ class PriorityQueue(Generic[Item]):
             parent = child
         items[parent] = last
         return first
+
+
+class SettledQueue(Generic[Item]):
+    """A heap of elements that do not change their places while they wait.
+
+    Then every heap gives them out in the same order, so that this one need not follow Go's.
+
+    Parameters
+    ----------
+    key : callable
+        ``key(item)``: what is compared, different for every element; read when one is pushed.
+
+    """
+
+    def __init__(self, key: Callable[[Item], Any]) -> None:
+        self.key = key
+        self._entries: list[tuple[Any, Item]] = []
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @property
+    def items(self) -> list[Item]:
+        """Return the elements, the first one first."""
+        return [item for _, item in self._entries]
+
+    def push(self, item: Item) -> None:
+        """Add an element."""
+        heappush(self._entries, (self.key(item), item))
+
+    def pop(self) -> Item:
+        """Remove and return the first element."""
+        return heappop(self._entries)[1]
 
 
 class LiveQueue(PriorityQueue[Item]):

@@ -8,14 +8,16 @@ Source: volcano ``pkg/scheduler/util/predicate_helper.go``, ``util/scheduler_hel
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.errors import ScoreError
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.model.fit import FITS, Code, FitErrors, Status, StatusTable, Why, merge_first, no_refusals
+from scheduler_core.model.changes import as_array
+from scheduler_core.model.fit import FITS, Code, FitErrors, Status, Why, merge_first, no_refusals
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.resource import MIN_RESOURCE
 
@@ -24,6 +26,13 @@ if TYPE_CHECKING:
 
 Nodes = NDArray[np.intp]
 Scores = NDArray[np.float64]
+ScoreOf = Callable[[int], float]
+Judge = Callable[[int], tuple[int, float]]
+
+NOWHERE = -np.inf
+
+# Up to so many nodes are judged one by one: there the calls of numpy cost more than the numbers.
+FEW = 40
 
 
 class ErrorCache:
@@ -48,8 +57,10 @@ class Row:
 
     Attributes
     ----------
-    clock : int
-        The clock of the node table up to which the answers hold.
+    is_local : bool
+        All that is asked about a node holds until the node changes.
+    seen : int
+        How much of the nodes' change log is in the answers.
     fit, predicate : (N,) int32
         Why a node has not enough resources, and why plugins refuse it.
     idle : (N,) bool
@@ -59,14 +70,15 @@ class Row:
     order : (N,) float64
         The per-node part of the score, kept where the rest depends on the candidates.
     choice : Choice or None
-        What follows from fit, predicate, idle and score.
+        Where the task can be allocated at once.
 
     """
 
-    __slots__ = ("choice", "clock", "fit", "idle", "order", "predicate", "score")
+    __slots__ = ("choice", "fit", "idle", "is_local", "order", "predicate", "score", "seen")
 
-    def __init__(self, clock: int) -> None:
-        self.clock = clock
+    def __init__(self, seen: int, *, is_local: bool) -> None:
+        self.is_local = is_local
+        self.seen = seen
         self.fit: Why | None = None
         self.predicate: Why | None = None
         self.idle: NDArray[np.bool_] | None = None
@@ -76,37 +88,33 @@ class Row:
 
 
 class Choice:
-    """Where a task of a class can be allocated at once; a view on the arrays of its row.
+    """Where a task of a class can be allocated at once.
 
     Attributes
     ----------
+    score_of, judge : callable or None
+        ``score_of(node)``: the score of one node; ``judge(node)``: both answers for it. None when a plugin
+        has no such form.
+    seen : int
+        How much of the nodes' change log is in the answers.
     why : (N,) int32
         Why a node refuses the task, resources first.
     at_once : (N,) float64
         The score where the task can be allocated at once, else minus infinity.
+    errors : FitErrors or None
+        The same refusals as they are kept with a task, as long as they hold.
 
     """
 
-    __slots__ = ("at_once", "fit", "idle", "predicate", "score", "statuses", "why")
+    __slots__ = ("at_once", "errors", "judge", "score_of", "seen", "why")
 
-    def __init__(
-        self, statuses: StatusTable, fit: Why, predicate: Why, idle: NDArray[np.bool_], score: Scores
-    ) -> None:
-        self.statuses = statuses
-        self.fit = fit
-        self.predicate = predicate
-        self.idle = idle
-        self.score = score
-        self.why = fit.copy()
-        self.at_once = score.copy()
-        self.follow(np.arange(len(fit), dtype=np.intp))
-
-    def follow(self, changed: Nodes) -> None:
-        """Take over what the row says of some nodes."""
-        why = merge_first(self.fit[changed], self.predicate[changed])
-        possible = self.idle[changed] & ~self.statuses.rejected(why, lenient=False)
-        self.why[changed] = why
-        self.at_once[changed] = np.where(possible, self.score[changed], -np.inf)
+    def __init__(self, score_of: ScoreOf | None, judge: Judge | None, seen: int, count: int) -> None:
+        self.score_of = score_of
+        self.judge = judge
+        self.seen = seen
+        self.why = no_refusals(count)
+        self.at_once: Scores = np.zeros(count)
+        self.errors: FitErrors | None = None
 
 
 class Placement:
@@ -132,8 +140,9 @@ class Placement:
 
         Both are None when nodes passed but none could be chosen.
         """
-        if self._keeps_rows(task) and len(self.nodes):
-            node = self._best_at_once(task, cache)
+        row = self._row(task)
+        if row.is_local and len(self.nodes):
+            node = self._best_at_once(task, self._choice(row, task), cache)
             if node is not None:
                 return node, None
         candidates, errors = self.examine(task, resources=True, lenient=False, cache=cache)
@@ -141,16 +150,10 @@ class Placement:
             return None, errors
         return self.choose(task, candidates), None
 
-    def _keeps_rows(self, task: TaskInfo) -> bool:
-        """Tell whether all that is asked about a node holds until the node changes."""
-        return self._is_local(Point.PREDICATE, task) and self._scores_are_local(task)
-
-    def _best_at_once(self, task: TaskInfo, cache: ErrorCache) -> int | None:
+    def _best_at_once(self, task: TaskInfo, choice: Choice, cache: ErrorCache) -> int | None:
         """Return the best node for a task that fits at once somewhere, None when that takes a closer look."""
-        row = self._row(task)
-        choice = row.choice or self._choice(row, task)
         node = int(choice.at_once.argmax())
-        if choice.at_once[node] == -np.inf:
+        if choice.at_once[node] == NOWHERE:
             return None
         group = cache.group_of(task)
         if group is not None:
@@ -194,6 +197,12 @@ class Placement:
 
         """
         group = cache.group_of(task)
+        row = self._row(task)
+        if group is None and among is None and resources and row.is_local and not lenient:
+            choice = self._choice(row, task)
+            if choice.errors is None:
+                choice.errors = FitErrors(self.session.statuses, choice.why.copy())
+            return np.flatnonzero(choice.why == FITS), choice.errors
         remembered = cache.remembered.get(group) if group is not None else None
         asked = np.ones(len(self.nodes), dtype=np.bool_) if remembered is None else remembered == FITS
         if among is not None:
@@ -225,7 +234,7 @@ class Placement:
 
         Answers that are not local are asked for anew, and only where Volcano would ask.
         """
-        row = self._row(task)
+        row = self._caught_up(task)
         if resources and row.fit is None:
             row.fit = self._resource_fit(task, self.all)
         if self._is_local(Point.PREDICATE, task):
@@ -253,7 +262,9 @@ class Placement:
 
     def _fits_idle(self, task: TaskInfo, nodes: Nodes) -> NDArray[np.bool_]:
         available = self.nodes.idle if nodes is self.all else self.nodes.idle[nodes]
-        short: NDArray[np.bool_] = ((task.shape.demand - available) >= MIN_RESOURCE).any(axis=1)
+        short: NDArray[np.bool_] = np.logical_or.reduce(
+            (task.shape.demand - available) >= MIN_RESOURCE, axis=1
+        )
         return ~short
 
     # which node is the best
@@ -263,7 +274,7 @@ class Placement:
 
         None when there is none.
         """
-        row = self._row(task)
+        row = self._caught_up(task)
         if row.idle is None:
             row.idle = self._fits_idle(task, self.all)
         now = row.idle[candidates]
@@ -289,7 +300,7 @@ class Placement:
         if scores is None:
             return None
         best = int(np.argmax(scores))
-        return int(candidates[best]) if scores[best] > -np.inf else None
+        return int(candidates[best]) if scores[best] > NOWHERE else None
 
     def sorted_by_score(self, task: TaskInfo, candidates: Nodes) -> Nodes:
         """Return the candidates by falling score, equal ones by name; none at all when scoring failed."""
@@ -299,7 +310,7 @@ class Placement:
     def scores(self, task: TaskInfo, candidates: Nodes) -> Scores | None:
         """Return the total score of each candidate, None when a batch score failed."""
         try:
-            row = self._row(task)
+            row = self._caught_up(task)
             if not self._scores_are_local(task):
                 return self._relative_score(row, task, candidates)
             if row.score is None:
@@ -346,36 +357,121 @@ class Placement:
         number = self.session.class_of(task)
         row = self._rows.get(number)
         if row is None:
-            row = self._rows[number] = Row(self.nodes.clock)
-        elif row.clock < self.nodes.clock:
-            self._catch_up(row, task, np.flatnonzero(self.nodes.changed_at > row.clock))
-            row.clock = self.nodes.clock
+            is_local = self._is_local(Point.PREDICATE, task) and self._scores_are_local(task)
+            row = self._rows[number] = Row(len(self.nodes.changes), is_local=is_local)
         return row
 
-    def _choice(self, row: Row, task: TaskInfo) -> Choice:
-        """Ask for all that allocating a task at once takes."""
-        if row.fit is None:
-            row.fit = self._resource_fit(task, self.all)
-        if row.predicate is None:
-            row.predicate = self._predicate(task, self.all)
-        if row.idle is None:
-            row.idle = self._fits_idle(task, self.all)
-        if row.score is None:
-            row.score = self._total_score(task, self.all)
-        row.choice = Choice(self.session.statuses, row.fit, row.predicate, row.idle, row.score)
-        return row.choice
+    def _caught_up(self, task: TaskInfo) -> Row:
+        """Return the row of a task's class, with the nodes that changed asked again."""
+        row = self._row(task)
+        changes = self.nodes.changes
+        if row.seen < len(changes):
+            self._catch_up(row, task, changes.since(row.seen))
+            row.seen = len(changes)
+        return row
 
-    def _catch_up(self, row: Row, task: TaskInfo, changed: Nodes) -> None:
-        """Ask again about the nodes that changed."""
+    def _catch_up(self, row: Row, task: TaskInfo, changed: Collection[int]) -> None:
+        nodes = as_array(changed)
         if row.fit is not None:
-            row.fit[changed] = self._resource_fit(task, changed)
+            row.fit[nodes] = self._resource_fit(task, nodes)
         if row.predicate is not None:
-            row.predicate[changed] = self._predicate(task, changed)
+            row.predicate[nodes] = self._predicate(task, nodes)
         if row.idle is not None:
-            row.idle[changed] = self._fits_idle(task, changed)
+            row.idle[nodes] = self._fits_idle(task, nodes)
         if row.score is not None:
-            row.score[changed] = self._total_score(task, changed)
+            row.score[nodes] = self._total_score(task, nodes)
         if row.order is not None:
-            row.order[changed] = self._order_score(task, changed)
-        if row.choice is not None:
-            row.choice.follow(changed)
+            row.order[nodes] = self._order_score(task, nodes)
+
+    # choices
+
+    def _choice(self, row: Row, task: TaskInfo) -> Choice:
+        """Return where a task can be allocated at once, with the nodes that changed judged again."""
+        changes, choice = self.nodes.changes, row.choice
+        if choice is None:
+            score_of = self._scorer_of(task)
+            judge = self._judge_of(task, score_of)
+            choice = row.choice = Choice(score_of, judge, len(changes), len(self.nodes))
+            self._judge(task, choice, range(len(self.nodes)))
+        elif choice.seen < len(changes):
+            self._judge(task, choice, changes.since(choice.seen))
+            choice.seen = len(changes)
+        return choice
+
+    def _judge(self, task: TaskInfo, choice: Choice, nodes: Collection[int]) -> None:
+        """Write what a task is answered on some nodes, one by one when they are few."""
+        choice.errors = None
+        if choice.judge is not None and len(nodes) <= FEW:
+            judge, whys, scores = choice.judge, choice.why, choice.at_once
+            for node in nodes:
+                whys[node], scores[node] = judge(node)
+        else:
+            numbers = self.all if len(nodes) == len(self.all) else as_array(nodes)
+            choice.why[numbers], choice.at_once[numbers] = self._judgement(task, numbers, choice.score_of)
+
+    def _judgement(self, task: TaskInfo, nodes: Nodes, score_of: ScoreOf | None) -> tuple[Why, Scores]:
+        """Return why nodes refuse a task, and the scores where it can be allocated at once, (K,) each."""
+        why = merge_first(self._resource_fit(task, nodes), self._predicate(task, nodes))
+        possible = np.flatnonzero(why == FITS)
+        if self.nodes.moving and len(possible):
+            possible = possible[self._fits_idle(task, nodes[possible])]
+        scores = np.full(len(nodes), NOWHERE)
+        if score_of is not None and len(possible) <= FEW:
+            for position, node in zip(possible.tolist(), nodes[possible].tolist(), strict=True):
+                scores[position] = score_of(node)
+        else:
+            scores[possible] = self._total_score(task, nodes[possible])
+        return why, scores
+
+    def _judge_of(self, task: TaskInfo, score_of: ScoreOf | None) -> Judge | None:
+        """Return a function that gives the same two answers for one node; None when a plugin has none."""
+        refusals = self._of_one(Point.PREDICATE, task)
+        if refusals is None or score_of is None:
+            return None
+        idle_of, future_of = self.nodes.idle_of, self.nodes.future_of
+        insufficient = self._insufficient.tolist()
+        demands = task.shape.demands
+
+        def judge(node: int) -> tuple[int, float]:
+            future, idle = future_of[node], idle_of[node]
+            for position, amount in demands:
+                if amount - future[position] >= MIN_RESOURCE:
+                    return insufficient[position], NOWHERE
+            for refusal in refusals:
+                number = refusal(node)
+                if number:
+                    return number, NOWHERE
+            if future is not idle:
+                for position, amount in demands:
+                    if amount - idle[position] >= MIN_RESOURCE:
+                        return FITS, NOWHERE
+            return FITS, score_of(node)
+
+        return judge
+
+    def _scorer_of(self, task: TaskInfo) -> ScoreOf | None:
+        """Return a function that gives the total score of one node; None when a plugin has none."""
+        orders = self._of_one(Point.NODE_ORDER, task)
+        batches = self._of_one(Point.BATCH_NODE_ORDER, task)
+        if orders is None or batches is None:
+            return None
+
+        def score_of(node: int) -> float:
+            order = batch = 0.0
+            for score in orders:
+                order += score(node)
+            for score in batches:
+                batch += score(node)
+            return batch if order != order else order + batch
+
+        return score_of
+
+    def _of_one(self, point: Point, task: TaskInfo) -> list[Callable[[int], Any]] | None:
+        """Return what answers a point for one node at a time, None unless every plugin offers that."""
+        forms = [
+            None if answer.of_one is None else answer.of_one(task)
+            for tier in self.session.tiers_of(point)
+            for _, answer in tier
+        ]
+        known = [form for form in forms if form is not None]
+        return known if len(known) == len(forms) else None

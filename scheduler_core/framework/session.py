@@ -18,7 +18,7 @@ from scheduler_core.framework.placement import Placement
 from scheduler_core.model.fit import FitErrors, StatusTable
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.mirror import Mirror
-from scheduler_core.model.node import fits
+from scheduler_core.model.node import add_pairs, fits
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.snapshot import Snapshot
 from scheduler_core.model.status import TaskStatus
@@ -37,11 +37,15 @@ class Answer:
     is_local : callable
         ``is_local(task)``: whether the answer for a node depends on nothing but the task's class and that
         node, so that it stays true until the node changes. Only asked of predicates and node scores.
+    of_one : callable or None
+        ``of_one(task)``: a function that gives the same answer for one node as a plain number, for all tasks
+        of the task's class; None when there is none. Only asked of predicates and node scores.
 
     """
 
     fn: Callable[..., Any]
     is_local: Callable[[TaskInfo], bool]
+    of_one: Callable[[TaskInfo], Callable[[int], Any] | None] | None
 
 
 def always(_task: TaskInfo) -> bool:
@@ -95,7 +99,7 @@ class Session:
         self.action = ""
         self.cycle_states: dict[str, dict[str, Any]] = {}
         self.kept: dict[str, Any] = {} if kept is None else kept
-        self.cache_idle = self.nodes.idle.copy()
+        self.cache_idle = [list(row) for row in self.nodes.idle_of]
         self.live_queue_order = False
         self.reports: list[Callable[[], dict[str, Any]]] = []
         self.close_fns: list[Callable[[], None]] = []
@@ -104,7 +108,7 @@ class Session:
         self._handlers: list[tuple[Handler, Handler]] = []
         self._tiers: dict[Point, list[list[tuple[str, Answer]]]] = {}
         self._answers: dict[Point, list[Callable[..., Any]]] = {}
-        self._class_parts: list[Callable[[TaskInfo], Hashable]] = [_queue_of]
+        self._class_parts: list[Callable[[TaskInfo], Hashable]] = []
         self._classes: dict[Hashable, int] = {}
 
     @cached_property
@@ -124,9 +128,10 @@ class Session:
         fn: Callable[..., Any],
         *,
         is_local: Callable[[TaskInfo], bool] = always,
+        of_one: Callable[[TaskInfo], Callable[[int], Any] | None] | None = None,
     ) -> None:
         """Register a plugin's answer; a second one of the same plugin replaces the first."""
-        self._fns[point][plugin] = Answer(fn, is_local)
+        self._fns[point][plugin] = Answer(fn, is_local, of_one)
 
     def add_event_handler(self, *, allocate: Handler, deallocate: Handler) -> None:
         """Register what a plugin does when a task takes or gives back its place."""
@@ -141,7 +146,7 @@ class Session:
         self.close_fns.append(close)
 
     def add_class_part(self, part: Callable[[TaskInfo], Hashable]) -> None:
-        """Say that a plugin's predicates or scores read more of a task than its shape and its queue."""
+        """Say that a plugin's predicates or scores read more of a task than its shape."""
         self._class_parts.append(part)
 
     def tiers_of(self, point: Point) -> list[list[tuple[str, Answer]]]:
@@ -174,6 +179,8 @@ class Session:
 
     def class_of(self, task: TaskInfo) -> int:
         """Return the number of the task's class: tasks of one class fit and score alike on every node."""
+        if not self._class_parts:
+            return task.shape.number
         key = (task.shape.number, *[part(task) for part in self._class_parts])
         return self._classes.setdefault(key, len(self._classes))
 
@@ -200,14 +207,7 @@ class Session:
 
     # orders
 
-    def _compare(self, point: Point, left: Any, right: Any) -> float:
-        for fn in self.answers(point):
-            result: float = fn(left, right)
-            if result != 0:
-                return result
-        return 0
-
-    def _order_of(self, job: JobInfo) -> tuple[tuple[Any, ...], float, str]:
+    def order_of(self, job: JobInfo) -> tuple[tuple[Any, ...], float, str]:
         """Return a job's place among others: what plugins say, the PodGroup's age, the job's key."""
         if job.order is None:
             job.order = tuple(fn(job) for fn in self.answers(Point.JOB_ORDER)), job.creation, job.key
@@ -215,18 +215,19 @@ class Session:
 
     def job_order_compare(self, left: JobInfo, right: JobInfo) -> int:
         """Return below 0 when plugins put `left` first, 0 when none prefers one."""
-        mine, theirs = self._order_of(left)[0], self._order_of(right)[0]
+        mine, theirs = self.order_of(left)[0], self.order_of(right)[0]
         return (mine > theirs) - (mine < theirs)
 
     def job_order(self, left: JobInfo, right: JobInfo) -> bool:
         """Tell whether `left` is served first; ties go to the older PodGroup, then the smaller key."""
-        return (left.order or self._order_of(left)) < (right.order or self._order_of(right))
+        return (left.order or self.order_of(left)) < (right.order or self.order_of(right))
 
     def queue_order(self, left: QueueInfo, right: QueueInfo) -> bool:
         """Tell whether `left` is served first; ties go to the older queue, then the smaller name."""
-        result = self._compare(Point.QUEUE_ORDER, left, right)
-        if result != 0:
-            return result < 0
+        for fn in self.answers(Point.QUEUE_ORDER):
+            result = fn(left, right)
+            if result != 0:
+                return bool(result < 0)
         return (left.creation, left.name) < (right.creation, right.name)
 
     def task_order(self, left: TaskInfo, right: TaskInfo) -> bool:
@@ -234,9 +235,10 @@ class Session:
 
         Ties go to the smaller pod index, the older pod, the smaller uid.
         """
-        result = self._compare(Point.TASK_ORDER, left, right)
-        if result != 0:
-            return result < 0
+        for fn in self.answers(Point.TASK_ORDER):
+            result = fn(left, right)
+            if result != 0:
+                return bool(result < 0)
         if left.index is not None and right.index is not None and left.index != right.index:
             return left.index < right.index
         return (left.creation, left.uid) < (right.creation, right.uid)
@@ -262,7 +264,10 @@ class Session:
 
     def job_ready(self, job: JobInfo) -> bool:
         """Tell whether every plugin finds that the job may be bound."""
-        return all(fn(job) for fn in self.answers(Point.JOB_READY))
+        for fn in self.answers(Point.JOB_READY):  # noqa: SIM110
+            if not fn(job):
+                return False
+        return True
 
     def job_pipelined(self, job: JobInfo) -> bool:
         """Tell whether the job may keep its places until resources are released."""
@@ -303,7 +308,10 @@ class Session:
 
     def overused(self, queue: QueueInfo) -> bool:
         """Tell whether any plugin finds that the queue has its part."""
-        return any(fn(queue) for fn in self.answers(Point.OVERUSED))
+        for fn in self.answers(Point.OVERUSED):  # noqa: SIM110
+            if fn(queue):
+                return True
+        return False
 
     def preemptive(self, queue: QueueInfo, tasks: Sequence[TaskInfo]) -> Why | None:
         """Return None when the queue may evict for these tasks, else what the refusing plugin left."""
@@ -344,7 +352,7 @@ class Session:
         idle = self.cache_idle[task.node]
         if not fits(task, idle):
             return False
-        idle -= task.shape.row
+        add_pairs(idle, task.shape.amounts, -1.0)
         if task.job is not None:
             task.job.update_task_status(task, TaskStatus.BINDING)
         return True
@@ -354,7 +362,3 @@ class Session:
         decision = Decision(self.action, op, job.key, **facts)
         self.decisions.append(decision)
         return decision
-
-
-def _queue_of(task: TaskInfo) -> Hashable:
-    return task.job.queue if task.job is not None else None

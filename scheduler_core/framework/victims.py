@@ -14,7 +14,7 @@ from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.heap import PriorityQueue
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
-from scheduler_core.model.node import fits
+from scheduler_core.model.node import add_pairs, fits
 from scheduler_core.trace import Why
 
 _UNSAID: tuple[str, dict[str, Any]] = ("", {})
@@ -133,7 +133,7 @@ def victims_queue(
 
 def victims_suffice(session: Session, preemptor: TaskInfo, node: int, victims: Sequence[TaskInfo]) -> bool:
     """Tell whether evicting all the victims would make room for the preemptor on the node."""
-    available = session.nodes.future_idle_of(node)
+    available = list(session.nodes.future_of[node])
     for victim in victims:
-        available += victim.shape.row
+        add_pairs(available, victim.shape.amounts, 1.0)
     return fits(preemptor, available)

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from scheduler_core.framework.heap import LiveQueue, PriorityQueue
+from scheduler_core.framework.heap import LiveQueue, PriorityQueue, SettledQueue
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.status import TaskStatus
 
+Jobs = PriorityQueue[JobInfo] | SettledQueue[JobInfo]
+
 
 class WorkList:
-    """A heap of queues and, per queue, a heap of its jobs."""
+    """A heap of queues and, per queue, a heap of its jobs.
 
-    def __init__(self, session: Session) -> None:
+    Parameters
+    ----------
+    settled : bool
+        No job changes its place while it waits: only the one whose turn it is gains or loses tasks.
+
+    """
+
+    def __init__(self, session: Session, *, settled: bool) -> None:
         self.session = session
+        self.settled = settled
         self.queues = queue_heap(session)
-        self.jobs: dict[str, PriorityQueue[JobInfo]] = {}
+        self.jobs: dict[str, Jobs] = {}
         self._seen: set[str] = set()
 
     def add_queue(self, name: str) -> None:
@@ -30,10 +40,13 @@ class WorkList:
         """Push a job into its queue's heap."""
         jobs = self.jobs.get(job.queue)
         if jobs is None:
-            jobs = self.jobs[job.queue] = PriorityQueue(self.session.job_order)
+            jobs = self.jobs[job.queue] = self._no_jobs()
         jobs.push(job)
 
-    def waiting(self, queue: QueueInfo) -> PriorityQueue[JobInfo] | None:
+    def _no_jobs(self) -> Jobs:
+        return SettledQueue(self.session.order_of) if self.settled else PriorityQueue(self.session.job_order)
+
+    def waiting(self, queue: QueueInfo) -> Jobs | None:
         """Return the queue's jobs, None when none is left."""
         return self.jobs.get(queue.name) or None
 

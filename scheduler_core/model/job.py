@@ -210,35 +210,31 @@ class JobInfo:
 
     def update_task_status(self, task: TaskInfo, status: TaskStatus) -> None:
         """Move a task to another status."""
-        self._leave(task)
+        before = task.status
+        del self.by_status[before][task.uid]
+        self.by_status[status][task.uid] = task
         task.status = status
-        self._enter(task)
-
-    def _enter(self, task: TaskInfo) -> None:
-        self.by_status[task.status][task.uid] = task
-        if task.status in ALLOCATED_STATUSES:
-            self.allocated.add(task.request)
-        self._count(task, 1)
-
-    def _leave(self, task: TaskInfo) -> None:
-        del self.by_status[task.status][task.uid]
-        if task.status in ALLOCATED_STATUSES:
-            self.allocated.sub(task.request)
-        self._count(task, -1)
-
-    def _count(self, task: TaskInfo, sign: int) -> None:
-        status = task.status
-        if status in VALID_STATUSES:
-            self.valid_count += sign
-            if status in READY_STATUSES:
-                self.ready_count += sign
-                if status in ALLOCATED_STATUSES:
-                    self.allocated_count += sign
-            elif status is TaskStatus.PIPELINED:
-                self.waiting_count += sign
-            elif task.best_effort:
-                self.pending_best_effort += sign
+        self._count(task, before, -1)
+        self._count(task, status, 1)
+        if (before in ALLOCATED_STATUSES) != (status in ALLOCATED_STATUSES):
+            if status in ALLOCATED_STATUSES:
+                self.allocated.add(task.request)
+            else:
+                self.allocated.sub(task.request)
         self.order = None
+
+    def _count(self, task: TaskInfo, status: TaskStatus, sign: int) -> None:
+        if status not in VALID_STATUSES:
+            return
+        self.valid_count += sign
+        if status in READY_STATUSES:
+            self.ready_count += sign
+            if status in ALLOCATED_STATUSES:
+                self.allocated_count += sign
+        elif status is TaskStatus.PIPELINED:
+            self.waiting_count += sign
+        elif task.shape.best_effort:
+            self.pending_best_effort += sign
 
     def forget_order(self) -> None:
         """Have the job's place among others worked out anew."""
@@ -291,7 +287,7 @@ class JobInfo:
 
         True when roles do not bind.
         """
-        if not self.roles_bind or not self.task_min_available:
+        if not self.task_min_available or not self.roles_bind:
             return True
         held = Counter(task.role for status in statuses for task in self.by_status[status].values())
         if pending_best_effort:
@@ -340,10 +336,7 @@ class JobInfo:
 
     def deduct_gated(self, amount: Resource) -> Resource:
         """Return `amount` less what those of the job's tasks ask for that a gate of others holds back."""
-        gated = Resource()
-        for task in self.tasks.values():
-            if task.shape.gated_by_others:
-                gated.add(task.request)
+        gated = total_of(task.request for task in self.tasks.values() if task.shape.gated_by_others)
         if gated.is_empty():
             return amount
         left = amount.clone()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_core.model.changes import ChangeLog, RowTable
 from scheduler_core.model.host_ports import HostPort, host_ports
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.labels import Mask, NodeLabels, Selector, SelectorError, parse_selector
@@ -76,13 +77,15 @@ class Mirror:
 
     Attributes
     ----------
-    room : (N,) int64
-        How many more pods each node takes; 0 and below: none.
-    sums : (5, N) int64
-        What the pods on each node take: cpu and memory with small amounts assumed where a container mentions
-        none, then cpu, memory and GPUs as requested. Milli-cores, bytes, devices.
+    room_of : list of int
+        By node, how many more pods it takes; 0 and below: none.
+    taken_of : list of list of int
+        By node, what the pods on it take: cpu and memory with small amounts assumed where a container
+        mentions none, then cpu, memory and GPUs as requested. Milli-cores, bytes, devices.
     allocatable : (3, N) int64
         Cpu, memory, GPUs of each node, without oversubscription.
+    changes : ChangeLog
+        Which nodes changed here.
     labels, taints
         Those of all nodes.
     repelling, relating : (N,) bool
@@ -129,23 +132,25 @@ class Mirror:
         self._copies: dict[str, int] = {}
         self._gone: set[str] = set()
         limits = [min(int(whole_value(table.get("pods", 0))), 2**62) for table in tables]
-        self.room = np.array(limits, dtype=np.int64)
-        self.sums: Counts = np.zeros((5, len(nodes)), dtype=np.int64)
         self.used_ports = np.zeros((len(self.ports), len(nodes)), dtype=np.bool_)
         self.repelling = np.zeros(len(nodes), dtype=np.bool_)
         self.relating = np.zeros(len(nodes), dtype=np.bool_)
-        self._take_in(shapes)
+        self.changes = ChangeLog(len(nodes))
+        self._take_in(shapes, np.array(limits, dtype=np.int64))
 
-    def _take_in(self, shapes: Sequence[PodShape]) -> None:
-        """Count the pods that are on the nodes."""
+    def _take_in(self, shapes: Sequence[PodShape], limits: Counts) -> None:
+        """Count the pods that are on the nodes, which take so many at most."""
         pods = np.array([len(tasks) for tasks in self.nodes.tasks], dtype=np.intp)
-        self.room -= pods
+        sums: Counts = np.zeros((len(self.nodes), 5), dtype=np.int64)
         if pods.any():
             numbers = [task.shape.number for tasks in self.nodes.tasks for task in tasks.values()]
             amounts = np.array([self.held(shape) for shape in shapes])[numbers]
             busy = np.flatnonzero(pods)
             starts = (np.cumsum(pods) - pods)[busy]
-            self.sums[:, busy] = np.add.reduceat(amounts, starts, axis=0).T
+            sums[busy] = np.add.reduceat(amounts, starts, axis=0)
+        self._room: RowTable[int, np.int64] = RowTable(limits - pods, self.changes)
+        self._taken: RowTable[list[int], np.int64] = RowTable(sums, self.changes)
+        self.room_of, self.taken_of = self._room.rows, self._taken.rows
         if self.ports or self.selecting:
             for number, tasks in enumerate(self.nodes.tasks):
                 for task in tasks.values():
@@ -159,6 +164,16 @@ class Mirror:
             kind.on_nodes[number] = kind.on_nodes.get(number, 0) + 1
             self.repelling[number] |= kind.affinity.repels
             self.relating[number] |= bool(task.shape.fact("pod_affinity_key", pod_affinity_key))
+
+    @property
+    def room(self) -> Counts:
+        """Return how many more pods each node takes, (N,); do not change it."""
+        return self._room.array
+
+    @property
+    def sums(self) -> Counts:
+        """Return what the pods on each node take, (5, N); do not change it."""
+        return self._taken.array.T
 
     # pods come and go
 
@@ -180,8 +195,11 @@ class Mirror:
 
     def _change(self, task: TaskInfo, sign: int) -> None:
         number = task.node
-        self.room[number] -= sign
-        self.sums[:, number] += sign * self.held(task.shape)
+        self.room_of[number] -= sign
+        taken = self.taken_of[number]
+        for position, amount in enumerate(self.held(task.shape)):
+            taken[position] += sign * amount
+        self.changes.add(number)
         if self.ports:
             self.used_ports[self.port_rows(task.shape), number] = sign > 0
         if self.selecting:
@@ -192,23 +210,23 @@ class Mirror:
 
     # what is known of a shape
 
-    def held(self, shape: PodShape) -> Counts:
-        """Return what a pod of this shape adds to `sums`, (5,)."""
-        held: Counts = shape.fact("held_amounts", self._held)
+    def held(self, shape: PodShape) -> tuple[int, ...]:
+        """Return what a pod of this shape adds to what its node has taken."""
+        held: tuple[int, ...] = shape.fact("held_amounts", self._held)
         return held
 
-    def _held(self, spec: Mapping[str, Any]) -> Counts:
+    def _held(self, spec: Mapping[str, Any]) -> tuple[int, ...]:
         amounts = held_amounts(spec, default_requests=self.default_requests)
-        return np.array([*amounts.assumed, *amounts.requested], dtype=np.int64)
+        return (*amounts.assumed, *amounts.requested)
 
-    def incoming(self, shape: PodShape) -> Counts:
-        """Return what a pod of this shape would add in the eyes of the scorers, (5,)."""
-        incoming: Counts = shape.fact("incoming_amounts", self._incoming)
+    def incoming(self, shape: PodShape) -> tuple[int, ...]:
+        """Return what a pod of this shape would add in the eyes of the scorers."""
+        incoming: tuple[int, ...] = shape.fact("incoming_amounts", self._incoming)
         return incoming
 
-    def _incoming(self, spec: Mapping[str, Any]) -> Counts:
+    def _incoming(self, spec: Mapping[str, Any]) -> tuple[int, ...]:
         amounts = incoming_amounts(spec, default_requests=self.default_requests)
-        return np.array([*amounts.assumed, *amounts.requested], dtype=np.int64)
+        return (*amounts.assumed, *amounts.requested)
 
     def port_rows(self, shape: PodShape) -> list[int]:
         """Return the rows of `used_ports` that a pod of this shape takes."""

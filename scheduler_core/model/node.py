@@ -12,12 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.model.axis import ResourceAxis
+from scheduler_core.model.changes import ChangeLog, RowTable
 from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.pod import Pairs
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.resource import MIN_RESOURCE, Resource
 
 Matrix = NDArray[np.float64]
+Rows = RowTable[list[float], np.float64]
 
+# The positions of cpu and memory on every axis.
+BASIC = (0, 1)
 OVERSUBSCRIPTION = {"cpu": "volcano.sh/oversubscription-cpu", "memory": "volcano.sh/oversubscription-memory"}
 
 
@@ -41,22 +46,29 @@ def _float_or_zero(text: object) -> float:
 class NodeTable:
     """Every node of a session, by name.
 
+    What a node holds is kept as one list of numbers per node, since placements touch one node at a time; the
+    arrays over all nodes follow when somebody asks for them.
+
     Attributes
     ----------
     names : list of str
         In byte order; the position in it is the node's number everywhere.
-    allocatable, idle, used, releasing, pipelined : (N, R) float64
+    allocatable : (N, R) float64
         Amounts on the resource axis; an absent resource is 0.
-    future : (N, R) float64
-        What will be idle once the terminating pods are gone and the pipelined ones are in.
+    idle_of, used_of, releasing_of, pipelined_of : list of list of float
+        By node, the same amounts as `idle`, `used`, `releasing` and `pipelined`. Only this table changes
+        them.
+    future_of : list of list of float
+        What will be idle once the terminating pods are gone and the pipelined ones are in: the very list of
+        `idle_of` where nothing comes or goes.
     tasks : list of dict
         The tasks on each node by namespace/name.
     listeners : list
         Told of every task that comes to a node (1), leaves it (-1), or does both because its status changed.
-    clock : int
-        Counts the changes of any node.
-    changed_at : (N,) int64
-        The clock of each node's last change, 0 for none: what keeps rows of choices up to date.
+    moving : set of int
+        The nodes where something comes or goes.
+    changes : ChangeLog
+        Which nodes changed, in order: what keeps rows of choices up to date.
 
     """
 
@@ -70,16 +82,27 @@ class NodeTable:
         shape = (len(self.names), len(axis))
         self.allocatable = np.array([axis.row(amount) for amount in allocatable]).reshape(shape)
         self.names_scalars = [amount.scalars is not None for amount in allocatable]
-        self.idle = self.allocatable.copy()
-        self.used: Matrix = np.zeros(shape)
-        self.releasing: Matrix = np.zeros(shape)
-        self.pipelined: Matrix = np.zeros(shape)
         self.tasks: list[dict[str, TaskInfo]] = [{} for _ in self.names]
-        self.future: Matrix = self.allocatable.copy()
         self.listeners: list[Callable[[TaskInfo, int, int], None]] = []
-        self.clock = 0
-        self.changed_at = np.zeros(len(self.names), dtype=np.int64)
+        self.changes = ChangeLog(len(self.names))
+        self.moving: set[int] = set()
         self._sorted: list[list[TaskInfo] | None] = [None] * len(self.names)
+        nothing = np.zeros(shape)
+        self._write(self.allocatable, nothing, nothing)
+
+    def _write(self, idle: Matrix, used: Matrix, releasing: Matrix) -> None:
+        """Set what all nodes hold, (N, R) each; nothing is pipelined."""
+        self._idle: Rows = RowTable(idle, self.changes)
+        self._used: Rows = RowTable(used, self.changes)
+        self._releasing: Rows = RowTable(releasing, self.changes)
+        self._pipelined: Rows = RowTable(np.zeros_like(idle), self.changes)
+        self._future: Rows = RowTable(idle + releasing, self.changes)
+        self.idle_of, self.used_of = self._idle.rows, self._used.rows
+        self.releasing_of, self.pipelined_of = self._releasing.rows, self._pipelined.rows
+        self.future_of = self._future.rows
+        self.future_of[:] = self.idle_of
+        for number in np.flatnonzero(releasing.any(axis=1)).tolist():
+            self._look_ahead(number)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -90,18 +113,42 @@ class NodeTable:
 
     # amounts
 
+    @property
+    def idle(self) -> Matrix:
+        """Return what is idle, (N, R); do not change it."""
+        return self._idle.array
+
+    @property
+    def used(self) -> Matrix:
+        """Return what is used, by terminating pods too, (N, R); do not change it."""
+        return self._used.array
+
+    @property
+    def releasing(self) -> Matrix:
+        """Return what terminating pods hold, (N, R); do not change it."""
+        return self._releasing.array
+
+    @property
+    def pipelined(self) -> Matrix:
+        """Return what pipelined pods will take, (N, R); do not change it."""
+        return self._pipelined.array
+
+    @property
+    def future(self) -> Matrix:
+        """Return what will be idle, (N, R); do not change it."""
+        return self._future.array
+
     def future_idle_of(self, number: int) -> NDArray[np.float64]:
-        """Return a copy of what will be idle on one node, (R,)."""
-        available: NDArray[np.float64] = self.future[number].copy()
-        return available
+        """Return what will be idle on one node, (R,)."""
+        return np.array(self.future_of[number])
 
     def fits_idle(self, task: TaskInfo, number: int) -> bool:
         """Tell whether a task fits what is idle on a node."""
-        return fits(task, self.idle[number])
+        return fits(task, self.idle_of[number])
 
     def fits_future_idle(self, task: TaskInfo, number: int) -> bool:
         """Tell whether a task fits what will be idle on a node."""
-        return fits(task, self.future[number])
+        return fits(task, self.future_of[number])
 
     # tasks
 
@@ -115,12 +162,9 @@ class NodeTable:
                 self._account(task, number, 1.0)
         regular = np.array(self.names_scalars, dtype=np.bool_)[numbers]
         held = self._sums(tasks, numbers, regular)
-        self.idle -= held
-        self.used += held
         leaving = np.array([task.status is TaskStatus.RELEASING for task in tasks], dtype=np.bool_)
-        if leaving.any():
-            self.releasing += self._sums(tasks, numbers, regular & leaving)
-        self.future = self.idle + self.releasing
+        leaves = self._sums(tasks, numbers, regular & leaving) if leaving.any() else np.zeros_like(held)
+        self._write(self.idle - held, self.used + held, self.releasing + leaves)
 
     def _sums(self, tasks: Sequence[TaskInfo], numbers: Sequence[int], chosen: NDArray[np.bool_]) -> Matrix:
         """Return what the chosen ones of these tasks, on nodes of these numbers, hold on them, (N, R)."""
@@ -166,35 +210,56 @@ class NodeTable:
         self._account(task, task.node, 1.0)
 
     def _account(self, task: TaskInfo, number: int, sign: float) -> None:
-        row = task.shape.row * sign
+        pairs = task.shape.amounts
         if task.node_status is TaskStatus.PIPELINED:
-            self.pipelined[number] += row
+            add_pairs(self.pipelined_of[number], pairs, sign)
         else:
-            if self.names_scalars[number]:
-                self.idle[number] -= row
-            else:
-                self._account_without_scalars(row, number, sign)
-            self.used[number] += row
+            taken = pairs if self.names_scalars[number] else self._without_scalars(pairs, number, sign)
+            add_pairs(self.idle_of[number], taken, -sign)
+            add_pairs(self.used_of[number], pairs, sign)
             if task.node_status is TaskStatus.RELEASING:
-                self.releasing[number] += row
-        self.future[number] = self.idle[number] + self.releasing[number] - self.pipelined[number]
-        self.clock += 1
-        self.changed_at[number] = self.clock
+                add_pairs(self.releasing_of[number], pairs, sign)
+        self._look_ahead(number)
+        self.changes.add(number)
         for listener in self.listeners:
             listener(task, number, 1 if sign > 0 else -1)
 
-    def _account_without_scalars(self, row: NDArray[np.float64], number: int, sign: float) -> None:
+    def _look_ahead(self, number: int) -> None:
+        """Work out what will be idle on a node."""
+        idle, releasing, pipelined = (
+            self.idle_of[number],
+            self.releasing_of[number],
+            self.pipelined_of[number],
+        )
+        if any(releasing) or any(pipelined):
+            self.moving.add(number)
+            self.future_of[number] = [
+                now + comes - goes for now, comes, goes in zip(idle, releasing, pipelined, strict=True)
+            ]
+        else:
+            self.moving.discard(number)
+            self.future_of[number] = idle
+
+    def _without_scalars(self, pairs: Pairs, number: int, sign: float) -> Pairs:
         """Idle without any scalar ignores subtracted scalars.
 
         The first amount given back makes it name them.
         """
-        if sign > 0:
-            self.idle[number, :2] -= row[:2]
-        else:
+        if sign < 0:
             self.names_scalars[number] = True
-            self.idle[number] -= row
+            return pairs
+        return tuple(pair for pair in pairs if pair[0] in BASIC)
 
 
-def fits(task: TaskInfo, available: NDArray[np.float64]) -> bool:
-    """Tell whether a task fits the available amounts, (R,), in every dimension that its request names."""
-    return not bool(((task.shape.demand - available) >= MIN_RESOURCE).any())
+def add_pairs(row: list[float], pairs: Pairs, sign: float) -> None:
+    """Add (1.0) or subtract (-1.0) amounts at their positions."""
+    for position, amount in pairs:
+        row[position] += sign * amount
+
+
+def fits(task: TaskInfo, available: Sequence[float]) -> bool:
+    """Tell whether a task fits the available amounts in every dimension that its request names."""
+    for position, amount in task.shape.demands:  # noqa: SIM110
+        if amount - available[position] >= MIN_RESOURCE:
+            return False
+    return True

@@ -17,6 +17,8 @@ from scheduler_core.model.axis import ResourceAxis
 from scheduler_core.quantity import milli_value, whole_value
 from scheduler_core.resource import CPU, MEMORY, PODS, Resource
 
+Pairs = tuple[tuple[int, float], ...]
+
 QUEUE_ALLOCATION_GATE = "scheduling.volcano.sh/queue-allocation-gate"
 
 
@@ -34,9 +36,13 @@ class PodShape:
         change it.
     row : (R,) float64
         The request on the snapshot's resource axis.
+    amounts : tuple of (int, float)
+        The same without zeros, as pairs of position and amount.
     demand : (R,) float64
         The same row with minus infinity where the request names nothing, so that nothing is asked there. Cpu
         and memory are always named, a scalar even when it is 0.
+    demands : tuple of (int, float)
+        What is named, as pairs of position and amount.
     best_effort : bool
         Nothing but `pods` is requested.
     gated : bool
@@ -47,8 +53,10 @@ class PodShape:
     """
 
     __slots__ = (
+        "amounts",
         "best_effort",
         "demand",
+        "demands",
         "facts",
         "gated",
         "gated_by_others",
@@ -64,6 +72,8 @@ class PodShape:
         self.request = pod_request(spec, default_requests=default_requests)
         self.row: NDArray[np.float64] = np.zeros(0)
         self.demand: NDArray[np.float64] = np.zeros(0)
+        self.amounts: Pairs = ()
+        self.demands: Pairs = ()
         self.best_effort = self.request.is_empty()
         gates = [gate.get("name") for gate in spec.get("schedulingGates") or ()]
         self.gated = bool(gates)
@@ -75,7 +85,11 @@ class PodShape:
         placed = copy(self)
         placed.number = number
         placed.row = axis.row(self.request)
-        placed.demand = np.where(axis.named(self.request), placed.row, -np.inf)
+        named = axis.named(self.request)
+        placed.demand = np.where(named, placed.row, -np.inf)
+        row = placed.row.tolist()
+        placed.amounts = tuple((position, amount) for position, amount in enumerate(row) if amount)
+        placed.demands = tuple((position, row[position]) for position in np.flatnonzero(named).tolist())
         return placed
 
     def fact(self, name: str, work_out: Any) -> Any:

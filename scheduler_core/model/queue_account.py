@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.queue import QueueInfo
-from scheduler_core.resource import UNLIMITED, Absent, Resource, exceeded_part
+from scheduler_core.resource import MIN_RESOURCE, UNLIMITED, Absent, Resource, exceeded_part, short_of
 
 
 class QueueAccount:
@@ -23,8 +23,6 @@ class QueueAccount:
 
     Attributes
     ----------
-    share : float
-        The largest part of deserved that is allocated; see `share_of_deserved`.
     deserved, guarantee, capability, real_capability : Resource
         Fixed once the session is open. An absent scalar of `capability` is unlimited, one of
         `real_capability` is 0 wherever a request is compared with it.
@@ -38,6 +36,7 @@ class QueueAccount:
     """
 
     __slots__ = (
+        "_share",
         "allocated",
         "capability",
         "deserved",
@@ -48,13 +47,12 @@ class QueueAccount:
         "queue",
         "real_capability",
         "request",
-        "share",
     )
 
     def __init__(self, queue: QueueInfo) -> None:
         self.queue = queue
         self.name = queue.name
-        self.share = 0.0
+        self._share: float | None = 0.0
         self.deserved = Resource()
         self.allocated = Resource()
         self.request = Resource()
@@ -91,18 +89,44 @@ class QueueAccount:
         self.elastic.add(other.elastic)
         self.inqueue.add(other.inqueue)
 
+    @property
+    def share(self) -> float:
+        """Return the largest part of deserved that is allocated; see `share_of_deserved`."""
+        if self._share is None:
+            self._share = self.share_of_deserved()
+        return self._share
+
+    def measure(self) -> None:
+        """Work the share out from what is allocated now."""
+        self._share = self.share_of_deserved()
+
+    def forget_share(self) -> None:
+        """Have the share worked out anew when somebody asks for it."""
+        self._share = None
+
     def share_of_deserved(self) -> float:
         """Return the largest allocated / deserved over what is deserved (`pods` too); 0 when nothing is."""
-        share, held = 0.0, self.allocated
-        for name in self.deserved.names():
-            part = held.get(name) / self.deserved.get(name)
-            if part > share:
-                share = part
+        share, held, deserved = 0.0, self.allocated, self.deserved
+        if deserved.cpu >= MIN_RESOURCE:
+            share = max(share, held.cpu / deserved.cpu)
+        if deserved.memory >= MIN_RESOURCE:
+            share = max(share, held.memory / deserved.memory)
+        if deserved.scalars:
+            mine = held.scalars or {}
+            for name, amount in deserved.scalars.items():
+                if amount >= MIN_RESOURCE:
+                    share = max(share, mine.get(name, 0.0) / amount)
         return share
 
     def shortage_for(self, request: Resource, limit: Resource) -> list[str]:
         """Return the requested dimensions (not `pods`) of which `limit` is below allocated + request."""
-        return self.allocated.clone().add(request).exceeded_dimensions(limit, request)
+        return short_of(limit, request, self.allocated)
+
+    def shortage_beside(self, minimum: Resource) -> list[str]:
+        """Return the requested dimensions of which real capability is below `reserved_with` a minimum."""
+        if self.elastic.is_nothing():
+            return short_of(self.real_capability, minimum, self.allocated, self.inqueue)
+        return self.reserved_with(minimum).exceeded_dimensions(self.real_capability, minimum)
 
     def reserved_with(self, minimum: Resource) -> Resource:
         """Return what is held or promised once a job with this minimum is let in, less what is elastic.

@@ -5,7 +5,7 @@ Source: volcano ``pkg/scheduler/plugins/binpack/binpack.go`` at v1.15.1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -21,16 +21,13 @@ from scheduler_core.resource import CPU, MEMORY
 NAME = "binpack"
 MAX_NODE_SCORE = 100
 
-# Up to so many nodes are scored one by one: there the calls of numpy cost more than the numbers.
-FEW = 16
-
 
 def open_session(session: Session, arguments: Arguments) -> None:
     """Register what binpack answers; with weight 0 it answers nothing."""
     weight = arguments.get_int("binpack.weight", 1)
     if weight != 0:
         scorer = Binpack(session.nodes, weights_of(arguments), MAX_NODE_SCORE * weight)
-        session.add_fn(Point.NODE_ORDER, NAME, scorer.score)
+        session.add_fn(Point.NODE_ORDER, NAME, scorer.score, of_one=scorer.of_one)
 
 
 def weights_of(arguments: Arguments) -> dict[str, int]:
@@ -99,8 +96,11 @@ class Binpack:
 
     def score(self, task: TaskInfo, nodes: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return how full each node would be, (K,), from 0 to the scale; 0 where any resource is short."""
-        demand = self._demand(task)
-        return self.of_few(demand, nodes) if len(nodes) <= FEW else self.of_many(demand, nodes)
+        return self.of_many(self._demand(task), nodes)
+
+    def of_one(self, task: TaskInfo) -> Callable[[int], float]:
+        """Return a function that gives the same for one node."""
+        return self.of_each(self._demand(task))
 
     def _demand(self, task: TaskInfo) -> Demand:
         demand = self._demands.get(task.shape.number)
@@ -114,26 +114,24 @@ class Binpack:
             )
         return demand
 
-    def of_few(self, demand: Demand, nodes: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return the score node by node, (K,)."""
-        used_rows = self.nodes.used[nodes].tolist()
-        return np.array(
-            [
-                self._of_one(demand, self._rows[node], used)
-                for node, used in zip(nodes.tolist(), used_rows, strict=True)
-            ]
-        )
+    def of_each(self, demand: Demand) -> Callable[[int], float]:
+        """Return a function that gives the score of one node."""
+        rows, used_of, scale = self._rows, self.nodes.used_of, self.scale
+        dimensions, weight_sum = demand
 
-    def _of_one(self, demand: Demand, allocatable: Sequence[float], used: Sequence[float]) -> float:
-        total = 0.0
-        for column, amount, weight in demand.dimensions:
-            filled = amount + used[column]
-            if filled > allocatable[column]:
-                return 0.0
-            total += filled * weight / allocatable[column]
-        if demand.weight_sum > 0:
-            total /= demand.weight_sum
-        return total * self.scale
+        def score(node: int) -> float:
+            allocatable, used = rows[node], used_of[node]
+            total = 0.0
+            for column, amount, weight in dimensions:
+                filled = amount + used[column]
+                if filled > allocatable[column]:
+                    return 0.0
+                total += filled * weight / allocatable[column]
+            if weight_sum > 0:
+                total /= weight_sum
+            return total * scale
+
+        return score
 
     def of_many(self, demand: Demand, nodes: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the score of all nodes at once, (K,)."""

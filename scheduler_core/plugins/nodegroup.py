@@ -5,7 +5,7 @@ Source: volcano ``pkg/scheduler/plugins/nodegroup/nodegroup.go`` at v1.15.1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,8 +40,9 @@ def open_session(session: Session, arguments: Arguments) -> None:
         ordered=arguments.get_bool("enablePreferredOrder", False),
         hierarchy=session.conf.hierarchy_enabled(NAME),
     )
-    session.add_fn(Point.PREDICATE, NAME, groups.predicate)
-    session.add_fn(Point.NODE_ORDER, NAME, groups.score)
+    session.add_class_part(queue_of)
+    session.add_fn(Point.PREDICATE, NAME, groups.predicate, of_one=groups.predicate_of_one)
+    session.add_fn(Point.NODE_ORDER, NAME, groups.score, of_one=groups.score_of_one)
 
 
 @dataclass(frozen=True)
@@ -129,6 +130,11 @@ def affinity_of(
     return read_affinity(queue.affinity)
 
 
+def queue_of(task: TaskInfo) -> str:
+    """Return the queue that a task is in, empty when it belongs to no job."""
+    return task.job.queue if task.job is not None else ""
+
+
 class NodeGroups:
     """What nodegroup says of every node, worked out once per queue."""
 
@@ -147,6 +153,16 @@ class NodeGroups:
     def score(self, task: TaskInfo, nodes: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return how much the task's queue likes each node, (K,)."""
         return self._of(task)[1][nodes]
+
+    def predicate_of_one(self, task: TaskInfo) -> Callable[[int], int]:
+        """Return a function that tells why one node refuses a task."""
+        refusals: list[int] = self._of(task)[0].tolist()
+        return refusals.__getitem__
+
+    def score_of_one(self, task: TaskInfo) -> Callable[[int], float]:
+        """Return a function that tells how much the task's queue likes one node."""
+        scores: list[float] = self._of(task)[1].tolist()
+        return scores.__getitem__
 
     def _of(self, task: TaskInfo) -> tuple[Why, NDArray[np.float64]]:
         assert task.job is not None, "only tasks of a job are placed"

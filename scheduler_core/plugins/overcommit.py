@@ -10,7 +10,7 @@ from scheduler_core.framework.extension_points import Point, Vote
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.queue_account import shortage_facts
-from scheduler_core.resource import Resource
+from scheduler_core.resource import Resource, short_of
 from scheduler_core.trace import Why
 
 NAME = "overcommit"
@@ -56,7 +56,7 @@ class Overcommit:
         minimum = job.min_resources
         if minimum is None:
             return Vote.PERMIT
-        short = self.inqueue.clone().add(minimum).exceeded_dimensions(self.idle, minimum)
+        short = short_of(self.idle, minimum, self.inqueue)
         if not short:
             return Vote.PERMIT
         why["event"] = "resource in cluster is overused: " + ", ".join(f"overused {name}" for name in short)

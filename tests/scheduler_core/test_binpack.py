@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -101,11 +100,14 @@ def test_nodes_score_the_same_one_by_one_and_all_at_once(
     used: list[tuple[float, ...]], demand: list[tuple[float, int]], spare: int
 ) -> None:
     session = opened(NODES, [coming(gpu=1)], "binpack")
-    session.nodes.used[:, :3] = np.array(used)
+    for number, amounts_used in enumerate(used):
+        session.nodes.used_of[number][:3] = amounts_used
+        session.nodes.changes.add(number)
     scorer = Binpack(session.nodes, {}, 300)
     asked = Demand(
         tuple(Dimension(column, amount, weight) for column, (amount, weight) in enumerate(demand)),
         sum(weight for _, weight in demand) + spare,
     )
     every = session.placement.all
-    assert scorer.of_few(asked, every).tolist() == scorer.of_many(asked, every).tolist()
+    score = scorer.of_each(asked)
+    assert [score(number) for number in every.tolist()] == scorer.of_many(asked, every).tolist()

@@ -50,7 +50,7 @@ def recount(
     webs = [0, 0]
     for task, number in pods:
         room[number] -= 1
-        for row, amount in enumerate(mirror.held(task.shape).tolist()):
+        for row, amount in enumerate(mirror.held(task.shape)):
             sums[row][number] += amount
         webs[number] += task.labels().get("app") == "w"
     return room, sums, webs

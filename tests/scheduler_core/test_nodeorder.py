@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -124,11 +123,14 @@ def test_nodes_score_the_same_one_by_one_and_all_at_once(
         for number, (milli, held, gpus) in enumerate(allocatable)
     ]
     session = opened(nodes, [coming(cpu=f"{cpu}m", memory=memory, gpu=gpu)], "nodeorder")
-    session.mirror.sums[:] = np.array(taken)[:, None]
+    for number in range(len(nodes)):
+        session.mirror.taken_of[number][:] = taken
+        session.mirror.changes.add(number)
     resources = ResourceScores(session.mirror, ResourceWeights(*weights))
     shape = task_of(session, "default-new").shape
     every = session.placement.all
-    assert resources.of_few(shape, every).tolist() == resources.of_many(shape, every).tolist()
+    score = resources.of_one(shape)
+    assert [score(number) for number in every.tolist()] == resources.score(shape, every).tolist()
 
 
 # labels, taints, other pods, spread, images

@@ -96,13 +96,17 @@ class Queues:
     """
 
     accounts: dict[str, CapacityAccount] = field(default_factory=dict)
+    _chains: dict[str, list[CapacityAccount]] = field(default_factory=dict)
     obstacle: str = ""
     hierarchical: bool = False
     told: dict[tuple[str, str], tuple[Resource, tuple[str, dict[str, object]]]] = field(default_factory=dict)
 
     def chain(self, name: str) -> list[CapacityAccount]:
-        """Return a queue and its ancestors, from the direct parent up to root."""
-        return chain_in(self.accounts, name)
+        """Return a queue and its ancestors, from the direct parent up to root; the tree is complete."""
+        chain = self._chains.get(name)
+        if chain is None:
+            chain = self._chains[name] = chain_in(self.accounts, name)
+        return chain
 
     def is_leaf(self, name: str) -> bool:
         """Tell whether jobs may be in a queue: it has no children."""

@@ -34,7 +34,7 @@ def flat_queues(session: Session) -> Queues:
     for job in session.jobs.values():
         queues.accounts[job.queue].count(job)
     for account in queues.accounts.values():
-        account.share = account.share_of_deserved()
+        account.measure()
         if session.trace is not None:
             told = {"level": 0, "queue": account.name, "available": session.total, "guaranteed": guaranteed}
             session.trace.derive(NAME, account.name, [{**told, **account.terms()}])

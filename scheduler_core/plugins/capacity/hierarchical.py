@@ -113,7 +113,7 @@ class Division:
         while above:
             above += self._hand_down(above.pop())
         for account in self.queues.accounts.values():
-            account.share = account.share_of_deserved()
+            account.measure()
         if self.session.trace is not None:
             self._tell(self.session.trace)
 

@@ -92,15 +92,14 @@ class Limits:
         return Vote.PERMIT
 
     def _may_reserve(self, account: CapacityAccount, minimum: Resource, why: Why) -> bool:
-        reserved = account.reserved_with(minimum)
-        short = reserved.exceeded_dimensions(account.real_capability, minimum)
+        short = account.shortage_beside(minimum)
         if not short:
             return True
         why["event"] = "queue resource quota insufficient: " + ", ".join(
             f"insufficient {name}" for name in short
         )
         if self.session.trace is not None:
-            held = reserved.raw_sub(minimum)
+            held = account.reserved_with(minimum).raw_sub(minimum)
             why.update(shortage_facts(held, minimum, account.real_capability, short))
             why["queue"] = account.name
             why["message"] = (

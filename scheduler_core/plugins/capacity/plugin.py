@@ -65,7 +65,7 @@ class Events:
             chain = self.queues.chain(task.job.queue)
             for account in chain:
                 account.allocated.add(task.request)
-            chain[0].share = chain[0].share_of_deserved()
+            chain[0].forget_share()
 
     def deallocate(self, task: TaskInfo) -> None:
         """Count a task that gives its place back, likewise."""
@@ -73,7 +73,7 @@ class Events:
             chain = self.queues.chain(task.job.queue)
             for account in chain:
                 account.allocated.sub(task.request)
-            chain[0].share = chain[0].share_of_deserved()
+            chain[0].forget_share()
 
 
 def report(queues: Queues) -> dict[str, object]:

@@ -47,25 +47,30 @@ class JobAccount:
     ----------
     allocated : Resource
         Moves with every placement and eviction.
-    share : Share
-        Kept up to date with it.
 
     """
 
-    __slots__ = ("allocated", "job", "share", "yardstick")
+    __slots__ = ("_share", "allocated", "job", "yardstick")
 
     def __init__(self, job: JobInfo, yardstick: Yardstick) -> None:
         self.job = job
         self.yardstick = yardstick
         self.allocated = job.allocated.clone()
-        self.share = yardstick.dominant_share(self.allocated) if job.allocated_count else NOTHING
+        self._share: Share | None = None if job.allocated_count else NOTHING
+
+    @property
+    def share(self) -> Share:
+        """Return the job's dominant share."""
+        if self._share is None:
+            self._share = self.yardstick.dominant_share(self.allocated)
+        return self._share
 
     def add(self, request: Resource) -> None:
         """Count a task that takes its place."""
         self.allocated.add(request)
-        self.share = self.yardstick.dominant_share(self.allocated)
+        self._share = None
 
     def sub(self, request: Resource) -> None:
         """Count a task that gives its place back."""
         self.allocated.sub(request)
-        self.share = self.yardstick.dominant_share(self.allocated)
+        self._share = None

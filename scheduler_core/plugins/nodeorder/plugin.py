@@ -6,6 +6,7 @@ Source: volcano ``pkg/scheduler/plugins/nodeorder/nodeorder.go``,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,14 +65,19 @@ class Weights:
 def open_session(session: Session, arguments: Arguments) -> None:
     """Register what nodeorder answers."""
     scores = NodeOrder(session, Weights.read(arguments))
-    session.add_fn(Point.BATCH_NODE_ORDER, NAME, scores.batch_score, is_local=scores.is_local)
+    session.add_fn(
+        Point.BATCH_NODE_ORDER, NAME, scores.batch_score, is_local=scores.is_local, of_one=scores.of_one
+    )
     if scores.mirror.services:
         session.add_class_part(scores.is_local)
     images = ImageTable(session.nodes)
     weight = scores.weights.image_locality
     if weight != 0 and not images.is_empty():
         session.add_fn(
-            Point.NODE_ORDER, NAME, lambda task, nodes: images.score(task.shape)[nodes] * float(weight)
+            Point.NODE_ORDER,
+            NAME,
+            lambda task, nodes: images.score(task.shape)[nodes] * float(weight),
+            of_one=lambda task: (images.score(task.shape) * float(weight)).tolist().__getitem__,
         )
 
 
@@ -125,6 +131,13 @@ class NodeOrder:
         except SelectorError as error:
             raise ScoreError(str(error)) from error
         return (self.resources.kept_score(task.shape, candidates) + relative).astype(np.float64)
+
+    def of_one(self, task: TaskInfo) -> Callable[[int], float] | None:
+        """Return the score of one node, None when nodes are compared with each other."""
+        if not self.is_local(task):
+            return None
+        local, rest = self.resources.of_one(task.shape), self.weights.taint_toleration * BEST
+        return lambda node: float(local(node) + rest)
 
     def _relative(self, task: TaskInfo, nodes: Nodes) -> Counts:
         """Return the scores that compare the candidates with each other."""

@@ -10,21 +10,19 @@ Source: kube-scheduler ``plugins/noderesources/least_allocated.go``, ``most_allo
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_core.model.changes import as_array
 from scheduler_core.model.mirror import Counts, Mirror
 from scheduler_core.model.pod import PodShape
 from scheduler_core.plugins.nodeorder.normalise import BEST
 
 Nodes = NDArray[np.intp]
 Fractions = NDArray[np.float64]
-
-# Up to so many nodes are scored one by one: there the calls of numpy cost more than the numbers.
-FEW = 8
 
 
 class ResourceWeights(NamedTuple):
@@ -45,62 +43,61 @@ class ResourceScores:
         self._complete = bool((mirror.allocatable[:2] > 0).all())
         self._kept: dict[int, tuple[int, Counts]] = {}
 
-    def score(self, shape: PodShape, nodes: Nodes) -> Counts:
-        """Return the weighted sum of the scores, (K,)."""
-        return self.of_few(shape, nodes) if len(nodes) <= FEW else self.of_many(shape, nodes)
-
     def kept_score(self, shape: PodShape, nodes: Nodes) -> Counts:
         """Return the same as `score`, kept for all nodes and worked out again where they changed, (K,)."""
         table = self.mirror.nodes
-        clock, kept = self._kept.get(shape.number, (-1, np.zeros(len(table), dtype=np.int64)))
-        if clock < table.clock:
-            changed = np.flatnonzero(table.changed_at > clock)
-            kept[changed] = self.score(shape, changed)
-            self._kept[shape.number] = table.clock, kept
+        known = self._kept.get(shape.number)
+        if known is None:
+            kept = self.score(shape, np.arange(len(table), dtype=np.intp))
+        else:
+            seen, kept = known
+            changed = as_array(table.changes.since(seen))
+            if len(changed):
+                kept[changed] = self.score(shape, changed)
+        self._kept[shape.number] = len(table.changes), kept
         return kept[nodes]
 
-    def of_few(self, shape: PodShape, nodes: Nodes) -> Counts:
-        """Return the score node by node, (K,)."""
-        incoming = self.mirror.incoming(shape).tolist()
-        sums = self.mirror.sums.T[nodes].tolist()
-        scores = [
-            self._of_one(self._allocatable[node], taken, incoming)
-            for node, taken in zip(nodes.tolist(), sums, strict=True)
-        ]
-        return np.array(scores, dtype=np.int64)
-
-    def _of_one(self, allocatable: Sequence[int], taken: Sequence[int], incoming: Sequence[int]) -> int:
-        weights = self.weights
-        has_cpu, has_memory, has_gpu = allocatable
-        total = 0
-        if weights.least or weights.most:
-            pairs = []
-            if has_cpu > 0:
-                pairs.append((has_cpu, taken[0] + incoming[0]))
-            if has_memory > 0:
-                pairs.append((has_memory, taken[1] + incoming[1]))
-            if weights.least:
-                total = weights.least * _mean([BEST * max(has - used, 0) // has for has, used in pairs])
-            if weights.most:
-                total += weights.most * _mean([BEST * min(has, used) // has for has, used in pairs])
-        if weights.balanced:
-            _, _, cpu, memory, gpu = incoming
-            if not (cpu or memory or gpu):
-                return total
-            fractions = []
-            if has_cpu > 0:
-                fractions.append(min(float(taken[2] + cpu) / float(has_cpu), 1.0))
-            if has_memory > 0:
-                fractions.append(min(float(taken[3] + memory) / float(has_memory), 1.0))
-            if gpu > 0 and has_gpu > 0:
-                fractions.append(min(float(taken[4] + gpu) / float(has_gpu), 1.0))
-            total += weights.balanced * int((1.0 - deviation(fractions)) * BEST)
-        return total
-
-    def of_many(self, shape: PodShape, nodes: Nodes) -> Counts:
-        """Return the score of all nodes at once, (K,)."""
+    def of_one(self, shape: PodShape) -> Callable[[int], int]:
+        """Return a function that gives the same as `score` for one node."""
         least, most, balanced = self.weights
-        incoming = self.mirror.incoming(shape)
+        allocatable, taken_of = self._allocatable, self.mirror.taken_of
+        assumed_cpu, assumed_memory, cpu, memory, gpu = self.mirror.incoming(shape)
+        balances = balanced != 0 and bool(cpu or memory or gpu)
+
+        def score(node: int) -> int:
+            has_cpu, has_memory, has_gpu = allocatable[node]
+            near_cpu, near_memory, used_cpu, used_memory, used_gpu = taken_of[node]
+            near_cpu += assumed_cpu
+            near_memory += assumed_memory
+            kinds = (has_cpu > 0) + (has_memory > 0)
+            total = 0
+            if least and kinds:
+                parts = BEST * (has_cpu - near_cpu) // has_cpu if has_cpu > near_cpu else 0
+                if has_memory > near_memory:
+                    parts += BEST * (has_memory - near_memory) // has_memory
+                total = least * (parts // kinds)
+            if most and kinds:
+                parts = BEST * min(has_cpu, near_cpu) // has_cpu if has_cpu > 0 else 0
+                if has_memory > 0:
+                    parts += BEST * min(has_memory, near_memory) // has_memory
+                total += most * (parts // kinds)
+            if balances:
+                fractions = []
+                if has_cpu > 0:
+                    fractions.append(min((used_cpu + cpu) / has_cpu, 1.0))
+                if has_memory > 0:
+                    fractions.append(min((used_memory + memory) / has_memory, 1.0))
+                if gpu > 0 and has_gpu > 0:
+                    fractions.append(min((used_gpu + gpu) / has_gpu, 1.0))
+                total += balanced * int((1.0 - deviation(fractions)) * BEST)
+            return total
+
+        return score
+
+    def score(self, shape: PodShape, nodes: Nodes) -> Counts:
+        """Return the weighted sum of the scores, (K,)."""
+        least, most, balanced = self.weights
+        incoming = np.array(self.mirror.incoming(shape), dtype=np.int64)
         allocatable = self.mirror.allocatable[:, nodes]
         used = self.mirror.sums[:, nodes] + incoming[:, None]
         total = np.zeros(len(nodes), dtype=np.int64)
@@ -143,10 +140,6 @@ class ResourceScores:
         mean = (cpu + memory + gpu) / 3
         of_three = np.sqrt(((cpu - mean) ** 2 + (memory - mean) ** 2 + (gpu - mean) ** 2) / 3)
         return np.where(count == 3, of_three, uneven)
-
-
-def _mean(scores: Sequence[int]) -> int:
-    return sum(scores) // len(scores) if scores else 0
 
 
 def deviation(fractions: Sequence[float]) -> float:

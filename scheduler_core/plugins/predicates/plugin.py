@@ -5,7 +5,7 @@ Source: volcano ``pkg/scheduler/plugins/predicates/predicates.go`` at v1.15.1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -97,7 +97,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
     """Register what predicates answers."""
     plugin = Predicates(session, arguments)
     session.add_fn(Point.PRE_PREDICATE, NAME, plugin.pre_predicate)
-    session.add_fn(Point.PREDICATE, NAME, plugin.predicate, is_local=plugin.is_local)
+    session.add_fn(Point.PREDICATE, NAME, plugin.predicate, is_local=plugin.is_local, of_one=plugin.of_one)
     session.add_event_handler(allocate=plugin.allocate, deallocate=plugin.mirror.remove)
     if plugin.template_cache is not None or plugin.mirror.repelling.any():
         session.add_class_part(plugin.is_local)
@@ -230,6 +230,15 @@ class Predicates:
             for reason, status in SPREAD.items():
                 findings.add(uneven == reason, status)
         return findings.why
+
+    def of_one(self, task: TaskInfo) -> Callable[[int], int] | None:
+        """Return the same for one node, None unless pod number and stable filters are all that is asked."""
+        plain = self._state(task) is PLAIN and self.template_cache is None
+        if not plain or self._ports_in_the_way(task):
+            return None
+        alone, when_full = (numbers.tolist() for numbers in self.stable.answers(task.shape))
+        room_of = self.mirror.room_of
+        return lambda node: alone[node] if room_of[node] > 0 else when_full[node]
 
     def _stable_answers(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Why:
         """Return what pod number and stable filters say of each node, (K,)."""

@@ -50,7 +50,7 @@ def divide(session: Session, accounts: dict[str, QueueAccount]) -> None:
         table.tell(session.trace, rounds)
     for row, account in enumerate(accounts.values()) if rounds else ():
         account.deserved = table.deserved(rounds[-1].deserved[row], account)
-        account.share = account.share_of_deserved()
+        account.measure()
 
 
 class DivisionTable:

@@ -128,8 +128,7 @@ class Proportion:
         if job.min_resources is None:
             return Vote.PERMIT
         account = self.accounts[job.queue]
-        reserved = account.reserved_with(job.min_resources)
-        short = reserved.exceeded_dimensions(account.real_capability, job.min_resources)
+        short = account.shortage_beside(job.min_resources)
         if not short:
             account.inqueue.add(job.deduct_gated(job.min_resources))
             return Vote.PERMIT
@@ -137,7 +136,7 @@ class Proportion:
             f"insufficient {name}" for name in short
         )
         if self.session.trace is not None:
-            held = reserved.raw_sub(job.min_resources)
+            held = account.reserved_with(job.min_resources).raw_sub(job.min_resources)
             why.update(shortage_facts(held, job.min_resources, account.real_capability, short))
             why["message"] = (
                 f"queue {queue.name} can never hold so much {', '.join(short)} beside what it has let in"
@@ -151,14 +150,14 @@ class Proportion:
         account = self.accounts.get(task.job.queue) if task.job is not None else None
         if account is not None:
             account.allocated.add(task.request)
-            account.share = account.share_of_deserved()
+            account.forget_share()
 
     def deallocate(self, task: TaskInfo) -> None:
         """Count a task that gives its place back."""
         account = self.accounts.get(task.job.queue) if task.job is not None else None
         if account is not None:
             account.allocated.sub(task.request)
-            account.share = account.share_of_deserved()
+            account.forget_share()
 
     # what is shown
 

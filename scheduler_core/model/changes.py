@@ -1,0 +1,75 @@
+"""Which nodes changed since somebody looked last?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Number = TypeVar("Number", np.float64, np.int64)
+Row = TypeVar("Row")
+
+
+class ChangeLog:
+    """The numbers of changed nodes, in order; readers remember how much of it they have seen.
+
+    Attributes
+    ----------
+    entries : list of int
+        One per change; a node may be in it many times.
+
+    """
+
+    __slots__ = ("count", "entries")
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.entries: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def add(self, number: int) -> None:
+        """Write down that a node changed."""
+        self.entries.append(number)
+
+    def since(self, seen: int) -> Collection[int]:
+        """Return the nodes that changed after the first `seen` entries: all of them when those are many."""
+        entries = self.entries
+        return range(self.count) if len(entries) - seen >= self.count else set(entries[seen:])
+
+
+class RowTable(Generic[Row, Number]):
+    """Numbers of every node, as Python's for one node at a time and as an array for all of them.
+
+    Attributes
+    ----------
+    rows : list
+        By node, one number or a list of them. Whoever changes one tells the log.
+
+    """
+
+    __slots__ = ("_array", "_changes", "_seen", "rows")
+
+    def __init__(self, array: NDArray[Number], changes: ChangeLog) -> None:
+        self.rows: list[Row] = array.tolist()
+        self._array: NDArray[Number] = array.copy()
+        self._changes = changes
+        self._seen = len(changes)
+
+    @property
+    def array(self) -> NDArray[Number]:
+        """Return all rows as they are now; do not change them."""
+        if self._seen < len(self._changes):
+            changed = self._changes.since(self._seen)
+            for number in changed:
+                self._array[number] = self.rows[number]  # type: ignore[call-overload]
+            self._seen = len(self._changes)
+        return self._array
+
+
+def as_array(numbers: Collection[int]) -> NDArray[np.intp]:
+    """Return numbers of nodes as an array, (K,)."""
+    return np.fromiter(numbers, dtype=np.intp, count=len(numbers))
