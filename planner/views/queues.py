@@ -14,6 +14,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST
 
 from planner.engine.queues import queue_spec
+from planner.engine.states import QUEUES
 from planner.forms import (
     merged_fields,
     posted_resources,
@@ -23,7 +24,8 @@ from planner.forms import (
     typed_fields,
 )
 from planner.models import Queue, Scenario
-from planner.selectors.history import as_before, changes_since
+from planner.selectors.history import as_before, changes_since, steps
+from planner.services import history
 from planner.services.errors import Invalid, StaleRevision
 from planner.services.queues import queue_create, queue_duplicate, queue_remove, queue_update
 from planner.views.pages import caller, fragment_asked
@@ -97,7 +99,7 @@ def move(request: HttpRequest, scenario_id: UUID, name: str) -> HttpResponse:
         )
         return name
 
-    return _done(request, scenario_id, name, moved, f"Queue {name} moved")
+    return _done(request, _scenario_with(request, scenario_id, name), moved, f"Queue {name} moved")
 
 
 @login_required
@@ -109,7 +111,8 @@ def duplicate(request: HttpRequest, scenario_id: UUID, name: str) -> HttpRespons
         twin = queue_duplicate(scenario=scenario, name=name, expected_revision=expected, user=caller(request))
         return twin.name
 
-    return _done(request, scenario_id, name, duplicated, f"Queue {name} duplicated")
+    scenario = _scenario_with(request, scenario_id, name)
+    return _done(request, scenario, duplicated, f"Queue {name} duplicated")
 
 
 @login_required
@@ -126,7 +129,30 @@ def remove(request: HttpRequest, scenario_id: UUID, name: str) -> HttpResponse:
         )
         return parent
 
-    return _done(request, scenario_id, name, removed, f"Queue {name} removed")
+    return _done(request, _scenario_with(request, scenario_id, name), removed, f"Queue {name} removed")
+
+
+@login_required
+@require_POST
+def undo(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
+    """Take back the last change of the scenario, whatever it was about."""
+    return _walk(request, scenario_or_404(request, scenario_id), history.undo, "Taken back")
+
+
+@login_required
+@require_POST
+def redo(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
+    """Make again what was taken back last."""
+    return _walk(request, scenario_or_404(request, scenario_id), history.redo, "Made again")
+
+
+def _walk(request: HttpRequest, scenario: Scenario, walk: Callable[..., Scenario], says: str) -> HttpResponse:
+    def walked(scenario: Scenario, expected: int) -> str:
+        walk(scenario=scenario, expected_revision=expected, user=caller(request))
+        changed = scenario.changes.filter(revision=scenario.revision, kind=QUEUES).first()
+        return changed.key if changed else ""
+
+    return _done(request, scenario, walked, says)
 
 
 def _save(request: HttpRequest, scenario: Scenario, stored: Queue) -> HttpResponse:
@@ -166,15 +192,9 @@ def _stale(
 
 
 def _done(
-    request: HttpRequest,
-    scenario_id: UUID,
-    name: str,
-    change: Callable[[Scenario, int], str],
-    says: str,
+    request: HttpRequest, scenario: Scenario, change: Callable[[Scenario, int], str], says: str
 ) -> HttpResponse:
     """Make a change of the tree's shape; `change` returns the queue that is looked at afterwards."""
-    scenario = scenario_or_404(request, scenario_id)
-    _queue_or_404(scenario, name)
     expected = seen_revision(request)
     try:
         looked_at = change(scenario, expected)
@@ -233,11 +253,24 @@ def _changed(request: HttpRequest, scenario: Scenario, name: str, says: str, exp
         query = f"?{urlencode({'resource': resource})}" if resource else ""
         page = reverse("planner:scenario-detail", args=[scenario.pk])
         return redirect(f"{page}{query}#queue-{name}")
-    context = {"scenario": scenario, "tree": scenario_tree(scenario, resource), "shown": name, "alone": True}
+    context = {
+        "scenario": scenario,
+        "tree": scenario_tree(scenario, resource),
+        "steps": steps(scenario),
+        "shown": name,
+        "alone": True,
+    }
     response = render(request, "planner/_queue_changed.html", context)
     response["HX-Retarget"], response["HX-Reswap"] = "#tree", "outerHTML"
     response["HX-Trigger"] = json.dumps({"revision": {"seen": expected, "now": scenario.revision}})
     return response
+
+
+def _scenario_with(request: HttpRequest, scenario_id: UUID, name: str) -> Scenario:
+    """Return the scenario, which has a queue of this name."""
+    scenario = scenario_or_404(request, scenario_id)
+    _queue_or_404(scenario, name)
+    return scenario
 
 
 def _queue_or_404(scenario: Scenario, name: str) -> Queue:

@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from planner.models import Scenario
-from planner.selectors.history import changes_since
+from planner.selectors.history import changes_since, steps
 from planner.selectors.home import scenario_runs
 from planner.selectors.scenarios import changes, get_scenario
 from planner.services.errors import Invalid, StaleRevision
@@ -29,7 +29,8 @@ def detail(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Show a scenario: its queues, its scheduler configuration, its runs."""
     scenario = scenario_or_404(request, scenario_id)
     if fragment_asked(request) == "queues":
-        context = {"scenario": scenario, "tree": scenario_tree(scenario, asked_resource(request))}
+        tree = scenario_tree(scenario, asked_resource(request))
+        context = {"scenario": scenario, "tree": tree, "steps": steps(scenario)}
         return render(request, "planner/_queues.html", context)
     return scenario_page(request, scenario)
 
@@ -61,6 +62,7 @@ def scenario_page(
     context = {
         "scenario": scenario,
         "conf_text": scenario.conf_text,
+        "steps": steps(scenario),
         "runs": scenario_runs(scenario),
         "changes": changes(scenario)[:CHANGES_SHOWN],
         **(changed or {}),

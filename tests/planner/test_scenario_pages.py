@@ -54,7 +54,7 @@ def test_the_page_makes_a_known_number_of_queries(
     browser: Client, scenario: Scenario, django_assert_num_queries
 ) -> None:
     browser.get(page_of(scenario))
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         browser.get(page_of(scenario))
 
 
@@ -182,3 +182,99 @@ def test_a_stale_configuration_is_refused_and_kept(browser: Client, edited_meanw
     page = text_of(answer)
     assert "You edited revision 1; the scenario is at revision 2 now." in page
     assert "actions: allocate\n</textarea>" in page
+
+
+def test_a_change_of_the_tree_is_taken_back_and_made_again(browser: Client, scenario: Scenario) -> None:
+    save(browser, scenario, weight="4")
+    for revision, way, weight in ((2, "undo", 1), (3, "redo", 4)):
+        answer = browser.post(
+            reverse(f"planner:{way}", args=[scenario.pk]),
+            {"revision": str(revision)},
+            headers=asking_for("tree-said"),
+        )
+        assert (answer.status_code, answer.headers["HX-Retarget"]) == (200, "#tree")
+        assert 'data-names-queue="waits"' in text_of(answer)
+        assert stored(scenario).weight == weight
+
+
+def test_nothing_is_taken_back_of_what_was_imported(browser: Client, scenario: Scenario) -> None:
+    assert 'data-undo="undo" title="Take back the last change (Ctrl Z)" disabled' in text_of(
+        browser.get(page_of(scenario))
+    )
+    answer = browser.post(
+        reverse("planner:undo", args=[scenario.pk]), {"revision": "1"}, headers=asking_for("tree-said")
+    )
+    assert answer.status_code == 422
+    assert "There is nothing to undo." in text_of(answer)
+
+
+def test_a_queue_is_added_below_another(browser: Client, scenario: Scenario) -> None:
+    at = reverse("planner:queues", args=[scenario.pk])
+    line = part(browser, f"{at}?new&parent=waits", "queue-waits")
+    assert 'aria-level="2"' in line
+    assert '<option value="waits" selected>' in line
+    typed = {"name": "new", "parent": "waits", "deserved.cpu": "2", "revision": "1"}
+    answer = browser.post(at, typed, headers=asking_for("queue-"))
+    assert (answer.status_code, answer.headers["HX-Retarget"]) == (200, "#tree")
+    assert stored(scenario, "new").parent == "waits"
+    assert stored(scenario, "new").deserved == {"cpu": "2"}
+
+
+def test_a_queue_that_cannot_be_added_keeps_what_was_typed(browser: Client, scenario: Scenario) -> None:
+    typed = {"name": "waits", "parent": "busy", "weight": "7", "revision": "1"}
+    at = reverse("planner:queues", args=[scenario.pk])
+    answer = browser.post(at, typed, headers=asking_for("queue-"))
+    assert answer.status_code == 422
+    page = text_of(answer)
+    assert 'value="7"' in page
+    assert "There is a queue &#x27;waits&#x27; already." in page
+    stale = browser.post(at, {**typed, "name": "new", "revision": "0"}, headers=asking_for("queue-"))
+    assert (stale.status_code, 'name="revision" value="1"' in text_of(stale)) == (412, True)
+
+
+def test_a_queue_is_moved_duplicated_and_removed(browser: Client, scenario: Scenario) -> None:
+    for revision, what, typed in (
+        (1, "move", {"parent": "busy"}),
+        (2, "duplicate", {}),
+        (3, "remove", {}),
+    ):
+        address = f"{queue_of(scenario)}{what}/"
+        answer = browser.post(address, {**typed, "revision": str(revision)}, headers=asking_for("tree-said"))
+        assert answer.status_code == 200, what
+    assert set(scenario.queues.values_list("name", "parent")) == {("busy", ""), ("waits-copy", "busy")}
+
+
+def test_removing_asks_and_names_what_hangs_on_the_queue(browser: Client, scenario: Scenario) -> None:
+    browser.post(f"{queue_of(scenario)}move/", {"parent": "busy", "revision": "1"})
+    asked = part(browser, f"{queue_of(scenario, 'busy')}remove/", "queue-busy")
+    assert "Remove queue busy and the 1 queue below it?" in asked
+    assert "2 jobs with 16 running pods and 4 waiting pods" in asked
+    assert asked.strip() in text_of(browser.get(f"{queue_of(scenario, 'busy')}remove/"))
+
+
+def test_a_refused_change_of_the_tree_says_why(browser: Client, scenario: Scenario) -> None:
+    answer = browser.post(
+        f"{queue_of(scenario)}move/", {"parent": "waits", "revision": "1"}, headers=asking_for("tree-said")
+    )
+    assert answer.status_code == 422
+    assert "lies below it" in text_of(answer)
+
+
+def test_a_resource_is_added_by_asking_for_its_columns(browser: Client, scenario: Scenario) -> None:
+    part_of_page = part(browser, f"{page_of(scenario)}?resource=nvidia.com/gpu", "queues")
+    assert 'data-field="deserved.nvidia.com/gpu"' in part_of_page
+    saved = save(browser, scenario, **{"deserved.nvidia.com/gpu": "2", "resource": "nvidia.com/gpu"})
+    assert stored(scenario).deserved == {"nvidia.com/gpu": "2"}
+    assert "2 GPUs" in text_of(saved)
+
+
+def test_affinity_and_hierarchy_are_fields_like_others(browser: Client, scenario: Scenario) -> None:
+    required = "affinity.nodeGroupAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+    save(browser, scenario, **{required: "a, b", "annotations.volcano.sh/hierarchy": "root/x"})
+    kept = stored(scenario)
+    assert kept.affinity == {
+        "nodeGroupAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": ["a", "b"]}
+    }
+    assert kept.annotations == {"volcano.sh/hierarchy": "root/x"}
+    save(browser, scenario, revision=2, **{required: "", "annotations.volcano.sh/hierarchy": ""})
+    assert (stored(scenario).affinity, stored(scenario).annotations) == ({}, {})
