@@ -221,6 +221,9 @@ REST_FRAMEWORK: dict[str, object] = {
     "DEFAULT_PAGINATION_CLASS": "planner.api.pagination.Pages",
     "DEFAULT_FILTER_BACKENDS": ["planner.api.filters.KnownFilters"],
     "EXCEPTION_HANDLER": "planner.api.errors.exception_handler",
+    "DEFAULT_THROTTLE_CLASSES": ["planner.api.throttling.WritingCalls"],
+    # Writing calls of one account; None: as many as it likes.
+    "DEFAULT_THROTTLE_RATES": {"writes": env.str("QUEUECAST_WRITES", default="1200/min") or None},
 }
 REST_KNOX = {
     "AUTH_HEADER_PREFIX": "Token",

@@ -48,6 +48,7 @@ FAILURES: dict[int, OpenApiResponse] = {
     413: OpenApiResponse(ErrorSerializer, "The body is too large."),
     422: OpenApiResponse(ErrorSerializer, "Every problem that stands in the way; nothing was saved."),
     428: OpenApiResponse(ErrorSerializer, "If-Match is missing."),
+    429: OpenApiResponse(ErrorSerializer, "Too many writing calls; Retry-After says how long to wait."),
 }
 
 
