@@ -6,12 +6,13 @@ measured ones do not, whatever the environment says about writing bytecode.
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import NamedTemporaryFile
 from time import perf_counter
 from typing import IO, NamedTuple, TypeVar
 
@@ -59,20 +60,28 @@ class Runner:
         return min((self._run(arguments, read) for _ in range(self.runs)), key=lambda run: run[0].cpu)
 
     def _run(self, arguments: Sequence[str], read: Callable[[IO[bytes]], Told]) -> tuple[Run, Told]:
-        with TemporaryFile() as out:
-            started = perf_counter()
-            child = subprocess.Popen(
-                [sys.executable, *arguments], cwd=ROOT, stdout=out, env=self._environment
-            )
-            _, status, used = os.wait4(child.pid, 0)
-            wall = perf_counter() - started
-            child.returncode = os.waitstatus_to_exitcode(status)
-            if child.returncode:
-                raise SystemExit(f"{' '.join(arguments)} ended with status {child.returncode}")
-            out.seek(0)
-            told = read(out)
-        return Run(wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024), told
+        with NamedTemporaryFile() as out:
+            launch = [sys.executable, "-m", "benchmarks.measure", out.name, *arguments]
+            told = subprocess.run(launch, cwd=ROOT, env=self._environment, capture_output=True, check=True)
+            return Run(**json.loads(told.stdout)), read(out)
+
+
+def launch(out: str, arguments: Sequence[str]) -> Run:
+    """Run a program from this small process: a peak of memory includes that of the process which starts it."""
+    with open(out, "wb") as stream:
+        started = perf_counter()
+        child = subprocess.Popen([sys.executable, *arguments], stdout=stream)
+        _, status, used = os.wait4(child.pid, 0)
+        wall = perf_counter() - started
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        raise SystemExit(f"{' '.join(arguments)} ended with status {child.returncode}")
+    return Run(wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 
 
 def _nothing(_out: IO[bytes]) -> None:
     return None
+
+
+if __name__ == "__main__":
+    print(json.dumps(launch(sys.argv[1], sys.argv[2:])._asdict()))
