@@ -1,0 +1,259 @@
+"""In which steps does a cluster's tree of queues become another one, when the webhook looks at every step?
+
+A queue is first tried as it shall be. Where none of those that are left is accepted, one is put half-way:
+with the larger amounts of before and after, else with the smaller ones, at last with none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from scheduler_core.admission_rules import QueueAdmission, WebhookOptions
+from scheduler_core.model.queue import HIERARCHY, HIERARCHY_WEIGHTS, ROOT
+from scheduler_core.problem import Problem
+from scheduler_core.quantity import parse_quantity
+
+Object = Mapping[str, Any]
+Form = Callable[[Object, Object], Object]
+
+DEFAULTS = WebhookOptions()
+
+
+@dataclass(frozen=True)
+class Step:
+    """One write; `halfway` when a later one brings the queue to what it shall be.
+
+    Attributes
+    ----------
+    queue : mapping
+        The Queue object without its status; of a deletion what is there before it.
+
+    """
+
+    verb: Literal["create", "update", "delete"]
+    name: str
+    queue: Object
+    halfway: bool = False
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """The way from one tree to another.
+
+    Attributes
+    ----------
+    steps : list of Step
+        Creations and updates, in an order that the webhook accepts.
+    deletions : list of Step
+        What can go afterwards, children first.
+    states : dict
+        Queues that shall be Open or Closed: a command does that, not a manifest.
+    impossible : list of Problem
+        What the webhook refuses in any order.
+
+    """
+
+    steps: list[Step]
+    deletions: list[Step]
+    states: Mapping[str, str]
+    impossible: list[Problem]
+
+
+def rollout(before: Iterable[Object], after: Iterable[Object], options: WebhookOptions = DEFAULTS) -> Rollout:
+    """Return how to get from the queues `before` to those of `after`."""
+    return _Way(_by_name(before), _by_name(after), options).walk()
+
+
+class _Way:
+    """The cluster as it is on the way, and what it shall be."""
+
+    def __init__(self, before: dict[str, Object], after: dict[str, Object], options: WebhookOptions) -> None:
+        self.options = options
+        self.present = dict(before)
+        self.goals = {name: _with_status(queue, before.get(name)) for name, queue in after.items()}
+        self.states = dict(_states(before, after))
+        self.impossible: list[Problem] = []
+        self.steps: list[Step] = []
+        self.halfway: set[tuple[str, Form]] = set()
+        self.webhook = QueueAdmission(self.present.values(), options)
+
+    def walk(self) -> Rollout:
+        """Do what the webhook accepts, until nothing is left to do or nothing is accepted."""
+        self._leave_root_its_amounts()
+        while self._goes_on():
+            pass
+        for name in self._open():
+            self.impossible += self._refusals(name, self.goals[name])
+        deletions = self._deletions()
+        return Rollout(self.steps, deletions, self.states, self.impossible)
+
+    def _leave_root_its_amounts(self) -> None:
+        """Say what the webhook's protection of root refuses, and go on without it."""
+        there, goal = self.present.get(ROOT), self.goals.get(ROOT)
+        if there is None or goal is None:
+            return
+        refused = [one for one in self._refusals(ROOT, goal) if one.rule == "queue.root_protected"]
+        if refused:
+            self.impossible += refused
+            self.goals[ROOT] = _with_amounts(goal, {part: _amounts(there, part) for part in _PARTS})
+
+    def _goes_on(self) -> bool:
+        left = self._open()
+        if not left:
+            return False
+        done = [name for name in left if self._try(name, self.goals[name])]
+        return bool(done) or any(self._halfway(form) for form in (_larger, _smaller, _bare))
+
+    def _open(self) -> list[str]:
+        """Return the queues that are not yet what they shall be, parents first."""
+        names = [
+            name for name, goal in self.goals.items() if _content(self.present.get(name)) != _content(goal)
+        ]
+        return sorted(names, key=lambda name: _level(name, self.goals))
+
+    def _halfway(self, form: Form) -> bool:
+        """Put one queue half-way: from above where amounts grow, from below where they shrink."""
+        open_now = {*self._open(), *(self.present.keys() - self.goals.keys())}
+        names = sorted(
+            self.present if form is _bare else open_now & self.present.keys(),
+            key=lambda name: (
+                name not in open_now,
+                _level(name, self.present) * (1 if form is _larger else -1),
+            ),
+        )
+        return any(self._put(name, form) for name in names if (name, form) not in self.halfway)
+
+    def _put(self, name: str, form: Form) -> bool:
+        there = self.present[name]
+        between = form(there, self.goals.get(name, there))
+        if _content(between) == _content(there) or not self._try(name, between, halfway=True):
+            return False
+        self.halfway.add((name, form))
+        return True
+
+    def _try(self, name: str, queue: Object, *, halfway: bool = False) -> bool:
+        if self._refusals(name, queue):
+            return False
+        verb: Literal["create", "update"] = "update" if name in self.present else "create"
+        self.steps.append(Step(verb, name, _without_status(queue), halfway))
+        self.present[name] = queue
+        self.webhook = QueueAdmission(self.present.values(), self.options)
+        return True
+
+    def _refusals(self, name: str, queue: Object) -> list[Problem]:
+        there = self.present.get(name)
+        return self.webhook.on_create(queue) if there is None else self.webhook.on_update(there, queue)
+
+    def _deletions(self) -> list[Step]:
+        steps: list[Step] = []
+        leaving = [name for name in self.present if name not in self.goals]
+        while gone := [name for name in leaving if not self.webhook.on_delete(name)]:
+            for name in gone:
+                steps.append(Step("delete", name, _without_status(self.present.pop(name))))
+            leaving = [name for name in leaving if name not in gone]
+            self.webhook = QueueAdmission(self.present.values(), self.options)
+        for name in leaving:
+            self.impossible += self.webhook.on_delete(name)
+        return steps
+
+
+# half-way
+
+
+def _larger(there: Object, goal: Object) -> Object:
+    """Return a queue with the larger amounts of both, and a limit only where both have one."""
+    parts = {part: _either(_amounts(there, part), _amounts(goal, part)) for part in _PROMISES}
+    return _with_amounts(there, parts | {"capability": _loose(there, goal)})
+
+
+def _smaller(there: Object, goal: Object) -> Object:
+    """Return a queue with the smaller amounts of both, and a limit only where both have one."""
+    parts = {part: _both(_amounts(there, part), _amounts(goal, part), min) for part in _PROMISES}
+    return _with_amounts(there, parts | {"capability": _loose(there, goal)})
+
+
+def _bare(there: Object, _goal: Object) -> Object:
+    """Return a queue without amounts and without a path."""
+    bare = _with_amounts(there, {part: {} for part in _PARTS})
+    annotations = (bare["metadata"].get("annotations") or {}).items()
+    kept = {key: value for key, value in annotations if key not in (HIERARCHY, HIERARCHY_WEIGHTS)}
+    metadata = {key: value for key, value in bare["metadata"].items() if key != "annotations"}
+    return {**bare, "metadata": {**metadata, **({"annotations": kept} if kept else {})}}
+
+
+_PROMISES = ("guarantee", "deserved")
+_PARTS = (*_PROMISES, "capability")
+
+
+def _loose(there: Object, goal: Object) -> Object:
+    return _both(_amounts(there, "capability"), _amounts(goal, "capability"), max)
+
+
+def _both(one: Object, other: Object, choose: Callable[..., Any]) -> Object:
+    return {name: choose(one[name], other[name], key=parse_quantity) for name in one if name in other}
+
+
+def _either(one: Object, other: Object) -> Object:
+    return {**one, **other, **_both(one, other, max)}
+
+
+# parts of a queue
+
+
+def _by_name(queues: Iterable[Object]) -> dict[str, Object]:
+    return {queue["metadata"]["name"]: queue for queue in queues}
+
+
+def _level(name: str, queues: Mapping[str, Object]) -> int:
+    """Return how many queues are above one; a circle ends the way up."""
+    above: set[str] = set()
+    while name in queues and name not in above:
+        above.add(name)
+        name = (queues[name].get("spec") or {}).get("parent") or ROOT
+    return len(above)
+
+
+def _amounts(queue: Object, part: str) -> Object:
+    spec = queue.get("spec") or {}
+    return ((spec.get("guarantee") or {}).get("resource") if part == "guarantee" else spec.get(part)) or {}
+
+
+def _with_amounts(queue: Object, parts: Mapping[str, Object]) -> Object:
+    spec = {key: value for key, value in (queue.get("spec") or {}).items() if key not in parts}
+    written = {
+        part: {"resource": amounts} if part == "guarantee" else amounts
+        for part, amounts in parts.items()
+        if amounts
+    }
+    return {**queue, "spec": {**spec, **written}}
+
+
+def _content(queue: Object | None) -> object:
+    """Return what a manifest says of a queue; empty parts and absent ones are the same."""
+    if queue is None:
+        return None
+    metadata, spec = queue["metadata"], queue.get("spec") or {}
+    said = {key: value for key, value in spec.items() if key not in _PARTS and value not in (None, {}, "")}
+    amounts = {part: dict(_amounts(queue, part)) for part in _PARTS}
+    return said, amounts, metadata.get("annotations") or {}, metadata.get("labels") or {}
+
+
+def _without_status(queue: Object) -> Object:
+    return {key: value for key, value in queue.items() if key != "status"}
+
+
+def _with_status(queue: Object, there: Object | None) -> Object:
+    """Return a queue with the status that the cluster has: a manifest does not change it."""
+    status = (there or {}).get("status")
+    return {**_without_status(queue), **({"status": status} if status else {})}
+
+
+def _states(before: Mapping[str, Object], after: Mapping[str, Object]) -> Iterator[tuple[str, str]]:
+    """Yield the queues that a command must open or close."""
+    for name, queue in after.items():
+        wanted = (queue.get("status") or {}).get("state") or "Open"
+        there = (before.get(name, {}).get("status") or {}).get("state") or "Open"
+        if wanted in ("Open", "Closed") and wanted != there:
+            yield name, wanted

@@ -1,0 +1,137 @@
+"""Does the webhook accept every step from one tree to another, and is the other one there at the end?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from scheduler_core.admission_rules import QueueAdmission
+from scheduler_core.rollout import Rollout, rollout
+from tests.builders import queue
+
+Object = dict[str, Any]
+NAMES = ("a", "b", "c", "d", "e")
+ALWAYS = [queue("root"), queue("default")]
+
+
+def parts(draw: st.DrawFn) -> dict[str, Any]:
+    """Return amounts in the order that a queue needs: guarantee, deserved, capability."""
+    drawn: dict[str, dict[str, int]] = {"guarantee": {}, "deserved": {}, "capability": {}}
+    for resource in ("cpu", "gpu"):
+        low, middle, high = sorted(draw(st.tuples(*[st.integers(0, 6)] * 3)))
+        how_many = draw(st.integers(0, 3))
+        if how_many > 0:
+            drawn["deserved"][resource] = middle
+        if how_many > 1:
+            drawn["guarantee"][resource] = low
+        if draw(st.booleans()):
+            drawn["capability"][resource] = high
+    return drawn
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> list[Object]:
+    """Draw a tree that the webhook finds nothing against."""
+    present: dict[str, Object] = {entry["metadata"]["name"]: entry for entry in ALWAYS}
+    for name in draw(st.lists(st.sampled_from(NAMES), unique=True, max_size=5)):
+        parent = draw(st.sampled_from(["root", *(present.keys() - {"root", "default"})]))
+        new = queue(name, parent=parent, weight=draw(st.integers(1, 3)), **parts(draw))
+        if not QueueAdmission(present.values()).on_create(new):
+            present[name] = new
+    assume(not QueueAdmission(present.values()).of_all())
+    return list(present.values())
+
+
+def said(queues: list[Object]) -> dict[str, Any]:
+    """Return what manifests say of queues; nothing and an empty part are the same."""
+    return {
+        entry["metadata"]["name"]: {
+            key: value for key, value in entry["spec"].items() if value not in ({}, None)
+        }
+        for entry in queues
+    }
+
+
+def replayed(before: list[Object], way: Rollout) -> list[Object]:
+    """Do the steps as the webhook would see them, each one looked at; return the tree at the end."""
+    cluster = {entry["metadata"]["name"]: entry for entry in before}
+    for step in (*way.steps, *way.deletions):
+        webhook = QueueAdmission(cluster.values())
+        if step.verb == "delete":
+            assert webhook.on_delete(step.name) == []
+            del cluster[step.name]
+            continue
+        there = cluster.get(step.name)
+        assert (there is None) == (step.verb == "create")
+        assert "status" not in step.queue
+        new = {**step.queue, **({"status": there["status"]} if there and "status" in there else {})}
+        assert (webhook.on_create(new) if there is None else webhook.on_update(there, new)) == []
+        cluster[step.name] = new
+    return list(cluster.values())
+
+
+@settings(max_examples=150, deadline=None)
+@given(trees(), trees())
+def test_every_step_between_two_trees_is_accepted_and_the_last_one_arrives(
+    before: list[Object], after: list[Object]
+) -> None:
+    way = rollout(before, after)
+    assert way.impossible == []
+    assert said(replayed(before, way)) == said(after)
+
+
+def test_nothing_to_do_is_no_step() -> None:
+    tree = [*ALWAYS, queue("a", deserved={"cpu": 4})]
+    assert rollout(tree, tree) == Rollout([], [], {}, [])
+
+
+def test_parents_grow_before_their_children_and_shrink_after_them() -> None:
+    small = [*ALWAYS, queue("p", deserved={"cpu": 4}), queue("c", parent="p", deserved={"cpu": 4})]
+    large = [*ALWAYS, queue("p", deserved={"cpu": 8}), queue("c", parent="p", deserved={"cpu": 8})]
+    assert [step.name for step in rollout(small, large).steps] == ["p", "c"]
+    assert [step.name for step in rollout(large, small).steps] == ["c", "p"]
+
+
+def test_a_parent_that_trades_one_resource_for_another_goes_half_way() -> None:
+    before = [
+        *ALWAYS,
+        queue("p", deserved={"cpu": 8, "gpu": 2}),
+        queue("c", parent="p", deserved={"cpu": 8, "gpu": 2}),
+    ]
+    after = [
+        *ALWAYS,
+        queue("p", deserved={"cpu": 4, "gpu": 4}),
+        queue("c", parent="p", deserved={"cpu": 4, "gpu": 4}),
+    ]
+    way = rollout(before, after)
+    assert [(step.name, step.halfway) for step in way.steps] == [("p", True), ("c", False), ("p", False)]
+    assert said(replayed(before, way)) == said(after)
+
+
+def test_a_closing_queue_cannot_be_written_and_the_reason_is_told() -> None:
+    before = [*ALWAYS, queue("a", state="Closing")]
+    way = rollout(before, [*ALWAYS, queue("a", weight=2, state="Closing")])
+    assert way.steps == []
+    assert [problem.rule for problem in way.impossible] == ["queue.state"]
+
+
+def test_root_keeps_its_amounts_and_takes_the_rest() -> None:
+    before = [queue("root", capability={"cpu": 8}), queue("default")]
+    way = rollout(before, [queue("root", capability={"cpu": 16}, weight=3), queue("default")])
+    assert [problem.rule for problem in way.impossible] == ["queue.root_protected"]
+    assert [(step.name, step.queue["spec"]["weight"]) for step in way.steps] == [("root", 3)]
+    assert way.steps[0].queue["spec"]["capability"] == {"cpu": "8"}
+
+
+def test_deletions_come_last_children_first_and_protected_queues_stay() -> None:
+    before = [*ALWAYS, queue("p"), queue("c", parent="p")]
+    way = rollout(before, [queue("root")])
+    assert [step.name for step in way.deletions] == ["c", "p"]
+    assert [problem.rule for problem in way.impossible] == ["queue.delete_protected"]
+
+
+def test_opening_and_closing_is_a_command() -> None:
+    way = rollout([*ALWAYS, queue("a")], [*ALWAYS, queue("a", state="Closed")])
+    assert (way.steps, way.states) == ([], {"a": "Closed"})
