@@ -67,7 +67,7 @@ class Runner:
 
 
 def launch(out: str, arguments: Sequence[str]) -> Run:
-    """Run a program from this small process: a peak of memory includes that of the process which starts it."""
+    """Run a program from this small process, as the peak of memory includes that of who starts it."""
     with open(out, "wb") as stream:
         started = perf_counter()
         child = subprocess.Popen([sys.executable, *arguments], stdout=stream)
