@@ -19,7 +19,7 @@ from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.placement import ErrorCache
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
-from scheduler_core.framework.victims import Verdict, ask_victims
+from scheduler_core.framework.victims import Verdict, ask_victims, victims_suffice
 from scheduler_core.framework.worklist import pending_tasks, task_heap
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.resource import MIN_RESOURCE
@@ -284,7 +284,7 @@ def _outcome(look: Look, sights: Sequence[Sight]) -> Iterator[Check]:
     text = f"The plugins let {counted(allowed, 'pod')} go{f'; {told}' if told else ''}."
     yield Check(allowed > 0, reason("check.votes", text, numbers))
     fit = _fit(look, sights)
-    yield _gang(refused, sights, fit)
+    yield _gang(look, refused, sights, fit)
     yield fit
 
 
@@ -305,7 +305,7 @@ def _refusals(sight: Sight) -> Iterator[tuple[TaskInfo, str]]:
                 yield task, plugin
 
 
-def _gang(refused: Counter[str], sights: Sequence[Sight], fit: Check) -> Check:
+def _gang(look: Look, refused: Counter[str], sights: Sequence[Sight], fit: Check) -> Check:
     """Tell whether gangs keep candidates that are missed."""
     jobs = sorted(
         {
@@ -319,7 +319,23 @@ def _gang(refused: Counter[str], sights: Sequence[Sight], fit: Check) -> Check:
         return Check(True, reason("check.gang", "No candidate is kept by its gang's minimum."))
     whose = listed(jobs) if len(jobs) <= _MOST_NAMED else counted(len(jobs), "job")
     text = f"{counted(refused['gang'], 'pod')} must stay, or {whose} would fall below minMember."
-    return Check(fit.passed, reason("check.gang", text, {"refused": refused["gang"], "jobs": jobs}))
+    missed = not fit.passed and _would_do_without_gang(look, sights, fit)
+    return Check(not missed, reason("check.gang", text, {"refused": refused["gang"], "jobs": jobs}))
+
+
+def _would_do_without_gang(look: Look, sights: Sequence[Sight], fit: Check) -> bool:
+    """Tell whether a pod that finds no room would find some, if those that gang keeps left as well."""
+    if "lacks" not in fit.reason["numbers"]:
+        return True
+    return any(
+        victims_suffice(
+            look.session,
+            look.task,
+            sight.node,
+            [*sight.verdict.victims, *(task for task, plugin in _refusals(sight) if plugin == "gang")],
+        )
+        for sight in sights
+    )
 
 
 def _fit(look: Look, sights: Sequence[Sight]) -> Check:

@@ -74,9 +74,25 @@ def victim_stories(picture: Picture) -> Iterator[dict[str, Any]]:
 
 
 def spared_candidates(picture: Picture) -> Iterator[dict[str, Any]]:
-    """Yield the candidates that a plugin refused in a cycle, each with the pod `for` which it was asked."""
+    """Yield the candidates that were refused in a cycle, those refused for the same reason together.
+
+    Returns
+    -------
+    iterator of dict
+        `for` (the pod for which they were asked about), `plugin`, `reason`, and `nodes`: their names by node.
+
+    """
+    told: dict[tuple[str, str, str, str], dict[str, Any]] = {}
     for entry in picture.explain.get("spared") or ():
-        yield {"for": entry["for"], **_spared(picture, entry)}
+        key = entry["for"], entry["plugin"], entry["why"], repr(entry["numbers"])
+        group = told.get(key)
+        if group is None:
+            why = _spared(picture, entry)["reason"]
+            group = told[key] = {"for": entry["for"], "plugin": entry["plugin"], "reason": why, "nodes": {}}
+        pod = entry["pod"]
+        node = picture.task_of.get(pod, {}).get("node") or ""
+        group["nodes"].setdefault(node, []).append(pod)
+    yield from told.values()
 
 
 def story_of(picture: Picture, entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,204 @@
+"""Why did reclaim or preempt do nothing? One situation for every check that can fail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from scheduler_core import explain, simulate_document
+from tests.builders import Object, conf, node, podgroup, pods, priority_class, queue, scenario
+from tests.scheduler_core.clusters import SEARCH, clusters, configurations
+
+RECLAIM = conf("allocate, reclaim", ["gang", "conformance"], ["predicates", "capacity"])
+
+
+def borrowed(**changes: Any) -> Object:
+    """Return a scenario in which queue `a` deserves what queue `b` holds; `changes` replace parts of it."""
+    parts: Object = {
+        "nodes": [node("n1", cpu=4, memory="16Gi")],
+        "queues": [queue("a", deserved={"cpu": 2}), queue("b", deserved={"cpu": 2})],
+        "podgroups": [podgroup("old", queue="b", phase="Running"), podgroup("new", queue="a", min_member=2)],
+        "pods": [*pods("old", 4, node="n1", cpu=1), *pods("new", 2, cpu=1)],
+        "conf": RECLAIM,
+        **changes,
+    }
+    return scenario(**parts)
+
+
+def told(document: Object, action: str = "reclaim") -> Object:
+    result = simulate_document(document)
+    (entry,) = explain.reclaim_checklist(document, result, "new")
+    return next(listed for listed in entry["actions"] if listed["action"] == action)
+
+
+def sentence(listed: Object, name: str) -> str:
+    return next(str(check["reason"]["sentence"]) for check in listed["checks"] if check["id"] == name)
+
+
+def test_where_nothing_is_in_the_way_the_action_evicted() -> None:
+    listed = told(borrowed())
+    assert (listed["evicted"], listed["stopped_at"]) == (2, "")
+    assert sentence(listed, "check.fit") == "Evicting 2 pods makes room for 2 pods of the job."
+
+
+def test_an_action_that_is_not_configured() -> None:
+    assert told(borrowed(), "preempt")["stopped_at"] == "check.action"
+
+
+def test_a_job_that_was_not_let_in() -> None:
+    document = borrowed(
+        queues=[queue("a", state="Closed"), queue("b")],
+        podgroups=[
+            podgroup("old", queue="b", phase="Running"),
+            podgroup("new", queue="a", phase="Pending", min_resources={"cpu": 1}),
+        ],
+        conf=conf("enqueue, reclaim", ["gang"], ["predicates", "capacity"]),
+    )
+    assert told(document)["stopped_at"] == "check.enqueued"
+
+
+def test_a_job_that_has_its_minimum_does_not_starve() -> None:
+    document = borrowed(
+        podgroups=[podgroup("old", queue="b", phase="Running"), podgroup("new", queue="a", phase="Running")],
+        pods=[
+            *pods("old", 3, node="n1", cpu=1),
+            *pods("new", 1, node="n1", cpu=1),
+            *pods("new", 1, first=1, cpu=1),
+        ],
+    )
+    assert told(document)["stopped_at"] == "check.starving"
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        (
+            {"queues": [queue("a"), queue("b", deserved={"cpu": 4})]},
+            "Queue a may not evict: queue a has all that it deserves of everything requested.",
+        ),
+        (
+            {
+                "pods": [
+                    *pods("old", 4, node="n1", cpu=1),
+                    *pods("new", 2, cpu=1, spec={"preemptionPolicy": "Never"}),
+                ]
+            },
+            "Pod default/new-0 says that it never evicts others.",
+        ),
+    ],
+)
+def test_a_queue_or_a_pod_that_may_not_evict(changes: Object, text: str) -> None:
+    listed = told(borrowed(**changes))
+    assert listed["stopped_at"] == "check.may-evict"
+    assert sentence(listed, "check.may-evict") == text
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        (
+            {"queues": [queue("a", deserved={"cpu": 2}), queue("b", reclaimable=False)]},
+            "4 of queues that are not reclaimable",
+        ),
+        (
+            {"pods": [*pods("old", 4, node="n1", cpu=1, preemptable=False), *pods("new", 2, cpu=1)]},
+            "4 not preemptable",
+        ),
+        (
+            {
+                "pods": [
+                    *pods("old", 4, node="n1", cpu=1),
+                    *pods("new", 2, cpu=1, spec={"nodeSelector": {"zone": "none"}}),
+                ]
+            },
+            "No node would take pod default/new-0, whoever left it.",
+        ),
+    ],
+)
+def test_nobody_who_might_make_way(changes: Object, text: str) -> None:
+    listed = told(borrowed(**changes))
+    assert listed["stopped_at"] == "check.candidates"
+    assert text in sentence(listed, "check.candidates")
+
+
+def test_plugins_that_let_nobody_go_and_gangs_that_need_everybody() -> None:
+    document = borrowed(
+        podgroups=[
+            podgroup("old", queue="b", phase="Running", min_member=4),
+            podgroup("new", queue="a", min_member=2),
+        ],
+        conf=conf("allocate, reclaim", ["gang", "capacity"], ["predicates"]),
+    )
+    listed = told(document)
+    assert listed["stopped_at"] == "check.votes"
+    assert sentence(listed, "check.votes") == "The plugins let 0 pods go; gang refuses 4."
+    assert sentence(listed, "check.gang") == "4 pods must stay, or default/old would fall below minMember."
+
+
+def test_room_that_is_not_enough_for_all_who_must_run_together() -> None:
+    document = borrowed(
+        podgroups=[podgroup("old", queue="b", phase="Running"), podgroup("new", queue="a", min_member=4)],
+        pods=[*pods("old", 4, node="n1", cpu=1), *pods("new", 4, cpu=1)],
+        queues=[queue("a", deserved={"cpu": 4}), queue("b")],
+        conf=conf("allocate, reclaim", ["gang", "capacity"], ["predicates"]),
+    )
+    listed = told(document)
+    assert listed["stopped_at"] == "check.gang"
+    assert "not all of the 4 that must run together would have a place" in sentence(listed, "check.fit")
+
+
+def test_a_node_that_lacks_more_than_could_leave() -> None:
+    document = borrowed(
+        nodes=[node("n1", cpu=4, memory="16Gi"), node("n2", cpu=4, memory="8Gi")],
+        podgroups=[podgroup("old", queue="b", phase="Running"), podgroup("new", queue="a")],
+        pods=[*pods("old", 4, node="n1", cpu=1), *pods("new", 1, cpu=1, memory="20Gi")],
+    )
+    listed = told(document)
+    assert listed["stopped_at"] == "check.fit"
+    assert "n1 comes closest and lacks 4 GiB memory" in sentence(listed, "check.fit")
+
+
+def test_inside_a_full_queue_it_is_the_queue_that_refuses() -> None:
+    document = scenario(
+        nodes=[node("n1", cpu=8, memory="16Gi")],
+        queues=[queue("q", capability={"cpu": 2})],
+        podgroups=[
+            podgroup("old", queue="q", phase="Running"),
+            podgroup("new", queue="q", priority_class="high"),
+        ],
+        pods=[
+            *pods("old", 1, node="n1", cpu=1),
+            *pods("new", 1, cpu=3, spec={"priorityClassName": "high"}),
+        ],
+        priorityclasses=[priority_class("high", 1000)],
+        conf=conf("allocate, preempt", ["priority"], ["predicates", "capacity"]),
+    )
+    listed = told(document, "preempt")
+    assert "but queue q may hold no more cpu" in sentence(listed, "check.fit")
+
+
+def test_without_a_name_every_starving_job_is_listed() -> None:
+    document = borrowed(conf=conf("allocate", ["gang"], ["predicates", "capacity"]))
+    result = simulate_document(document)
+    assert [entry["job"] for entry in explain.reclaim_checklist(document, result)] == ["default/new"]
+
+
+@SEARCH
+@given(document=clusters(configurations(actions=("enqueue", "allocate", "backfill", "preempt", "reclaim"))))
+def test_a_job_that_was_helped_alone_passes_every_check(document: Object) -> None:
+    """Of the jobs that an action served first, whose session was as the checklist sees it."""
+    result = simulate_document(document)
+    if "error" in result:
+        return
+    for action in ("reclaim", "preempt"):
+        first = next((s for s in result["cycles"][0]["decisions"] if s["action"] == action), None)
+        if first is None or not first.get("for"):
+            continue
+        job = explain.pod_story(document, result, first["for"])["job"]
+        (entry,) = explain.reclaim_checklist(document, result, job)
+        listed = next(listed for listed in entry["actions"] if listed["action"] == action)
+        assert listed["evicted"] > 0
+        if action == "reclaim":
+            assert listed["stopped_at"] == "", listed
