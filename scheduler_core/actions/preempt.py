@@ -121,11 +121,10 @@ class Preempt:
         nodes = promising_nodes(session, task, self.cache)
         if self.dry_run.enabled:
             return preempt_by_dry_run(statement, queue, task, nodes, candidates.include, self.dry_run)
-        ordered = session.placement.sorted_by_score(task, nodes)
         hopeful = (candidates.counts > 0) | session.placement.will_fit(task, session.placement.all)
         return any(
             self._preempt_on(statement, queue, task, node, candidates.include)
-            for node in ordered[hopeful[ordered]].tolist()
+            for node in session.placement.sorted_by_score(task, nodes, hopeful).tolist()
         )
 
     def _is_eligible(self, task: TaskInfo) -> bool:

@@ -9,9 +9,10 @@ from scheduler_core.errors import PrePredicateError
 from scheduler_core.framework.eviction import evict_for, never_evicts, promising_nodes
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.heap import PriorityQueue
-from scheduler_core.framework.placement import ErrorCache
+from scheduler_core.framework.placement import ErrorCache, Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
+from scheduler_core.framework.vain import vain_nodes
 from scheduler_core.framework.victims import ask_victims, tell_spared, victims_queue, victims_suffice
 from scheduler_core.framework.worklist import WorkList, active_jobs, pending_tasks, task_heap
 from scheduler_core.model.job import JobInfo, TaskInfo
@@ -44,6 +45,7 @@ class Reclaim:
         self.remember_errors = session.conf.arguments_of(NAME).get_bool("predicateErrorCacheEnable", True)
         self.work = WorkList(session, settled=False)
         self.tasks: dict[str, PriorityQueue[TaskInfo]] = {}
+        self.vain = vain_nodes(session, Point.RECLAIMABLE)
         for job in active_jobs(session):
             self.work.add_queue(job.queue)
             if session.job_starving(job):
@@ -76,10 +78,16 @@ class Reclaim:
         except PrePredicateError:
             return
         nodes = promising_nodes(session, task, ErrorCache(enabled=self.remember_errors))
-        held = session.evictable.of_other_queues(queue.name)
-        for node in nodes[held[nodes] > 0].tolist():
+        for node in self._worth_a_look(queue, task, nodes).tolist():
             if self._reclaim_on(statement, task, node):
                 return
+
+    def _worth_a_look(self, queue: QueueInfo, task: TaskInfo, nodes: Nodes) -> Nodes:
+        """Return the nodes that have candidates, not all of which would be refused once more."""
+        session = self.session
+        nodes = nodes[session.evictable.of_other_queues(queue.name)[nodes] > 0]
+        vain = self.vain.of(queue.name) if self.vain is not None else None
+        return nodes if vain is None else nodes[~vain[nodes] | session.placement.will_fit(task, nodes)]
 
     def _reclaim_on(self, statement: Statement, task: TaskInfo, node: int) -> bool:
         session = self.session
@@ -91,6 +99,8 @@ class Reclaim:
         verdict = ask_victims(session, Point.RECLAIMABLE, task, candidates)
         tell_spared(session, task, candidates, verdict)
         if not victims_suffice(session, task, node, verdict.victims):
+            if verdict.is_vain and self.vain is not None and task.job is not None:
+                self.vain.add(task.job.queue, node)
             return False
         local = Statement(session)
         victims = victims_queue(session, verdict.victims, task)

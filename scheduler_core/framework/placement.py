@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Nodes = NDArray[np.intp]
 Scores = NDArray[np.float64]
+Question = Callable[[TaskInfo, Nodes], NDArray[Any]]
 ScoreOf = Callable[[int], float]
 Judge = Callable[[int], tuple[int, float]]
 
@@ -52,38 +53,44 @@ class ErrorCache:
         return f"{task.job.key if task.job else ''}/{task.role}"
 
 
+class Answers:
+    """What one class of tasks is answered on every node.
+
+    Attributes
+    ----------
+    values : (N,) array
+        By node.
+    seen : int
+        How much of the nodes' change log is in the answers.
+
+    """
+
+    __slots__ = ("seen", "values")
+
+    def __init__(self, values: NDArray[Any], seen: int) -> None:
+        self.values = values
+        self.seen = seen
+
+
 class Row:
-    """What one class of tasks is answered on every node; None: not asked yet.
+    """What is known of one class of tasks.
 
     Attributes
     ----------
     is_local : bool
         All that is asked about a node holds until the node changes.
-    seen : int
-        How much of the nodes' change log is in the answers.
-    fit, predicate : (N,) int32
-        Why a node has not enough resources, and why plugins refuse it.
-    idle : (N,) bool
-        Whether the task fits what is idle.
-    score : (N,) float64
-        The total score.
-    order : (N,) float64
-        The per-node part of the score, kept where the rest depends on the candidates.
+    answers : dict
+        By the question that was asked of every node.
     choice : Choice or None
         Where the task can be allocated at once.
 
     """
 
-    __slots__ = ("choice", "fit", "idle", "is_local", "order", "predicate", "score", "seen")
+    __slots__ = ("answers", "choice", "is_local")
 
-    def __init__(self, seen: int, *, is_local: bool) -> None:
+    def __init__(self, *, is_local: bool) -> None:
         self.is_local = is_local
-        self.seen = seen
-        self.fit: Why | None = None
-        self.predicate: Why | None = None
-        self.idle: NDArray[np.bool_] | None = None
-        self.score: Scores | None = None
-        self.order: Scores | None = None
+        self.answers: dict[Question, Answers] = {}
         self.choice: Choice | None = None
 
 
@@ -203,6 +210,12 @@ class Placement:
             if choice.errors is None:
                 choice.errors = FitErrors(self.session.statuses, choice.why.copy())
             return np.flatnonzero(choice.why == FITS), choice.errors
+        if group is None and among is None and not resources and row.is_local:
+            refusals = self._answers(row, task, self._predicate)
+            rejected = self.session.statuses.rejected(refusals, lenient=lenient)
+            return np.flatnonzero(~rejected), FitErrors(
+                self.session.statuses, np.where(rejected, refusals, np.int32(FITS))
+            )
         remembered = cache.remembered.get(group) if group is not None else None
         asked = np.ones(len(self.nodes), dtype=np.bool_) if remembered is None else remembered == FITS
         if among is not None:
@@ -234,14 +247,12 @@ class Placement:
 
         Answers that are not local are asked for anew, and only where Volcano would ask.
         """
-        row = self._caught_up(task)
-        if resources and row.fit is None:
-            row.fit = self._resource_fit(task, self.all)
+        row = self._row(task)
+        fit = self._answers(row, task, self._resource_fit) if resources else None
         if self._is_local(Point.PREDICATE, task):
-            if row.predicate is None:
-                row.predicate = self._predicate(task, self.all)
-            return row.predicate if not resources or row.fit is None else merge_first(row.fit, row.predicate)
-        why = no_refusals(len(self.nodes)) if not resources or row.fit is None else row.fit.copy()
+            predicate = self._answers(row, task, self._predicate)
+            return predicate if fit is None else merge_first(fit, predicate)
+        why = no_refusals(len(self.nodes)) if fit is None else fit.copy()
         nodes = np.flatnonzero(asked & (why == FITS))
         why[nodes] = self._predicate(task, nodes)
         return why
@@ -274,10 +285,7 @@ class Placement:
 
         None when there is none.
         """
-        row = self._caught_up(task)
-        if row.idle is None:
-            row.idle = self._fits_idle(task, self.all)
-        now = row.idle[candidates]
+        now = self._answers(self._row(task), task, self._fits_idle)[candidates]
         node = self.best(task, candidates[now])
         if node is None and not now.all():
             later = candidates[~now]
@@ -286,7 +294,7 @@ class Placement:
 
     def will_fit(self, task: TaskInfo, nodes: Nodes) -> NDArray[np.bool_]:
         """Tell on which of the nodes a task fits what will be idle, (K,)."""
-        fits: NDArray[np.bool_] = self._resource_fit(task, nodes) == FITS
+        fits: NDArray[np.bool_] = self._answers(self._row(task), task, self._resource_fit)[nodes] == FITS
         return fits
 
     def best(self, task: TaskInfo, candidates: Nodes) -> int | None:
@@ -302,20 +310,25 @@ class Placement:
         best = int(np.argmax(scores))
         return int(candidates[best]) if scores[best] > NOWHERE else None
 
-    def sorted_by_score(self, task: TaskInfo, candidates: Nodes) -> Nodes:
-        """Return the candidates by falling score, equal ones by name; none at all when scoring failed."""
+    def sorted_by_score(self, task: TaskInfo, candidates: Nodes, wanted: NDArray[np.bool_]) -> Nodes:
+        """Return the wanted ones of the candidates by falling score, equal ones by name.
+
+        None at all when scoring failed; `wanted` says of every node whether it is, (N,).
+        """
         scores = self.scores(task, candidates)
-        return candidates[:0] if scores is None else candidates[np.argsort(-scores, kind="stable")]
+        if scores is None:
+            return candidates[:0]
+        chosen = wanted[candidates]
+        return candidates[chosen][np.argsort(-scores[chosen], kind="stable")]
 
     def scores(self, task: TaskInfo, candidates: Nodes) -> Scores | None:
         """Return the total score of each candidate, None when a batch score failed."""
         try:
-            row = self._caught_up(task)
+            row = self._row(task)
             if not self._scores_are_local(task):
                 return self._relative_score(row, task, candidates)
-            if row.score is None:
-                row.score = self._total_score(task, self.all)
-            return row.score[candidates]
+            scores: Scores = self._answers(row, task, self._total_score)[candidates]
+            return scores
         except ScoreError:
             return None
 
@@ -324,9 +337,7 @@ class Placement:
         batch = self._batch_score(task, candidates)
         if not self._is_local(Point.NODE_ORDER, task):
             return self._order_score(task, candidates) + batch
-        if row.order is None:
-            row.order = self._order_score(task, self.all)
-        total: Scores = row.order[candidates] + batch
+        total: Scores = self._answers(row, task, self._order_score)[candidates] + batch
         return total
 
     def _total_score(self, task: TaskInfo, nodes: Nodes) -> Scores:
@@ -358,30 +369,19 @@ class Placement:
         row = self._rows.get(number)
         if row is None:
             is_local = self._is_local(Point.PREDICATE, task) and self._scores_are_local(task)
-            row = self._rows[number] = Row(len(self.nodes.changes), is_local=is_local)
+            row = self._rows[number] = Row(is_local=is_local)
         return row
 
-    def _caught_up(self, task: TaskInfo) -> Row:
-        """Return the row of a task's class, with the nodes that changed asked again."""
-        row = self._row(task)
-        changes = self.nodes.changes
-        if row.seen < len(changes):
-            self._catch_up(row, task, changes.since(row.seen))
-            row.seen = len(changes)
-        return row
-
-    def _catch_up(self, row: Row, task: TaskInfo, changed: Collection[int]) -> None:
-        nodes = as_array(changed)
-        if row.fit is not None:
-            row.fit[nodes] = self._resource_fit(task, nodes)
-        if row.predicate is not None:
-            row.predicate[nodes] = self._predicate(task, nodes)
-        if row.idle is not None:
-            row.idle[nodes] = self._fits_idle(task, nodes)
-        if row.score is not None:
-            row.score[nodes] = self._total_score(task, nodes)
-        if row.order is not None:
-            row.order[nodes] = self._order_score(task, nodes)
+    def _answers(self, row: Row, task: TaskInfo, question: Question) -> NDArray[Any]:
+        """Return what the task's class is answered on every node, (N,); nodes that changed are asked anew."""
+        changes, known = self.nodes.changes, row.answers.get(question)
+        if known is None:
+            known = row.answers[question] = Answers(question(task, self.all), len(changes))
+        elif known.seen < len(changes):
+            nodes = as_array(changes.since(known.seen))
+            known.values[nodes] = question(task, nodes)
+            known.seen = len(changes)
+        return known.values
 
     # choices
 

@@ -40,12 +40,16 @@ class Answer:
     of_one : callable or None
         ``of_one(task)``: a function that gives the same answer for one node as a plain number, for all tasks
         of the task's class; None when there is none. Only asked of predicates and node scores.
+    is_final : bool
+        Candidates that are refused stay so, whoever asks, until their queue gains a task. Only asked of who
+        may be evicted.
 
     """
 
     fn: Callable[..., Any]
     is_local: Callable[[TaskInfo], bool]
     of_one: Callable[[TaskInfo], Callable[[int], Any] | None] | None
+    is_final: bool
 
 
 def always(_task: TaskInfo) -> bool:
@@ -129,9 +133,10 @@ class Session:
         *,
         is_local: Callable[[TaskInfo], bool] = always,
         of_one: Callable[[TaskInfo], Callable[[int], Any] | None] | None = None,
+        is_final: bool = False,
     ) -> None:
         """Register a plugin's answer; a second one of the same plugin replaces the first."""
-        self._fns[point][plugin] = Answer(fn, is_local, of_one)
+        self._fns[point][plugin] = Answer(fn, is_local, of_one, is_final)
 
     def add_event_handler(self, *, allocate: Handler, deallocate: Handler) -> None:
         """Register what a plugin does when a task takes or gives back its place."""

@@ -22,7 +22,7 @@ SYSTEM_NAMESPACE = "kube-system"
 def open_session(session: Session, _arguments: Arguments) -> None:
     """Register what conformance answers."""
     session.add_fn(Point.PREEMPTABLE, NAME, ordinary_tasks)
-    session.add_fn(Point.RECLAIMABLE, NAME, ordinary_tasks)
+    session.add_fn(Point.RECLAIMABLE, NAME, ordinary_tasks, is_final=True)
     session.add_fn(
         Point.UNIFIED_EVICTABLE,
         NAME,

@@ -26,7 +26,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     divide(session, accounts)
     proportion = Proportion(session, accounts)
     session.add_fn(Point.QUEUE_ORDER, NAME, proportion.queue_order)
-    session.add_fn(Point.RECLAIMABLE, NAME, proportion.reclaimable)
+    session.add_fn(Point.RECLAIMABLE, NAME, proportion.reclaimable, is_final=True)
     session.add_fn(Point.OVERUSED, NAME, proportion.overused)
     session.add_fn(Point.ALLOCATABLE, NAME, proportion.allocatable)
     session.add_fn(Point.PREEMPTIVE, NAME, proportion.preemptive)
