@@ -2,10 +2,31 @@
 
 from typing import Any
 
+from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from rest_framework import serializers
 
 from planner.api.serializers import AmountsField
 from planner.models import Run
+
+
+class RunByRun(serializers.ListField):
+    """What each run made of one thing, in the order asked for; null where a run has no such thing."""
+
+    def to_representation(self, held: Any) -> list[Any]:
+        """Return a body for each run."""
+        assert self.child is not None, "a list of something"
+        return [None if one is None else self.child.to_representation(one) for one in held]
+
+
+class RunByRunSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
+    """How the schema describes `RunByRun`."""
+
+    target_class = RunByRun
+
+    def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+        """Return a list of things that may be null."""
+        component = auto_schema.resolve_serializer(self.target.child, direction)
+        return {"type": "array", "items": {"allOf": [component.ref], "nullable": True}}
 
 
 class ComparedRunSerializer(serializers.Serializer[Any]):
@@ -85,25 +106,25 @@ class ComparedQueueLine(serializers.Serializer[Any]):
 
     name = serializers.CharField()
     differs = serializers.BooleanField()
-    runs = serializers.ListField(child=ComparedQueue(allow_null=True), source="held")
+    runs = RunByRun(child=ComparedQueue(), source="held")
 
 
 class ComparedJobLine(ComparedQueueLine):
     """A job, run by run; null where a run has no such job."""
 
-    runs = serializers.ListField(child=ComparedJob(allow_null=True), source="held")
+    runs = RunByRun(child=ComparedJob(), source="held")
 
 
 class ComparedVictimLine(ComparedQueueLine):
     """A pod, run by run; null where it stays."""
 
-    runs = serializers.ListField(child=ComparedVictim(allow_null=True), source="held")
+    runs = RunByRun(child=ComparedVictim(), source="held")
 
 
 class ComparedPlacementLine(ComparedQueueLine):
     """A pod, run by run; null where it is not placed."""
 
-    runs = serializers.ListField(child=ComparedPlacement(allow_null=True), source="held")
+    runs = RunByRun(child=ComparedPlacement(), source="held")
 
 
 class ComparisonSerializer(serializers.Serializer[Any]):

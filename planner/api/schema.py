@@ -39,6 +39,8 @@ PREFER = OpenApiParameter(
     description="`wait=N`: answer when the run is over, or after N seconds (at most 30).",
 )
 
+DRY_ANSWER = OpenApiResponse(OpenApiTypes.OBJECT, "A dry run: what would be made; its id is null.")
+
 FAILURES: dict[int, OpenApiResponse] = {
     400: OpenApiResponse(ErrorSerializer, "The body or a header cannot be read."),
     401: OpenApiResponse(ErrorSerializer, "Nobody is logged in."),
@@ -53,8 +55,12 @@ FAILURES: dict[int, OpenApiResponse] = {
 
 
 def answers(success: Mapping[Any, Any], *failures: int) -> dict[Any, Any]:
-    """Return the responses of a call: `success`, the failures named, and that of a stranger."""
-    return {**success} | {status: FAILURES[status] for status in sorted({401, *failures})}
+    """Return the responses of a call: `success`, the failures named, and that of a stranger.
+
+    What would make something answers a dry run with 200.
+    """
+    dry = {200: DRY_ANSWER} if {201, 202} & success.keys() else {}
+    return {**dry, **success} | {status: FAILURES[status] for status in sorted({401, *failures})}
 
 
 def listed(serializer: Any) -> dict[int, Any]:

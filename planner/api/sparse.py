@@ -52,4 +52,7 @@ def _require_known(wanted: list[str], known: Collection[str]) -> None:
 
 
 def _known(view: APIView) -> list[str]:
-    return list(view.get_serializer().get_fields()) if isinstance(view, GenericAPIView) else []
+    if not isinstance(view, GenericAPIView):
+        return []
+    serializer: Any = view.get_serializer()
+    return list(serializer.get_fields())

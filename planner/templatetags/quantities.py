@@ -177,6 +177,18 @@ def percent(share: float | None) -> str:
     return "–" if share is None else f"{written(round(share * 100, 1))} %"
 
 
+@register.simple_tag
+def share(part: float | None) -> str:
+    """Say a share; beside the words stands its raw value."""
+    return "–" if part is None else format_html('<data value="{}">{}</data>', part, percent(part))
+
+
+@register.simple_tag
+def number(count: int, word: str) -> str:
+    """Say a number with its noun, see `counted`; beside the words stands its raw value."""
+    return format_html('<data value="{}">{}</data>', count, counted(count, word))
+
+
 @register.filter
 def counted(number: int, word: str) -> str:
     """Return a number with its noun; two words give the plural, ``"queue,queues"``."""
