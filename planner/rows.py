@@ -54,6 +54,33 @@ class QueueRow:
 
 
 @dataclass(frozen=True)
+class ExportStep:
+    """One write on the way to a scenario; `halfway` when a later one brings the queue to what it shall be."""
+
+    verb: str
+    queue: str
+    halfway: bool
+
+
+@dataclass(frozen=True)
+class Export:
+    """How a cluster becomes what a scenario says.
+
+    `changed` and `whole` are YAML to apply from top to bottom; `script` deletes, opens and closes queues;
+    `impossible` is what Volcano's webhook accepts in no order.
+    """
+
+    steps: Sequence[ExportStep]
+    deletions: Sequence[str]
+    states: Mapping[str, str]
+    conf_changed: bool
+    impossible: Sequence[Problem]
+    changed: str
+    whole: str
+    script: str
+
+
+@dataclass(frozen=True)
 class QueueFigures:
     """What a run made of one queue. Amounts are those at the end of the last cycle unless named otherwise."""
 

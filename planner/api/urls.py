@@ -4,6 +4,7 @@ from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView
 
 from planner.api.views import (
+    checks,
     accounts,
     comparisons,
     docs,
@@ -54,6 +55,9 @@ urlpatterns = [
         name="scenario-queue",
     ),
     path("scenarios/<uuid:scenario_id>/preview/", queues.ScenarioPreview.as_view(), name="scenario-preview"),
+    path("scenarios/<uuid:scenario_id>/validate/", checks.Validate.as_view(), name="scenario-validate"),
+    path("scenarios/<uuid:scenario_id>/export/", checks.ScenarioExport.as_view(), name="scenario-export"),
+    path("conf/lint/", checks.ConfLint.as_view(), name="conf-lint"),
     path("scenarios/<uuid:scenario_id>/branch/", history.Branch.as_view(), name="scenario-branch"),
     path("scenarios/<uuid:scenario_id>/changes/", history.ChangeList.as_view(), name="scenario-changes"),
     path(

@@ -12,8 +12,8 @@ from planner.engine.frozen import scenario_objects
 from planner.engine.queues import queue_manifest
 from planner.models import Queue, Scenario, Snapshot
 from planner.rows import Problem
+from scheduler_core.lint import Question, conf_of, questions, review
 from scheduler_core.lint import conf_problems as lint_of
-from scheduler_core.lint import review
 from scheduler_core.validate import Inspection
 
 CONF_PATH = "scheduler_conf"
@@ -46,6 +46,13 @@ def conf_findings(text: str) -> list[Problem]:
         return of_text
     found = [Problem(**asdict(problem)) for problem in lint_of(structure)]
     return [*of_text, *(placed_in_conf(problem, text) for problem in found)]
+
+
+def conf_questions(text: str) -> list[Question]:
+    """Return whom a session asks under a configuration; nothing where Volcano rejects it."""
+    structure, of_text = conf_structure(text)
+    conf = None if any(problem.is_error for problem in of_text) else conf_of(structure)
+    return [] if conf is None else questions(conf)
 
 
 def conf_structure(text: str) -> tuple[Mapping[str, Any] | None, list[Problem]]:

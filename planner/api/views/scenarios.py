@@ -23,7 +23,7 @@ from planner.api.serializers import (
     ScenarioCreate,
     ScenarioSerializer,
 )
-from planner.engine.conf import conf_problems
+from planner.engine.review import conf_findings
 from planner.models import Scenario
 from planner.selectors.history import changes_since
 from planner.selectors.scenarios import scenarios, snapshots
@@ -105,8 +105,8 @@ class ConfDetail(WorkspaceView):
 
 
 def _conf_body(text: str) -> dict[str, Any]:
-    """Return a configuration with what is worth knowing about its form; errors are not saved."""
-    return {"text": text, "problems": [asdict(problem) for problem in conf_problems(text)]}
+    """Return a configuration with all that is worth knowing about it."""
+    return {"text": text, "problems": [asdict(problem) for problem in conf_findings(text)]}
 
 
 def _at_revision(scenario: Scenario, body: Any) -> Response:

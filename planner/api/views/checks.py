@@ -1,0 +1,49 @@
+"""What would Volcano say to a scenario, and how does a cluster become one?"""
+
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from planner.api.access import WorkspaceView
+from planner.api.checked import ConfLintSerializer, ConfTextSerializer, ExportSerializer, ProblemsSerializer
+from planner.api.preconditions import etag
+from planner.api.schema import ETAG, answers
+from planner.engine.export import scenario_export
+from planner.engine.review import conf_findings, conf_questions, scenario_problems
+
+
+class Validate(WorkspaceView):
+    """What there is to say about a scenario."""
+
+    @extend_schema(responses=answers({200: ProblemsSerializer}, 404), parameters=[ETAG])
+    def get(self, request: Request, scenario_id: UUID) -> Response:
+        """Return every problem: refused by Volcano, accepted but harmful, good to know."""
+        scenario = self.scenario()
+        body = ProblemsSerializer({"problems": scenario_problems(scenario)}).data
+        return Response(body, headers={"ETag": etag(scenario.revision)})
+
+
+class ConfLint(WorkspaceView):
+    """What there is to say about the text of a configuration that nobody saved."""
+
+    @extend_schema(request=ConfTextSerializer, responses=answers({200: ConfLintSerializer}, 400))
+    def post(self, request: Request) -> Response:
+        """Return every problem of a configuration, and whom a session asks under it; nothing is kept."""
+        asked = ConfTextSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        text = asked.validated_data["text"]
+        body = {"problems": conf_findings(text), "questions": conf_questions(text)}
+        return Response(ConfLintSerializer(body).data)
+
+
+class ScenarioExport(WorkspaceView):
+    """How a cluster becomes what a scenario says."""
+
+    @extend_schema(responses=answers({200: ExportSerializer}, 404), parameters=[ETAG])
+    def get(self, request: Request, scenario_id: UUID) -> Response:
+        """Return manifests in an order that the webhook accepts, and a script for the rest."""
+        scenario = self.scenario()
+        body = ExportSerializer(scenario_export(scenario)).data
+        return Response(body, headers={"ETag": etag(scenario.revision)})
