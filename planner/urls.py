@@ -19,6 +19,7 @@ from planner.views import (
     scenarios,
     sharing,
     status,
+    workloads,
 )
 
 pages = [
@@ -43,6 +44,13 @@ pages = [
     path("scenarios/<uuid:scenario_id>/nodes/", nodes.show, name="nodes"),
     path("scenarios/<uuid:scenario_id>/nodes/add/", nodes.add, name="nodes-add"),
     path("scenarios/<uuid:scenario_id>/nodes/change/", nodes.change, name="nodes-change"),
+    path("scenarios/<uuid:scenario_id>/workloads/", workloads.show, name="workloads"),
+    path("scenarios/<uuid:scenario_id>/workloads/add/", workloads.add, name="workloads-add"),
+    path(
+        "scenarios/<uuid:scenario_id>/workloads/<str:kind>/<str:namespace>/<str:name>/",
+        workloads.workload,
+        name="workload",
+    ),
     path("scenarios/<uuid:scenario_id>/revisions/<int:number>/", changes.revision, name="revision"),
     path("scenarios/<uuid:scenario_id>/conf/", scenarios.conf, name="conf"),
     path("scenarios/<uuid:scenario_id>/undo/", queues.undo, name="undo"),

@@ -17,6 +17,7 @@ from planner.api.views import (
     sharing,
     snapshots,
     status,
+    workloads,
     workspaces,
 )
 from planner.api.views.missing import Nowhere
@@ -72,6 +73,14 @@ urlpatterns = [
     path("scenarios/<uuid:scenario_id>/nodes/", nodes.NodeList.as_view(), name="scenario-nodes"),
     path("scenarios/<uuid:scenario_id>/nodes/add/", nodes.NodesAdd.as_view(), name="nodes-add"),
     path("scenarios/<uuid:scenario_id>/nodes/<str:node>/", nodes.NodeDetail.as_view(), name="scenario-node"),
+    path(
+        "scenarios/<uuid:scenario_id>/workloads/", workloads.WorkloadList.as_view(), name="scenario-workloads"
+    ),
+    path(
+        "scenarios/<uuid:scenario_id>/workloads/<str:kind>/<str:namespace>/<str:job>/",
+        workloads.WorkloadDetail.as_view(),
+        name="scenario-workload",
+    ),
     path("scenarios/<uuid:scenario_id>/conf/", scenarios.ConfDetail.as_view(), name="scenario-conf"),
     path("scenarios/<uuid:scenario_id>/runs/", runs.ScenarioRuns.as_view(), name="scenario-runs"),
     path("runs/", runs.RunList.as_view(), name="runs"),
