@@ -142,7 +142,6 @@ class Vote:
 class Spared:
     """A candidate that was not chosen, and the plugin that spoke for it."""
 
-    cycle: int
     pod: str
     job: str
     queue: str

@@ -32,7 +32,7 @@ def traces_of(result: Json, document: Json) -> Iterator[Trace]:
         yield Trace.of(Trace.PENDING, bounded(_pending(pictures[-1])))
         yield Trace.of(Trace.VICTIMS, bounded(list(_victims(pictures))))
         for pod, spared in _spared(pictures):
-            yield Trace.of(Trace.SPARED, bounded(spared), key=pod)
+            yield Trace.of(Trace.SPARED, spared, key=pod)
 
 
 def _session(cycle: Json) -> dict[str, Any]:
@@ -93,5 +93,6 @@ def _spared(pictures: Sequence[Picture]) -> Iterator[tuple[str, list[dict[str, A
     told: dict[str, list[dict[str, Any]]] = {}
     for picture in pictures:
         for entry in spared_candidates(picture):
-            told.setdefault(entry.pop("for"), []).append({"cycle": picture.number, **entry})
+            reason = bounded(entry["reason"])
+            told.setdefault(entry.pop("for"), []).append({"cycle": picture.number, **entry, "reason": reason})
     yield from told.items()

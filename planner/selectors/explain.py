@@ -37,12 +37,13 @@ def told(run: Run, part: str, key: str = "") -> Any:
 
 
 def victim_story(victim: Victim) -> VictimStory | None:
-    """Return why a victim was chosen, None when nothing was kept of it (2 queries)."""
+    """Return why a victim was chosen, None when nothing was kept of it (4 queries)."""
     stories = told(victim.run, Trace.VICTIMS) or ()
     story = next((story for story in stories if story["order_in_run"] == victim.order), None)
     if story is None:
         return None
-    spared = _spared(told(victim.run, Trace.SPARED, victim.for_pod) or (), victim.cycle)
+    groups = told(victim.run, Trace.SPARED, victim.for_pod) or ()
+    spared = [group for group in groups if group["cycle"] == victim.cycle]
     return VictimStory(
         **{name: getattr(victim, name) for name in _OF_THE_ROW},
         **{name: story[name] for name in _OF_THE_STORY},
@@ -53,8 +54,8 @@ def victim_story(victim: Victim) -> VictimStory | None:
         place=story["order"]["place"],
         first=Reason(**story["order"]["reason"]),
         smallest=_smallest(story["smallest"]),
-        spared_there=[row for row in spared if row.node == victim.node],
-        spared_by=dict(Counter(row.plugin for row in spared).most_common()),
+        spared_there=_spared_there(victim, spared),
+        spared_by=_spared_by(spared),
     )
 
 
@@ -66,14 +67,31 @@ def _smallest(entry: Json) -> Smallest:
     return Smallest(entry["count"], entry["exact"], entry["pods"], Reason(**entry["reason"]))
 
 
-def _spared(entries: Iterable[Json], cycle: int) -> list[Spared]:
-    """Return the candidates that stayed in a cycle, by node and pod."""
-    rows = [
-        Spared(**{**entry, "reason": Reason(**entry["reason"])})
-        for entry in entries
-        if entry["cycle"] == cycle
+def _spared_by(groups: Sequence[Json]) -> dict[str, int]:
+    """Return how many candidates each plugin spared, the most first."""
+    spared: Counter[str] = Counter()
+    for group in groups:
+        spared[group["plugin"]] += sum(map(len, group["nodes"].values()))
+    return dict(spared.most_common())
+
+
+def _spared_there(victim: Victim, groups: Sequence[Json]) -> list[Spared]:
+    """Return the candidates on the victim's node that stayed, by name (2 queries when there are any)."""
+    reasons = {
+        pod: (group["plugin"], Reason(**group["reason"]))
+        for group in groups
+        for pod in group["nodes"].get(victim.node, ())
+    }
+    if not reasons:
+        return []
+    jobs = {
+        pod: job for job, pods in told(victim.run, Trace.PODS).items() for pod, *_ in pods if pod in reasons
+    }
+    queues = dict(victim.run.job_outcomes.filter(job__in=jobs.values()).values_list("job", "queue"))
+    return [
+        Spared(pod, jobs.get(pod, ""), queues.get(jobs.get(pod, ""), ""), victim.node, *reasons[pod])
+        for pod in sorted(reasons)
     ]
-    return sorted(rows, key=lambda row: (row.node, row.pod))
 
 
 def victims_together(victim: Victim, story: VictimStory) -> QuerySet[Victim]:

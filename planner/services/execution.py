@@ -6,7 +6,8 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -16,7 +17,7 @@ from django.db import DatabaseError, connection
 
 from planner.engine import ENGINE_VERSION
 from planner.engine.execution import Limits, Simulated, SimulationFailed, SimulationStopped, simulate
-from planner.engine.outcomes import NOTHING, outcome_of
+from planner.engine.outcomes import NOTHING, Outcome, outcome_of
 from planner.models import Blob, Run
 from planner.services.runs import (
     Beat,
@@ -81,8 +82,27 @@ def _simulate_and_store(run: Run, claim: Claim, watch: "_Watch") -> None:
         **simulated.timings,
         "process_ms": round((time.monotonic() - began) * 1000, 1),
     }
-    watch.beat(1.0, "storing the outcome")
-    _store(run, claim, document, simulated, timings)
+    with watch.beating("storing the outcome"):
+        result = Blob.of(simulated.result)
+        outcome = _outcome(run, document, simulated)
+    facts: dict[str, Any] = {
+        "claim": claim,
+        "result": result,
+        "timings": timings,
+        "engine_version": simulated.engine_version,
+    }
+    error = simulated.error
+    if error is not None:
+        _patiently(lambda: run_fail(error=error, **facts))
+    else:
+        _patiently(lambda: run_finish(outcome=outcome, **facts))
+
+
+def _outcome(run: Run, document: bytes, simulated: Simulated) -> Outcome:
+    """Return the rows of a simulation; a search, or one that ended with an error, has none."""
+    if run.job or simulated.error is not None:
+        return NOTHING
+    return outcome_of(json.loads(simulated.result), json.loads(document))
 
 
 def known_result(run: Run) -> Simulated | None:
@@ -102,23 +122,6 @@ def known_result(run: Run) -> Simulated | None:
     return Simulated(twin.result.content(), ENGINE_VERSION, {}, None)
 
 
-def _store(
-    run: Run, claim: Claim, document: bytes, simulated: Simulated, timings: dict[str, float]
-) -> None:
-    facts: dict[str, Any] = {
-        "claim": claim,
-        "result": Blob.of(simulated.result),
-        "timings": timings,
-        "engine_version": simulated.engine_version,
-    }
-    error = simulated.error
-    if error is not None:
-        _patiently(lambda: run_fail(error=error, **facts))
-    else:
-        outcome = NOTHING if run.job else outcome_of(json.loads(simulated.result), json.loads(document))
-        _patiently(lambda: run_finish(outcome=outcome, **facts))
-
-
 class _Watch:
     """Between the child and the row: renews the lease, and learns why the child should stop."""
 
@@ -135,6 +138,25 @@ class _Watch:
             logger.warning("The database is away; the run goes on.")
             connection.close()
         return self._heard is Beat.GO_ON and not self.stopping.is_set()
+
+    @contextmanager
+    def beating(self, doing: str) -> Iterator[None]:
+        """Renew the lease now and then while something is done that takes a while."""
+        over = threading.Event()
+        self.beat(1.0, doing)
+
+        def beat() -> None:
+            while not over.wait(settings.RUN_HEARTBEAT_SECONDS):
+                self.beat(1.0, doing)
+            connection.close()
+
+        thread = threading.Thread(target=beat, name="heartbeat", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
 
     def end(self) -> bool:
         """Write why the child was stopped."""

@@ -83,15 +83,14 @@ def spared_candidates(picture: Picture) -> Iterator[dict[str, Any]]:
 
     """
     told: dict[tuple[str, str, str, str], dict[str, Any]] = {}
+    node_of = {pod: task.get("node") or "" for pod, task in picture.task_of.items()}
     for entry in picture.explain.get("spared") or ():
         key = entry["for"], entry["plugin"], entry["why"], repr(entry["numbers"])
         group = told.get(key)
         if group is None:
             why = _spared(picture, entry)["reason"]
             group = told[key] = {"for": entry["for"], "plugin": entry["plugin"], "reason": why, "nodes": {}}
-        pod = entry["pod"]
-        node = picture.task_of.get(pod, {}).get("node") or ""
-        group["nodes"].setdefault(node, []).append(pod)
+        group["nodes"].setdefault(node_of.get(entry["pod"], ""), []).append(entry["pod"])
     yield from told.values()
 
 

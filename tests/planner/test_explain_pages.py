@@ -213,7 +213,7 @@ def test_every_story_page_makes_a_known_number_of_queries(
 ) -> None:
     victim = run.victims.all()[0]
     for queries, name, *args in (
-        (9, "run-victim", victim.order),
+        (11, "run-victim", victim.order),
         (5, "run-flow"),
         (14, "run-step", victim.order),
         (6, "run-pod", *victim.pod.split("/")),
