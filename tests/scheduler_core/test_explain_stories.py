@@ -1,0 +1,150 @@
+"""What is told of a job, a queue, a pod, a node and a victim, number by number?"""
+
+from __future__ import annotations
+
+import pytest
+
+from scheduler_core import explain, simulate_document
+from tests.builders import Object, conf, node, pod, podgroup, pods, priority_class, queue, scenario
+
+GI = 2**30
+
+
+@pytest.fixture(scope="module")
+def document() -> Object:
+    """Queue `b` holds six cores and deserves half of one; a job of `a` wants two."""
+    return scenario(
+        nodes=[node("n1", cpu=6, memory="12Gi"), node("n2", cpu=1, memory="12Gi")],
+        queues=[queue("a", deserved={"cpu": 4}), queue("b", deserved={"cpu": "500m"})],
+        podgroups=[
+            podgroup("old", queue="b", phase="Running", min_member=2),
+            podgroup("safe", queue="b", phase="Running", min_member=1),
+            podgroup("new", queue="a", min_member=1),
+        ],
+        pods=[
+            *pods("old", 3, node="n1", cpu=1, memory="1Gi"),
+            pod("safe-0", group="safe", node="n1", cpu=3, memory="1Gi"),
+            *pods("new", 2, cpu=1, memory="2Gi"),
+        ],
+        conf=conf("allocate, reclaim", ["gang", "capacity"], ["predicates"]),
+    )
+
+
+@pytest.fixture(scope="module")
+def result(document: Object) -> Object:
+    return simulate_document(document)
+
+
+def test_a_victim_tells_who_voted_who_was_spared_and_what_it_freed(document: Object, result: Object) -> None:
+    full = {**document, "nodes": document["nodes"][:1]}
+    told = explain.victim_story(full, simulate_document(full), "default/old-0")
+    assert told["for"] == {"pod": "default/new-0", "job": "default/new", "queue": "a"}
+    assert [(vote["plugin"], vote["verdict"]) for vote in told["votes"]] == [
+        ("gang", "permit"),
+        ("capacity", "permit"),
+    ]
+    assert told["votes"][0]["reason"]["numbers"] == {"ready": 3, "minAvailable": 2}
+    spared = {entry["pod"]: entry["reason"]["id"] for entry in told["spared"]}
+    assert spared == {
+        "default/old-1": "vote.gang.refuse",
+        "default/old-2": "vote.gang.refuse",
+        "default/safe-0": "vote.gang.refuse",
+    }
+    assert told["order"]["reason"]["id"] == "order.last"
+    assert told["freed"] == {"cpu": 1000, "memory": GI, "pods": 1}
+    assert told["surplus"] == {"cpu": 0, "memory": GI, "pods": 1}
+    assert (told["smallest"]["count"], told["smallest"]["exact"]) == (1, True)
+
+
+def test_the_order_names_the_next_in_line_and_the_key_that_decided() -> None:
+    document = scenario(
+        nodes=[node("n1", cpu=2, memory="12Gi")],
+        queues=[queue("q")],
+        podgroups=[
+            podgroup("low", queue="q", phase="Running", priority_class="c10"),
+            podgroup("mid", queue="q", phase="Running", priority_class="c20"),
+            podgroup("top", queue="q", priority_class="c30"),
+        ],
+        pods=[
+            pod("low-0", group="low", node="n1", cpu=1, spec={"priorityClassName": "c10"}),
+            pod("mid-0", group="mid", node="n1", cpu=1, spec={"priorityClassName": "c20"}),
+            pod("top-0", group="top", cpu=1, spec={"priorityClassName": "c30"}),
+        ],
+        priorityclasses=[priority_class(f"c{value}", value) for value in (10, 20, 30)],
+        conf=conf("allocate, preempt", ["priority"], ["predicates", "capacity"]),
+    )
+    told = explain.victim_story(document, simulate_document(document), "low-0")
+    assert told["order"]["reason"]["sentence"] == (
+        "Among the jobs its job loses before default/mid-0: priority decides (priority 10 before 20)."
+    )
+
+
+def test_a_job_tells_the_gate_with_every_short_resource_and_the_closest_node(
+    document: Object, result: Object
+) -> None:
+    wide = {
+        **document,
+        "pods": [*document["pods"][:-2], *pods("new", 2, cpu=2, memory="2Gi")],
+        "podgroups": [*document["podgroups"][:-1], podgroup("new", queue="a", min_member=2)],
+    }
+    told = explain.job_story(wide, simulate_document(wide), "new")
+    assert told["pending"]["gate"] == "node"
+    assert told["pending"]["closest"] == {"node": "n2", "lacks": {"cpu": 1000}, "free": {"cpu": 1000}}
+    assert [entry["reason"]["id"] for entry in told["pending"]["nodes"]] == ["node.insufficient"]
+    assert told["pending"]["members"] == {"minimum": 2, "placed": 0, "promised": 0, "pending": 2}
+
+
+def test_a_pod_and_a_node_tell_the_same_placement(document: Object, result: Object) -> None:
+    told = explain.pod_story(document, result, "new-0")
+    assert (told["status"], told["node"]) == ("Binding", "n2")
+    assert told["reason"]["sentence"] == "Pod default/new-0 was given node n2 by allocate."
+    (step,) = told["steps"]
+    node_told = explain.node_story(document, result, "n2")
+    assert node_told["steps"] == [step]
+    assert {entry["pod"] for entry in node_told["pods"]} == {"default/new-0"}
+
+
+def test_a_queue_tells_its_quota_its_jobs_and_what_it_lost(document: Object, result: Object) -> None:
+    full = {**document, "nodes": document["nodes"][:1]}
+    told = explain.queue_story(full, simulate_document(full), "b")
+    assert told["deserved"]["summary"]["id"] == "deserved.capacity"
+    assert told["at_open"]["allocated"]["cpu"] - told["at_end"]["allocated"]["cpu"] == 1000
+    assert [(link["to"], link["pods"]) for link in told["taken"]] == [("a", 1)]
+    assert told["given"] == []
+    assert {entry["job"]: entry["reason"]["id"] for entry in told["jobs"]} == {
+        "default/old": "job.losing",
+        "default/safe": "job.placed",
+    }
+
+
+def test_a_step_shows_queues_and_nodes_as_they_were_then(document: Object, result: Object) -> None:
+    opened, later = (explain.state_at(document, result, step) for step in (0, 1))
+    assert opened["decision"] is None
+    assert later["decision"]["op"] == "bind"
+    held = {entry["name"]: entry["allocated"].get("cpu") for entry in later["queues"]}
+    assert held == {"a": 1000, "b": 6000}
+    free = {entry["name"]: entry["free"]["cpu"] for entry in opened["nodes"]}
+    assert free == {"n1": 0, "n2": 1000}
+    assert explain.state_at(document, result, 99)["step"] == opened["steps"]
+
+
+@pytest.mark.parametrize(
+    ("told", "name"),
+    [
+        (explain.job_story, "none"),
+        (explain.queue_story, "none"),
+        (explain.pod_story, "none"),
+        (explain.node_story, "none"),
+        (explain.victim_story, "new-0"),
+    ],
+)
+def test_a_name_that_the_run_does_not_know_is_said(
+    document: Object, result: Object, told: object, name: str
+) -> None:
+    with pytest.raises(explain.Unknown):
+        told(document, result, name)  # type: ignore[operator]
+
+
+def test_a_cycle_that_the_run_does_not_have_is_said(document: Object, result: Object) -> None:
+    with pytest.raises(explain.Unknown):
+        explain.state_at(document, result, 0, cycle=2)
