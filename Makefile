@@ -22,6 +22,7 @@ test: $(STAMP) services  ## Everything that a contributor needs to trust a chang
 test-long: $(STAMP) services  ## Chaos, load and drain: prints tables, see docs/faults.md and benchmarks/
 	$(BIN)/python -m tests.processes.faults long
 	$(BIN)/python -m benchmarks.bench_drain
+	$(BIN)/python -m benchmarks.bench_load
 
 parity: $(STAMP)  ## Compare with the recorded answers of the real scheduler; FILES=…
 	$(BIN)/python -m scheduler_core parity $(or $(FILES),$(wildcard $(or $(QUEUECAST_SHARED),../shared)/golden/*.jsonl.gz))

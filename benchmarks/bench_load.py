@@ -1,8 +1,8 @@
 """How long do people wait while 50 of them watch runs and 5 edit?
 
-``python -m benchmarks.bench_load [seconds]`` starts the product with its defaults on this machine (SQLite, one
-web process, two places for runs), imports the sample, and lets every client make one call each two seconds.
-It prints a table; the load comes from this process, on the same machine.
+``python -m benchmarks.bench_load [seconds]`` starts the product with its defaults on this machine (SQLite,
+one web process, two places for runs), imports the sample, and lets every client make one call each two
+seconds. It prints a table; the load comes from this process, on the same machine.
 """
 
 import os

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, inline_serializer
+from rest_framework import serializers
 
 from planner.api.serializers import ErrorSerializer, StaleSerializer
 
@@ -66,3 +67,16 @@ def answers(success: Mapping[Any, Any], *failures: int) -> dict[Any, Any]:
 def listed(serializer: Any) -> dict[int, Any]:
     """Return the responses of a list."""
     return answers({200: serializer(many=True)}, 404, 422)
+
+
+def paged(serializer: type[serializers.Serializer[Any]]) -> serializers.Serializer[Any]:
+    """Return how a page of a list looks whose rows are no queryset."""
+    return inline_serializer(
+        f"Paged{serializer.__name__.removesuffix('Serializer')}List",
+        {
+            "count": serializers.IntegerField(),
+            "next": serializers.URLField(allow_null=True),
+            "previous": serializers.URLField(allow_null=True),
+            "results": serializer(many=True),
+        },
+    )

@@ -16,7 +16,7 @@ from planner.api.manifests import ManifestSerializer, NamesSerializer, NodesAddS
 from planner.api.pagination import Pages
 from planner.api.parsers import JsonBody, MergePatch
 from planner.api.preconditions import etag, seen_revision
-from planner.api.schema import DRY_RUN, ETAG, IDEMPOTENCY_KEY, IF_MATCH, answers
+from planner.api.schema import DRY_RUN, ETAG, IDEMPOTENCY_KEY, IF_MATCH, answers, paged
 from planner.api.views.history import edited, told_when_stale
 from planner.engine.nodes import node_like, node_of
 from planner.engine.revisions import objects_in, state_of
@@ -34,13 +34,13 @@ class NodeList(WorkspaceView):
 
     @extend_schema(
         operation_id="scenarios_nodes_list",
-        responses=answers({200: ManifestSerializer(many=True)}, 404, 422),
+        responses=answers({200: paged(ManifestSerializer)}, 404, 422),
         parameters=[NAME, UNSCHEDULABLE, PAGE, PAGE_SIZE, ETAG],
     )
     def get(self, request: Request, scenario_id: UUID) -> Response:
         """Return a page of nodes as Kubernetes writes them."""
         scenario = self.scenario()
-        refuse_unknown(request.query_params, {"name", "unschedulable", "page", "page_size"})
+        refuse_unknown(request.query_params, {"name", "unschedulable", "page", "page_size", "fields"})
         part = request.query_params.get("name", "").lower()
         cordoned = {"true": True, "false": False}.get(request.query_params.get("unschedulable", "").lower())
         nodes = [
