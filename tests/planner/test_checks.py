@@ -1,6 +1,7 @@
 """What is told of a scenario as it stands, and what is exported of it?"""
 
 import pytest
+from django.test import Client
 from rest_framework.test import APIClient
 
 import manifests
@@ -119,3 +120,41 @@ def test_the_api_exports_what_the_page_does(scenario: Scenario, api: APIClient) 
     body = api.get(f"/api/v1/scenarios/{scenario.pk}/export/").json()
     assert body["steps"] == [{"verb": "update", "queue": "waits", "halfway": False}]
     assert body["changed"] == scenario_export(scenario).changed
+
+
+def test_the_page_lints_and_says_who_decides(scenario: Scenario, browser: Client) -> None:
+    conf_update(scenario=scenario, text=BYPASSING, expected_revision=1)
+    page = browser.get(f"/scenarios/{scenario.pk}/conf/").content.decode()
+    assert 'data-rule="conf.reclaim_bypasses_quota"' in page
+    assert "put proportion into tier 1 with gang" in page
+    assert "tier 1 first" in page
+
+
+def test_a_text_is_checked_without_being_saved(scenario: Scenario, browser: Client) -> None:
+    answer = browser.post(
+        f"/scenarios/{scenario.pk}/conf/",
+        {"text": BYPASSING, "revision": "1", "check": "1"},
+        headers={"HX-Request": "true", "HX-Target": "conf"},
+    )
+    page = answer.content.decode()
+    assert "checked, not saved" in page
+    assert 'data-rule="conf.reclaim_bypasses_quota"' in page
+    assert "<html" not in page
+    scenario.refresh_from_db()
+    assert scenario.revision == 1
+
+
+def test_the_export_page_tells_the_steps_and_sends_the_files(scenario: Scenario, browser: Client) -> None:
+    edit(scenario, "waits", weight=7)
+    page = browser.get(f"/scenarios/{scenario.pk}/export/").content.decode()
+    assert "update queue <strong>waits</strong>" in page
+    answer = browser.get(f"/scenarios/{scenario.pk}/export/changed/")
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="scenario-2-changed.yaml"'
+    assert answer.content.decode() == scenario_export(scenario).changed
+    assert browser.get(f"/scenarios/{scenario.pk}/export/secrets/").status_code == 404
+
+
+@pytest.mark.parametrize("tab", ["conf/", "export/", "export/whole/"])
+def test_another_workspace_has_no_such_pages(scenario: Scenario, client: Client, tab: str) -> None:
+    client.force_login(factories.user("outsider", role=None))
+    assert client.get(f"/scenarios/{scenario.pk}/{tab}").status_code == 404
