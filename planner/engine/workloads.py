@@ -128,13 +128,13 @@ class Workloads:
 
     def _sort(self) -> None:
         schedulers = self._objects.content.document.get("scheduler_names") or ["volcano"]
-        for key, group in self.podgroups.items():
-            for owner in group["metadata"].get("ownerReferences") or ():
+        for key, podgroup in self.podgroups.items():
+            for owner in podgroup["metadata"].get("ownerReferences") or ():
                 job = f"{key.partition('/')[0]}/{owner.get('name')}"
                 if owner.get("kind") == "Job" and job in self.jobs:
                     self._group_of[job] = key
-        for key, job in self.jobs.items():
-            made = f"{key}-{job['metadata'].get('uid') or key.replace('/', '-')}"
+        for key, vcjob in self.jobs.items():
+            made = f"{key}-{vcjob['metadata'].get('uid') or key.replace('/', '-')}"
             if made in self.podgroups:
                 self._group_of.setdefault(key, made)
         for key, pod in self.pods.items():

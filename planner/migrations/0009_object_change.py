@@ -1,13 +1,14 @@
 """Name what a change is about in parts, keep objects that differ from the snapshot, and full copies."""
 
 import uuid
+from typing import Any
 
 import django.db.models.deletion
 from django.db import migrations, models
 from django.db.models import F
 
 
-def split_paths(apps, schema_editor):
+def split_paths(apps: Any, schema_editor: Any) -> None:
     """`queues.<name>.<field>` and `conf` were the only paths; a field's name had no dot."""
     change = apps.get_model("planner", "Change")
     rows = []
@@ -18,7 +19,7 @@ def split_paths(apps, schema_editor):
     change.objects.bulk_update(rows, ["kind", "key", "field"], batch_size=500)
 
 
-def name_imported(apps, schema_editor):
+def name_imported(apps: Any, schema_editor: Any) -> None:
     """Until now every queue of a scenario came from its snapshot, under its name there."""
     apps.get_model("planner", "Queue").objects.update(imported_name=F("name"))
 

@@ -50,7 +50,7 @@ class NodeList(WorkspaceView):
             and cordoned in (None, bool((node.get("spec") or {}).get("unschedulable")))
         ]
         pages = Pages()
-        page = pages.paginate_queryset(nodes, request, self)  # type: ignore[arg-type]  # a list is cut as well
+        page = pages.paginate_queryset(nodes, request, self)
         body = pages.get_paginated_response(list(page or ())).data
         return Response(body, headers={"ETag": etag(scenario.revision)})
 

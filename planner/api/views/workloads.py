@@ -1,5 +1,6 @@
 """How do scripts change the jobs of a scenario?"""
 
+from typing import Any
 from uuid import UUID
 
 from django.http import Http404
@@ -57,7 +58,7 @@ class WorkloadList(WorkspaceView):
         rows = workload_rows(scenario, objects_in(scenario, state_of(scenario)))
         pages = Pages()
         found = [row for row in rows if _asked_for(row, request)]
-        page = pages.paginate_queryset(found, request, self)  # type: ignore[arg-type]  # a list is cut as well
+        page = pages.paginate_queryset(found, request, self)
         body = pages.get_paginated_response(WorkloadSerializer(page or (), many=True).data).data
         return Response(body, headers={"ETag": etag(scenario.revision)})
 
@@ -73,7 +74,7 @@ class WorkloadList(WorkspaceView):
         asked = WorkloadAddSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         sent = asked.validated_data
-        seen = {"scenario": scenario, "expected_revision": revision, "user": self.user}
+        seen: dict[str, Any] = {"scenario": scenario, "expected_revision": revision, "user": self.user}
         with told_when_stale(scenario), saved_unless_dry(request):
             if "job" in sent:
                 touched = job_add(fields=sent["job"], **seen)
