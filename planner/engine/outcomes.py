@@ -64,9 +64,11 @@ def _keep(model: type[Row], rows: Sequence[Row], run: Run) -> None:
 
 
 class _Belongings:
-    """Which job does a pod belong to, and which queue a job?"""
+    """Which job does a pod belong to, and which queue a job? For which gang was a victim chosen?"""
 
     def __init__(self, cycles: Sequence[Json]) -> None:
+        told = [victim for cycle in cycles for victim in cycle.get("explain", {}).get("victims", ())]
+        self.gang = {(victim["pod"], victim["action"]): victim["for_job"] for victim in told}
         jobs = [job for cycle in cycles for job in cycle["podgroups"]]
         self.queue = {job["name"]: job["queue"] for job in jobs}
         self.job = {task["pod"]: job["name"] for job in jobs for task in job["tasks"]}
@@ -132,7 +134,7 @@ def _job_rows(cycle: Json) -> Iterator[JobOutcome]:
 
 def _victim(order: int, cycle: int, step: Json, who: _Belongings, clock: PodClock) -> Victim:
     for_pod = step.get("for") or ""
-    for_job = who.job.get(for_pod, "")
+    for_job = who.job.get(for_pod) or who.gang.get((step["pod"], step["action"]), "")
     job = step.get("job") or ""
     return Victim(
         order=order,

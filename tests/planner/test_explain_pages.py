@@ -10,10 +10,11 @@ from rest_framework.test import APIClient
 
 from planner.models import Run
 from planner.templatetags.quantities import plain
+from scheduler_core import simulate_document
 from scheduler_core.explain import state_at, victim_story
 from tests import factories
 from tests.planner.pages import text_of
-from tests.planner.recorded import finished_run, simulated_run
+from tests.planner.recorded import finished_run, run_of, simulated_run
 
 pytestmark = pytest.mark.django_db
 
@@ -235,3 +236,27 @@ def test_the_explanations_of_fifty_thousand_pods_take_at_most_20_megabytes() -> 
     packed = sum(len(trace.packed) for trace in run.traces.all())
     assert run.victims.count() > 500
     assert packed / pods * 50_000 < 20_000_000
+
+
+def test_a_gangs_victims_say_for_which_job_and_queue_they_left(browser: Client) -> None:
+    document = {**factories.cluster(), "scheduler_conf": GANG_CONF}
+    document["podgroups"][1]["spec"]["minMember"] = 4
+    for queue in document["queues"]:
+        queue["spec"]["deserved"] = {"cpu": "8", "memory": "32Gi"}
+    run = run_of(document, simulate_document(document))
+    victims = list(run.victims.all())
+    assert victims
+    assert {(victim.for_pod, victim.for_job, victim.for_queue) for victim in victims} == {
+        ("", "default/wait", "waits")
+    }
+    assert "no room for its whole gang" in show(browser, "run-victim", run, victims[0].order)
+    assert 'class="flow__ribbon"' in show(browser, "run-flow", run)
+
+
+GANG_CONF = {
+    "actions": "enqueue, allocate, gangreclaim",
+    "tiers": [
+        {"plugins": [{"name": "priority"}, {"name": "gang"}, {"name": "conformance"}]},
+        {"plugins": [{"name": "capacity"}, {"name": "predicates"}, {"name": "nodeorder"}]},
+    ],
+}
