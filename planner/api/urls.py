@@ -4,8 +4,8 @@ from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView
 
 from planner.api.views import (
-    checks,
     accounts,
+    checks,
     comparisons,
     docs,
     explain,
