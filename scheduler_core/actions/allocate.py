@@ -9,11 +9,10 @@ import numpy as np
 
 from scheduler_core.errors import PrePredicateError
 from scheduler_core.framework.closest import closest_node
-from scheduler_core.framework.heap import PriorityQueue
 from scheduler_core.framework.placement import ErrorCache
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
-from scheduler_core.framework.worklist import Jobs, WorkList, stopped_as_invalid, task_heap
+from scheduler_core.framework.worklist import Jobs, Tasks, WorkList, stopped_as_invalid, task_heap
 from scheduler_core.model.fit import Code, FitErrors, Status
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
@@ -44,7 +43,7 @@ class Allocate:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.remember_errors = session.conf.arguments_of(NAME).get_bool("predicateErrorCacheEnable", True)
-        self.tasks: dict[str, PriorityQueue[TaskInfo]] = {}
+        self.tasks: dict[str, Tasks] = {}
         self.work = WorkList(session, settled=True)
         enqueues = "enqueue" in session.conf.actions
         for job in session.jobs.values():

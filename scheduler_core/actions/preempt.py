@@ -20,7 +20,7 @@ from scheduler_core.framework.placement import ErrorCache
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.victims import ask_victims, tell_spared, victims_queue, victims_suffice
-from scheduler_core.framework.worklist import active_jobs, pending_tasks, queue_heap, task_heap
+from scheduler_core.framework.worklist import Tasks, active_jobs, pending_tasks, queue_heap, task_heap
 from scheduler_core.model.fit import FITS, Code
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
@@ -68,7 +68,7 @@ class Preempt:
         self.cache = ErrorCache(enabled=arguments.get_bool("predicateErrorCacheEnable", True))
         self.dry_run = DryRunArguments.read(arguments)
         self.starving: dict[str, list[JobInfo]] = {}
-        self.tasks: dict[str, PriorityQueue[TaskInfo]] = {}
+        self.tasks: dict[str, Tasks] = {}
         for job in active_jobs(session):
             if session.job_starving(job):
                 self.starving.setdefault(job.queue, []).append(job)

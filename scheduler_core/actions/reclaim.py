@@ -8,13 +8,12 @@ from __future__ import annotations
 from scheduler_core.errors import PrePredicateError
 from scheduler_core.framework.eviction import evict_for, never_evicts, promising_nodes
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.heap import PriorityQueue
 from scheduler_core.framework.placement import ErrorCache, Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.vain import vain_nodes
 from scheduler_core.framework.victims import ask_victims, tell_spared, victims_queue, victims_suffice
-from scheduler_core.framework.worklist import WorkList, active_jobs, pending_tasks, task_heap
+from scheduler_core.framework.worklist import Tasks, WorkList, active_jobs, pending_tasks, task_heap
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.node import add_pairs, fits
 from scheduler_core.model.queue import QueueInfo
@@ -44,7 +43,7 @@ class Reclaim:
         self.session = session
         self.remember_errors = session.conf.arguments_of(NAME).get_bool("predicateErrorCacheEnable", True)
         self.work = WorkList(session, settled=False)
-        self.tasks: dict[str, PriorityQueue[TaskInfo]] = {}
+        self.tasks: dict[str, Tasks] = {}
         self.vain = vain_nodes(session, Point.RECLAIMABLE)
         for job in active_jobs(session):
             self.work.add_queue(job.queue)

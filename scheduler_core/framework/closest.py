@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from scheduler_core.framework.session import Session
-from scheduler_core.model.fit import FitErrors
+from scheduler_core.model.fit import FitErrors, numbers_in
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.resource import MIN_RESOURCE
 
@@ -30,7 +30,7 @@ def closest_node(session: Session, task: TaskInfo, errors: FitErrors) -> dict[st
         return None
     short = [
         number
-        for number in np.unique(errors.why).tolist()
+        for number in numbers_in(errors.why)
         if any(status.reason.startswith(INSUFFICIENT) for status in session.statuses.lists[number])
     ]
     nodes = np.flatnonzero(np.isin(errors.why, short))

@@ -20,6 +20,7 @@ class Point(Enum):
     JOB_ORDER = "job_order", "enableJobOrder"
     # compare(left, right) -> number; below 0: left first
     QUEUE_ORDER = "queue_order", "enableQueueOrder"
+    # (task) -> key: the task with the smaller one goes first; it never changes within a session
     TASK_ORDER = "task_order", "enableTaskOrder"
     # compare(left queue, right queue, preemptor's queue)
     VICTIM_QUEUE_ORDER = "victim_queue_order", None

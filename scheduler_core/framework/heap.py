@@ -7,7 +7,7 @@ push and pop here makes the same comparisons and ends with the same array as Go'
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item")
@@ -75,12 +75,15 @@ class SettledQueue(Generic[Item]):
     ----------
     key : callable
         ``key(item)``: what is compared, different for every element; read when one is pushed.
+    items : iterable, optional
+        The first elements.
 
     """
 
-    def __init__(self, key: Callable[[Item], Any]) -> None:
+    def __init__(self, key: Callable[[Item], Any], items: Iterable[Item] = ()) -> None:
         self.key = key
-        self._entries: list[tuple[Any, Item]] = []
+        self._entries: list[tuple[Any, Item]] = [(key(item), item) for item in items]
+        heapify(self._entries)
 
     def __len__(self) -> int:
         return len(self._entries)

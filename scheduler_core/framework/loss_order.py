@@ -51,7 +51,7 @@ def _by_job(session: Session, victim: JobInfo, other: JobInfo) -> Told | None:
 
 def _by_task(session: Session, victim: TaskInfo, other: TaskInfo) -> Told:
     for plugin, fn in _named(session, Point.TASK_ORDER):
-        if fn(victim, other) != 0:
+        if fn(victim) != fn(other):
             return {
                 "compared": "tasks",
                 "plugin": plugin,

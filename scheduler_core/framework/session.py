@@ -241,12 +241,16 @@ class Session:
         Ties go to the smaller pod index, the older pod, the smaller uid.
         """
         for fn in self.answers(Point.TASK_ORDER):
-            result = fn(left, right)
-            if result != 0:
-                return bool(result < 0)
+            mine, theirs = fn(left), fn(right)
+            if mine != theirs:
+                return bool(mine < theirs)
         if left.index is not None and right.index is not None and left.index != right.index:
             return left.index < right.index
         return (left.creation, left.uid) < (right.creation, right.uid)
+
+    def task_key(self, task: TaskInfo) -> tuple[Any, ...]:
+        """Return a key that puts tasks in their order, where all of them have a pod index or none has."""
+        return *[fn(task) for fn in self.answers(Point.TASK_ORDER)], task.index or 0, task.creation, task.uid
 
     def victim_queue_order(self, left: QueueInfo, right: QueueInfo, preemptor: QueueInfo) -> bool:
         """Tell whether `left` loses tasks first; ties go to the queue that would be served last."""

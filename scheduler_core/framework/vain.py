@@ -18,8 +18,7 @@ class VainNodes:
     """
 
     def __init__(self, session: Session) -> None:
-        self._count = len(session.nodes)
-        self._running = session.evictable.running
+        self._session = session
         self._vain: dict[str, NDArray[np.bool_]] = {}
         session.nodes.listeners.append(self._forget_node)
         session.add_event_handler(allocate=self._forget_queue, deallocate=_ignore)
@@ -28,7 +27,7 @@ class VainNodes:
         """Keep that looking on a node was in vain for a queue."""
         vain = self._vain.get(queue)
         if vain is None:
-            vain = self._vain[queue] = np.zeros(self._count, dtype=np.bool_)
+            vain = self._vain[queue] = np.zeros(len(self._session.nodes), dtype=np.bool_)
         vain[node] = True
 
     def of(self, queue: str) -> NDArray[np.bool_] | None:
@@ -41,7 +40,7 @@ class VainNodes:
 
     def _forget_queue(self, task: TaskInfo) -> None:
         if task.job is not None and self._vain:
-            touched = self._running[task.job.queue] > 0
+            touched = self._session.evictable.running[task.job.queue] > 0
             for vain in self._vain.values():
                 vain[touched] = False
 

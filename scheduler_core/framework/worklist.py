@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from scheduler_core.framework.heap import LiveQueue, PriorityQueue, SettledQueue
 from scheduler_core.framework.session import Session
@@ -11,6 +11,7 @@ from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.status import TaskStatus
 
 Jobs = PriorityQueue[JobInfo] | SettledQueue[JobInfo]
+Tasks = PriorityQueue[TaskInfo] | SettledQueue[TaskInfo]
 
 
 class WorkList:
@@ -83,8 +84,14 @@ def stopped_as_invalid(session: Session, job: JobInfo) -> bool:
     return True
 
 
-def task_heap(session: Session, tasks: Iterable[TaskInfo]) -> PriorityQueue[TaskInfo]:
-    """Return tasks in a heap, pushed by uid."""
+def task_heap(session: Session, tasks: Sequence[TaskInfo]) -> Tasks:
+    """Return tasks in a heap, pushed by uid.
+
+    How they are pushed only matters where some have a pod index and some have not.
+    """
+    indexed = sum(task.index is not None for task in tasks)
+    if indexed in (0, len(tasks)):
+        return SettledQueue(session.task_key, tasks)
     return PriorityQueue(session.task_order, sorted(tasks, key=lambda task: task.uid))
 
 

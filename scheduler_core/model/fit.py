@@ -66,7 +66,7 @@ class StatusTable:
     def append(self, why: Why, where: NDArray[np.bool_], status: Status) -> Why:
         """Return the numbers with one more status at the end of the lists of some nodes."""
         longer = why.copy()
-        for number in np.unique(why[where]).tolist():
+        for number in numbers_in(why[where]):
             longer[where & (why == number)] = self.number(*self.lists[number], status)
         return longer
 
@@ -106,10 +106,10 @@ class FitErrors:
         """Return how many nodes gave each reason."""
         counts: Counter[str] = Counter()
         if self.why is not None:
-            numbers, occurrences = np.unique(self.why, return_counts=True)
-            for number, occurrence in zip(numbers.tolist(), occurrences.tolist(), strict=True):
+            occurrences = np.bincount(self.why).tolist()
+            for number in numbers_in(self.why):
                 for status in self.table.lists[number]:
-                    counts[status.reason] += occurrence
+                    counts[status.reason] += occurrences[number]
         return counts
 
     def text(self) -> str:
@@ -132,6 +132,12 @@ def summary(refused: int, reasons: Counter[str]) -> str:
     if refused == 0:
         return text
     return text + ": " + ", ".join(sorted(f"{count} {reason}" for reason, count in reasons.items())) + "."
+
+
+def numbers_in(why: Why) -> list[int]:
+    """Return the distinct numbers in an array, ascending."""
+    numbers: list[int] = np.flatnonzero(np.bincount(why)).tolist()
+    return numbers
 
 
 def merge_first(first: Why, later: Why) -> Why:

@@ -25,9 +25,9 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     session.add_fn(Point.JOB_STARVING, NAME, job_starving)
 
 
-def task_order(left: TaskInfo, right: TaskInfo) -> int:
-    """Return below 0 when `left` has the higher priority."""
-    return right.priority - left.priority
+def task_order(task: TaskInfo) -> int:
+    """Return the key that puts tasks of higher priority first."""
+    return -task.priority
 
 
 def job_order(job: JobInfo) -> int:

@@ -66,5 +66,5 @@ def test_a_pods_priority_is_its_own_unless_the_annotation_says_otherwise() -> No
     )
     a, b, c = sorted(session.jobs["default/new"].tasks.values(), key=lambda task: task.name)
     assert [a.priority, b.priority, c.priority] == [1, 5, 7]
-    assert task_order(c, a) < 0
+    assert task_order(c) < task_order(a)
     assert job_starving(session.jobs["default/new"])

@@ -81,7 +81,7 @@ def _crowd(
         domains, matching = int(counting.sum()), counts[nodes]
     else:
         counted = eligible & mirror.counted_nodes(task.shape, constraint)
-        domains, matching = len(np.unique(codes[counting])), column.sums(counts * counted)[codes]
+        domains, matching = np.count_nonzero(np.bincount(codes[counting])), column.sums(counts * counted)[codes]
     rated = matching * math.log(domains + 2) + (constraint.max_skew - 1)
     return np.where(codes < len(column.values), rated, 0.0)
 
