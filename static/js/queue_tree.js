@@ -6,7 +6,7 @@
   const line = (queue) => queue.querySelector("tr");
   const nameOf = (queue) => queue.dataset.queue;
   const level = (queue) => Number(line(queue).getAttribute("aria-level"));
-  const queues = () => (tree() ? [...tree().querySelectorAll("[data-queue]")] : []);
+  const queues = () => (tree() ? [...tree().querySelectorAll("tbody[data-queue]")] : []);
   const shown = () => queues().filter((queue) => !queue.hidden);
   const called = (name) => document.getElementById(`queue-${name}`);
   const isParent = (queue) => line(queue).hasAttribute("aria-expanded");
@@ -121,13 +121,18 @@
       event.target.closest("[data-open], [data-removal]").querySelector("[data-cancel], [data-keep]").click();
       return;
     }
+    if (event.key === "Enter" && event.target.matches("[data-open] select")) {
+      event.preventDefault();
+      event.target.form.requestSubmit();
+      return;
+    }
     const undo = { "Ctrl z": "undo", "Ctrl y": "redo", "Ctrl Z": "redo" }[keyOf(event)];
     if (undo && panel() && !event.target.closest("input, textarea, select")) {
       event.preventDefault();
       document.querySelector(`[data-undo=${undo}]`)?.click();
       return;
     }
-    const queue = event.target.closest("[data-queue]");
+    const queue = event.target.closest("tbody[data-queue]");
     if (!queue || event.target !== line(queue)) return;
     const act = WALK[keyOf(event)] || (mayEdit() && WORK[keyOf(event)]);
     if (!act) return;
@@ -144,7 +149,7 @@
 
   document.addEventListener("click", (event) => {
     const at = (selector) => event.target.closest(selector);
-    const queue = at("[data-queue]");
+    const queue = at("tbody[data-queue]");
     if (at("[data-fold]")) { fold(queue, !isOpen(queue)); reach(queue, false); }
     else if (at("[data-menu]")) { reach(queue, false); openMenu(queue); }
     else if (at("[data-do=top]")) top(at("[data-do=top]"));
@@ -166,7 +171,7 @@
   });
   document.addEventListener("dblclick", (event) => {
     const cell = event.target.closest("[data-field]");
-    if (cell) DO.edit(cell.closest("[data-queue]"), cell.dataset.field);
+    if (cell) DO.edit(cell.closest("tbody[data-queue]"), cell.dataset.field);
   });
   document.addEventListener("input", (event) => {
     if (event.target.id !== "queue-filter") return;
@@ -178,7 +183,7 @@
   // Moved by drag: below the queue on which it is dropped.
   let dragged = null;
   const dropOn = (event) => {
-    const queue = dragged && event.target.closest?.("[data-queue]:not([data-open])");
+    const queue = dragged && event.target.closest?.("tbody[data-queue]:not([data-open])");
     return queue && queue !== dragged && !below(dragged).includes(queue) ? queue : null;
   };
   const mark = (queue) => {
@@ -186,7 +191,7 @@
     queue?.classList.add("tree__queue--target");
   };
   document.addEventListener("dragstart", (event) => {
-    dragged = event.target.closest?.("[data-queue]") ?? null;
+    dragged = event.target.closest?.("tbody[data-queue]") ?? null;
     event.dataTransfer.effectAllowed = "move";
   });
   document.addEventListener("dragover", (event) => {
@@ -212,11 +217,29 @@
     kept = queues().filter((queue) => "open" in queue.dataset && queue !== saved);
     kept.forEach((queue) => queue.remove());
   });
+  // How many checks speak of each queue stands beside its name, and leads to them.
+  const markChecks = () => {
+    const rows = [...document.querySelectorAll("#review [data-queue]")];
+    queues().filter((queue) => !("open" in queue.dataset)).forEach((queue) => {
+      queue.querySelector(".tree__checks")?.remove();
+      const said = rows.filter((row) => row.dataset.queue === nameOf(queue));
+      if (!said.length) return;
+      const mark = Object.assign(document.createElement("a"), {
+        className: `${said[0].querySelector(".tag").className} tree__checks`,
+        href: "#review",
+        tabIndex: -1,
+        title: said.map((row) => row.querySelector(".grid__why").textContent).join("\n"),
+        textContent: said.length === 1 ? "1 check" : `${said.length} checks`,
+      });
+      queue.querySelector(".tree__indent").append(" ", mark);
+    });
+  };
   const treeCame = (root) => {
     kept.forEach((queue) => (nameOf(queue) ? called(nameOf(queue))?.replaceWith(queue) : (called(queue.dataset.parent) || tree().querySelector("thead")).after(queue)));
     kept = [];
     answers().forEach((cell, key) => { if (before.has(key) && before.get(key) !== cell.textContent) cell.classList.add("tree__answer--new"); });
     before = new Map();
+    markChecks();
     start(root.querySelector("[data-names-queue]")?.dataset.namesQueue || root.dataset.namesQueue);
   };
 
@@ -234,9 +257,11 @@
   document.addEventListener("htmx:load", (event) => {
     const came = event.detail.elt;
     if (came.id === "tree" || came.id === "queues") { treeCame(came); return; }
+    if (came.id === "review") { markChecks(); return; }
     if (came.matches?.("[data-removal]")) { came.querySelector("button").focus(); return; }
-    if (!came.matches?.("[data-queue]")) return;
+    if (!came.matches?.("tbody[data-queue]")) return;
     show();
+    markChecks();
     reach(came, !("open" in came.dataset));
     if ("open" in came.dataset) write(came);
   });

@@ -278,3 +278,16 @@ def test_affinity_and_hierarchy_are_fields_like_others(browser: Client, scenario
     assert kept.annotations == {"volcano.sh/hierarchy": "root/x"}
     save(browser, scenario, revision=2, **{required: "", "annotations.volcano.sh/hierarchy": ""})
     assert (stored(scenario).affinity, stored(scenario).annotations) == ({}, {})
+
+
+def test_checks_are_asked_for_by_the_page_and_tell_of_a_broken_rule(
+    browser: Client, scenario: Scenario
+) -> None:
+    address = reverse("planner:review", args=[scenario.pk])
+    assert f'hx-get="{address}" hx-trigger="load, revision from:body"' in text_of(
+        browser.get(page_of(scenario))
+    )
+    save(browser, scenario, guarantee__resource__cpu="20", deserved__cpu="1")
+    checks = part(browser, address, "review-place")
+    assert 'data-rule="queue.deserved_below_guarantee" data-queue="waits"' in checks
+    assert checks.strip() in text_of(browser.get(address))
