@@ -1,22 +1,19 @@
-"""What does a scenario's page show, and how is its configuration edited?"""
+"""What does a scenario's page show?"""
 
 from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_POST
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
 
 from planner.engine.review import scenario_problems
 from planner.models import Scenario
-from planner.selectors.history import changes_since, steps
+from planner.selectors.history import steps
 from planner.selectors.home import scenario_runs
 from planner.selectors.scenarios import changes, get_scenario
-from planner.services.errors import Invalid, StaleRevision
-from planner.services.scenarios import conf_update
 from planner.views.pages import caller, fragment_asked
 from planner.views.queue_tree import scenario_tree
 
@@ -47,33 +44,12 @@ def review(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     return render(request, "planner/_review.html", checked)
 
 
-@login_required
-@require_POST
-def conf(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
-    """Save the scheduler configuration, or show why not with what was typed."""
-    scenario = scenario_or_404(request, scenario_id)
-    text = request.POST.get("text", "").replace("\r\n", "\n")
-    expected = seen_revision(request)
-    try:
-        conf_update(scenario=scenario, text=text, expected_revision=expected, user=caller(request))
-    except Invalid as error:
-        return _conf_answer(request, scenario, {"conf_text": text, "conf_problems": error.problems}, INVALID)
-    except StaleRevision as error:
-        stale = {"error": error, "changes": changes_since(scenario, error.expected)}
-        return _conf_answer(request, scenario, {"conf_text": text, "conf_stale": stale}, STALE)
-    if fragment_asked(request):
-        return _conf_answer(request, scenario, {"conf_text": scenario.conf_text, "conf_saved": True})
-    messages.success(request, f"Scheduler configuration saved: revision {scenario.revision}.")
-    return redirect("planner:scenario-detail", scenario.pk)
-
-
 def scenario_page(
     request: HttpRequest, scenario: Scenario, changed: Mapping[str, Any] | None = None, status: int = 200
 ) -> HttpResponse:
     """Return the whole page; `changed` holds what an edit that was not saved puts in its place."""
     context = {
         "scenario": scenario,
-        "conf_text": scenario.conf_text,
         "steps": steps(scenario),
         "runs": scenario_runs(scenario),
         "changes": changes(scenario)[:CHANGES_SHOWN],
@@ -101,11 +77,3 @@ def seen_revision(request: HttpRequest) -> int:
     """Return the revision that an edit saw; one that names none saw none."""
     text = request.POST.get("revision", "")
     return int(text) if text.isdecimal() else 0
-
-
-def _conf_answer(
-    request: HttpRequest, scenario: Scenario, changed: Mapping[str, Any], status: int = 200
-) -> HttpResponse:
-    if fragment_asked(request):
-        return render(request, "planner/_conf.html", {"scenario": scenario, **changed}, status=status)
-    return scenario_page(request, scenario, changed, status)
