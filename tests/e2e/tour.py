@@ -16,7 +16,7 @@ THEMES = ("light", "dark")
 PAGES = (
     "login", "home", "import", "import-problems", "scenario", "scenario-edit",
     "run", "run-queue", "run-job", "run-waiting", "run-victim", "run-flow", "run-step", "run-pod", "run-node",
-    "compare", "account",
+    "compare", "share", "shared", "account", "members", "history", "invitation",
 )  # fmt: skip
 BROKEN = """\
 apiVersion: scheduling.volcano.sh/v1beta1
@@ -54,14 +54,14 @@ class Tour:
     def visit(self, name: str, *, width: int, theme: str) -> Iterator[Page]:
         """Open a page in a window of its own."""
         with self._window(width, theme) as page:
-            if name != "login":
+            if name not in ("login", "shared", "invitation"):
                 page.context.add_cookies(self._cookies)
             page.goto(self._addresses[name])
             if name == "import-problems":
                 page.get_by_label("Or paste the text").fill(BROKEN)
                 page.get_by_role("button", name="Preview").click()
                 page.get_by_role("alert").wait_for()
-            if name in ("run", "compare"):
+            if name in ("run", "compare", "shared"):
                 page.locator(".chart .main-svg").first.wait_for()
             yield page
 
@@ -103,7 +103,24 @@ class Tour:
             "account": f"{home}account/",
         }
         self._search(page, addresses["run-waiting"])
-        return addresses
+        return addresses | self._share(page, f"{home}runs/{after}/share/", addresses["account"])
+
+    def _share(self, page: Page, share: str, account: str) -> dict[str, str]:
+        """Make what the pages about sharing and members show: a public link, a token, an invitation."""
+        page.goto(share)
+        page.get_by_role("button", name="Make a public link").click()
+        shared = str(page.get_by_role("region", name="Public links").locator("a").get_attribute("href"))
+        page.goto(account)
+        page.get_by_label("For").first.fill("nightly report")
+        page.get_by_role("button", name="New token").click()
+        members = self._leads(page.get_by_role("link", name="members"))
+        page.goto(members)
+        page.get_by_role("button", name="Make a link").click()
+        invitation = page.get_by_role("status").locator("code").inner_text()
+        return {
+            "share": share, "shared": shared, "members": members, "invitation": invitation,
+            "history": members.replace("/members/", "/history/"),
+        }  # fmt: skip
 
     def _search(self, page: Page, job: str) -> None:
         page.goto(job)
