@@ -213,6 +213,8 @@ def test_what_a_gate_misses_lets_the_job_pass_when_granted(document: Object) -> 
             or told["plugin"] not in ("capacity", "proportion", "overcommit")
         ):
             continue
+        if guarantees_too_much(alone, told["queue"]):
+            continue
         after = told_of(granted(alone, told), job)
         if after is not None:
             before = (told["gate"], told["queue"], told["pod"])
@@ -256,6 +258,22 @@ def without_others_that_wait(document: Object, result: Object, job: str) -> Obje
 
 def key(entry: Object) -> str:
     return f"{entry['metadata'].get('namespace', 'default')}/{entry['metadata']['name']}"
+
+
+def guarantees_too_much(document: Object, queue: str) -> bool:
+    """Tell whether more is guaranteed than there is: then the first that is granted only fills that hole."""
+    result = simulated(document)
+    steps = explain.derivation(document, result, queue)["steps"]
+    levels = [(step["guaranteed"], step["available"]) for step in steps if "guaranteed" in step]
+    promised = Resource()
+    for entry in document["queues"]:
+        promised.add(Resource.from_list((entry["spec"].get("guarantee") or {}).get("resource")))
+    levels.append((promised.as_dict(), result["cycles"][0]["at_open"]["total_resource"]))
+    return any(
+        amount > available.get(name, 0)
+        for guaranteed, available in levels
+        for name, amount in guaranteed.items()
+    )
 
 
 def granted(document: Object, told: Object) -> Object:
