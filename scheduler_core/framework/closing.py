@@ -46,13 +46,15 @@ def queue_allocated(session: Session) -> dict[str, Resource]:
     A queue without any holds nothing.
     """
     allocated = {name: Resource() for name in session.queues}
+    own: dict[str, Resource] = {}
     for job in session.jobs.values():
-        if not job.allocated_count:
-            continue
-        allocated[job.queue].add(job.allocated)
+        if job.allocated_count:
+            own.setdefault(job.queue, Resource()).add(job.allocated)
+    for name, amount in own.items():
+        allocated[name].add(amount)
         if ROOT in session.queues:
-            for ancestor in _ancestors(session, job.queue):
-                allocated[ancestor].add(job.allocated)
+            for ancestor in _ancestors(session, name):
+                allocated[ancestor].add(amount)
     return allocated
 
 

@@ -247,7 +247,8 @@ class JobInfo:
 
     def count(self, statuses: Iterable[TaskStatus]) -> int:
         """Return how many tasks are in any of the statuses."""
-        return sum(len(self.by_status[status]) for status in statuses)
+        by_status = self.by_status
+        return sum([len(by_status[status]) for status in statuses])
 
     def set_condition(self, kind: str, reason: str, message: str) -> None:
         """Write a condition with status True; it takes the place of an older one of its kind."""
@@ -336,7 +337,10 @@ class JobInfo:
 
     def deduct_gated(self, amount: Resource) -> Resource:
         """Return `amount` less what those of the job's tasks ask for that a gate of others holds back."""
-        gated = total_of(task.request for task in self.tasks.values() if task.shape.gated_by_others)
+        held_back = [task.request for task in self.tasks.values() if task.shape.gated_by_others]
+        if not held_back:
+            return amount
+        gated = total_of(held_back)
         if gated.is_empty():
             return amount
         left = amount.clone()

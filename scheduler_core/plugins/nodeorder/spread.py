@@ -81,7 +81,10 @@ def _crowd(
         domains, matching = int(counting.sum()), counts[nodes]
     else:
         counted = eligible & mirror.counted_nodes(task.shape, constraint)
-        domains, matching = np.count_nonzero(np.bincount(codes[counting])), column.sums(counts * counted)[codes]
+        domains, matching = (
+            int(np.count_nonzero(np.bincount(codes[counting]))),
+            column.sums(counts * counted)[codes],
+        )
     rated = matching * math.log(domains + 2) + (constraint.max_skew - 1)
     return np.where(codes < len(column.values), rated, 0.0)
 
