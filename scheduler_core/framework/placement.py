@@ -462,7 +462,7 @@ class Placement:
                 order += score(node)
             for score in batches:
                 batch += score(node)
-            return batch if order != order else order + batch
+            return order + batch
 
         return score_of
 

@@ -39,7 +39,7 @@ class Answer:
         node, so that it stays true until the node changes. Only asked of predicates and node scores.
     of_one : callable or None
         ``of_one(task)``: a function that gives the same answer for one node as a plain number, for all tasks
-        of the task's class; None when there is none. Only asked of predicates and node scores.
+        of the task's class; None when there is none. Never NaN. Only asked of predicates and node scores.
     is_final : bool
         Candidates that are refused stay so, whoever asks, until their queue gains a task. Only asked of who
         may be evicted.

@@ -60,11 +60,11 @@ class Statement:
         return self._place("allocate", task, node, TaskStatus.ALLOCATED)
 
     def _place(self, kind: str, task: TaskInfo, node: int, status: TaskStatus) -> bool:
-        job = _job(task)
+        session, job = self.session, _job(task)
         job.update_task_status(task, status)
-        self.session.nodes.add_task(task, node)
-        refusal = self.session.fire_allocate(task)
-        decision = self.session.decide(kind, job, pod=task.key, node=task.node_name, state="kept")
+        session.nodes.add_task(task, node)
+        refusal = session.fire_allocate(task)
+        decision = session.decide(kind, job, pod=task.key, node=task.node_name, state="kept")
         operation = Operation(kind, task, decision)
         if refusal is not None:
             self._undo(operation)

@@ -136,8 +136,7 @@ class NodeOrder:
         """Return the score of one node, None when nodes are compared with each other."""
         if not self.is_local(task):
             return None
-        local, rest = self.resources.of_one(task.shape), self.weights.taint_toleration * BEST
-        return lambda node: float(local(node) + rest)
+        return self.resources.of_one(task.shape, self.weights.taint_toleration * BEST)
 
     def _relative(self, task: TaskInfo, nodes: Nodes) -> Counts:
         """Return the scores that compare the candidates with each other."""

@@ -57,8 +57,8 @@ class ResourceScores:
         self._kept[shape.number] = len(table.changes), kept
         return kept[nodes]
 
-    def of_one(self, shape: PodShape) -> Callable[[int], int]:
-        """Return a function that gives the same as `score` for one node."""
+    def of_one(self, shape: PodShape, rest: int = 0) -> Callable[[int], int]:
+        """Return a function that gives the same as `score` for one node, with the rest of its score."""
         least, most, balanced = self.weights
         allocatable, taken_of = self._allocatable, self.mirror.taken_of
         assumed_cpu, assumed_memory, cpu, memory, gpu = self.mirror.incoming(shape)
@@ -70,18 +70,22 @@ class ResourceScores:
             near_cpu += assumed_cpu
             near_memory += assumed_memory
             kinds = (has_cpu > 0) + (has_memory > 0)
-            total = 0
+            total = rest
             if least and kinds:
                 parts = BEST * (has_cpu - near_cpu) // has_cpu if has_cpu > near_cpu else 0
                 if has_memory > near_memory:
                     parts += BEST * (has_memory - near_memory) // has_memory
-                total = least * (parts // kinds)
+                total += least * (parts // kinds)
             if most and kinds:
                 parts = BEST * min(has_cpu, near_cpu) // has_cpu if has_cpu > 0 else 0
                 if has_memory > 0:
                     parts += BEST * min(has_memory, near_memory) // has_memory
                 total += most * (parts // kinds)
-            if balances:
+            if balances and kinds == 2 and not (gpu > 0 and has_gpu > 0):
+                first = min((used_cpu + cpu) / has_cpu, 1.0)
+                second = min((used_memory + memory) / has_memory, 1.0)
+                total += balanced * int((1.0 - abs((first - second) / 2)) * BEST)
+            elif balances:
                 fractions = []
                 if has_cpu > 0:
                     fractions.append(min((used_cpu + cpu) / has_cpu, 1.0))
