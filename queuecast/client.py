@@ -75,8 +75,9 @@ class Client:
 
     def job_add(self, scenario: str, text: str) -> list[str]:
         """Add the objects of a manifest; return their kinds and names."""
-        added = self._edit("POST", f"{self._scenario(scenario)}workloads/", {"documents": text})
-        return [f"{one['kind']}/{one['name']}" for one in added["added"]]
+        path = self._scenario(scenario)
+        added = self._edit("POST", f"{path}workloads/", {"documents": text}, seen_at=path)
+        return [f"{one['kind']}/{one['key']}" for one in added["objects"]]
 
     def run_start(self, scenario: str, *, cycles: int = 1) -> Json:
         """Ask for a run."""
@@ -116,9 +117,9 @@ class Client:
         """Return the address of the page of a scenario or a run."""
         return self.server.page(f"{kind}/{name if kind == 'runs' else self._id(kind, name)}/")
 
-    def _edit(self, method: str, path: str, body: Mapping[str, Any]) -> Any:
+    def _edit(self, method: str, path: str, body: Mapping[str, Any], *, seen_at: str = "") -> Any:
         """Edit what is there now: name the revision that the present state has."""
-        seen = self.server.call("GET", path).headers["ETag"]
+        seen = self.server.call("GET", seen_at or path).headers["ETag"]
         return self.server.call(method, path, body, headers={"If-Match": seen}).json
 
     def _scenario(self, name: str) -> str:

@@ -107,7 +107,7 @@ class Local:
         added = read_bytes([("manifest", text.encode())]).document
         there["document"] = changed(there["document"], added)
         self._edit(there)
-        return [f"{kind}/{held['metadata']['name']}" for kind, held in _objects(added)]
+        return [f"{kind}/{_key(held)}" for kind, held in _objects(added)]
 
     def run_start(self, scenario: str, *, cycles: int = 1) -> Json:
         """Note a run; it is simulated when it is waited for."""
@@ -248,3 +248,8 @@ def _objects(document: Mapping[str, Any]) -> Iterator[tuple[str, Json]]:
     for kind, objects in document.items():
         if isinstance(objects, list):
             yield from ((kind, held) for held in objects)
+
+
+def _key(held: Mapping[str, Any]) -> str:
+    metadata = held["metadata"]
+    return "/".join(part for part in (metadata.get("namespace"), metadata["name"]) if part)

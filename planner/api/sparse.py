@@ -23,7 +23,7 @@ class SparseSchema(AutoSchema):
 
     def get_override_parameters(self) -> list[Any]:
         """Return the parameters that a call declares, and `fields` where it answers with JSON to be read."""
-        declared: list[Any] = super().get_override_parameters()  # type: ignore[no-untyped-call]
+        declared: list[Any] = super().get_override_parameters()
         is_sparse = self.method == "GET" and getattr(self.view, "sparse", False)
         return [*declared, FIELDS] if is_sparse else declared
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.needs import unavailable
 from tests.e2e.product import CHROMIUM, Product, chromium, product, watched_page
+from tests.needs import unavailable
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ from urllib.request import Request, urlopen
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.needs import unavailable
 from tests.e2e.product import Product
+from tests.needs import unavailable
 from tests.processes.installation import ROOT
 
 

@@ -81,6 +81,7 @@ def test_the_command_line_works_with_a_server(running: Product, cluster: Path) -
     assert "12 queues" in queuecast("import", str(cluster), "--name", "by hand")
     queuecast("scenario", "create", "by hand", "--snapshot", "by hand")
     queuecast("scenario", "branch", "by hand", "less")
+    assert "train" in queuecast("job", "add", "less", "ml/train", "--queue", "waits", "--cpu", "2")
     assert "cpu=4" in queuecast("queue", "set", "less", "busy", "capability.cpu=4", "weight=1")
     runs = [run["id"] for run in json.loads(queuecast("run", "by hand", "less", "-o", "json"))]
     assert "spec.capability.cpu" in queuecast("compare", *runs)

@@ -16,7 +16,7 @@ from planner.api.manifests import sent_object
 from planner.api.pagination import Pages
 from planner.api.parsers import JsonBody, MergePatch
 from planner.api.preconditions import etag, seen_revision
-from planner.api.schema import DRY_RUN, ETAG, IDEMPOTENCY_KEY, IF_MATCH, answers
+from planner.api.schema import DRY_RUN, ETAG, IDEMPOTENCY_KEY, IF_MATCH, answers, paged
 from planner.api.views.history import edited, told_when_stale
 from planner.api.views.nodes import PAGE, PAGE_SIZE
 from planner.api.workloads import ObjectsTouched, WorkloadAddSerializer, WorkloadPatch, WorkloadSerializer
@@ -48,13 +48,13 @@ class WorkloadList(WorkspaceView):
 
     @extend_schema(
         operation_id="scenarios_workloads_list",
-        responses=answers({200: WorkloadSerializer(many=True)}, 404, 422),
+        responses=answers({200: paged(WorkloadSerializer)}, 404, 422),
         parameters=[*FILTERS, PAGE, PAGE_SIZE, ETAG],
     )
     def get(self, request: Request, scenario_id: UUID) -> Response:
         """Return a page of workloads, as a run would see them."""
         scenario = self.scenario()
-        refuse_unknown(request.query_params, {*EXACT, "name", "pending", "page", "page_size"})
+        refuse_unknown(request.query_params, {*EXACT, "name", "pending", "page", "page_size", "fields"})
         rows = workload_rows(scenario, objects_in(scenario, state_of(scenario)))
         pages = Pages()
         found = [row for row in rows if _asked_for(row, request)]
