@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler_core.framework.heap import PriorityQueue
+from scheduler_core.framework.heap import PriorityQueue, SettledQueue
 
 
 @dataclass
@@ -82,3 +82,20 @@ def test_the_array_is_the_same_after_every_step(steps: list[tuple[str, int]]) ->
         elif step == "change" and ours:
             ours.items[value % len(ours)].key = value
         assert ours.items == textbook.items
+
+
+@given(st.lists(st.integers(0, 50), unique=True), st.lists(st.booleans(), max_size=80))
+def test_a_settled_queue_gives_out_what_the_literal_heap_does(numbers: list[int], pops: list[bool]) -> None:
+    settled = SettledQueue[int](lambda number: number, numbers[:3])
+    literal = PriorityQueue[int](lambda left, right: left < right, numbers[:3])
+    waiting = numbers[3:]
+    for pop in pops:
+        if pop and settled:
+            first = settled.pop()
+            assert first == literal.pop()
+            waiting.append(first)
+        elif waiting:
+            number = waiting.pop(0)
+            settled.push(number)
+            literal.push(number)
+    assert sorted(settled.items) == sorted(literal.items)

@@ -1,0 +1,37 @@
+"""Do the arrays over all nodes follow what is written of single ones?"""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scheduler_core.model.changes import ChangeLog, RowTable
+
+
+def test_readers_are_told_what_changed_since_they_looked() -> None:
+    log = ChangeLog(4)
+    for number in (2, 0, 2):
+        log.add(number)
+    assert set(log.since(0)) == {0, 2}
+    assert set(log.since(2)) == {2}
+    assert not log.since(len(log))
+
+
+def test_all_nodes_are_named_when_the_changes_are_many() -> None:
+    log = ChangeLog(2)
+    for _ in range(3):
+        log.add(1)
+    assert set(log.since(0)) == {0, 1}
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9), st.booleans()), max_size=30))
+def test_the_array_follows_its_rows(steps: list[tuple[int, int, bool]]) -> None:
+    log = ChangeLog(4)
+    table: RowTable[list[float], np.float64] = RowTable(np.zeros((4, 2)), log)
+    for number, amount, looks in steps:
+        table.rows[number][amount % 2] += amount
+        log.add(number)
+        if looks:
+            assert table.array.tolist() == table.rows
+    assert table.array.tolist() == table.rows
