@@ -74,6 +74,8 @@ def edited(scenario: Scenario) -> Scenario:
         seen = scenario.revision
         queue_update(scenario=scenario, name=name, patch={"weight": seen + 1}, expected_revision=seen)
     return undo(scenario=scenario, expected_revision=scenario.revision)
+
+
 def uploaded(body: Any) -> Any:
     """A file anew for each call: whoever reads it leaves it at its end."""
     if body and "file" in body:
