@@ -28,7 +28,7 @@ class Validate(WorkspaceView):
 class ConfLint(WorkspaceView):
     """What there is to say about the text of a configuration that nobody saved."""
 
-    @extend_schema(request=ConfTextSerializer, responses=answers({200: ConfLintSerializer}, 400))
+    @extend_schema(request=ConfTextSerializer, responses=answers({200: ConfLintSerializer}, 400, 422))
     def post(self, request: Request) -> Response:
         """Return every problem of a configuration, and whom a session asks under it; nothing is kept."""
         asked = ConfTextSerializer(data=request.data)
