@@ -7,7 +7,6 @@ from typing import Any
 from uuid import UUID
 
 from queuecast.desk import Files, Json, Progress
-from queuecast.exported import exported
 from queuecast.plans import Refused
 from queuecast.server import Server
 
@@ -54,8 +53,8 @@ class Client:
         ]
 
     def scenario_export(self, scenario: str) -> str:
-        """Return the queues that differ from the snapshot, and the configuration if it does, as YAML."""
-        return exported(self.scenario_diff(scenario), self.queues(scenario), self.conf(scenario))
+        """Return what differs from the snapshot as YAML, in an order that Volcano's webhook accepts."""
+        return str(self.server.get(f"{self._scenario(scenario)}export/")["changed"])
 
     def queues(self, scenario: str) -> list[Json]:
         """Return the queues in the spelling of their CRD."""
