@@ -24,6 +24,7 @@ from scheduler_core.framework.closing import close_session
 from scheduler_core.framework.extender_calls import KEPT, ExtenderCalls, Post
 from scheduler_core.framework.session import Session
 from scheduler_core.model.snapshot import Snapshot, take_snapshot
+from scheduler_core.model.unmodelled import queue_notes
 from scheduler_core.plugins.registry import OPENERS
 from scheduler_core.resource import quantities
 from scheduler_core.trace import Trace
@@ -90,7 +91,12 @@ class Simulation:
         self.options = options
         self.conf = conf
         self.cluster = admission.cluster()
-        self.notes = [*admission.notes(), *plugin_notes(self.conf), *admission.workloads.unmodelled]
+        self.notes = [
+            *admission.notes(),
+            *plugin_notes(self.conf),
+            *queue_notes(document.get("queues") or ()),
+            *admission.workloads.unmodelled,
+        ]
         self.cycles = options.cycles if options.cycles is not None else int(document.get("cycles") or 1)
         self.afterwards = Afterwards(
             self.cluster,

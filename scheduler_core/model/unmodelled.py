@@ -47,6 +47,27 @@ PODGROUP_PARTS: Mapping[str, tuple[Callable[[Object], bool], str]] = {
 }
 
 
+DEVICE_CLASS = "deviceclass/"
+
+
+def limits_device_classes(queue: Object) -> bool:
+    """Tell whether a queue names quotas of device classes; plugin capacity counts resource claims by them."""
+    spec = queue.get("spec") or {}
+    parts = (spec.get("capability"), spec.get("deserved"), (spec.get("guarantee") or {}).get("resource"))
+    return any(DEVICE_CLASS in name for part in parts for name in part or ())
+
+
+def queue_notes(queues: Iterable[Object]) -> list[str]:
+    """Return a sentence about the quotas of queues that are not modelled."""
+    limiting = sorted(queue["metadata"]["name"] for queue in queues if limits_device_classes(queue))
+    if not limiting:
+        return []
+    return [
+        f"quotas of device classes of queues {', '.join(limiting)} are not modelled: no resource claim"
+        " counts against them"
+    ]
+
+
 def unmodelled_notes(document: Object, pods: Iterable[Object], podgroups: Iterable[Object]) -> list[str]:
     """Return one sentence for each thing that is not modelled, with the objects that ask for it."""
     pods = [pod for pod in pods if pod["spec"].get("volumes") or pod["spec"].get("resourceClaims")]

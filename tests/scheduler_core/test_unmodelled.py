@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scheduler_core import simulate_document
-from tests.builders import Object, node, pod, podgroup, scenario
+from tests.builders import Object, node, pod, podgroup, queue, scenario
 
 
 def notes(**fields: object) -> list[str]:
@@ -33,6 +33,15 @@ def test_podgroups_with_topology_and_subgroups_are_named() -> None:
     assert notes(podgroups=[group]) == [
         "networkTopology of podgroups default/train are not modelled: the whole cluster counts as near",
         "subGroupPolicy of podgroups default/train are not modelled: only the whole gang counts",
+    ]
+
+
+def test_queues_with_quotas_of_device_classes_are_named() -> None:
+    named = queue("gpus", capability={"deviceclass/gpu.example.com": "4"})
+    other = queue("memory", guarantee={"memory.deviceclass/gpu.example.com": "80Gi"})
+    assert notes(queues=[other, named, queue("plain", capability={"cpu": 4})]) == [
+        "quotas of device classes of queues gpus, memory are not modelled: no resource claim counts"
+        " against them"
     ]
 
 
