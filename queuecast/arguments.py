@@ -36,6 +36,7 @@ def parser() -> argparse.ArgumentParser:
     _add_scenario(groups)
     _add_queue(groups)
     _add_conf(groups)
+    _add_lint(groups)
     _add_job(groups)
     _add_runs(groups)
     _add_check(groups)
@@ -107,6 +108,11 @@ def _add_conf(groups: Groups) -> None:
     change = _command(conf, "set", commands.conf_set)
     change.add_argument("scenario")
     change.add_argument("file", type=Path)
+
+
+def _add_lint(groups: Groups) -> None:
+    command = _command(groups, "lint", commands.lint)
+    command.add_argument("files", nargs="+", type=Path, help="queues, jobs, nodes, the scheduler's ConfigMap")
 
 
 def _add_job(groups: Groups) -> None:

@@ -3,7 +3,6 @@
 import argparse
 import webbrowser
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import manifests
 from queuecast.client import Client
 from queuecast.desk import Desk, Json
 from queuecast.jobs import job_manifest
+from queuecast.lint import conf_findings, plan_findings
 from queuecast.plans import Refused, contents
 from queuecast.shown import Table, Told, amounts, percent, problems
 from queuecast.terminal import progress_line
@@ -80,7 +80,15 @@ def queue_set(desk: Desk, asked: argparse.Namespace) -> Told:
 
 def conf_lint(desk: Desk, asked: argparse.Namespace) -> Told:
     """Say what is wrong with a scheduler configuration."""
-    found = [asdict(one) for one in manifests.conf_problems(_text(asked.file))]
+    return _checked(conf_findings(_text(asked.file)))
+
+
+def lint(desk: Desk, asked: argparse.Namespace) -> Told:
+    """Say what Volcano would refuse of a plan in files, or accept to its harm."""
+    return _checked(plan_findings(contents(asked.files)))
+
+
+def _checked(found: list[Json]) -> Told:
     wrong = any(one["severity"] == "error" for one in found)
     return Told(found, [problems(found) if found else "Nothing to say against it."], code=NO if wrong else 0)
 

@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import manifests
-import scheduler_core
 from planner.engine.queues import row_problems
 from planner.rows import Problem
+from scheduler_core.lint import REFUSED, review
 
 MAX_TEXT_BYTES = manifests.MAX_TEXT_BYTES
 """How much text, inflated, one import may hold."""
@@ -54,12 +54,14 @@ def read_cluster(files: Sequence[tuple[str, bytes]], *, now: str) -> Imported:
 def _plan_problems(reading: manifests.Reading) -> Iterator[Problem]:
     """Yield what the core has to say about the scenario, and what does not fit a row, with lines.
 
-    A configuration that Volcano rejects comes in all the same: it is there to be mended.
+    What Volcano would refuse comes in all the same: it is there, and to be mended.
     """
-    found_by_core = scheduler_core.problems(reading.document)
-    refused = {found.path for found in found_by_core if found.severity == "error"}
-    for found in found_by_core:
-        severity = "warning" if found.path.startswith("scheduler_conf") else found.severity
+    refused = set()
+    for found in review(reading.document):
+        may_come_in = found.path.startswith("scheduler_conf") or found.rule in REFUSED
+        if found.severity == "error" and not may_come_in:
+            refused.add(found.path)
+        severity = "warning" if found.severity == "error" and may_come_in else found.severity
         yield _placed(Problem(**asdict(found) | {"severity": severity}), reading)
     for index, queue in enumerate(reading.document.get("queues", ())):
         for problem in row_problems(queue, f"queues[{index}]"):

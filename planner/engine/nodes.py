@@ -44,6 +44,11 @@ class PoolRow:
     amounts: Amounts
     first: str
 
+    @property
+    def name(self) -> str:
+        """Return the instance type, or what a node offers where it names none."""
+        return self.pool.partition(": ")[0]
+
 
 def node_rows(objects: Objects) -> list[NodeRow]:
     """Return the nodes of a scenario, in the order of the frozen input."""

@@ -15,6 +15,7 @@ TALLEST = 2200
 THEMES = ("light", "dark")
 PAGES = (
     "login", "home", "import", "import-problems", "scenario", "scenario-edit",
+    "scenario-nodes", "scenario-workloads", "scenario-workload", "scenario-changes", "scenario-revision",
     "run", "run-queue", "run-job", "run-waiting", "run-victim", "run-flow", "run-step", "run-pod", "run-node",
     "compare", "share", "shared", "account", "members", "history", "invitation",
 )  # fmt: skip
@@ -90,6 +91,11 @@ class Tour:
             "import-problems": f"{home}import/",
             "scenario": scenario,
             "scenario-edit": f"{scenario}queues/agents/?edit",
+            "scenario-nodes": f"{scenario}nodes/",
+            "scenario-workloads": f"{scenario}workloads/?waits=yes",
+            "scenario-workload": f"{scenario}workloads/podgroups/agents/train-planner/",
+            "scenario-changes": f"{scenario}changes/",
+            "scenario-revision": f"{scenario}revisions/2/",
             "run": page.url,
             "run-queue": self._leads(victim.locator("td a").nth(4)),
             "run-job": self._leads(victim.locator("td a").nth(0)),

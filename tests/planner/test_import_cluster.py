@@ -82,8 +82,8 @@ def test_a_configuration_that_volcano_rejects_comes_in_to_be_mended() -> None:
     cluster = objects_of(factories.cluster()).encode()
     read = read_cluster([("cluster.json", cluster), ("scheduler.yaml", conf.encode())], now=NOW)
     (problem,) = read.problems
-    assert (problem.rule, problem.severity) == ("conf.rejected", "warning")
-    assert (problem.document, problem.line) == ("scheduler.yaml", 6)
+    assert (problem.rule, problem.severity) == ("conf.unknown_action", "warning")
+    assert (problem.document, problem.line) == ("scheduler.yaml", 8)
 
 
 def test_the_core_says_what_dangles_with_the_line() -> None:
@@ -92,7 +92,7 @@ def test_the_core_says_what_dangles_with_the_line() -> None:
     document["podgroups"][1]["spec"]["queue"] = "lost"
     text = objects_of(document)
     read = read_cluster([("cluster.json", text.encode())], now=NOW)
-    found = {problem.path: problem.line for problem in read.problems}
+    found = {problem.path: problem.line for problem in read.problems if problem.severity == "warning"}
     assert found.keys() == {"queues[0].spec.parent", "podgroups[1].spec.queue"}
     for path, word in zip(found, ("gone", "lost"), strict=True):
         line = found[path]

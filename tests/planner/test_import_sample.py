@@ -120,8 +120,8 @@ def loaded(db: None) -> Scenario:
     return sample_load(workspace=factories.workspace())
 
 
-def test_the_sample_comes_in_without_a_problem(loaded: Scenario) -> None:
-    assert loaded.snapshot.problems == []
+def test_the_sample_comes_in_with_nothing_to_mend(loaded: Scenario) -> None:
+    assert not [found for found in loaded.snapshot.problems if found["severity"] == "error"]
     assert loaded.snapshot.counts["nodes"] == 100
     assert loaded.conf_text == SAMPLE_CONF
 

@@ -182,3 +182,16 @@ def test_it_can_be_installed_from_the_repository(tmp_path: Path) -> None:
         check=True,
     )
     assert b"exit codes" in helped.stdout
+
+
+def test_a_plan_in_files_is_linted_by_the_same_rules_with_lines(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = tmp_path / "queue.yaml"
+    plan.write_text(
+        "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata:\n  name: a\n"
+        "spec:\n  deserved: {cpu: 8}\n  capability:\n    cpu: 4\n"
+    )
+    say("lint", str(plan), "--output", "json", code=1)
+    first = json.loads(capsys.readouterr().out)[0]
+    assert (first["rule"], first["queue"], first["line"]) == ("queue.deserved_above_capability", "a", 6)

@@ -1,0 +1,33 @@
+"""What would Volcano refuse of files, or accept to their harm? The rules of pages and API, with lines."""
+
+from dataclasses import asdict
+
+import manifests
+from queuecast.desk import Files, Json
+from queuecast.plans import read_bytes
+from scheduler_core.lint import conf_problems, review
+
+
+def conf_findings(text: str) -> list[Json]:
+    """Return all that there is to say about a configuration's text; errors first."""
+    of_form = manifests.conf_problems(text)
+    found = [asdict(one) for one in of_form]
+    if any(one.severity == "error" for one in of_form):
+        return found
+    structure = manifests.parse_conf(text) if text.strip() else None
+    for one in conf_problems(structure):
+        line = manifests.conf_line(text, one.path.removeprefix("scheduler_conf")) if text.strip() else None
+        found.append({**asdict(one), "document": manifests.CONF_KEY, "line": line})
+    return found
+
+
+def plan_findings(files: Files) -> list[Json]:
+    """Return all that there is to say about the plan that files hold; errors first."""
+    reading = read_bytes(files)
+    found = review(manifests.resolve(reading.document))
+    return [_placed(asdict(one), reading) for one in found]
+
+
+def _placed(one: Json, reading: manifests.Reading) -> Json:
+    label, line = reading.line_of(one["path"]) or (None, None)
+    return {**one, "document": label, "line": line}
