@@ -152,21 +152,23 @@ def was(now: Amounts, before: Amounts | None, resource: str) -> str:
     value = (before or {}).get(resource)
     if value is None or value == now.get(resource):
         return ""
-    return format_html('<small class="was">was {}</small>', plain(value, resource))
+    return format_html('<small class="was">was {}</small>', _said(value, resource))
 
 
 @register.simple_tag
 def part(held: Amounts, whole: Amounts, resource: str) -> str:
-    """Say one amount as a part of another, ``6 of 8 cores``; the tooltip holds the exact value."""
+    """Say one amount as a part of another, ``6 of 8 cores``; the tooltips hold the exact values."""
     value, limit = held.get(resource) or 0.0, whole.get(resource)
     if limit is None:
         return amount({resource: value}, resource)
     scale = scale_of(resource, max(value, limit))
     return format_html(
-        '<data value="{}" title="{}">{} of {}</data>',
+        '<data value="{}" title="{}">{}</data> of <data value="{}" title="{}">{}</data>',
         value,
         f"{resource}: {exact(value, resource)}",
         written(scale.number(value)),
+        limit,
+        f"{resource}: {exact(limit, resource)}",
         scale.say(limit),
     )
 
@@ -184,9 +186,11 @@ def share(part: float | None) -> str:
 
 
 @register.simple_tag
-def number(count: int, word: str) -> str:
-    """Say a number with its noun, see `counted`; beside the words stands its raw value."""
-    return format_html('<data value="{}">{}</data>', count, counted(count, word))
+def number(count: int | None, word: str = "") -> str:
+    """Say a number, with its noun if one is given (see `counted`); beside the words stands its raw value."""
+    if count is None:
+        return _soft("–")
+    return format_html('<data value="{}">{}</data>', count, counted(count, word) if word else f"{count:,}")
 
 
 @register.filter
@@ -267,10 +271,13 @@ def work(seconds: float) -> str:
     return format_html('<data value="{}" title="{} pod-seconds">{}</data>', seconds, f"{seconds:.12g}", said)
 
 
-@register.filter
+@register.simple_tag
 def took(run: Any) -> str:
-    """Return how long a run worked on its input; nothing while it works."""
-    return lasted(run.finished - run.started) if run.started and run.finished else "–"
+    """Say how long a run worked on its input, nothing while it works; the raw value is in seconds."""
+    if not (run.started and run.finished):
+        return "–"
+    time = run.finished - run.started
+    return format_html('<data value="{}">{}</data>', time.total_seconds(), lasted(time))
 
 
 @register.filter

@@ -11,6 +11,11 @@ def text_of(answer: HttpResponse) -> str:
     return re.sub(r'(name="csrfmiddlewaretoken" value)="\w+"', r"\1", answer.content.decode())
 
 
+def words_of(html: str) -> str:
+    """Return the page without the raw values that stand beside its numbers."""
+    return re.sub(r"</?data\b[^>]*>", "", html)
+
+
 def part(browser: Client, address: str, target: str) -> str:
     """Return what htmx gets to replace the element `target`."""
     return text_of(browser.get(address, headers=asking_for(target)))

@@ -12,7 +12,7 @@ from planner.models import Role, Run
 from planner.services.queues import queue_update
 from planner.services.scenarios import conf_update
 from tests import factories
-from tests.planner.pages import part, text_of
+from tests.planner.pages import part, text_of, words_of
 from tests.planner.recorded import finish
 
 pytestmark = pytest.mark.django_db
@@ -171,7 +171,7 @@ def test_the_page_shows_both_runs_to_a_viewer(client: Client, pair: list[Run]) -
         "2 new, 1 gone, 1 the same",
         "180 pod-seconds",
     ):
-        assert said in page
+        assert said in words_of(page)
     figure = json.loads(re.search(r'id="share-figure"[^>]*>(.*?)</script>', page)[1])  # type: ignore[index]
     bars = [trace for trace in figure["data"] if trace["name"] == "Share at the end"]
     assert [(trace["xaxis"], trace["y"], trace["x"]) for trace in bars] == [

@@ -167,7 +167,7 @@ def test_a_queue_is_a_filter_of_steps(browser: Client, run: Run) -> None:
     queue = run.victims.all()[0].queue
     jobs = run.job_outcomes.filter(queue=queue).values_list("job", flat=True)
     page = show(browser, "run-step", run, 0, query=f"?words={queue}")
-    listed = re.findall(r'/steps/(\d+)/">\d+</a>', page)
+    listed = re.findall(r'/steps/\d+/"><data value="(\d+)">', page)
     assert listed
     for seq in listed:
         step = run.decisions.get(seq=seq)

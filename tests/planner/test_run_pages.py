@@ -10,7 +10,7 @@ from django.urls import reverse
 from planner.models import Run
 from planner.services.runs import run_claim, run_fail, run_heartbeat
 from tests import factories
-from tests.planner.pages import asking_for, part, text_of
+from tests.planner.pages import asking_for, part, text_of, words_of
 from tests.planner.recorded import finish, finished_run
 
 pytestmark = pytest.mark.django_db
@@ -160,7 +160,7 @@ def test_what_a_queue_deserved_in_the_run_before_stands_beside_what_it_deserves_
     assert run.result is not None
     again = finish(factories.run(run.scenario), run.result.document())
     shown = part(browser, f"{page_of(again)}?resource=cpu", "amounts")
-    assert shown.count("was 16 cores") == shown.count(">was ") == 1
+    assert words_of(shown).count("was 16 cores") == shown.count(">was ") == 1
     assert page_of(run) in shown
 
 
@@ -201,7 +201,7 @@ def test_decisions_are_filtered_and_cut_into_pages(browser: Client, run: Run) ->
 def test_long_lists_are_cut_into_pages(browser: Client) -> None:
     run = finished_run("scale")
     first = part(browser, page_of(run), "decisions")
-    assert f"1 to 25 of {run.decisions.count()} decisions" in first
+    assert f"1 to 25 of {run.decisions.count()} decisions" in words_of(first)
     second = part(browser, f"{page_of(run)}?decisions=2&op=bind", "decisions")
     assert "?decisions=3&amp;op=bind" in second
 
