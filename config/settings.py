@@ -111,6 +111,19 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 
+# Single sign-on by OpenID Connect: off until an issuer is named
+
+OIDC_ISSUER = env.str("QUEUECAST_OIDC_ISSUER", default="")
+"""The issuer as its own discovery document spells it; `/.well-known/openid-configuration` is found below."""
+OIDC_CLIENT_ID = env.str("QUEUECAST_OIDC_CLIENT_ID", default="")
+OIDC_CLIENT_SECRET = env.str("QUEUECAST_OIDC_CLIENT_SECRET", default="")
+OIDC_NAME = env.str("QUEUECAST_OIDC_NAME", default="single sign-on")
+"""What the button on the log-in page says: "Log in with …"."""
+if OIDC_ISSUER and not (OIDC_CLIENT_ID and OIDC_CLIENT_SECRET):
+    raise ImproperlyConfigured("QUEUECAST_OIDC_ISSUER asks for QUEUECAST_OIDC_CLIENT_ID and …_CLIENT_SECRET.")
+if OIDC_ISSUER and not OIDC_ISSUER.startswith(("https://", "http://localhost:")):
+    raise ImproperlyConfigured("QUEUECAST_OIDC_ISSUER begins with https:// (or http://localhost: to try it).")
+
 # What is kept
 
 DATABASES = {"default": env.db_url("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'queuecast.sqlite3'}")}

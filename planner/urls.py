@@ -20,6 +20,7 @@ from planner.views import (
     runs,
     scenarios,
     sharing,
+    sign_on,
     status,
     workloads,
 )
@@ -107,6 +108,8 @@ pages = [
 urlpatterns = [
     path("", include((pages, "planner"))),
     path("login/", login.Login.as_view(), name="login"),
+    path("login/sign-on/", sign_on.begin, name="sign-on"),
+    path("login/sign-on/back/", sign_on.back, name="sign-on-back"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("api/v1/", include("planner.api.urls")),
 ]

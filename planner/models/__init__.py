@@ -1,6 +1,6 @@
 """What is kept?"""
 
-from planner.models.access import Event, Invitation, PublicLink, TokenDetails
+from planner.models.access import Event, Identity, Invitation, PublicLink, TokenDetails
 from planner.models.idempotency import IdempotencyKey
 from planner.models.outcome import Decision, JobOutcome, QueueOutcome, Victim
 from planner.models.queue import Queue
@@ -18,6 +18,7 @@ __all__ = [
     "Decision",
     "Event",
     "IdempotencyKey",
+    "Identity",
     "Invitation",
     "JobOutcome",
     "Membership",

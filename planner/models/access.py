@@ -46,6 +46,21 @@ class Invitation(Identified):
         return f"{self.role} of {self.workspace}"
 
 
+class Identity(Identified):
+    """Who an account is at a provider of single sign-on; its e-mail there may change."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="identities")
+    issuer = models.CharField(max_length=500)
+    subject = models.CharField(max_length=255)
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["issuer", "subject"], name="identity_once_an_issuer")]
+
+    def __str__(self) -> str:
+        return f"{self.user} at {self.issuer}"
+
+
 class Event(Identified):
     """Who did what about members, tokens, invitations and public links; its texts outlive them all."""
 

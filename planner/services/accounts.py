@@ -27,6 +27,12 @@ def admin_create() -> str | None:
     return password
 
 
+def email_set(*, account: User, email: str) -> None:
+    """Set the address by which single sign-on finds an account."""
+    account.email = email
+    account.save(update_fields=["email"])
+
+
 def token_create(*, username: str) -> str:
     """Return a new API token of an account; it is kept as a hash only. Raises User.DoesNotExist."""
     user = User.objects.get_by_natural_key(username)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
@@ -37,6 +38,11 @@ class Login(LoginView):
 
     redirect_authenticated_user = True
     authentication_form = SlowForm
+
+    def get_context_data(self, **more: Any) -> dict[str, Any]:
+        """Return what the page shows, the name of single sign-on among it where there is one."""
+        offered = settings.OIDC_NAME if settings.OIDC_ISSUER else ""
+        return super().get_context_data(sign_on=offered, **more)
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         """Show the form again, and whether one has to wait."""

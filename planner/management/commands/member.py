@@ -5,6 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from planner.models import Role, Workspace
+from planner.services.accounts import email_set
 from planner.services.errors import Invalid
 from planner.services.members import member_set
 
@@ -21,12 +22,15 @@ class Command(BaseCommand):
         parser.add_argument(
             "--workspace", default=Workspace.DEFAULT, help="made when there is none of this name"
         )
+        parser.add_argument("--email", help="the address by which single sign-on finds the account")
 
-    def handle(self, *, username: str, role: str, workspace: str, **options: Any) -> None:
-        """Set the role and say so."""
+    def handle(self, *, username: str, role: str, workspace: str, email: str | None, **options: Any) -> None:
+        """Set the role, the address where one is told, and say so."""
         into, _ = Workspace.objects.get_or_create(name=workspace)
         try:
             member = member_set(workspace=into, username=username, role=Role(role))
         except Invalid as invalid:
             raise CommandError(str(invalid)) from None
+        if email is not None:
+            email_set(account=member.user, email=email)
         self.stdout.write(f"{member}")
