@@ -29,7 +29,7 @@ from planner.tasks import kick, submit_run  # noqa: E402
 from scheduler_core import Options, encode, simulate_document  # noqa: E402
 from tests import factories  # noqa: E402
 
-PATIENCE = float(os.environ.get("DRIVER_PATIENCE", "90"))
+PATIENCE = float(os.environ["DRIVER_PATIENCE"])
 FRESH = re.compile(r'csrf[^>]*value="[^"]+"|"X-CSRFToken": "[^"]+"|[^<>]* ago|just now')
 
 

@@ -23,7 +23,7 @@ from urllib.error import URLError
 from urllib.request import Request, urlopen
 
 from tests.needs import unavailable
-from tests.processes.installation import Worker
+from tests.processes.installation import PATIENCE, Worker
 from tests.processes.topology import Topology, Web, topology
 
 PATIENT = {"QUEUECAST_MAX_LOSSES": "50", "QUEUECAST_BACK_OFF_SECONDS": "0.1"}
@@ -54,7 +54,7 @@ class Row:
         )
 
 
-SECONDS = 10.0
+SECONDS = 8.0
 """How long a run computes that is to be struck in the middle."""
 
 
@@ -90,38 +90,37 @@ class Attempt:
 
 
 @contextmanager
-def attempt(**variables: str) -> Iterator[Attempt]:
-    """Start a topology in a folder of its own."""
-    with (
-        tempfile.TemporaryDirectory(prefix="queuecast-faults-") as folder,
-        topology(Path(folder), **variables) as running,
-    ):
+def attempt(running: Topology) -> Iterator[Attempt]:
+    """Try something on a topology; no worker outlives the attempt."""
+    try:
         yield Attempt(running)
+    finally:
+        running.installation.close()
 
 
-def killed_idle(long: bool) -> Row:
+def killed_idle(running: Topology, long: bool) -> Row:
     """A worker dies that had nothing to do; its message box dies with it."""
-    with attempt() as on:
+    with attempt(running) as on:
         on.installation.start_worker().kill()
         runs = on.submit(4)
         on.installation.start_worker()
         return on.row("worker killed -9 while idle", runs)
 
 
-def killed_computing(long: bool) -> Row:
-    """A worker dies in the middle of two simulations."""
-    with attempt() as on:
+def killed_computing(running: Topology, long: bool) -> Row:
+    """A worker dies in the middle of simulations."""
+    with attempt(running) as on:
         worker = on.installation.start_worker()
-        runs = on.submit_long(2)
+        runs = on.submit_long(2 if long else 1)
         on.computing(runs[0])
         worker.kill()
         on.installation.start_worker()
         return on.row("worker killed -9 in mid-run", runs + on.submit(4))
 
 
-def killed_storing(long: bool) -> Row:
+def killed_storing(running: Topology, long: bool) -> Row:
     """A worker dies while it writes a large outcome."""
-    with attempt() as on:
+    with attempt(running) as on:
         worker = on.installation.start_worker(QUEUECAST_CONCURRENCY="1")
         runs = on.submit_long(1)
         on.installation.drive("killed_while_storing", runs[0], str(worker.process.pid))
@@ -130,9 +129,9 @@ def killed_storing(long: bool) -> Row:
         return on.row("worker killed -9 while storing", runs)
 
 
-def redis_restarted(long: bool) -> Row:
+def redis_restarted(running: Topology, long: bool) -> Row:
     """Redis dies with every message, is away, and comes back empty; runs are submitted all the while."""
-    with attempt() as on:
+    with attempt(running) as on:
         on.installation.start_worker()
         runs = on.submit(4)
         on.running.redis.kill()
@@ -142,10 +141,10 @@ def redis_restarted(long: bool) -> Row:
         return on.row("Redis killed and restarted empty", runs + on.submit(2))
 
 
-def database_stopped(long: bool) -> Row:
+def database_stopped(running: Topology, long: bool) -> Row:
     """PostgreSQL stops at once in the middle of simulations and is away for a while."""
     away = 30 if long else 5
-    with attempt() as on:
+    with attempt(running) as on:
         on.installation.start_worker()
         runs = [*on.submit(3), *on.submit_long(1)]
         on.computing(runs[-1])
@@ -155,10 +154,10 @@ def database_stopped(long: bool) -> Row:
         return on.row(f"PostgreSQL stopped for {away} s and restarted", runs + on.submit(2))
 
 
-def web_killed(long: bool) -> Row:
+def web_killed(running: Topology, long: bool) -> Row:
     """The web server dies under calls that submit runs; the callers try again with the same keys."""
     count = 24
-    with attempt() as on:
+    with attempt(running) as on:
         on.installation.start_worker()
         web = on.running.start_web()
         scenario, token = on.installation.drive("script")
@@ -194,9 +193,9 @@ def _submitted(web: Web, scenario: str, token: str, key: int) -> str:
     raise TimeoutError(f"call {key} was never answered")
 
 
-def disk_full(long: bool) -> Row:
+def disk_full(running: Topology, long: bool) -> Row:
     """Where workers put inputs and results no space is left: runs fail and say so, the worker lives on."""
-    with attempt() as on, _small_disk() as disk:
+    with attempt(running) as on, _small_disk() as disk:
         on.installation.start_worker(TMPDIR=str(disk))
         first = on.submit(1)
         on.installation.drive("over", *first)
@@ -233,13 +232,13 @@ def _fill(ballast: Path) -> None:
             pass
 
 
-def clock_jumped(long: bool) -> Row:
+def clock_jumped(running: Topology, long: bool) -> Row:
     """One worker's clock is an hour ahead; it must not take the other's runs for abandoned."""
     program = shutil.which("faketime")
     if program is None:
         unavailable("faketime is not installed (scripts/install-test-services installs it)")
     library = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))[0]
-    with attempt() as on:
+    with attempt(running) as on:
         on.installation.start_worker()
         runs = on.submit_long(1)
         on.computing(runs[0])
@@ -249,9 +248,9 @@ def clock_jumped(long: bool) -> Row:
         return on.row("a worker's clock jumps an hour ahead", runs + on.submit(6))
 
 
-def delivered_twice(long: bool) -> Row:
+def delivered_twice(running: Topology, long: bool) -> Row:
     """Every message comes three times."""
-    with attempt() as on:
+    with attempt(running) as on:
         runs = on.submit(6)
         for _ in range(2):
             on.installation.drive("kicked_again", *runs)
@@ -260,12 +259,11 @@ def delivered_twice(long: bool) -> Row:
         return on.row("every message delivered three times", runs)
 
 
-def random_kills(long: bool) -> Row:
+def random_kills(running: Topology, long: bool) -> Row:
     """Every two seconds a random one of three workers dies."""
-    count, pause = 1000 if long else 30, 2.0
-    with attempt(**PATIENT, DRIVER_PATIENCE="1500") as on:
-        on.installation.patience = 1600.0
-        workers = [on.installation.start_worker() for _ in range(3)]
+    count, pause = 1000 if long else 10, 2.0
+    with attempt(running) as on:
+        workers = [on.installation.start_worker(**PATIENT) for _ in range(3)]
         runs = on.submit(count)
         kills = _Kills(on, workers, pause)
         kills.start()
@@ -290,7 +288,7 @@ class _Kills(threading.Thread):
         while not self._over.wait(self._pause):
             place = self._dice.randrange(len(self._workers))
             self._workers[place].kill()
-            self._workers[place] = self._on.installation.start_worker()
+            self._workers[place] = self._on.installation.start_worker(**PATIENT)
             self.count += 1
 
     def stop(self) -> None:
@@ -298,7 +296,7 @@ class _Kills(threading.Thread):
         self.join()
 
 
-FAULTS: tuple[Callable[[bool], Row], ...] = (
+FAULTS: tuple[Callable[[Topology, bool], Row], ...] = (
     killed_idle, killed_computing, killed_storing, redis_restarted, database_stopped, web_killed, disk_full,
     clock_jumped, delivered_twice, random_kills,
 )  # fmt: skip
@@ -308,10 +306,12 @@ def main(long: bool) -> int:
     """Print the table; the exit status says whether every fault was harmless."""
     rows = []
     sys.stdout.write(f"{HEAD}\n")
-    for fault in FAULTS:
-        rows.append(fault(long))
-        sys.stdout.write(f"{rows[-1]}\n")
-        sys.stdout.flush()
+    with tempfile.TemporaryDirectory(prefix="queuecast-faults-") as folder, topology(Path(folder)) as running:
+        running.installation.patience = 3600.0 if long else PATIENCE
+        for fault in FAULTS:
+            rows.append(fault(running, long))
+            sys.stdout.write(f"{rows[-1]}\n")
+            sys.stdout.flush()
     return 0 if all(row.is_harmless for row in rows) else 1
 
 

@@ -10,6 +10,9 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 
+PATIENCE = 120.0
+"""For how many seconds a step may wait, unless an installation is told otherwise."""
+
 SHORT = {
     "QUEUECAST_LEASE_SECONDS": "3",
     "QUEUECAST_HEARTBEAT_SECONDS": "0.2",
@@ -64,7 +67,7 @@ class Installation:
 
     def __init__(self, folder: Path, variables: dict[str, str]) -> None:
         self.folder = folder
-        self.patience = 120.0
+        self.patience = PATIENCE
         folder.mkdir(exist_ok=True)
         inherited = {
             name: value for name, value in os.environ.items()
@@ -96,6 +99,7 @@ class Installation:
         return self._workers[-1]
 
     def close(self) -> None:
+        """Kill the workers that are left."""
         for worker in self._workers:
             if worker.process.poll() is None:
                 worker.kill()
@@ -111,6 +115,7 @@ class Installation:
     def _call(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, *arguments],
-            cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=self.patience,
-            check=False,
+            cwd=ROOT,
+            env={**self.environment, "DRIVER_PATIENCE": str(self.patience - 30)},
+            capture_output=True, text=True, timeout=self.patience, check=False,
         )  # fmt: skip

@@ -1,14 +1,22 @@
 """No fault loses, doubles or spoils a run: the short form of `tests.processes.faults`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.processes.faults import FAULTS, Row
+from tests.processes.topology import Topology, topology
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Topology]:
+    with topology(tmp_path_factory.mktemp("faults")) as running:
+        yield running
 
 
 @pytest.mark.service
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
-def test_nothing_is_lost_doubled_or_wrong(fault: Callable[[bool], Row]) -> None:
-    row = fault(False)
+def test_nothing_is_lost_doubled_or_wrong(running: Topology, fault: Callable[[Topology, bool], Row]) -> None:
+    row = fault(running, False)
     assert row.is_harmless, str(row)

@@ -11,7 +11,7 @@ import pytest
 from tests.processes.installation import ROOT, Installation
 from tests.processes.test_supervisor import wait_until_dead
 
-ENDLESS = "100000"
+ENDLESS = "10000"
 SHORT = "1"
 
 
