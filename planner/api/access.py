@@ -27,6 +27,9 @@ class WorkspaceView(APIView):
     sparse = True
     """Is the answer JSON of which a caller may ask for some fields only?"""
 
+    told_once: str = ""
+    """The field of a creating call's answer that is a secret: a repeated call is answered without it."""
+
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         """Return the answer without the fields that nobody asked for."""
         if request.method == "GET" and isinstance(response, Response) and response.status_code == 200:

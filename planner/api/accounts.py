@@ -25,7 +25,9 @@ class TokenSerializer(serializers.ModelSerializer[TokenDetails]):
 class TokenMade(TokenSerializer):
     """A new token with its text, which is told this once."""
 
-    text = serializers.CharField(read_only=True)
+    text = serializers.CharField(
+        read_only=True, allow_null=True, help_text="null when the call is repeated under its key."
+    )
 
     class Meta(TokenSerializer.Meta):
         fields = [*TokenSerializer.Meta.fields, "text"]
@@ -53,7 +55,9 @@ class InvitationSerializer(serializers.ModelSerializer[Invitation]):
 class InvitationMade(InvitationSerializer):
     """A new invitation with its link, which is told this once."""
 
-    address = serializers.CharField(read_only=True)
+    address = serializers.CharField(
+        read_only=True, allow_null=True, help_text="null when the call is repeated under its key."
+    )
 
     class Meta(InvitationSerializer.Meta):
         fields = [*InvitationSerializer.Meta.fields, "address"]

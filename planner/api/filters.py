@@ -1,11 +1,12 @@
 """By what can a list be filtered and ordered? Declared once, for the query string and for the schema."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 import django_filters
 from django.db.models import QuerySet
 from django_filters.rest_framework import DjangoFilterBackend
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -28,6 +29,9 @@ from planner.models import (
 )
 
 _OF_EVERY_LIST = {"page", "page_size", "fields"}
+ORDERING = "ordering"
+
+Row = TypeVar("Row")
 
 
 class KnownFilters(DjangoFilterBackend):
@@ -53,6 +57,33 @@ def _order(*fields: str | tuple[str, str]) -> django_filters.OrderingFilter:
     return django_filters.OrderingFilter(
         fields=[field if isinstance(field, tuple) else (field, field) for field in fields]
     )
+
+
+def is_asked(request: Request, name: str) -> bool | None:
+    """Return what a parameter asks for, true or false; None when it is not there."""
+    said = request.query_params.get(name)
+    if said is None:
+        return None
+    if said.lower() not in ("true", "false"):
+        raise ValidationError({name: [ErrorDetail("Write true or false.", "invalid")]})
+    return said.lower() == "true"
+
+
+def in_order_asked(rows: list[Row], request: Request, keys: Mapping[str, Callable[[Row], Any]]) -> list[Row]:
+    """Return rows that are no queryset in the order of ``ordering=-pending,name``; as they are without it."""
+    asked = [name for name in request.query_params.get(ORDERING, "").split(",") if name]
+    if unknown := [name for name in asked if name.removeprefix("-") not in keys]:
+        message = f"Unknown here: {', '.join(unknown)}. Known: {', '.join(keys)}, each also with a -."
+        raise ValidationError({ORDERING: [ErrorDetail(message, "invalid_choice")]})
+    for name in reversed(asked):
+        rows = sorted(rows, key=keys[name.removeprefix("-")], reverse=name.startswith("-"))
+    return rows
+
+
+def ordering_parameter(names: Iterable[str]) -> OpenApiParameter:
+    """Return how the schema describes the order of a list that is no queryset."""
+    both = [way + name for name in names for way in ("", "-")]
+    return OpenApiParameter(ORDERING, str, enum=both, many=True, explode=False, style="form")
 
 
 class WorkspaceFilter(django_filters.FilterSet):

@@ -46,7 +46,7 @@ def once(
             if kept.status:
                 return _replayed(kept)
             response = call(view, request, *args, **kwargs)
-            kept.status, kept.body = response.status_code, response.data
+            kept.status, kept.body = response.status_code, _without_secret(view, response.data)
             kept.etag = response.headers.get("ETag", "")
             kept.save()
         return response
@@ -63,6 +63,11 @@ def _kept(request: Request, key: str, fingerprint: str) -> IdempotencyKey:
         caller=caller, key=key, defaults={"fingerprint": fingerprint}
     )
     return row
+
+
+def _without_secret(view: WorkspaceView, body: Any) -> Any:
+    """Return what may be kept of an answer; a secret is told once and kept nowhere."""
+    return {**body, view.told_once: None} if view.told_once else body
 
 
 def _replayed(kept: IdempotencyKey) -> Response:

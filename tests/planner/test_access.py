@@ -101,12 +101,10 @@ def callers() -> dict[str, APIClient]:
     return clients
 
 
-def answers(run: Run, clients: dict[str, APIClient]) -> Iterator[tuple[str, list[int]]]:
-    """Yield every call of the schema with what each caller is answered."""
-    sent = bodies(run)
-    scenario = edited(run.scenario)
+def things(run: Run, scenario: Scenario) -> dict[str, Any]:
+    """What the addresses name: a thing of each kind; `scenario` is an edited one, see `edited`."""
     admin = User.objects.get(username="admin")
-    things = {
+    return {
         "snapshot_id": scenario.snapshot_id, "scenario_id": scenario.pk, "run_id": run.pk,
         "workspace_id": run.workspace_id, "name": "waits", "username": "viewer",
         "namespace": "default", "job": "wait", "pod": "wait-0", "node": "n0", "seq": 1,
@@ -115,6 +113,13 @@ def answers(run: Run, clients: dict[str, APIClient]) -> Iterator[tuple[str, list
         "invitation_id": invitation_make(workspace=run.workspace, role=Role.VIEWER, user=admin)[0].pk,
         "link_id": link_make(run=run, user=admin).pk, "token_key": "of-nobody",
     }  # fmt: skip
+
+
+def answers(run: Run, clients: dict[str, APIClient]) -> Iterator[tuple[str, list[int]]]:
+    """Yield every call of the schema with what each caller is answered."""
+    sent = bodies(run)
+    scenario = edited(run.scenario)
+    named = things(run, scenario)
     for route in urlpatterns:
         if route.name in OPEN_TO_ALL:
             continue
@@ -123,7 +128,7 @@ def answers(run: Run, clients: dict[str, APIClient]) -> Iterator[tuple[str, list
             if not hasattr(route.callback.view_class, method):
                 continue
             assert method == "get" or (method, route.name) in sent, "give this call a body"
-            address = "/api/v1/" + pattern.format(**things)
+            address = "/api/v1/" + pattern.format(**named)
             query = "" if method == "get" or route.name == "run-cancel" else "?dry_run=1"
             if route.name == "comparisons":
                 query = f"?runs={run.pk},{factories.run(scenario).pk}"

@@ -36,6 +36,34 @@ def test_every_address_is_described(schema: dict[str, Any]) -> None:
     assert set(schema["paths"]) == routes
 
 
+def test_every_list_can_be_paged_ordered_and_asked_for_in_part(schema: dict[str, Any]) -> None:
+    for path, calls in schema["paths"].items():
+        taken = {parameter["name"] for parameter in calls.get("get", {}).get("parameters", ())}
+        if "results" in answered(schema, calls.get("get", {})).get("properties", {}):
+            assert {"page", "page_size", "ordering", "fields"} <= taken, path
+
+
+def test_whatever_is_read_as_json_can_be_asked_for_in_part(schema: dict[str, Any]) -> None:
+    whole = {"/api/v1/runs/{run_id}/input/", "/api/v1/runs/{run_id}/result/"}
+    for path, calls in schema["paths"].items():
+        if answered(schema, calls.get("get", {})) and path not in whole:
+            assert "fields" in {parameter["name"] for parameter in calls["get"].get("parameters", ())}, path
+
+
+def test_every_call_that_makes_something_can_be_repeated_and_tried_dry(schema: dict[str, Any]) -> None:
+    for path, calls in schema["paths"].items():
+        if {"201", "202"} & set(calls.get("post", {}).get("responses", ())):
+            taken = {parameter["name"] for parameter in calls["post"]["parameters"]}
+            assert {"Idempotency-Key", "dry_run"} <= taken, path
+
+
+def answered(schema: dict[str, Any], call: dict[str, Any]) -> dict[str, Any]:
+    """Return the shape in which a call answers 200 as JSON; nothing when it does not."""
+    shape = call.get("responses", {}).get("200", {}).get("content", {}).get("application/json", {})
+    found: dict[str, Any] = shape.get("schema", {})
+    return schema["components"]["schemas"][found["$ref"].rpartition("/")[2]] if "$ref" in found else found
+
+
 def test_every_failure_is_described_in_the_one_shape(schema: dict[str, Any]) -> None:
     for path, calls in schema["paths"].items():
         for method, call in calls.items():

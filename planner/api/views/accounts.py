@@ -20,7 +20,8 @@ from planner.api.accounts import (
     TokenSerializer,
 )
 from planner.api.filters import EventFilter, InvitationFilter, TokenFilter
-from planner.api.schema import DRY_RUN, answers, listed
+from planner.api.idempotency import once
+from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers, listed
 from planner.api.serializers import RoleOnly
 from planner.api.views.workspaces import OneWorkspace
 from planner.models import Event, Invitation, Role, TokenDetails
@@ -36,6 +37,7 @@ class TokenList(WorkspaceView, ListAPIView[TokenDetails]):
     queryset = TokenDetails.objects.none()
     serializer_class = TokenSerializer
     filterset_class = TokenFilter
+    told_once = "text"
 
     def get_queryset(self) -> QuerySet[TokenDetails]:
         """Return the caller's tokens."""
@@ -44,9 +46,10 @@ class TokenList(WorkspaceView, ListAPIView[TokenDetails]):
     @extend_schema(
         request=TokenMake,
         responses=answers({201: TokenMade}, 400, 403, 422),
-        parameters=[DRY_RUN],
+        parameters=[DRY_RUN, IDEMPOTENCY_KEY],
         filters=False,
     )
+    @once
     def post(self, request: Request) -> Response:
         """Make a token; its text is told this once. A token makes none that may do more than itself."""
         asked = TokenMake(data=request.data)
@@ -77,6 +80,7 @@ class InvitationList(OneWorkspace, ListAPIView[Invitation]):
     queryset = Invitation.objects.none()
     serializer_class = InvitationSerializer
     filterset_class = InvitationFilter
+    told_once = "address"
 
     def get_queryset(self) -> QuerySet[Invitation]:
         """Return the open invitations."""
@@ -85,9 +89,10 @@ class InvitationList(OneWorkspace, ListAPIView[Invitation]):
     @extend_schema(
         request=RoleOnly,
         responses=answers({201: InvitationMade}, 400, 403, 404, 422),
-        parameters=[DRY_RUN],
+        parameters=[DRY_RUN, IDEMPOTENCY_KEY],
         filters=False,
     )
+    @once
     def post(self, request: Request, workspace_id: UUID) -> Response:
         """Invite whoever opens the link first; its address is told this once. Only admins may."""
         workspace = self.workspace()

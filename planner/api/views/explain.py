@@ -11,7 +11,8 @@ from rest_framework.response import Response
 
 from planner.api import explained
 from planner.api.access import WorkspaceView, is_dry, saved_unless_dry
-from planner.api.schema import DRY_RUN, answers
+from planner.api.idempotency import once
+from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers
 from planner.selectors.explain import derivation, flow, job_story, victim_story
 from planner.selectors.moments import Moments
 from planner.selectors.runs import decisions, job_outcomes, queue_outcomes
@@ -79,9 +80,10 @@ class ExplainUnblock(WorkspaceView):
 
     @extend_schema(
         request=None,
-        responses=answers({202: explained.SearchSerializer}, 403, 404),
-        parameters=[DRY_RUN],
+        responses=answers({202: explained.SearchSerializer}, 403, 404, 422),
+        parameters=[DRY_RUN, IDEMPOTENCY_KEY],
     )
+    @once
     def post(self, request: Request, run_id: UUID, namespace: str, job: str) -> Response:
         """Begin to search; a search that is on its way or came to an answer is not made again."""
         run = self.run()

@@ -1,5 +1,7 @@
 """How do scripts change the nodes of a scenario?"""
 
+from collections.abc import Callable, Mapping
+from typing import Any
 from uuid import UUID
 
 from django.http import Http404
@@ -10,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api.access import WorkspaceView, saved_unless_dry
-from planner.api.filters import refuse_unknown
+from planner.api.filters import in_order_asked, is_asked, ordering_parameter, refuse_unknown
 from planner.api.idempotency import once
 from planner.api.manifests import ManifestSerializer, NamesSerializer, NodesAddSerializer, sent_object
 from planner.api.pagination import Pages
@@ -29,28 +31,41 @@ PAGE = OpenApiParameter("page", int)
 PAGE_SIZE = OpenApiParameter("page_size", int, description="100 unless asked, at most 1000.")
 
 
+def _is_cordoned(node: Mapping[str, Any]) -> bool:
+    return bool((node.get("spec") or {}).get("unschedulable"))
+
+
+ORDERS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+    "name": lambda node: node["metadata"]["name"],
+    "unschedulable": _is_cordoned,
+    "created": lambda node: str(node["metadata"].get("creationTimestamp") or ""),
+}
+"""By what nodes can be ordered."""
+
+
 class NodeList(WorkspaceView):
     """The nodes of a scenario, in the order of the import, added ones last."""
 
     @extend_schema(
         operation_id="scenarios_nodes_list",
         responses=answers({200: paged(ManifestSerializer)}, 404, 422),
-        parameters=[NAME, UNSCHEDULABLE, PAGE, PAGE_SIZE, ETAG],
+        parameters=[NAME, UNSCHEDULABLE, ordering_parameter(ORDERS), PAGE, PAGE_SIZE, ETAG],
     )
     def get(self, request: Request, scenario_id: UUID) -> Response:
         """Return a page of nodes as Kubernetes writes them."""
         scenario = self.scenario()
-        refuse_unknown(request.query_params, {"name", "unschedulable", "page", "page_size", "fields"})
+        refuse_unknown(
+            request.query_params, {"name", "unschedulable", "ordering", "page", "page_size", "fields"}
+        )
         part = request.query_params.get("name", "").lower()
-        cordoned = {"true": True, "false": False}.get(request.query_params.get("unschedulable", "").lower())
+        cordoned = is_asked(request, "unschedulable")
         nodes = [
             node
             for name, node in objects_in(scenario, state_of(scenario)).of_kind(NODES).items()
-            if part in name.lower()
-            and cordoned in (None, bool((node.get("spec") or {}).get("unschedulable")))
+            if part in name.lower() and cordoned in (None, _is_cordoned(node))
         ]
         pages = Pages()
-        page = pages.paginate_queryset(nodes, request, self)
+        page = pages.paginate_queryset(in_order_asked(nodes, request, ORDERS), request, self)
         body = pages.get_paginated_response(list(page or ())).data
         return Response(body, headers={"ETag": etag(scenario.revision)})
 

@@ -1,9 +1,11 @@
 """How do scripts share a run: with anybody by a link, with another installation by a bundle?"""
 
+import hashlib
 from uuid import UUID
 
 from django.db.models import QuerySet
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseBase
+from django.utils.cache import get_conditional_response
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_view
 from rest_framework import status
@@ -40,10 +42,11 @@ class LinkList(WorkspaceView, ListAPIView[PublicLink]):
 
     @extend_schema(
         request=None,
-        responses=answers({201: LinkSerializer}, 403, 404),
-        parameters=[DRY_RUN],
+        responses=answers({201: LinkSerializer}, 403, 404, 422),
+        parameters=[DRY_RUN, IDEMPOTENCY_KEY],
         filters=False,
     )
+    @once
     def post(self, request: Request, run_id: UUID) -> Response:
         """Let anybody who has the link read this run."""
         run = self.run()
@@ -74,15 +77,18 @@ class RunBundle(WorkspaceView):
     sparse = False
 
     @extend_schema(responses=answers(_ZIP, 404))
-    def get(self, request: Request, run_id: UUID) -> HttpResponse:
+    def get(self, request: Request, run_id: UUID) -> HttpResponseBase:
         """Return input, configuration, result and engine version, for another installation to repeat."""
         run = self.run()
         if run.result is None:
             raise NotFound(f"The run is {run.state} and has no result.", "no_result")
+        content = bundle_of(run=run)
+        tag = f'"{hashlib.sha256(content).hexdigest()}"'
+        if unchanged := get_conditional_response(request, etag=tag):
+            return unchanged
         name = f'attachment; filename="queuecast-{run.pk}.zip"'
-        return HttpResponse(
-            bundle_of(run=run), content_type="application/zip", headers={"Content-Disposition": name}
-        )
+        headers = {"Content-Disposition": name, "ETag": tag}
+        return HttpResponse(content, content_type="application/zip", headers=headers)
 
 
 class Bundles(WorkspaceView):

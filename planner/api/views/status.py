@@ -3,14 +3,14 @@
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
+from planner.api.access import WorkspaceView
 from planner.api.schema import answers
 from planner.api.serializers import StatusSerializer
 from planner.selectors.status import status
 
 
-class StatusDetail(APIView):
+class StatusDetail(WorkspaceView):
     """What waits, what is computed, and by whom."""
 
     @extend_schema(responses=answers({200: StatusSerializer}))

@@ -1,5 +1,7 @@
 """How do scripts change the jobs of a scenario?"""
 
+from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api.access import WorkspaceView, saved_unless_dry
-from planner.api.filters import refuse_unknown
+from planner.api.filters import in_order_asked, is_asked, ordering_parameter, refuse_unknown
 from planner.api.idempotency import once
 from planner.api.manifests import sent_object
 from planner.api.pagination import Pages
@@ -42,6 +44,12 @@ FILTERS = [
     OpenApiParameter("pending", bool, description="Does a pod of it wait?"),
 ]
 
+ORDERS: dict[str, Callable[[WorkloadRow], Any]] = {
+    name: attrgetter(name)
+    for name in ("name", "kind", "namespace", "queue", "origin", "replicas", "running", "pending")
+}
+"""By what workloads can be ordered."""
+
 
 class WorkloadList(WorkspaceView):
     """The workloads of a scenario: vcjobs, podgroups, single pods."""
@@ -49,16 +57,17 @@ class WorkloadList(WorkspaceView):
     @extend_schema(
         operation_id="scenarios_workloads_list",
         responses=answers({200: paged(WorkloadSerializer)}, 404, 422),
-        parameters=[*FILTERS, PAGE, PAGE_SIZE, ETAG],
+        parameters=[*FILTERS, ordering_parameter(ORDERS), PAGE, PAGE_SIZE, ETAG],
     )
     def get(self, request: Request, scenario_id: UUID) -> Response:
         """Return a page of workloads, as a run would see them."""
         scenario = self.scenario()
-        refuse_unknown(request.query_params, {*EXACT, "name", "pending", "page", "page_size", "fields"})
+        known = {*EXACT, "name", "pending", "ordering", "page", "page_size", "fields"}
+        refuse_unknown(request.query_params, known)
         rows = workload_rows(scenario, objects_in(scenario, state_of(scenario)))
         pages = Pages()
         found = [row for row in rows if _asked_for(row, request)]
-        page = pages.paginate_queryset(found, request, self)
+        page = pages.paginate_queryset(in_order_asked(found, request, ORDERS), request, self)
         body = pages.get_paginated_response(WorkloadSerializer(page or (), many=True).data).data
         return Response(body, headers={"ETag": etag(scenario.revision)})
 
@@ -143,7 +152,7 @@ def _found(scenario: Scenario, kind: str, key: str) -> WorkloadRow:
 
 def _asked_for(row: WorkloadRow, request: Request) -> bool:
     asked = request.query_params
-    waits = {"true": True, "false": False}.get(asked.get("pending", "").lower())
+    waits = is_asked(request, "pending")
     return (
         all(getattr(row, name) == asked[name] for name in EXACT if name in asked)
         and asked.get("name", "").lower() in row.name.lower()
