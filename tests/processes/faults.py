@@ -54,7 +54,7 @@ class Row:
         )
 
 
-SECONDS = 8.0
+SECONDS = 6.0
 """How long a run computes that is to be struck in the middle."""
 
 

@@ -17,8 +17,8 @@ SHORT = "1"
 
 @pytest.fixture
 def long(installation: Installation) -> str:
-    """As many cycles as this machine computes in some ten seconds."""
-    return str(installation.drive("cycles_in", "10"))
+    """As many cycles as this machine computes in some six seconds."""
+    return str(installation.drive("cycles_in", "6"))
 
 
 def test_a_run_whose_worker_was_killed_is_taken_again_and_finishes(
