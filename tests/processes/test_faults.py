@@ -1,7 +1,6 @@
 """No fault loses, doubles or spoils a run: the short form of `tests.processes.faults`."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
