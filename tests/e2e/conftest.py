@@ -37,4 +37,4 @@ def page(browser_window: Browser, running: Product) -> Iterator[Page]:
         window = watched_page(context, complaints)
         running.log_in(window)
         yield window
-    assert complaints == []
+    assert complaints == [], "".join(running.said[-60:])

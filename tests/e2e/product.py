@@ -26,12 +26,13 @@ EXPECTED = r"status of (412|422)"
 
 
 class Product:
-    """A product that runs: its address and the account made at the first start."""
+    """A product that runs: its address, the account made at the first start, and what it has said so far."""
 
-    def __init__(self, address: str, password: str, installation: Installation) -> None:
+    def __init__(self, address: str, password: str, installation: Installation, said: list[str]) -> None:
         self.address = address
         self.password = password
         self.installation = installation
+        self.said = said
 
     def token(self) -> str:
         """Return a new API token of the account."""
@@ -61,10 +62,11 @@ def product(folder: Path) -> Iterator[Product]:
         start_new_session=True,
     )
     try:
-        lines = _lines(up)
+        said: list[str] = []
+        lines = _lines(up, said)
         password = _said(lines, r"with the password (\S+) ")
         address = _said(lines, r"ready at (http://\S+)")
-        yield Product(address, password, installation)
+        yield Product(address, password, installation, said)
     finally:
         up.send_signal(signal.SIGINT)
         try:
@@ -100,12 +102,18 @@ def watched_page(context: BrowserContext, complaints: list[str]) -> Page:
     return page
 
 
-def _lines(up: "subprocess.Popen[str]") -> "Queue[str]":
-    """Read what the product says, for as long as it says anything."""
+def _lines(up: "subprocess.Popen[str]", said: list[str]) -> "Queue[str]":
+    """Read what the product says, for as long as it says anything, and keep it in `said`."""
     lines: Queue[str] = Queue()
     assert up.stdout is not None
     stream = up.stdout
-    threading.Thread(target=lambda: [lines.put(line) for line in stream], daemon=True).start()
+
+    def read() -> None:
+        for line in stream:
+            said.append(line)
+            lines.put(line)
+
+    threading.Thread(target=read, daemon=True).start()
     return lines
 
 

@@ -2,13 +2,26 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from django.urls import URLPattern
 from playwright.sync_api import Browser
 
+from planner.urls import pages, urlpatterns
 from tests.e2e.product import Product
 from tests.e2e.tour import PAGES, Tour
 
-pytestmark = pytest.mark.browser
 SERIOUS = ("serious", "critical")
+NO_PAGES = {
+    "logout", "sign-on", "sign-on-back", "planner:sample", "planner:import-save",
+    "planner:branch", "planner:difference-revert", "planner:changes-walk", "planner:change-revert",
+    "planner:nodes-add", "planner:nodes-change", "planner:workloads-add", "planner:undo", "planner:redo",
+    "planner:queue-move", "planner:queue-duplicate", "planner:run-submit", "planner:run-cancel",
+    "planner:run-job-try", "planner:link-add", "planner:link-remove",
+    "planner:token-create", "planner:token-revoke",
+    "planner:member", "planner:invite", "planner:uninvite",
+    "planner:review",
+    "planner:export-download",
+}  # fmt: skip
+"""Routes that lead on to a page, answer with a part of one (review), or send a file (export-download)."""
 
 
 @pytest.fixture(scope="module")
@@ -16,6 +29,7 @@ def tour(running: Product, browser_window: Browser) -> Tour:
     return Tour(running, browser_window)
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize(("width", "theme"), [(1400, "light"), (390, "dark")])
 @pytest.mark.parametrize("name", PAGES)
 def test_axe_finds_nothing_serious(tour: Tour, name: str, width: int, theme: str) -> None:
@@ -25,3 +39,11 @@ def test_axe_finds_nothing_serious(tour: Tour, name: str, width: int, theme: str
     assert [
         (rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found if rule["impact"] in SERIOUS
     ] == []
+
+
+def test_every_route_is_on_the_tour_or_known_to_be_no_page() -> None:
+    own = {route.name for route in urlpatterns if isinstance(route, URLPattern)}
+    routes = own | {f"planner:{page.name}" for page in pages}
+    toured = {route for route in PAGES.values() if route}
+    assert toured | NO_PAGES == routes
+    assert toured & NO_PAGES == set()

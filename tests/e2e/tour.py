@@ -1,8 +1,10 @@
 """A visit to every page, for axe and for eyes: ``python -m tests.e2e.tour`` renews docs/pages."""
 
 import tempfile
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from playwright.sync_api import Browser, FloatRect, Locator, Page
@@ -13,12 +15,54 @@ PICTURES = Path(__file__).parents[2] / "docs" / "pages"
 WIDTHS = {"wide": 1400, "narrow": 390}
 TALLEST = 2200
 THEMES = ("light", "dark")
-PAGES = (
-    "login", "home", "import", "import-problems", "scenario", "scenario-edit",
-    "scenario-nodes", "scenario-workloads", "scenario-workload", "scenario-changes", "scenario-revision",
-    "run", "run-queue", "run-job", "run-waiting", "run-victim", "run-flow", "run-step", "run-pod", "run-node",
-    "compare", "share", "shared", "account", "members", "history", "invitation",
-)  # fmt: skip
+PAGES = {
+    "login": "login",
+    "home": "planner:home",
+    "import": "planner:import",
+    "import-problems": "planner:import",
+    "scenario": "planner:scenario-detail",
+    "scenario-edit": "planner:queue",
+    "scenario-new": "planner:queues",
+    "scenario-removal": "planner:queue-remove",
+    "scenario-conf": "planner:conf",
+    "scenario-nodes": "planner:nodes",
+    "scenario-workloads": "planner:workloads",
+    "scenario-workload": "planner:workload",
+    "scenario-changes": "planner:changes",
+    "scenario-revision": "planner:revision",
+    "scenario-export": "planner:export",
+    "run": "planner:run-detail",
+    "run-queue": "planner:run-queue",
+    "run-job": "planner:run-job",
+    "run-waiting": "planner:run-job-unblock",
+    "run-victim": "planner:run-victim",
+    "run-flow": "planner:run-flow",
+    "run-step": "planner:run-step",
+    "run-pod": "planner:run-pod",
+    "run-node": "planner:run-node",
+    "compare": "planner:compare",
+    "compare-none": "planner:compare",
+    "share": "planner:share",
+    "shared": "planner:shared",
+    "account": "planner:account",
+    "members": "planner:members",
+    "history": "planner:history",
+    "invitation": "planner:invitation",
+    "status": "planner:status",
+    "error-400": None,
+    "error-403": None,
+    "error-403-csrf": None,
+    "error-404": None,
+    "error-500": None,
+}
+"""Every picture with the route that it shows; what goes wrong has no route of its own."""
+ERRORS = {
+    "error-400": "400.html",
+    "error-403": "403.html",
+    "error-403-csrf": "403_csrf.html",
+    "error-500": "500.html",
+}
+"""Pages that no address gives on purpose: they are rendered as the server does and put before the browser."""
 BROKEN = """\
 apiVersion: scheduling.volcano.sh/v1beta1
 kind: Queue
@@ -57,6 +101,9 @@ class Tour:
         with self._window(width, theme) as page:
             if name not in ("login", "shared", "invitation"):
                 page.context.add_cookies(self._cookies)
+            if name in ERRORS:
+                answer = {"body": self._rendered(ERRORS[name]), "content_type": "text/html"}
+                page.route(self._addresses[name], lambda route: route.fulfill(**answer))
             page.goto(self._addresses[name])
             if name == "import-problems":
                 page.get_by_label("Or paste the text").fill(BROKEN)
@@ -65,6 +112,11 @@ class Tour:
             if name in ("run", "compare", "shared"):
                 page.locator(".chart .main-svg").first.wait_for()
             yield page
+
+    @cache  # noqa: B019 - a tour ends with its module
+    def _rendered(self, template: str) -> str:
+        say = f"from django.template.loader import render_to_string as say; print(say({template!r}))"
+        return self._running.installation.manage("shell", "--no-imports", "-c", say)
 
     @contextmanager
     def _window(self, width: int, theme: str) -> Iterator[Page]:
@@ -91,6 +143,10 @@ class Tour:
             "import-problems": f"{home}import/",
             "scenario": scenario,
             "scenario-edit": f"{scenario}queues/agents/?edit",
+            "scenario-new": f"{scenario}queues/?new&parent=research",
+            "scenario-removal": f"{scenario}queues/research/remove/",
+            "scenario-conf": f"{scenario}conf/",
+            "scenario-export": f"{scenario}export/",
             "scenario-nodes": f"{scenario}nodes/",
             "scenario-workloads": f"{scenario}workloads/?waits=yes",
             "scenario-workload": f"{scenario}workloads/podgroups/agents/train-planner/",
@@ -106,7 +162,11 @@ class Tour:
             "run-pod": self._leads(victim.locator("td a").nth(3)),
             "run-node": self._leads(victim.locator("td a").nth(2)),
             "compare": f"{home}compare/?runs={before},{after}",
+            "compare-none": f"{home}compare/?runs={after}",
             "account": f"{home}account/",
+            "status": f"{home}status/",
+            "error-404": f"{home}runs/{uuid.UUID(int=0)}/",
+            **{name: f"{home}fails/{name}/" for name in ERRORS},
         }
         self._search(page, addresses["run-waiting"])
         return addresses | self._share(page, f"{home}runs/{after}/share/", addresses["account"])

@@ -220,6 +220,12 @@ def test_a_queue_is_added_below_another(browser: Client, scenario: Scenario) -> 
     assert stored(scenario, "new").deserved == {"cpu": "2"}
 
 
+def test_a_queue_to_come_may_stand_below_any_other(browser: Client, scenario: Scenario) -> None:
+    line = part(browser, f"{reverse('planner:queues', args=[scenario.pk])}?new&parent=waits", "queue-waits")
+    assert '<option value="waits" selected>waits</option>' in line
+    assert '<option value="busy">busy</option>' in line
+
+
 def test_a_queue_that_cannot_be_added_keeps_what_was_typed(browser: Client, scenario: Scenario) -> None:
     typed = {"name": "waits", "parent": "busy", "weight": "7", "revision": "1"}
     at = reverse("planner:queues", args=[scenario.pk])
