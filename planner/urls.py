@@ -32,6 +32,7 @@ pages = [
     path("import/save/", imports.save, name="import-save"),
     path("scenarios/<uuid:scenario_id>/", scenarios.detail, name="scenario-detail"),
     path("scenarios/<uuid:scenario_id>/branch/", changes.branch, name="branch"),
+    path("scenarios/<uuid:scenario_id>/remove/", changes.remove, name="scenario-remove"),
     path("scenarios/<uuid:scenario_id>/changes/", changes.show, name="changes"),
     path(
         "scenarios/<uuid:scenario_id>/changes/put-back/",

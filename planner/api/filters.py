@@ -198,6 +198,22 @@ class ChangeFilter(django_filters.FilterSet):
         fields = ["revision", "kind", "field", "way"]
 
 
+class WorkspaceChangeFilter(django_filters.FilterSet):
+    """Changes of the scenarios of a workspace, newest first unless asked otherwise."""
+
+    key = django_filters.CharFilter(lookup_expr="icontains", help_text="Part of the object's name.")
+    user = django_filters.CharFilter(field_name="user__username", help_text="Who made it.")
+    since = django_filters.IsoDateTimeFilter(field_name="created", lookup_expr="gte")
+    scenario_name = django_filters.CharFilter(
+        field_name="scenario__name", lookup_expr="icontains", help_text="Part of the scenario's name."
+    )
+    ordering = _order("created", ("scenario__name", "scenario_name"), "kind", "key")
+
+    class Meta:
+        model = Change
+        fields = ["scenario", "kind", "field", "way"]
+
+
 class RunFilter(django_filters.FilterSet):
     """Runs."""
 

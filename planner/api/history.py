@@ -32,6 +32,16 @@ class ChangeSerializer(serializers.ModelSerializer[Change]):
         return shown(change.kind, change.field, change.after)
 
 
+class WorkspaceChangeSerializer(ChangeSerializer):
+    """A change with the scenario that it was made in, which may be removed since."""
+
+    scenario_name = serializers.CharField(source="scenario.name")
+    scenario_removed = serializers.DateTimeField(source="scenario.removed", allow_null=True)
+
+    class Meta(ChangeSerializer.Meta):
+        fields = [*ChangeSerializer.Meta.fields, "scenario", "scenario_name", "scenario_removed"]
+
+
 class FieldChangeSerializer(serializers.Serializer[Any]):
     """A field inside an object, before and after."""
 

@@ -43,6 +43,11 @@ urlpatterns = [
         name="invitation",
     ),
     path("workspaces/<uuid:workspace_id>/history/", accounts.History.as_view(), name="history"),
+    path(
+        "workspaces/<uuid:workspace_id>/changes/",
+        accounts.WorkspaceChanges.as_view(),
+        name="workspace-changes",
+    ),
     path("tokens/", accounts.TokenList.as_view(), name="tokens"),
     path("tokens/<str:token_key>/", accounts.TokenDetail.as_view(), name="token"),
     path("snapshots/", snapshots.SnapshotList.as_view(), name="snapshots"),

@@ -62,7 +62,7 @@ class Identity(Identified):
 
 
 class Event(Identified):
-    """Who did what about members, tokens, invitations and public links; its texts outlive them all."""
+    """Who did what about members, tokens, invitations, links, scenarios; its texts outlive them all."""
 
     class Kind(models.TextChoices):
         """What it was about."""
@@ -71,6 +71,7 @@ class Event(Identified):
         TOKEN = "token", "Token"
         INVITATION = "invitation", "Invitation"
         LINK = "link", "Public link"
+        SCENARIO = "scenario", "Scenario"
 
     workspace = models.ForeignKey(Workspace, null=True, on_delete=models.SET_NULL, related_name="events")
     user = models.ForeignKey(

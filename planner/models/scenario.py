@@ -26,6 +26,7 @@ class Scenario(Identified):
     )
     created = models.DateTimeField(auto_now_add=True)
     updated = models.DateTimeField(auto_now_add=True)
+    removed = models.DateTimeField(null=True, help_text="Since when it is out of sight; its changes are not.")
 
     class Meta:
         ordering = ["-updated"]

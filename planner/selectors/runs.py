@@ -26,7 +26,8 @@ def get_run(user: User, run_id: UUID) -> Run:
 
 
 def _runs_and_searches(user: User) -> QuerySet[Run]:
-    return visible(Run.objects.select_related("workspace", "scenario", "owner"), user)
+    present = Run.objects.filter(scenario__removed=None)
+    return visible(present.select_related("workspace", "scenario", "owner"), user)
 
 
 def queue_figures(run: Run) -> list[QueueFigures]:

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
-from planner.models import Change, Queue, Scenario, Snapshot
+from planner.models import Change, Queue, Scenario, Snapshot, Workspace
 from planner.rows import QueueRow, hangs_below, tree_order
 from planner.selectors.workspaces import visible
 
@@ -18,7 +18,8 @@ def snapshots(user: User) -> QuerySet[Snapshot]:
 
 def scenarios(user: User) -> QuerySet[Scenario]:
     """Return the scenarios that an account may see, last changed first, each with its snapshot (1 query)."""
-    return visible(Scenario.objects.select_related("workspace", "snapshot", "owner", "parent"), user)
+    present = Scenario.objects.filter(removed=None)
+    return visible(present.select_related("workspace", "snapshot", "owner", "parent"), user)
 
 
 def get_scenario(user: User, scenario_id: UUID) -> Scenario:
@@ -39,6 +40,12 @@ def queue_rows(stored: Iterable[Queue]) -> list[QueueRow]:
 def changes(scenario: Scenario) -> QuerySet[Change]:
     """Return the history of a scenario, newest first (1 query)."""
     return scenario.changes.select_related("user")
+
+
+def workspace_changes(workspace: Workspace) -> QuerySet[Change]:
+    """Return the changes of all scenarios of a workspace, removed ones too, newest first (1 query)."""
+    found = Change.objects.filter(scenario__workspace=workspace).select_related("user", "scenario")
+    return found.order_by("-created", "scenario", "-revision", "kind", "key", "field")
 
 
 def _queue_row(queue: Queue, depth: int, children: int) -> QueueRow:

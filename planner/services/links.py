@@ -29,7 +29,8 @@ def link_revoke(*, link: PublicLink, user: User) -> None:
 
 def run_of_link(*, link_id: UUID) -> Run | None:
     """Return the run that a link shows, None when there is no such link (1 query)."""
-    link = PublicLink.objects.select_related("run__scenario").filter(pk=link_id).first()
+    present = PublicLink.objects.filter(run__scenario__removed=None)
+    link = present.select_related("run__scenario").filter(pk=link_id).first()
     return link.run if link else None
 
 

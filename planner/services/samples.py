@@ -24,5 +24,5 @@ def sample_load(*, workspace: Workspace, owner: User | None = None) -> Scenario:
             provenance=_PROVENANCE,
             owner=owner,
         )
-    scenario = snapshot.scenarios.order_by("created").first()
+    scenario = snapshot.scenarios.filter(removed=None).order_by("created").first()
     return scenario or scenario_create(snapshot=snapshot, name=SAMPLE_NAME, owner=owner)

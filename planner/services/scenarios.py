@@ -2,14 +2,17 @@
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils import timezone
 
 from planner.engine.conf import conf_problems
 from planner.engine.revisions import first_queues
 from planner.engine.states import CONF, Edit
-from planner.models import Queue, Scenario, Snapshot
+from planner.models import Event, Queue, Run, Scenario, Snapshot
 from planner.services.errors import Invalid
+from planner.services.events import event_note
 from planner.services.members import role_require
 from planner.services.revisions import revision_lock, revision_raise
+from planner.services.runs import run_cancel
 
 
 def scenario_create(*, snapshot: Snapshot, name: str, owner: User | None = None) -> Scenario:
@@ -28,6 +31,25 @@ def scenario_create(*, snapshot: Snapshot, name: str, owner: User | None = None)
             row.scenario = scenario
         Queue.objects.bulk_create(rows)
     return scenario
+
+
+@transaction.atomic
+def scenario_remove(*, scenario: Scenario, expected_revision: int, user: User | None = None) -> None:
+    """Put a scenario and its runs out of sight and stop them; the workspace's history keeps its changes."""
+    role_require(user=user, workspace=scenario.workspace)
+    revision_lock(scenario=scenario, expected=expected_revision)
+    scenario.removed = timezone.now()
+    scenario.save(update_fields=["removed"])
+    for run in scenario.runs.exclude(state__in=Run.OVER):
+        run_cancel(run=run, user=user)
+    event_note(
+        workspace=scenario.workspace,
+        user=user,
+        kind=Event.Kind.SCENARIO,
+        action="removed",
+        subject=scenario.name,
+        before=f"revision {scenario.revision}",
+    )
 
 
 @transaction.atomic

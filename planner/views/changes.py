@@ -23,6 +23,7 @@ from planner.selectors.scenarios import changes, queue_rows
 from planner.services.branches import scenario_branch
 from planner.services.errors import Invalid, StaleRevision
 from planner.services.history import change_revert, difference_revert, redo, undo
+from planner.services.scenarios import scenario_remove
 from planner.views.listing import Listing
 from planner.views.pages import caller
 from planner.views.scenarios import INVALID, STALE, scenario_or_404, seen_revision
@@ -148,6 +149,20 @@ def branch(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     return redirect("planner:scenario-detail", made.pk)
 
 
+@login_required
+@require_POST
+def remove(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
+    """Put a scenario and its runs out of sight."""
+    scenario = scenario_or_404(request, scenario_id)
+    expected = seen_revision(request)
+    try:
+        scenario_remove(scenario=scenario, expected_revision=expected, user=caller(request))
+    except StaleRevision as error:
+        return _stale(request, scenario, error)
+    messages.success(request, f"{scenario.name} is removed. Its changes stay in the workspace's history.")
+    return redirect("planner:home")
+
+
 def _edited(
     request: HttpRequest, scenario: Scenario, change: Callable[..., Scenario], says: str
 ) -> HttpResponse:
@@ -157,10 +172,14 @@ def _edited(
     except Invalid as error:
         return _page(request, scenario, {"problems": error.problems}, INVALID)
     except StaleRevision as error:
-        stale = {"error": error, "changes": changes_since(scenario, error.expected)}
-        return _page(request, scenario, {"stale": stale}, STALE)
+        return _stale(request, scenario, error)
     messages.success(request, f"{says}: revision {scenario.revision}.")
     return redirect(f"{reverse('planner:changes', args=[scenario.pk])}?base={_base(request.POST)}")
+
+
+def _stale(request: HttpRequest, scenario: Scenario, error: StaleRevision) -> HttpResponse:
+    stale = {"error": error, "changes": changes_since(scenario, error.expected)}
+    return _page(request, scenario, {"stale": stale}, STALE)
 
 
 def _page(

@@ -1,15 +1,19 @@
 """Who is a member of a workspace, who is invited, and what happened to them?"""
 
+from functools import reduce
+from operator import or_
 from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from planner.models import Event, Membership, Role
+from planner.selectors.scenarios import workspace_changes
 from planner.selectors.workspaces import events, memberships, open_invitations
 from planner.selectors.workspaces import members as members_of
 from planner.services.errors import Invalid
@@ -72,14 +76,17 @@ def history(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
     """Show who did what, as far as the filter lets it through."""
     mine = _mine(request, workspace_id)
     kind, words = request.GET.get("kind", ""), request.GET.get("words", "").strip()
-    found = events(mine.workspace)
+    found, changed = events(mine.workspace), workspace_changes(mine.workspace)
     if kind in Event.Kind.values:
         found = found.filter(kind=kind)
     if words:
         found = found.filter(subject__icontains=words) | found.filter(actor__icontains=words)
+        names = ("scenario__name", "key", "field", "user__username")
+        changed = changed.filter(reduce(or_, (Q(**{f"{name}__icontains": words}) for name in names)))
     context = {
         "mine": mine,
         "events": Listing(found, name="page", asked=request.GET),
+        "changes": Listing(changed, name="changes", asked=request.GET),
         "kinds": Event.Kind.choices,
         "kind": kind,
         "words": words,

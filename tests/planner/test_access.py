@@ -39,6 +39,7 @@ def bodies(run: Run) -> dict[tuple[str, str], object]:
         ("post", "scenario-queues"): {"name": "new"},
         ("patch", "scenario-queue"): {"weight": 3},
         ("delete", "scenario-queue"): None,
+        ("delete", "scenario"): None,
         ("post", "conf-lint"): {"text": factories.CONF},
         ("put", "scenario-conf"): {"text": factories.CONF},
         ("post", "scenario-nodes"): factories.node("n9"),

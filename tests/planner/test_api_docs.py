@@ -20,6 +20,7 @@ LISTS = {
     "workspaces/{id}/members/": filters.MemberFilter,
     "workspaces/{id}/invitations/": filters.InvitationFilter,
     "workspaces/{id}/history/": filters.EventFilter,
+    "workspaces/{id}/changes/": filters.WorkspaceChangeFilter,
     "tokens/": filters.TokenFilter,
     "snapshots/": filters.SnapshotFilter,
     "scenarios/": filters.ScenarioFilter,

@@ -19,12 +19,14 @@ from planner.api.accounts import (
     TokenMake,
     TokenSerializer,
 )
-from planner.api.filters import EventFilter, InvitationFilter, TokenFilter
+from planner.api.filters import EventFilter, InvitationFilter, TokenFilter, WorkspaceChangeFilter
+from planner.api.history import WorkspaceChangeSerializer
 from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers, listed
 from planner.api.serializers import RoleOnly
 from planner.api.views.workspaces import OneWorkspace
-from planner.models import Event, Invitation, Role, TokenDetails
+from planner.models import Change, Event, Invitation, Role, TokenDetails
+from planner.selectors.scenarios import workspace_changes
 from planner.selectors.workspaces import events, open_invitations, scope_of, tokens
 from planner.services.invitations import invitation_make, invitation_revoke
 from planner.services.tokens import token_make, token_revoke
@@ -123,7 +125,7 @@ class InvitationDetail(OneWorkspace):
 
 @extend_schema_view(get=extend_schema(responses=listed(EventSerializer)))
 class History(OneWorkspace, ListAPIView[Event]):
-    """Who did what about members, tokens, invitations and links, newest first."""
+    """Who did what about members, tokens, invitations, links and scenarios, newest first."""
 
     queryset = Event.objects.none()
     serializer_class = EventSerializer
@@ -132,3 +134,16 @@ class History(OneWorkspace, ListAPIView[Event]):
     def get_queryset(self) -> QuerySet[Event]:
         """Return the workspace's events."""
         return events(self.workspace())
+
+
+@extend_schema_view(get=extend_schema(responses=listed(WorkspaceChangeSerializer)))
+class WorkspaceChanges(OneWorkspace, ListAPIView[Change]):
+    """Who changed what in which scenario, from what to what; removed scenarios are among them."""
+
+    queryset = Change.objects.none()
+    serializer_class = WorkspaceChangeSerializer
+    filterset_class = WorkspaceChangeFilter
+
+    def get_queryset(self) -> QuerySet[Change]:
+        """Return the changes of the workspace's scenarios."""
+        return workspace_changes(self.workspace())

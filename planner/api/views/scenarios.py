@@ -23,12 +23,13 @@ from planner.api.serializers import (
     ScenarioCreate,
     ScenarioSerializer,
 )
+from planner.api.views.history import told_when_stale
 from planner.engine.review import conf_findings
 from planner.models import Scenario
 from planner.selectors.history import changes_since
 from planner.selectors.scenarios import scenarios, snapshots
 from planner.services.errors import StaleRevision
-from planner.services.scenarios import conf_update, scenario_create
+from planner.services.scenarios import conf_update, scenario_create, scenario_remove
 
 
 @extend_schema_view(get=extend_schema(responses=listed(ScenarioSerializer)))
@@ -70,6 +71,14 @@ class ScenarioDetail(WorkspaceView):
     def get(self, request: Request, scenario_id: UUID) -> Response:
         """Return a scenario with its revision."""
         return _at_revision(scenario := self.scenario(), ScenarioSerializer(scenario).data)
+
+    @extend_schema(responses=answers({204: None}, 400, 403, 404, 412, 428), parameters=[DRY_RUN, IF_MATCH])
+    def delete(self, request: Request, scenario_id: UUID) -> Response:
+        """Remove a scenario with its runs; its changes stay in the workspace's history."""
+        scenario, revision = self.scenario(), seen_revision(request)
+        with told_when_stale(scenario), saved_unless_dry(request):
+            scenario_remove(scenario=scenario, expected_revision=revision, user=self.user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class ConfDetail(WorkspaceView):
