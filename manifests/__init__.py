@@ -2,14 +2,20 @@
 
 from manifests.conf import CONF_KEY, CONF_MAP, conf_line, conf_problems, parse_conf, resolve
 from manifests.dump import dump
+from manifests.patch import VERBS, NoPlace, Operation, patched, pointer
 from manifests.problem import ReadProblem, Severity, Unreadable
 from manifests.reader import MAX_TEXT_BYTES, read
 from manifests.reading import Reading
+from manifests.yaml_edit import NoEdit, edited
 
 __all__ = [
     "CONF_KEY",
     "CONF_MAP",
     "MAX_TEXT_BYTES",
+    "VERBS",
+    "NoEdit",
+    "NoPlace",
+    "Operation",
     "ReadProblem",
     "Reading",
     "Severity",
@@ -17,7 +23,10 @@ __all__ = [
     "conf_line",
     "conf_problems",
     "dump",
+    "edited",
     "parse_conf",
+    "patched",
+    "pointer",
     "read",
     "resolve",
 ]

@@ -15,19 +15,9 @@ from scheduler_core.conf import (
     parse_conf,
 )
 from scheduler_core.errors import ConfError
+from scheduler_core.lint.arguments import ACTION_ARGUMENTS, ARGUMENTS, RETIRED, Kind, Known, argument_of
 from scheduler_core.lint.finding import conf_finding
-from scheduler_core.lint.names import (
-    ACTION_ARGUMENTS,
-    ARGUMENTS,
-    CONF_KEYS,
-    ENTRY_KEYS,
-    READS_HIERARCHY,
-    RETIRED,
-    TIER_KEYS,
-    Kind,
-    Known,
-    kind_of,
-)
+from scheduler_core.lint.names import CONF_KEYS, ENTRY_KEYS, READS_HIERARCHY, TIER_KEYS
 from scheduler_core.lint.tiers import tier_problems
 from scheduler_core.problem import Problem
 
@@ -137,7 +127,7 @@ def _name_problems(plugin: str, way: tuple[str | int, ...]) -> Problems:
 def _beside(key: str, value: object, plugin: str, known: Known | None, way: tuple[str | int, ...]) -> Problem:
     """Return what is wrong with a key beside name, arguments and the switches."""
     at = (*way, key)
-    if known is not None and kind_of(key, known) is not None:
+    if known is not None and argument_of(key, known) is not None:
         says = f"{key} is an argument of {plugin} and stands beside `arguments`: it has no effect"
         fix = f"move it below `arguments` of {plugin}"
         return conf_finding("conf.argument_misplaced", "warning", at, says, actual=_single(value), fix=fix)
@@ -167,17 +157,17 @@ def _bare(switch: str) -> str:
 def _argument_problems(arguments: Object, known: Known, whose: str, way: tuple[str | int, ...]) -> Problems:
     for key, value in arguments.items():
         at, name = (*way, str(key)), str(key)
-        kind = kind_of(name, known)
+        argument = argument_of(name, known)
         retired = _retired(name)
         if retired and whose == "plugin predicates":
             says = f"{name} is read no more: {retired}"
             yield conf_finding("conf.argument_retired", "warning", at, says, fix="take it away")
-        elif kind is None:
+        elif argument is None:
             says = f"{whose} has no argument {name}: it has no effect"
             fix = _nearest(name, known) or "take it away"
             yield conf_finding("conf.unknown_argument", "warning", at, says, actual=name, fix=fix)
-        elif value is not None and not kind.takes(value):
-            yield _of_wrong_type(name, value, kind, at)
+        elif value is not None and not argument.kind.takes(value):
+            yield _of_wrong_type(name, value, argument.kind, at)
         elif name == "overcommit-factor" and isinstance(value, (int, float)) and value < 1:
             says = f"a factor of {value:g} is below 1: Volcano takes 1.2 instead"
             fix = "write at least 1"

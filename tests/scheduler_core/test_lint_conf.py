@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +13,9 @@ import manifests
 from scheduler_core.conf import MODELLED_PLUGINS, parse_conf
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.lint import conf_of, conf_problems, questions
+from scheduler_core.lint.arguments import ARGUMENTS, Kind, argument_of
 from scheduler_core.lint.dispatch import RULES
-from scheduler_core.lint.names import ARGUMENTS, EXTENDER_VERBS, POINTS
+from scheduler_core.lint.names import EXTENDER_VERBS, POINTS
 from tests.builders import scenario, session_of
 from tests.needs import unavailable
 from tests.shared import ROOT, SHARED
@@ -202,6 +204,19 @@ def test_every_argument_and_answer_belongs_to_a_modelled_plugin() -> None:
 
 
 @pytest.mark.parametrize("plugin", MODELLED_PLUGINS)
+def test_the_pages_of_plugins_name_the_same_arguments_and_defaults(plugin: str) -> None:
+    page = (ROOT / "docs" / "plugins" / f"{plugin}.md").read_text()
+    for names, default in re.findall(r"^\| (`[^|]*`) \| ([^|]*) \|", page.partition("| argument |")[2], re.M):
+        for name in re.findall(r"`([^`]+)`", names):
+            argument = argument_of(re.sub(r"<[^>]+>", "predicate", name).split(".<")[0], ARGUMENTS[plugin])
+            if argument is None or argument.kind is Kind.TABLE or "Kubernetes" in default:
+                continue
+            told = {"": None, "none": None, "empty": None, "true": True, "false": False}
+            bare = default.strip("` ")
+            assert str(told.get(bare, bare)) == str(argument.default), name
+
+
+@pytest.mark.parametrize("plugin", MODELLED_PLUGINS)
 def test_the_table_of_answers_is_what_the_plugin_registers(plugin: str) -> None:
     arguments = dict.fromkeys(EXTENDER_VERBS.values(), "verb") if plugin == "extender" else {}
     entry = {"name": plugin, "arguments": arguments, "enableHierarchy": True}
@@ -236,3 +251,23 @@ def test_all_published_configurations_are_linted() -> None:
             bypassing.append(row["file"])
         assert ("reclaim bypasses" in row["lint"]) == (row["file"] in bypassing), row["file"]
     assert len(bypassing) == 18
+
+
+def test_the_docs_list_what_is_found_in_every_published_configuration() -> None:
+    if not PUBLISHED.is_dir():
+        unavailable("the published configurations are not here")
+    table = (ROOT / "docs" / "lint.md").read_text().partition("| published file | rules |\n|---|---|\n")[2]
+    rows = [
+        f"| `{path.relative_to(PUBLISHED)}` | {' '.join(found_in(path)) or 'nothing'} |"
+        for path in sorted(PUBLISHED.rglob("*.conf"))
+    ]
+    assert table.splitlines() == rows
+
+
+def found_in(path: Path) -> list[str]:
+    """Return the ids of all that is found in a file, each once, as the lint orders them."""
+    try:
+        structure = manifests.parse_conf(path.read_text())
+    except manifests.Unreadable as unreadable:
+        return list(dict.fromkeys(f"`{problem.rule}`" for problem in unreadable.problems))
+    return list(dict.fromkeys(f"`{problem.rule}`" for problem in conf_problems(structure)))

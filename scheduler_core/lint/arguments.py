@@ -1,0 +1,229 @@
+"""Which arguments does each plugin and action of Volcano v1.15.1 take, of which type, with which default?
+
+Source: volcano ``pkg/scheduler/plugins``, ``pkg/scheduler/actions`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from scheduler_core.conf import Arguments, parse_bool
+
+
+class Kind(Enum):
+    """What type of value an argument takes."""
+
+    WHOLE = "a whole number"
+    NUMBER = "a number"
+    FLAG = "true or false"
+    TEXT = "a text"
+    DURATION = "a duration such as 1h30m"
+    TEXTS = "a list of texts"
+    TABLE = "a mapping"
+
+    def takes(self, value: object) -> bool:
+        """Tell whether Volcano reads a value of this type; another one leaves the default."""
+        given = Arguments({"it": value})
+        if self is Kind.WHOLE:
+            return isinstance(value, int) and not isinstance(value, bool)
+        if self is Kind.NUMBER:
+            return isinstance(value, (int, float)) and not isinstance(value, bool)
+        if self is Kind.FLAG:
+            return isinstance(value, bool) or parse_bool(value) is not None
+        if self is Kind.TEXTS:
+            return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
+        return isinstance(value, Mapping) if self is Kind.TABLE else bool(given.get_str("it"))
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument: its type, what holds without it (None: nothing does), its meaning with its unit."""
+
+    kind: Kind
+    default: str | int | float | bool | None
+    meaning: str
+
+
+Known = Mapping[str, Argument]
+
+
+def _weight(of: str, default: int = 1) -> Argument:
+    return Argument(Kind.WHOLE, default, f"weight of {of}; a factor")
+
+
+def _asks(about: str, default: bool = True) -> Argument:
+    return Argument(Kind.FLAG, default, f"ask about {about}")
+
+
+def _verb(asked: str) -> Argument:
+    return Argument(Kind.TEXT, None, f"the path that is asked {asked}; without it nobody is asked")
+
+
+ARGUMENTS: Mapping[str, Known] = {
+    "binpack": {
+        "binpack.weight": Argument(
+            Kind.WHOLE, 1, "of the plugin; 0 switches it off, below 0 prefers empty nodes"
+        ),
+        "binpack.cpu": _weight("cpu"),
+        "binpack.memory": _weight("memory"),
+        "binpack.resources": Argument(Kind.TEXT, None, "further resources, separated by commas"),
+        "binpack.resources.*": _weight("a resource that is listed there"),
+    },
+    "capacity": {
+        "ancestorReclaimLevel": Argument(
+            Kind.WHOLE, 0, "with enableHierarchy: how many levels above a leaf count in preempt and reclaim"
+        ),
+        "capacity.DynamicResourceAllocationEnable": Argument(
+            Kind.FLAG,
+            None,
+            "quotas of device classes, which are not modelled; without it Kubernetes' gate decides",
+        ),
+        "capacity.DRAConsumableCapacityEnable": Argument(
+            Kind.FLAG,
+            None,
+            "shared devices in them, which are not modelled; without it Kubernetes' gate decides",
+        ),
+    },
+    "extender": {
+        "extender.urlPrefix": Argument(
+            Kind.TEXT, None, "address of the service; without it every call fails"
+        ),
+        "extender.httpTimeout": Argument(Kind.DURATION, "1s", "for one exchange; 0 and below: no limit"),
+        "extender.onSessionOpenVerb": _verb("when a session opens"),
+        "extender.onSessionCloseVerb": _verb("when a session closes"),
+        "extender.predicateVerb": _verb("whether a pod may run on a node"),
+        "extender.prioritizeVerb": _verb("how good nodes are for a pod"),
+        "extender.preemptableVerb": _verb("which pods may be preempted"),
+        "extender.reclaimableVerb": _verb("which pods may be reclaimed"),
+        "extender.queueOverusedVerb": _verb("whether a queue is overused"),
+        "extender.jobEnqueueableVerb": _verb("whether a job may enter"),
+        "extender.jobReadyVerb": _verb("whether a job is ready"),
+        "extender.allocateFuncVerb": _verb("when a pod took its place"),
+        "extender.deallocateFuncVerb": _verb("when a pod gave its place back"),
+        "extender.ignorable": Argument(Kind.FLAG, False, "whether failures of the service may be ignored"),
+        "extender.managedResources": Argument(
+            Kind.TEXTS, None, "when given, only pods that name one of these resources are asked about"
+        ),
+    },
+    "nodegroup": {
+        "strict": Argument(
+            Kind.FLAG, True, "false: a node without a group takes tasks of queues without rules"
+        ),
+        "enablePreferredOrder": Argument(Kind.FLAG, False, "score preferred groups by their position"),
+    },
+    "nodeorder": {
+        "leastrequested.weight": _weight("free cpu and memory"),
+        "mostrequested.weight": _weight("used cpu and memory", 0),
+        "nodeaffinity.weight": _weight("preferred node affinity", 2),
+        "podaffinity.weight": _weight("preferred affinity to other pods", 2),
+        "balancedresource.weight": _weight("even use of cpu, memory and GPUs"),
+        "tainttoleration.weight": _weight("few PreferNoSchedule taints", 3),
+        "imagelocality.weight": _weight("images that the node has"),
+        "podtopologyspread.weight": _weight("ScheduleAnyway spread", 2),
+    },
+    "overcommit": {
+        "overcommit-factor": Argument(
+            Kind.NUMBER, 1.2, "jobs may enter up to so many times the cluster, at least 1"
+        )
+    },
+    "predicates": {
+        "predicate.NodeAffinityEnable": _asks("node selector and node affinity"),
+        "predicate.NodePortsEnable": _asks("host ports"),
+        "predicate.TaintTolerationEnable": _asks("taints; a cordoned node still refuses"),
+        "predicate.PodAffinityEnable": _asks("other pods; off: dry runs of preempt ask nothing either"),
+        "predicate.NodeVolumeLimitsEnable": _asks("limits of volumes, which are not modelled"),
+        "predicate.VolumeZoneEnable": _asks("zones of volumes, which are not modelled"),
+        "predicate.PodTopologySpreadEnable": _asks("topology spread"),
+        "predicate.VolumeBindingEnable": _asks("volumes, which are not modelled"),
+        "predicate.CacheEnable": Argument(
+            Kind.FLAG, False, "remember per node what the first pod of a template was told"
+        ),
+        "volumebinding.weight": _weight("the score of volumes, which are not modelled"),
+        "volumebinding.bindTimeoutSeconds": Argument(Kind.WHOLE, 600, "seconds until binding a volume fails"),
+        "volumebinding.shape": Argument(Kind.TEXT, None, "how the use of a volume is scored; not modelled"),
+        "dynamicresources.filterTimeoutSeconds": Argument(
+            Kind.WHOLE, 10, "seconds for one filter; not modelled"
+        ),
+    },
+    "resource-strategy-fit": {
+        "resourceStrategyFitWeight": Argument(Kind.NUMBER, 10, "of the strategies; 0: off, below 0: 10"),
+        "resources": Argument(Kind.TABLE, None, "name: type (LeastAllocated, MostAllocated) and weight"),
+        "sra": Argument(Kind.TABLE, None, "enable, weight, resources, resourceWeight of scarce resources"),
+        "proportional": Argument(
+            Kind.TABLE, None, "enable, resources, resourceProportion: cores and gigabytes kept"
+        ),
+    },
+    "sla": {
+        "sla-waiting-time": Argument(Kind.DURATION, None, "how long a job may wait; without it for ever")
+    },
+    "tdm": {
+        "tdm.revocable-zone.*": Argument(Kind.TEXT, None, "the hours of a zone, such as 10:00-21:00"),
+        "tdm.evict.period": Argument(Kind.DURATION, "1m", "how often a zone is cleared at most"),
+    },
+    "cdp": {},
+    "conformance": {},
+    "drf": {
+        "hdrf.rule": Argument(Kind.TEXT, "release", "release, or design: the published rule of the hierarchy")
+    },
+    "gang": {},
+    "pdb": {},
+    "priority": {},
+    "proportion": {},
+    "resourcequota": {},
+}
+"""Arguments of plugins that are modelled; those of others are not judged. `*` stands for any ending."""
+
+RETIRED: Mapping[str, str] = {
+    "predicate.GPUSharingEnable": "devices moved to plugin deviceshare",
+    "predicate.GPUNumberEnable": "devices moved to plugin deviceshare",
+    "predicate.ProportionalEnable": "this moved to plugin resource-strategy-fit, argument proportional",
+    "predicate.resources*": "this moved to plugin resource-strategy-fit, argument proportional",
+}
+"""Arguments of former versions, which v1.15.1 reads no more."""
+
+_ERROR_CACHE = {
+    "predicateErrorCacheEnable": Argument(
+        Kind.FLAG, True, "what one pod of a role was refused for is not asked for the next"
+    )
+}
+_GANG_EVICTION = {
+    "maxDomains": Argument(Kind.WHOLE, 8, "how many domains are tried; 0 and below: 8"),
+    "allowWholeBundle": Argument(Kind.FLAG, True, "whether whole jobs may be evicted"),
+}
+ACTION_ARGUMENTS: Mapping[str, Known] = {
+    "enqueue": {},
+    "allocate": _ERROR_CACHE,
+    "backfill": _ERROR_CACHE,
+    "reclaim": _ERROR_CACHE,
+    "shuffle": {},
+    "preempt": {
+        **_ERROR_CACHE,
+        "enableTopologyAwarePreemption": Argument(
+            Kind.FLAG, False, "look for victims by dry runs on some nodes"
+        ),
+        "topologyAwarePreemptWorkerNum": Argument(Kind.WHOLE, 16, "threads of the dry runs"),
+        "minCandidateNodesPercentage": Argument(Kind.WHOLE, 10, "percent of the nodes that dry runs look at"),
+        "minCandidateNodesAbsolute": Argument(Kind.WHOLE, 1, "nodes that dry runs look at, at least"),
+        "maxCandidateNodesAbsolute": Argument(Kind.WHOLE, 100, "nodes that dry runs look at, at most"),
+    },
+    "gangpreempt": _GANG_EVICTION,
+    "gangreclaim": _GANG_EVICTION,
+}
+
+
+def argument_of(name: str, known: Known) -> Argument | None:
+    """Return what is known of an argument, None when there is no such.
+
+    Examples
+    --------
+    >>> argument_of("binpack.resources.nvidia.com/gpu", ARGUMENTS["binpack"]).kind.value
+    'a whole number'
+
+    """
+    if name in known and not name.endswith("*"):
+        return known[name]
+    endings = (pattern for pattern in known if pattern.endswith("*") and name.startswith(pattern[:-1]))
+    longest = max(endings, key=len, default=None)
+    return None if longest is None else known[longest]

@@ -1,0 +1,242 @@
+"""Does an edit of a configuration say exactly what was asked for, and leave every other line alone?"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from manifests import NoEdit, NoPlace, Operation, Unreadable, edited, parse_conf, patched, pointer
+
+PLUGINS = ("gang", "priority", "drf", "binpack", "my-own")
+KEPT = ("# why it is so", "      # further in", "", "# tiers: [none]")
+BEHIND = ("", " # said behind", "   ")
+SWITCHES = ("enablePreemptable", "enableJobOrder", "enabledVictim", "enableX")
+VALUES = ("true", "false", "'yes'", '"on"', "~", "")
+ARGUMENTS = (
+    "weight: 3",
+    "shape: [1, 2]",
+    "'binpack.cpu': \"07\"",
+    "text: |\n  # no comment\n  two",
+    "half: 1.0",
+)
+
+
+class Line(NamedTuple):
+    """A line of a configuration, and the way to the smallest thing that it belongs to."""
+
+    text: str
+    steps: tuple[str | int, ...]
+
+
+@st.composite
+def configurations(draw: st.DrawFn) -> tuple[list[Line], str, bool]:
+    """Return the lines of a configuration, how they end, and whether the last one does."""
+    lines: list[Line] = []
+
+    def draw_from(choices: tuple[Any, ...]) -> Any:
+        return draw(st.sampled_from(choices))
+
+    def comment(steps: tuple[str | int, ...]) -> None:
+        lines.extend(Line(text, steps) for text in draw(st.lists(st.sampled_from(KEPT), max_size=2)))
+
+    outer, inner = " " * draw_from((0, 2, 4)), " " * draw_from((0, 2))
+    comment(())
+    quote = draw_from(('"', "'", ""))
+    lines.append(Line(f"actions: {quote}enqueue, allocate{quote}{draw_from(BEHIND)}", ("actions",)))
+    comment(())
+    lines.append(Line(f"tiers:{draw_from(BEHIND)}", ("tiers", "key")))
+    for tier in range(draw(st.integers(1, 3))):
+        comment(("tiers",))
+        at: tuple[str | int, ...] = ("tiers", tier, "plugins")
+        lines.append(Line(f"{outer}- plugins:{draw_from(BEHIND)}", (*at, "key")))
+        for number in range(draw(st.integers(1, 3))):
+            comment(at)
+            _plugin(draw, lines, f"{outer}  {inner}", (*at, number))
+    comment(())
+    lines.append(Line("x-unknown: {a: [1, 2 ], b: 'c'}", ("x-unknown",)))
+    return lines, draw_from(("\n", "\r\n")), draw(st.booleans())
+
+
+def _plugin(draw: st.DrawFn, lines: list[Line], indent: str, at: tuple[str | int, ...]) -> None:
+    name = draw(st.sampled_from(PLUGINS))
+    if draw(st.integers(0, 4)) == 0:
+        behind = draw(st.sampled_from(BEHIND))
+        lines.append(Line(f"{indent}- {{name: {name}, 'enableX': false}}{behind}", (*at, "flow")))
+        return
+    lines.append(Line(f"{indent}- name: {name}{draw(st.sampled_from(BEHIND))}", (*at, "name")))
+    for switch in draw(st.lists(st.sampled_from(SWITCHES), unique=True, max_size=2)):
+        value = draw(st.sampled_from(VALUES))
+        lines.append(Line(f"{indent}  {switch}: {value}{draw(st.sampled_from(BEHIND))}", (*at, switch)))
+        if draw(st.booleans()):
+            lines.append(Line(f"{indent}  # inside", at))
+    if arguments := draw(st.lists(st.sampled_from(ARGUMENTS), unique=True, max_size=3)):
+        lines.append(Line(f"{indent}  arguments:", (*at, "arguments", "key")))
+        for argument in arguments:
+            key = argument.split(":")[0].strip("'")
+            lines += [Line(f"{indent}    {line}", (*at, "arguments", key)) for line in argument.split("\n")]
+
+
+def written(lines: list[Line], end: str, finished: bool) -> str:
+    text = end.join(line.text for line in lines)
+    return text + end if finished else text
+
+
+def untouched(lines: list[Line], *ways: tuple[str | int, ...]) -> list[str]:
+    """Return the lines that belong to none of these things."""
+    return [line.text for line in lines if not any(line.steps[: len(way)] == way for way in ways)]
+
+
+def stand_in_order(kept: list[str], text: str) -> bool:
+    lines = iter(text.replace("\r\n", "\n").split("\n"))
+    return all(any(line == other for other in lines) for line in kept)
+
+
+def plugins(structure: Any) -> Iterator[tuple[str | int, ...]]:
+    for tier, entry in enumerate(structure["tiers"]):
+        for number in range(len(entry.get("plugins") or [])):
+            yield "tiers", tier, "plugins", number
+
+
+def done(text: str, operation: Operation) -> str:
+    """Edit, and see that the configuration says what the operation makes of the value."""
+    new = edited(text, [operation])
+    assert sorted_keys(parse_conf(new)) == sorted_keys(patched(parse_conf(text), operation))
+    if "\r\n" in text:
+        assert new.count("\n") == new.count("\r\n")
+    return new
+
+
+def sorted_keys(value: Any) -> Any:
+    """Return a value whose spelling tells true from 1 and forgets the order of keys."""
+    if isinstance(value, dict):
+        return sorted((key, sorted_keys(inner)) for key, inner in value.items())
+    return [sorted_keys(inner) for inner in value] if isinstance(value, list) else repr(value)
+
+
+@settings(max_examples=60, deadline=None)
+@given(configurations(), st.data())
+def test_what_is_taken_away_takes_its_own_lines_along(
+    conf: tuple[list[Line], str, bool], data: st.DataObject
+) -> None:
+    lines, text = conf[0], written(*conf)
+    structure = parse_conf(text)
+    places = [("tiers", number) for number in range(len(structure["tiers"]))]
+    steps = data.draw(st.sampled_from([*places, *plugins(structure)]))
+    new = done(text, Operation("remove", pointer(*steps)))
+    holder = steps[:-1]
+    assert stand_in_order(untouched(lines, steps, (*holder, "key")), new)
+
+
+@settings(max_examples=60, deadline=None)
+@given(configurations(), st.data())
+def test_what_is_moved_keeps_its_own_lines(conf: tuple[list[Line], str, bool], data: st.DataObject) -> None:
+    lines, text = conf[0], written(*conf)
+    structure = parse_conf(text)
+    source = data.draw(st.sampled_from([*plugins(structure)]))
+    tier = data.draw(st.integers(0, len(structure["tiers"]) - 1))
+    places = len(structure["tiers"][tier]["plugins"]) - (source[1] == tier)
+    target = ("tiers", tier, "plugins", data.draw(st.integers(0, places)))
+    new = done(text, Operation("move", pointer(*target), source=pointer(*source)))
+    assert stand_in_order(untouched(lines, source, (*source[:-1], "key"), (*target[:-1], "key")), new)
+    assert {line.text.strip() for line in lines} - {line.strip() for line in new.splitlines()} <= {
+        line.text.strip() for line in lines if line.steps[-1:] in (("key",), ("flow",))
+    }
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    configurations(),
+    st.data(),
+    st.sampled_from([True, False, 7, 1.5, "on", "a: b # c", "", None, [], ["x"], {"y": {"z": "1e3"}}]),
+)
+def test_a_value_is_written_on_its_own_lines(
+    conf: tuple[list[Line], str, bool], data: st.DataObject, value: Any
+) -> None:
+    lines, text = conf[0], written(*conf)
+    structure = parse_conf(text)
+    at = data.draw(st.sampled_from([*plugins(structure)]))
+    entry = structure["tiers"][at[1]]["plugins"][at[3]]
+    key = data.draw(st.sampled_from([*entry, "enableNew", "new.one/two~three"]))
+    new = done(text, Operation("add", pointer(*at, key), value))
+    assert stand_in_order(untouched(lines, (*at, key), (*at, "flow")), new)
+
+
+@settings(max_examples=60, deadline=None)
+@given(configurations(), st.data())
+def test_what_is_added_leaves_all_lines_as_they_are(
+    conf: tuple[list[Line], str, bool], data: st.DataObject
+) -> None:
+    lines, text = conf[0], written(*conf)
+    structure = parse_conf(text)
+    *holder, number = data.draw(st.sampled_from([*plugins(structure)]))
+    place = data.draw(st.sampled_from([number, "-"]))
+    plugin = {"name": "sla", "arguments": {"sla-waiting-time": "2h"}}
+    assert stand_in_order(untouched(lines), done(text, Operation("add", pointer(*holder, place), plugin)))
+    tier = {"plugins": data.draw(st.sampled_from([[], [plugin]]))}
+    at = data.draw(st.integers(0, len(structure["tiers"])))
+    assert stand_in_order(untouched(lines), done(text, Operation("add", pointer("tiers", at), tier)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(configurations(), st.sampled_from(["", "allocate", "allocate, reclaim: # no", "'\""]))
+def test_actions_are_rewritten_on_their_line(conf: tuple[list[Line], str, bool], actions: str) -> None:
+    lines, text = conf[0], written(*conf)
+    new = done(text, Operation("replace", "/actions", actions))
+    assert stand_in_order(untouched(lines, ("actions",)), new)
+    assert len(new.split("\n")) == len(text.split("\n"))
+
+
+@pytest.mark.parametrize(
+    ("before", "operation", "after"),
+    [
+        ("", Operation("add", "/actions", "allocate"), "actions: allocate\n"),
+        ("# mine", Operation("add", "/tiers", [{"plugins": []}]), "# mine\ntiers:\n- plugins: []"),
+        ("tiers: [] #\n", Operation("add", "/tiers/-", {"plugins": []}), "tiers: #\n- plugins: []\n"),
+        ('{"actions": "a", "tiers": []}', Operation("remove", "/actions"), '{"tiers": []}'),
+        ("actions: |\n  a\n# c\n", Operation("replace", "/actions", "b"), "actions: b\n# c\n"),
+        ("actions: 'a' # c\r\n", Operation("replace", "/actions", "it's"), "actions: 'it''s' # c\r\n"),
+    ],
+)  # fmt: skip
+def test_texts_of_other_shapes(before: str, operation: Operation, after: str) -> None:
+    assert edited(before, [operation]) == after
+
+
+@pytest.mark.parametrize(
+    ("text", "operation"),
+    [
+        ("a: &x {k: 1}\nb: *x\n", Operation("add", "/b/k", 2)),
+        ("a: &x {k: 1}\nb: *x\n", Operation("add", "/a/k", 2)),
+        ("a: &x {k: 1}\nb: *x\n", Operation("remove", "/a")),
+        ("a: &x {k: 1}\nb:\n  <<: *x\n", Operation("replace", "/b/k", 2)),
+        ("a: {k: 1}\na: {k: 2}\n", Operation("remove", "/a")),
+        ("a: !!int 1\n", Operation("replace", "/a", 2)),
+    ],
+)
+def test_what_cannot_be_changed_alone_is_refused(text: str, operation: Operation) -> None:
+    with pytest.raises(NoEdit):
+        edited(text, [operation])
+
+
+@pytest.mark.parametrize("path", ["tiers", "", "/tiers/2", "/tiers/-", "/tiers/01x", "/no", "/actions/0"])
+def test_a_place_that_is_not_there_is_told(path: str) -> None:
+    with pytest.raises(NoPlace, match=r"."):
+        edited("actions: a\ntiers: []\n", [Operation("remove", path)])
+
+
+def test_published_configurations_take_every_edit(shared: Path) -> None:
+    paths = sorted((shared / "data" / "scheduler-conf").rglob("*.conf"))
+    assert len(paths) > 100
+    for path in paths:
+        text = path.read_bytes().decode()
+        try:
+            structure = parse_conf(text)
+        except Unreadable:
+            continue
+        for steps in plugins({"tiers": structure.get("tiers") or []}):
+            done(text, Operation("remove", pointer(*steps)))
+            done(text, Operation("move", pointer(*steps[:-1], 0), source=pointer(*steps)))
+            done(text, Operation("add", pointer(*steps, "enablePreemptable"), False))
+            done(text, Operation("add", pointer(*steps, "arguments"), {"weight": 1}))
