@@ -1,0 +1,54 @@
+"""A run's bundle in another installation, which has its own database: it repeats to the same bytes."""
+
+import json
+import threading
+import time
+from urllib.request import Request, urlopen
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
+
+from planner.services.bundles import bundle_of
+from planner.services.execution import run_execute
+from tests import factories
+from tests.e2e.product import Product
+from tests.e2e.test_scripts import call
+
+PATIENCE_SECONDS = 60
+
+
+@pytest.fixture
+def bundle(transactional_db: None) -> tuple[bytes, bytes, bytes]:
+    """A run of this process's own database as one file; what it read and what it came to."""
+    run = factories.run()
+    assert run_execute(run_id=run.pk, worker="test", stopping=threading.Event())
+    run.refresh_from_db()
+    assert run.result is not None, run.error
+    return bundle_of(run=run), run.input.content(), run.result.content()
+
+
+def test_another_installation_repeats_a_run_to_the_same_bytes(
+    running: Product, bundle: tuple[bytes, bytes, bytes]
+) -> None:
+    content, read, came_to = bundle
+    token = running.token()
+    form = encode_multipart(BOUNDARY, {"file": SimpleUploadedFile("run.zip", content)})
+    told = json.loads(raw(f"{running.address}api/v1/bundles/", token, form))
+    run = f"{running.address}api/v1/runs/{told['run']['id']}/"
+    until = time.monotonic() + PATIENCE_SECONDS
+    while not call(run, token)["finished"]:
+        assert time.monotonic() < until
+        time.sleep(0.2)
+    assert call(run, token)["result_sha256"] == told["result_sha256"]
+    assert raw(f"{run}input/", token) == read
+    assert raw(f"{run}result/", token) == came_to
+
+
+def raw(address: str, token: str, form: bytes | None = None) -> bytes:
+    """Return the bytes of an answer."""
+    headers = {"Authorization": f"Token {token}", "Content-Type": MULTIPART_CONTENT}
+    request = Request(address, form, headers)  # noqa: S310 - our own address
+    with urlopen(request, timeout=30) as answer:  # noqa: S310 - our own address
+        content: bytes = answer.read()
+        return content
