@@ -65,6 +65,7 @@ class ComparedQueue(serializers.Serializer[Any]):
     in_session = serializers.BooleanField()
     weight = serializers.IntegerField(allow_null=True)
     share = serializers.FloatField(allow_null=True)
+    share_at_open = serializers.FloatField(allow_null=True)
     deserved = AmountsField()
     allocated = AmountsField()
     request = AmountsField()

@@ -58,7 +58,7 @@ def compare(request: HttpRequest) -> HttpResponse:
 class ComparePage:
     """The parts of the page under the switches and filters of its address."""
 
-    measures = ("deserved", "allocated")
+    measures = ("deserved", "allocated", "request", "guarantee", "capability")
 
     def __init__(self, runs: list[Run], asked: QueryDict) -> None:
         self.comparison = Comparison(runs)

@@ -243,8 +243,8 @@ def test_every_number_of_a_comparison_is_that_of_the_api(
     assert in_table
     shown = {row[0].text.split()[0]: values(row[1:]) for row in bodies(in_table[0])[0]}
     assert shown == {
-        name: [raw(row, measure, "cpu") if row else [] for measure in MEASURES[:2] for row in held]
-        + [given(row["share"]) if row else [] for row in held]
+        name: [raw(row, measure, "cpu") if row else [] for measure in MEASURES for row in held]
+        + [given(row[share]) if row else [] for share in ("share_at_open", "share") for row in held]
         for name, held in queues.items()
     }
     differing = {
