@@ -6,6 +6,7 @@ Source: volcano ``pkg/scheduler/actions/preempt/preempt.go`` at v1.15.1.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from scheduler_core.errors import PrePredicateError
 from scheduler_core.framework.eviction import evict_for, never_evicts, promising_nodes
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.heap import PriorityQueue
+from scheduler_core.framework.holdings import LossesInside, judges_of
 from scheduler_core.framework.placement import ErrorCache
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
@@ -39,13 +41,13 @@ class Candidates(NamedTuple):
     ----------
     include : callable
         Whether a task is a candidate.
-    counts : (N,) int64
-        How many each node has at most; a node without any is worth a look only when it has room.
+    nodes : (N,) bool
+        The nodes where they might be enough; any other one is worth a look only when it has room.
 
     """
 
     include: Filter
-    counts: NDArray[np.int64]
+    nodes: NDArray[np.bool_]
 
 
 def execute(session: Session) -> None:
@@ -74,6 +76,12 @@ class Preempt:
                 self.starving.setdefault(job.queue, []).append(job)
                 self.tasks[job.key] = task_heap(session, pending_tasks(job))
 
+    @cached_property
+    def losses(self) -> LossesInside | None:
+        """Return what queues could lose to their own jobs, None when every candidate is to be asked about."""
+        judges = judges_of(self.session, Point.PREEMPTABLE)
+        return None if judges is None else LossesInside(self.session, judges)
+
     def between_jobs(self, queue: QueueInfo) -> None:
         """Let the queue's starving jobs evict tasks of its other jobs.
 
@@ -88,8 +96,7 @@ class Preempt:
             assigned = False
             while tasks and session.job_starving(job):
                 task = tasks.pop()
-                candidates = Candidates(of_other_jobs(task, job), session.evictable.of_other_jobs(job))
-                assigned = self.attempt(statement, queue, task, candidates)
+                assigned = self.attempt(statement, queue, task, self.other_jobs(task, job))
             if not session.job_pipelined(job):
                 statement.discard()
                 continue
@@ -103,11 +110,23 @@ class Preempt:
         while tasks:
             task = tasks.pop()
             statement = Statement(self.session)
-            candidates = Candidates(_of_same_job(task, job), self.session.evictable.of_job(job))
-            if not self.attempt(statement, queue, task, candidates):
+            if not self.attempt(statement, queue, task, self.same_job(task, job)):
                 statement.discard()
                 return
             statement.commit()
+
+    def other_jobs(self, task: TaskInfo, job: JobInfo) -> Candidates:
+        """Return the candidates when a task looks for room among other jobs of its queue."""
+        if self.losses is None:
+            nodes = self.session.evictable.of_other_jobs(job) > 0
+        else:
+            nodes = self.losses.enough_for(task)
+        return Candidates(of_other_jobs(task, job), nodes)
+
+    def same_job(self, task: TaskInfo, job: JobInfo) -> Candidates:
+        """Return the candidates when a task looks for room in its own job."""
+        nodes = self.session.evictable.of_job(job) > 0 if self.losses is None else self.losses.holders(job)
+        return Candidates(_of_same_job(task, job), nodes)
 
     def attempt(self, statement: Statement, queue: QueueInfo, task: TaskInfo, candidates: Candidates) -> bool:
         """Find room for a task by evictions; True when it was pipelined."""
@@ -121,7 +140,7 @@ class Preempt:
         nodes = promising_nodes(session, task, self.cache)
         if self.dry_run.enabled:
             return preempt_by_dry_run(statement, queue, task, nodes, candidates.include, self.dry_run)
-        hopeful = (candidates.counts > 0) | session.placement.will_fit(task, session.placement.all)
+        hopeful = candidates.nodes | session.placement.will_fit(task, session.placement.all)
         return any(
             self._preempt_on(statement, queue, task, node, candidates.include)
             for node in session.placement.sorted_by_score(task, nodes, hopeful).tolist()

@@ -5,13 +5,15 @@ Source: volcano ``pkg/scheduler/actions/reclaim/reclaim.go`` at v1.15.1.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from scheduler_core.errors import PrePredicateError
 from scheduler_core.framework.eviction import evict_for, never_evicts, promising_nodes
 from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.holdings import LossesOutside, judges_of
 from scheduler_core.framework.placement import ErrorCache, Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
-from scheduler_core.framework.vain import vain_nodes
 from scheduler_core.framework.victims import ask_victims, tell_spared, victims_queue, victims_suffice
 from scheduler_core.framework.worklist import Tasks, WorkList, active_jobs, pending_tasks, task_heap
 from scheduler_core.model.job import JobInfo, TaskInfo
@@ -44,12 +46,17 @@ class Reclaim:
         self.remember_errors = session.conf.arguments_of(NAME).get_bool("predicateErrorCacheEnable", True)
         self.work = WorkList(session, settled=False)
         self.tasks: dict[str, Tasks] = {}
-        self.vain = vain_nodes(session, Point.RECLAIMABLE)
         for job in active_jobs(session):
             self.work.add_queue(job.queue)
             if session.job_starving(job):
                 self.work.add_job(job)
                 self.tasks[job.key] = task_heap(session, pending_tasks(job))
+
+    @cached_property
+    def losses(self) -> LossesOutside | None:
+        """Return what queues could lose to others, None when every candidate is to be asked about."""
+        judges = judges_of(self.session, Point.RECLAIMABLE)
+        return None if judges is None else LossesOutside(self.session, judges)
 
     def take_turn(self, queue: QueueInfo, job: JobInfo) -> None:
         """Let a job's tasks reclaim one after the other; the job is pipelined whole or not at all."""
@@ -82,11 +89,10 @@ class Reclaim:
                 return
 
     def _worth_a_look(self, queue: QueueInfo, task: TaskInfo, nodes: Nodes) -> Nodes:
-        """Return the nodes that have candidates, not all of which would be refused once more."""
-        session = self.session
-        nodes = nodes[session.evictable.of_other_queues(queue.name)[nodes] > 0]
-        vain = self.vain.of(queue.name) if self.vain is not None else None
-        return nodes if vain is None else nodes[~vain[nodes] | session.placement.will_fit(task, nodes)]
+        """Return the nodes that have candidates, and perhaps enough of them."""
+        if self.losses is None:
+            return nodes[self.session.evictable.of_other_queues(queue.name)[nodes] > 0]
+        return nodes[self.losses.enough_for(task, queue)[nodes]]
 
     def _reclaim_on(self, statement: Statement, task: TaskInfo, node: int) -> bool:
         session = self.session
@@ -98,8 +104,6 @@ class Reclaim:
         verdict = ask_victims(session, Point.RECLAIMABLE, task, candidates)
         tell_spared(session, task, candidates, verdict)
         if not victims_suffice(session, task, node, verdict.victims):
-            if verdict.is_vain and self.vain is not None and task.job is not None:
-                self.vain.add(task.job.queue, node)
             return False
         local = Statement(session)
         victims = victims_queue(session, verdict.victims, task)

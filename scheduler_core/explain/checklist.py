@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from scheduler_core.actions.preempt import Candidates, Preempt, of_other_jobs
+from scheduler_core.actions.preempt import Preempt, of_other_jobs
 from scheduler_core.actions.reclaim import Reclaim, may_be_reclaimed
 from scheduler_core.admission import Admission
 from scheduler_core.conf import parse_conf
@@ -398,10 +398,9 @@ def _tried(look: Look) -> tuple[int, int] | None:
             reclaim.attempt(statement, queue, tasks.pop())
     else:
         preempt = Preempt(session)
-        counts = session.evictable.of_other_jobs(job)
         while tasks and session.job_starving(job):
             task = tasks.pop()
-            preempt.attempt(statement, queue, task, Candidates(of_other_jobs(task, job), counts))
+            preempt.attempt(statement, queue, task, preempt.other_jobs(task, job))
     kinds = Counter(operation.kind for operation in statement.operations)
     complete = session.job_pipelined(job) and bool(kinds["pipeline"])
     statement.discard()

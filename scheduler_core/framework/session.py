@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scheduler_core.conf import SchedulerConf
 from scheduler_core.errors import EventError
@@ -25,6 +25,9 @@ from scheduler_core.model.status import TaskStatus
 from scheduler_core.resource import total_of
 from scheduler_core.trace import Decision, Trace, Why
 
+if TYPE_CHECKING:
+    from scheduler_core.framework.holdings import Judge
+
 Handler = Callable[[TaskInfo], None]
 
 
@@ -40,16 +43,15 @@ class Answer:
     of_one : callable or None
         ``of_one(task)``: a function that gives the same answer for one node as a plain number, for all tasks
         of the task's class; None when there is none. Never NaN. Only asked of predicates and node scores.
-    is_final : bool
-        Candidates that are refused stay so, whoever asks, until their queue gains a task. Only asked of who
-        may be evicted.
+    judge : callable or None
+        The same answer for all tasks of a queue at once. Only asked of who may be evicted.
 
     """
 
     fn: Callable[..., Any]
     is_local: Callable[[TaskInfo], bool]
     of_one: Callable[[TaskInfo], Callable[[int], Any] | None] | None
-    is_final: bool
+    judge: Judge | None
 
 
 def always(_task: TaskInfo) -> bool:
@@ -133,10 +135,10 @@ class Session:
         *,
         is_local: Callable[[TaskInfo], bool] = always,
         of_one: Callable[[TaskInfo], Callable[[int], Any] | None] | None = None,
-        is_final: bool = False,
+        judge: Judge | None = None,
     ) -> None:
         """Register a plugin's answer; a second one of the same plugin replaces the first."""
-        self._fns[point][plugin] = Answer(fn, is_local, of_one, is_final)
+        self._fns[point][plugin] = Answer(fn, is_local, of_one, judge)
 
     def add_event_handler(self, *, allocate: Handler, deallocate: Handler) -> None:
         """Register what a plugin does when a task takes or gives back its place."""

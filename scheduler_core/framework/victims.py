@@ -30,8 +30,6 @@ class Verdict:
         In the order of the plugin that named them first.
     tier : int
         The number of the tier that decided, from 1; 0 when none did.
-    is_vain : bool
-        In every tier some plugin refused all candidates.
     votes : list
         One entry per plugin asked: tier, plugin, the uids it accepts (None: it abstained), its reasons by
         uid.
@@ -40,7 +38,6 @@ class Verdict:
 
     victims: list[TaskInfo] = field(default_factory=list)
     tier: int = 0
-    is_vain: bool = True
     votes: list[tuple[int, str, set[str] | None, Why]] = field(default_factory=list)
 
     def votes_on(self, task: TaskInfo) -> list[dict[str, Any]]:
@@ -65,7 +62,6 @@ def ask_victims(
     explained = session.trace is not None
     for number, tier in enumerate(session.tiers_of(point), start=1):
         victims: list[TaskInfo] | None = None
-        refused = not tier
         for plugin, answer in tier:
             why: Why | None = {} if explained else None
             accepted: list[TaskInfo] | None = answer.fn(initiator, candidates, *context, why)
@@ -76,14 +72,12 @@ def ask_victims(
                 continue
             if not accepted:
                 victims = None
-                refused = True
                 break
             if victims is None:
                 victims = accepted
             else:
                 named = {task.uid for task in accepted}
                 victims = [task for task in victims if task.uid in named] or None
-        verdict.is_vain &= refused
         if victims is not None:
             verdict.victims, verdict.tier = victims, number
             return verdict

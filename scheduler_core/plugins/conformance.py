@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.holdings import Holdings, Judge, Mask
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.trace import Why
@@ -21,8 +22,8 @@ SYSTEM_NAMESPACE = "kube-system"
 
 def open_session(session: Session, _arguments: Arguments) -> None:
     """Register what conformance answers."""
-    session.add_fn(Point.PREEMPTABLE, NAME, ordinary_tasks)
-    session.add_fn(Point.RECLAIMABLE, NAME, ordinary_tasks, is_final=True)
+    session.add_fn(Point.PREEMPTABLE, NAME, ordinary_tasks, judge=Judge(ordinary))
+    session.add_fn(Point.RECLAIMABLE, NAME, ordinary_tasks, judge=Judge(ordinary))
     session.add_fn(
         Point.UNIFIED_EVICTABLE,
         NAME,
@@ -43,6 +44,15 @@ def ordinary_tasks(_initiator: TaskInfo, candidates: Sequence[TaskInfo], why: Wh
             )
             why[task.uid] = (text, {})
     return accepted
+
+
+def ordinary(holdings: Holdings, _priority: int | None) -> Mask:
+    """Tell which of a queue's tasks are no part of the system, (P,)."""
+    return holdings.each(_is_ordinary)
+
+
+def _is_ordinary(task: TaskInfo) -> bool:
+    return critical_by(task) is None
 
 
 def critical_by(task: TaskInfo) -> str | None:

@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
+import numpy as np
+
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.extension_points import Point, Vote
+from scheduler_core.framework.holdings import Holdings, Judge, Mask
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.messages import fit_error
@@ -29,8 +32,8 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     session.add_fn(Point.JOB_READY, NAME, job_ready)
     session.add_fn(Point.JOB_PIPELINED, NAME, job_pipelined)
     session.add_fn(Point.JOB_STARVING, NAME, JobInfo.is_starving)
-    session.add_fn(Point.PREEMPTABLE, NAME, surplus_tasks)
-    session.add_fn(Point.RECLAIMABLE, NAME, surplus_tasks, is_final=True)
+    session.add_fn(Point.PREEMPTABLE, NAME, surplus_tasks, judge=Judge(surplus))
+    session.add_fn(Point.RECLAIMABLE, NAME, surplus_tasks, judge=Judge(surplus))
     session.add_close_fn(lambda: write_conditions(session))
     session.add_fn(
         Point.UNIFIED_EVICTABLE, NAME, lambda _initiator, candidates, _action, _why: list(candidates)
@@ -77,6 +80,17 @@ def surplus_tasks(_initiator: TaskInfo, candidates: Sequence[TaskInfo], why: Why
             accepted.append(task)
         if why is not None:
             why[task.uid] = _told(left, job.min_available)
+    return accepted
+
+
+def surplus(holdings: Holdings, _priority: int | None) -> Mask:
+    """Tell which of a queue's tasks would be accepted, (P,)."""
+
+    def work_out() -> Mask:
+        spare = np.array([job.ready_count - job.min_available for job in holdings.jobs])
+        return holdings.rank_in_job() < spare[holdings.job_of]
+
+    accepted: Mask = holdings.known(surplus, work_out)
     return accepted
 
 

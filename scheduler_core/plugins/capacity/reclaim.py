@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from scheduler_core.errors import SchedulerPanic
+from scheduler_core.framework.holdings import Holdings, Mask
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.victims import victims_queue
 from scheduler_core.model.job import TaskInfo
@@ -53,6 +56,24 @@ class Reclaim:
                 why[task.uid] = judgement.explain(refusal, theirs)
         return accepted
 
+    def losable(self, holdings: Holdings, _priority: int | None) -> Mask:
+        """Tell which of a queue's tasks might be accepted: those that it could lose first, (P,).
+
+        A pod larger than all that the queue holds is left to the question itself, which ends the session.
+        """
+        account = self.queues.accounts.get(holdings.queue)
+        if self.queues.obstacle or account is None:
+            return np.zeros(len(holdings.tasks), dtype=np.bool_)
+        allowed = [
+            not shape.request.less_equal(account.allocated, Absent.ZERO)
+            or (
+                keeps_guarantee(account, account.allocated, shape.request)
+                and has_too_much(account, account.allocated, shape.request)
+            )
+            for shape in holdings.shapes
+        ]
+        return np.array(allowed)[holdings.shape_of]
+
     def evictable(
         self, initiator: TaskInfo, candidates: Sequence[TaskInfo], action: str, why: Why | None
     ) -> list[TaskInfo]:
@@ -79,6 +100,18 @@ class Reclaim:
 
     def _account_of(self, task: TaskInfo) -> CapacityAccount | None:
         return self.queues.accounts.get(task.job.queue) if task.job is not None else None
+
+
+def keeps_guarantee(account: CapacityAccount, held: Resource, request: Resource) -> bool:
+    """Tell whether a queue still has its guarantee once a pod is gone."""
+    return account.guarantee.less_equal(held.clone().sub(request), Absent.ZERO)
+
+
+def has_too_much(account: CapacityAccount, held: Resource, request: Resource) -> bool:
+    """Tell whether a queue deserves nothing of what a pod holds, or has too much of some of it."""
+    if not intersection(request, account.deserved):
+        return True
+    return held.greater_partly_relevant(account.deserved, request)
 
 
 class Judgement:
@@ -110,7 +143,7 @@ class Judgement:
             return refusal
         looked_at = self._looked_at(theirs)
         for above in looked_at:
-            if not self._can_lose(above, task):
+            if not has_too_much(above, self.held_by(above), task.request):
                 return f"queue {above.name} above has no more than it deserves"
         self.take(task, [theirs, *looked_at])
         return ""
@@ -118,15 +151,11 @@ class Judgement:
     def refusal_of_surplus(self, task: TaskInfo, theirs: CapacityAccount) -> str:
         """Return why the candidate's own queue cannot lose it, empty when it can."""
         held = self.held_by(theirs)
-        if not theirs.guarantee.less_equal(held.clone().sub(task.request), Absent.ZERO):
+        if not keeps_guarantee(theirs, held, task.request):
             return f"queue {theirs.name} would fall below its guarantee"
-        return "" if self._can_lose(theirs, task) else f"queue {theirs.name} has no more than it deserves"
-
-    def _can_lose(self, account: CapacityAccount, task: TaskInfo) -> bool:
-        """Tell whether a queue deserves nothing of what the pod holds, or has too much of some of it."""
-        if not intersection(task.request, account.deserved):
-            return True
-        return self.held_by(account).greater_partly_relevant(account.deserved, task.request)
+        if not has_too_much(theirs, held, task.request):
+            return f"queue {theirs.name} has no more than it deserves"
+        return ""
 
     def _refusal_of_relatives(self, task: TaskInfo, theirs: CapacityAccount) -> str:
         """Return why a near relative's pod stays when neither queue deserves anything, empty when it goes."""

@@ -1,0 +1,88 @@
+"""Do preempt and reclaim decide the same when only promising nodes are looked at?"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from scheduler_core import Options, simulate_document
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.holdings import Holdings, Judge, Mask, victims_among
+from scheduler_core.framework.victims import ask_victims
+from scheduler_core.model.job import TaskInfo
+from tests.builders import Object, conf, node, pod, podgroup, scenario, session_of
+
+CASES = Path(__file__).parent.parent / "fidelity" / "cases"
+Answer = Callable[..., list[TaskInfo]]
+FAMILIES = ("proportion_reclaim", "preempt", "capacity", "capacity_hierarchy", "protect", "targeted")
+
+
+def scenarios() -> list[Object]:
+    """Return some recorded scenarios of each family."""
+    found = []
+    for family in FAMILIES:
+        with gzip.open(CASES / f"{family}.jsonl.gz", "rt") as lines:
+            found += [json.loads(line)["scenario"] for line in lines][::4]
+    return found
+
+
+@pytest.mark.parametrize("document", scenarios(), ids=lambda document: document["name"])
+def test_every_node_is_looked_at_when_refusals_are_explained(document: Object) -> None:
+    short, full = (
+        simulate_document(document, Options(explain=explain))["cycles"][0] for explain in (False, True)
+    )
+    for part in ("decisions", "nodes", "podgroups"):
+        assert short[part] == full[part]
+
+
+def answer(uids: set[str]) -> Answer:
+    """Return a plugin's answer that accepts certain tasks, one by one."""
+    return lambda _initiator, candidates, _why: [task for task in candidates if task.uid in uids]
+
+
+def judge(uids: set[str]) -> Judge:
+    """Return the same answer for all tasks of a queue at once."""
+
+    def accepts(holdings: Holdings, _priority: int | None) -> Mask:
+        return np.array([task.uid in uids for task in holdings.tasks])
+
+    return Judge(accepts)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_victims_at_once_are_those_on_which_plugins_agree_node_by_node(seed: int) -> None:
+    dice = Random(seed)  # noqa: S311 - the same choices every time
+    tiers = [[f"p{tier}{number}" for number in range(dice.randint(1, 4))] for tier in range(3)]
+    running = [pod(f"g-{number}", group="g", node=f"n{dice.randrange(4)}", cpu=1) for number in range(12)]
+    session = session_of(
+        scenario(
+            nodes=[node(f"n{number}", cpu=8) for number in range(4)],
+            podgroups=[podgroup("g")],
+            pods=running,
+            conf=conf("preempt", *tiers),
+        )
+    )
+    tasks = [*session.jobs["default/g"].tasks.values()]
+    holdings = Holdings("default", tasks)
+    judges: list[list[Judge]] = []
+    for tier in tiers:
+        judges.append([])
+        for name in tier:
+            accepted = {task.uid for task in tasks if dice.random() < 0.5}
+            session.add_fn(Point.PREEMPTABLE, name, answer(accepted))
+            judges[-1].append(judge(accepted))
+    at_once = victims_among(holdings, holdings.present, judges, 0)
+    one_by_one = [
+        victim.uid
+        for number in range(4)
+        for victim in ask_victims(
+            session, Point.PREEMPTABLE, tasks[0], session.nodes.sorted_tasks(number)
+        ).victims
+    ]
+    assert [holdings.tasks[row].uid for row in np.flatnonzero(at_once)] == one_by_one
