@@ -126,7 +126,7 @@
       event.target.form.requestSubmit();
       return;
     }
-    const undo = { "Ctrl z": "undo", "Ctrl y": "redo", "Ctrl Z": "redo" }[keyOf(event)];
+    const undo = (event.ctrlKey || event.metaKey) && { z: event.shiftKey ? "redo" : "undo", y: "redo" }[event.key.toLowerCase()];
     if (undo && panel() && !event.target.closest("input, textarea, select")) {
       event.preventDefault();
       document.querySelector(`[data-undo=${undo}]`)?.click();
