@@ -33,6 +33,16 @@ class Problem:
 
 
 @dataclass(frozen=True)
+class ConfFinding(Problem):
+    """Something wrong, or worth knowing, about a configuration.
+
+    `remedy` is the JSON patch of the configuration that mends it, empty where no edit of its own does.
+    """
+
+    remedy: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True)
 class QueueRow:
     """One queue of a scenario's tree; rows come parents first, children by name under their parent."""
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from planner.api.serializers import ProblemSerializer
+from planner.api.serializers import ConfFindingSerializer, ProblemSerializer
 
 
 class ProblemsSerializer(serializers.Serializer[Any]):
@@ -38,9 +38,10 @@ class QuestionSerializer(serializers.Serializer[Any]):
     decides = serializers.IntegerField(allow_null=True, help_text="null: every tier is asked.")
 
 
-class ConfLintSerializer(ProblemsSerializer):
+class ConfLintSerializer(serializers.Serializer[Any]):
     """What there is to say about a configuration, and whom a session asks under it."""
 
+    problems = ConfFindingSerializer(many=True)
     questions = QuestionSerializer(many=True, help_text="Empty when Volcano would reject it.")
 
 

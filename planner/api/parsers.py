@@ -36,6 +36,12 @@ class MergePatch(JsonBody):
     media_type = "application/merge-patch+json"
 
 
+class JsonPatch(JsonBody):
+    """The same under the media type of RFC 6902."""
+
+    media_type = "application/json-patch+json"
+
+
 def _texts(value: Any) -> Iterator[str]:
     """Yield every text in a JSON value, names of members among them."""
     if isinstance(value, str):

@@ -232,11 +232,32 @@ class PreviewSerializer(serializers.Serializer[Any]):
         return [QueueAnswerSerializer(answer).data for answer in preview.queues.values()]
 
 
+class ConfFindingSerializer(ProblemSerializer):
+    """Something wrong, or worth knowing, about a configuration."""
+
+    remedy = serializers.ListField(
+        child=serializers.DictField(child=serializers.JSONField()),
+        help_text="The JSON patch that mends it; empty where no edit of its own does.",
+    )
+
+
+class ConfOperation(serializers.Serializer[Any]):
+    """One operation of a JSON patch (RFC 6902); `from` belongs to a move, `value` to add and replace."""
+
+    op = serializers.ChoiceField(choices=["add", "remove", "replace", "move"])
+    path = serializers.CharField(help_text="JSON pointer, such as /tiers/0/plugins/-")
+    value = serializers.JSONField(required=False)
+
+    def get_fields(self) -> dict[str, Any]:
+        """Return the fields, among them one whose name is a word of Python."""
+        return {**super().get_fields(), "from": serializers.CharField(required=False)}
+
+
 class ConfSerializer(serializers.Serializer[Any]):
     """The scheduler configuration, as the text that was written; empty stands for Volcano's default."""
 
     text = serializers.CharField(allow_blank=True, trim_whitespace=False)
-    problems = ProblemSerializer(many=True, read_only=True)
+    problems = ConfFindingSerializer(many=True, read_only=True)
 
 
 # Runs

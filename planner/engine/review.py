@@ -11,8 +11,8 @@ from planner.engine.contents import content_of
 from planner.engine.frozen import scenario_objects
 from planner.engine.queues import queue_manifest
 from planner.models import Queue, Scenario, Snapshot
-from planner.rows import Problem
-from scheduler_core.lint import Question, conf_of, questions, review
+from planner.rows import ConfFinding, Problem
+from scheduler_core.lint import Question, conf_of, questions, remedy, review
 from scheduler_core.lint import conf_problems as lint_of
 from scheduler_core.validate import Inspection
 
@@ -39,13 +39,17 @@ def scenario_problems(scenario: Scenario, queues: Sequence[Queue] | None = None)
     )
 
 
-def conf_findings(text: str) -> list[Problem]:
+def conf_findings(text: str) -> list[ConfFinding]:
     """Return all that is wrong with a configuration's text, or worth knowing, with lines; errors first."""
     structure, of_text = conf_structure(text)
-    if any(problem.is_error for problem in of_text):
-        return of_text
-    found = [Problem(**asdict(problem)) for problem in lint_of(structure)]
-    return [*of_text, *(placed_in_conf(problem, text) for problem in found)]
+    findings = [ConfFinding(**asdict(problem)) for problem in of_text]
+    if structure is None and of_text:
+        return findings
+    for problem in lint_of(structure):
+        placed = placed_in_conf(Problem(**asdict(problem)), text)
+        mends = () if structure is None else remedy(problem, structure)
+        findings.append(ConfFinding(**asdict(placed), remedy=mends))
+    return findings
 
 
 def conf_questions(text: str) -> list[Question]:

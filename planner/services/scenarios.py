@@ -1,10 +1,12 @@
 """How does a what-if begin, and how does its configuration change?"""
 
+from typing import Any
+
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from planner.engine.conf import conf_problems
+from planner.engine.conf import conf_edited, conf_problems
 from planner.engine.revisions import first_queues
 from planner.engine.states import CONF, Edit
 from planner.models import Event, Queue, Run, Scenario, Snapshot
@@ -68,3 +70,19 @@ def conf_update(
         scenario.save(update_fields=["conf_text"])
         revision_raise(scenario=scenario, user=user, changes=changes)
     return scenario
+
+
+@transaction.atomic
+def conf_patch(
+    *, scenario: Scenario, operations: Any, expected_revision: int, user: User | None = None
+) -> Scenario:
+    """Edit the scheduler configuration by a JSON patch; lines that it does not touch stay byte for byte.
+
+    Raises as `conf_update` does, and Invalid for an operation that is none, or that the text does not take.
+    """
+    role_require(user=user, workspace=scenario.workspace)
+    revision_lock(scenario=scenario, expected=expected_revision)
+    text, problems = conf_edited(scenario.conf_text, operations)
+    if problems:
+        raise Invalid(problems)
+    return conf_update(scenario=scenario, text=text, expected_revision=expected_revision, user=user)

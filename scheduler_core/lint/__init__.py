@@ -2,6 +2,7 @@
 
 from scheduler_core.lint.conf import conf_of, conf_problems
 from scheduler_core.lint.dispatch import Asked, Question, questions
+from scheduler_core.lint.remedies import remedy
 from scheduler_core.lint.review import REFUSED, review
 
-__all__ = ["REFUSED", "Asked", "Question", "conf_of", "conf_problems", "questions", "review"]
+__all__ = ["REFUSED", "Asked", "Question", "conf_of", "conf_problems", "questions", "remedy", "review"]

@@ -42,6 +42,7 @@ def bodies(run: Run) -> dict[tuple[str, str], object]:
         ("delete", "scenario"): None,
         ("post", "conf-lint"): {"text": factories.CONF},
         ("put", "scenario-conf"): {"text": factories.CONF},
+        ("patch", "scenario-conf"): [{"op": "replace", "path": "/actions", "value": "allocate"}],
         ("post", "scenario-nodes"): factories.node("n9"),
         ("post", "nodes-add"): {"count": 2, "prefix": "more", "like": "n0"},
         ("patch", "scenario-node"): {"spec": {"unschedulable": True}},

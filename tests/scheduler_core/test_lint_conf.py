@@ -16,6 +16,8 @@ from scheduler_core.lint import conf_of, conf_problems, questions
 from scheduler_core.lint.arguments import ARGUMENTS, Kind, argument_of
 from scheduler_core.lint.dispatch import RULES
 from scheduler_core.lint.names import EXTENDER_VERBS, POINTS
+from scheduler_core.lint.remedies import remedy
+from scheduler_core.problem import Problem
 from tests.builders import scenario, session_of
 from tests.needs import unavailable
 from tests.shared import ROOT, SHARED
@@ -271,3 +273,56 @@ def found_in(path: Path) -> list[str]:
     except manifests.Unreadable as unreadable:
         return list(dict.fromkeys(f"`{problem.rule}`" for problem in unreadable.problems))
     return list(dict.fromkeys(f"`{problem.rule}`" for problem in conf_problems(structure)))
+
+
+MENDED = {
+    "conf.reclaim_bypasses_quota": tiers("enqueue, allocate, reclaim", "gang cdp", "capacity predicates"),
+    "conf.votes_hidden": tiers("enqueue, allocate", "overcommit gang", "proportion predicates", "sla"),
+    "conf.booked_early": tiers("enqueue, allocate", "gang proportion predicates overcommit"),
+    "conf.no_predicates": tiers("allocate", "gang", "drf"),
+    "conf.no_gang": tiers("allocate", "priority", "predicates"),
+    "conf.no_allocate": tiers("enqueue, backfill", "gang predicates"),
+    "conf.no_backfill": tiers("enqueue, allocate", "gang predicates"),
+    "conf.no_enqueue": tiers("allocate", "gang predicates proportion"),
+    "conf.enqueue_late": tiers("allocate, enqueue", "gang predicates"),
+    "conf.action_repeated": tiers("allocate, preempt, allocate", "gang predicates"),
+    "conf.empty_tier": BASE + "- plugins: []\n",
+    "conf.switch_idle": BASE + "    enableHierarchy: true\n",
+    "conf.argument_retired": BASE + "    arguments: {predicate.GPUSharingEnable: true}\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", MENDED)
+def test_the_remedy_of_a_finding_mends_it(rule: str) -> None:
+    structure = manifests.parse_conf(MENDED[rule])
+    assert rule not in [problem.rule for problem in conf_problems(mended(structure, rule))]
+
+
+def test_remedies_mend_what_is_found_in_published_configurations() -> None:
+    if not PUBLISHED.is_dir():
+        unavailable("the published configurations are not here")
+    for path in sorted(PUBLISHED.rglob("*.conf")):
+        try:
+            structure = manifests.parse_conf(path.read_text())
+        except manifests.Unreadable:
+            continue
+        before = [problem.rule for problem in conf_problems(structure)]
+        for rule in set(before) & MENDED.keys():
+            if not remedy(problem_of(structure, rule), structure):
+                continue
+            after = [problem.rule for problem in conf_problems(mended(structure, rule))]
+            assert after.count(rule) < before.count(rule), (path, rule)
+
+
+def problem_of(structure: Any, rule: str) -> Problem:
+    return next(problem for problem in conf_problems(structure) if problem.rule == rule)
+
+
+def mended(structure: Any, rule: str) -> Any:
+    """Return a configuration after the remedy of its first finding of a rule."""
+    operations = remedy(problem_of(structure, rule), structure)
+    assert operations
+    for told in operations:
+        operation = manifests.Operation(told["op"], told["path"], told.get("value"), told.get("from", ""))
+        structure = manifests.patched(structure, operation)
+    return structure

@@ -1,5 +1,7 @@
 """How do scripts begin and edit a what-if?"""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 from uuid import UUID
@@ -16,9 +18,11 @@ from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
 from planner.api.errors import StaleEdit
 from planner.api.filters import ScenarioFilter
 from planner.api.idempotency import once
+from planner.api.parsers import JsonBody, JsonPatch
 from planner.api.preconditions import etag, seen_revision
 from planner.api.schema import DRY_RUN, ETAG, IDEMPOTENCY_KEY, IF_MATCH, answers, listed
 from planner.api.serializers import (
+    ConfOperation,
     ConfSerializer,
     ScenarioCreate,
     ScenarioSerializer,
@@ -29,7 +33,7 @@ from planner.models import Scenario
 from planner.selectors.history import changes_since
 from planner.selectors.scenarios import scenarios, snapshots
 from planner.services.errors import StaleRevision
-from planner.services.scenarios import conf_update, scenario_create, scenario_remove
+from planner.services.scenarios import conf_patch, conf_update, scenario_create, scenario_remove
 
 
 @extend_schema_view(get=extend_schema(responses=listed(ScenarioSerializer)))
@@ -84,6 +88,8 @@ class ScenarioDetail(WorkspaceView):
 class ConfDetail(WorkspaceView):
     """The scheduler configuration of a scenario."""
 
+    parser_classes = [JsonBody, JsonPatch]
+
     @extend_schema(responses=answers({200: ConfSerializer}, 404), parameters=[ETAG])
     def get(self, request: Request, scenario_id: UUID) -> Response:
         """Return the configuration as it was written; empty stands for Volcano's default."""
@@ -102,15 +108,37 @@ class ConfDetail(WorkspaceView):
         asked = ConfSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         text = asked.validated_data["text"]
-        try:
-            with saved_unless_dry(request):
-                conf_update(scenario=scenario, text=text, expected_revision=revision, user=self.user)
-        except StaleRevision as stale:
-            current = {"text": scenario.conf_text}
-            later = [change for change in changes_since(scenario, revision) if change.path == "conf"]
-            seen = {"text": later[0].before} if later else current
-            raise StaleEdit(stale, seen=seen, current=current) from stale
+        with _told_when_stale(scenario, revision), saved_unless_dry(request):
+            conf_update(scenario=scenario, text=text, expected_revision=revision, user=self.user)
         return _edited(request, scenario, _conf_body(text))
+
+    @extend_schema(
+        request={
+            "application/json": ConfOperation(many=True),
+            "application/json-patch+json": ConfOperation(many=True),
+        },
+        responses=answers({200: ConfSerializer}, 400, 403, 404, 412, 422, 428),
+        parameters=[DRY_RUN, IF_MATCH, ETAG],
+    )
+    def patch(self, request: Request, scenario_id: UUID) -> Response:
+        """Edit the configuration by a JSON patch; the text stays as it is on all other lines."""
+        scenario = self.scenario()
+        revision = seen_revision(request)
+        with _told_when_stale(scenario, revision), saved_unless_dry(request):
+            conf_patch(scenario=scenario, operations=request.data, expected_revision=revision, user=self.user)
+        return _edited(request, scenario, _conf_body(scenario.conf_text))
+
+
+@contextmanager
+def _told_when_stale(scenario: Scenario, revision: int) -> Iterator[None]:
+    """Show both versions of the configuration when the edit inside saw an older one."""
+    try:
+        yield
+    except StaleRevision as stale:
+        current = {"text": scenario.conf_text}
+        later = [change for change in changes_since(scenario, revision) if change.path == "conf"]
+        seen = {"text": later[0].before} if later else current
+        raise StaleEdit(stale, seen=seen, current=current) from stale
 
 
 def _conf_body(text: str) -> dict[str, Any]:
