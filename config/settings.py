@@ -7,6 +7,7 @@ import environ
 import structlog
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
+from kombu import Queue
 
 from config.secret import secret_kept_in
 
@@ -195,7 +196,9 @@ if not REDIS_URL:
     }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_IGNORE_RESULT = True
-CELERY_TASK_ACKS_LATE = False
+# A message is a kick that may be lost: nothing is acknowledged. A worker that acknowledged to a Redis that
+# had just gone would lose, without noticing, the connection on which it listens.
+CELERY_TASK_QUEUES = [Queue("celery", no_ack=True)]
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 # A thread per run is enough: the run itself computes in a child process of the worker.
 CELERY_WORKER_POOL = "threads"
@@ -208,7 +211,6 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 RUN_LEASE_SECONDS = env.float("QUEUECAST_LEASE_SECONDS", default=30.0)
 RUN_HEARTBEAT_SECONDS = env.float("QUEUECAST_HEARTBEAT_SECONDS", default=1.0)
 RUN_SWEEP_SECONDS = env.float("QUEUECAST_SWEEP_SECONDS", default=5.0)
-RUN_REKICK_SECONDS = env.float("QUEUECAST_REKICK_SECONDS", default=10.0)
 """A queued run whose kick is older than this counts as forgotten: whoever has a place free takes it."""
 RUN_MAX_LOSSES = env.int("QUEUECAST_MAX_LOSSES", default=3)
 """How many workers a run may lose before it is failed."""

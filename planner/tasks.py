@@ -3,10 +3,12 @@
 import logging
 import threading
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
 from celery import bootsteps, current_app, shared_task
+from celery.concurrency.thread import TaskPool
 from celery.signals import worker_shutting_down
 from celery.worker import WorkController
 from django.conf import settings
@@ -19,10 +21,10 @@ from planner.engine.bundle import About
 from planner.models import Run, Scenario, Workspace
 from planner.services.bundles import bundle_import
 from planner.services.execution import run_execute, worker_name
-from planner.services.recovery import is_any_forgotten, runs_recover
+from planner.services.recovery import runs_recover
 from planner.services.runs import run_create
 from planner.services.searches import search_create
-from planner.services.turns import next_run
+from planner.services.turns import next_run, waiting_runs
 from planner.services.workers import worker_gone, worker_seen
 
 logger = logging.getLogger(__name__)
@@ -58,34 +60,44 @@ def submit_bundle(*, content: bytes, workspace: Workspace, user: User) -> tuple[
 
 
 def kick() -> None:
-    """Tell the workers that a run waits. A broker that is away loses nothing: recovery kicks again."""
+    """Tell the workers that a run waits. While the broker is away they see it when they look."""
     try:
-        execute_next_run.apply_async(retry=False)
+        execute_waiting_runs.apply_async(retry=False)
     except (OperationalError, OSError):
-        logger.warning("The broker did not take a kick; recovery will repeat it.")
+        logger.warning("The broker did not take a kick; a worker will see the run when it looks.")
 
 
 @shared_task(ignore_result=True)
-def execute_next_run() -> None:
-    """Execute the run whose turn it is, then those whose kick was lost. The rows hold states and results.
+def execute_waiting_runs() -> None:
+    """Execute the run whose turn it is, then the next, until none waits. The rows hold states and results.
 
     There is a kick for every run, but it names none: whose turn it is shows when a worker is free.
     """
     BUSY.add(threading.get_ident())
     try:
-        going_on = True
-        while going_on and not STOPPING.is_set():
-            run = next_run()
-            if run is None:
-                return
-            executed = run_execute(run_id=run, worker=worker_name(), stopping=STOPPING)
-            going_on = is_any_forgotten() if executed else True
+        while not STOPPING.is_set() and (run := next_run()):
+            run_execute(run_id=run, worker=worker_name(), stopping=STOPPING)
     finally:
         BUSY.discard(threading.get_ident())
 
 
+def execute_unkicked_runs() -> None:
+    """Execute the runs that wait, without a message."""
+    try:
+        execute_waiting_runs()
+    except DatabaseError:
+        logger.warning("The database was away; a waiting run is tried again.")
+    finally:
+        connection.close()
+
+
 class Recovery(bootsteps.StartStopStep):
-    """A thread in every worker that takes back what was left behind, and kicks while it has a place free."""
+    """A thread in every worker that takes back what was left behind, and wakes a free place of its worker.
+
+    So a run starts within a sweep, however many messages are lost.
+    """
+
+    requires = ("celery.worker.components:Pool",)
 
     def __init__(self, parent: WorkController, **options: Any) -> None:
         super().__init__(parent, **options)
@@ -95,6 +107,8 @@ class Recovery(bootsteps.StartStopStep):
 
     def start(self, parent: WorkController) -> None:
         """Begin to sweep."""
+        assert isinstance(parent.pool, TaskPool), "see CELERY_WORKER_POOL"
+        self._places: ThreadPoolExecutor = parent.pool.executor
         self._thread.start()
 
     def stop(self, parent: WorkController) -> None:
@@ -107,8 +121,8 @@ class Recovery(bootsteps.StartStopStep):
             try:
                 worker_seen(name=worker_name(), started=self._started)
                 runs_recover()
-                if len(BUSY) < settings.CELERY_WORKER_CONCURRENCY and is_any_forgotten():
-                    kick()
+                if len(BUSY) < settings.CELERY_WORKER_CONCURRENCY and waiting_runs().exists():
+                    self._places.submit(execute_unkicked_runs)
             except DatabaseError:
                 logger.warning("Recovery could not read the database; it will try again.")
             finally:

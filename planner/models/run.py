@@ -52,7 +52,6 @@ class Run(Identified):
     worker = models.CharField(max_length=200, blank=True)
     lease_until = models.DateTimeField(null=True)
     heartbeat = models.DateTimeField(null=True)
-    kicked_at = models.DateTimeField(null=True)
     not_before = models.DateTimeField(null=True, help_text="After a lost worker it waits until then.")
     cancel_requested = models.BooleanField(default=False)
 
@@ -63,7 +62,7 @@ class Run(Identified):
     class Meta:
         ordering = ["-created"]
         indexes = [
-            models.Index(fields=["state", "kicked_at"], name="run_waiting"),
+            models.Index(fields=["state", "created"], name="run_waiting"),
             models.Index(fields=["state", "lease_until"], name="run_leased"),
         ]
 

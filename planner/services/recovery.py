@@ -1,16 +1,13 @@
-"""Which runs were left behind by a worker that died or a message that was lost?"""
-
-from datetime import timedelta
+"""Which runs were left behind by a worker that died?"""
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from planner.models import Run
 from planner.services.clock import seconds_from_now
-from planner.services.turns import waiting_runs
 
 State = Run.State
 
@@ -49,7 +46,6 @@ def runs_take_back(lost: QuerySet[Run]) -> None:
             losses=losses + 1,
             not_before=seconds_from_now(settings.RUN_BACK_OFF_SECONDS * 2**losses),
             lease_until=None,
-            kicked_at=None,
             worker="",
             progress=0.0,
             doing="",
@@ -59,9 +55,3 @@ def runs_take_back(lost: QuerySet[Run]) -> None:
 def worker_lost(worker: str) -> None:
     """Take back at once the runs of a worker that is known to be dead."""
     runs_take_back(Run.objects.filter(worker=worker))
-
-
-def is_any_forgotten() -> bool:
-    """Does a run wait about which nobody was told lately?"""
-    long_ago = timezone.now() - timedelta(seconds=settings.RUN_REKICK_SECONDS)
-    return waiting_runs().filter(Q(kicked_at=None) | Q(kicked_at__lt=long_ago)).exists()

@@ -59,7 +59,6 @@ def run_queue(
         owner=user,
         options=dict(options),
         input=content.keep(),
-        kicked_at=timezone.now(),
     )
 
 
@@ -174,11 +173,7 @@ def run_release(*, claim: Claim) -> bool:
 
     This is no loss: it does not count towards the limit of lost workers.
     """
-    return bool(
-        claim.mine().update(
-            state=State.QUEUED, lease_until=None, kicked_at=None, worker="", progress=0.0, doing=""
-        )
-    )
+    return bool(claim.mine().update(state=State.QUEUED, lease_until=None, worker="", progress=0.0, doing=""))
 
 
 def _end(run: Run, state: str) -> None:

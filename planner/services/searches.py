@@ -2,7 +2,6 @@
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils import timezone
 
 from planner.engine.search import changed_objects, conf_text
 from planner.models import Run, Scenario
@@ -36,7 +35,6 @@ def search_create(*, run: Run, job: str, user: User | None = None) -> tuple[Run,
         input_id=run.input_id,
         explains=run,
         job=job,
-        kicked_at=timezone.now(),
     )
     return search, True
 

@@ -1,4 +1,4 @@
-"""Runs that a dead worker or a lost message left behind."""
+"""Runs that a dead worker left behind."""
 
 from datetime import timedelta
 
@@ -6,8 +6,9 @@ import pytest
 from django.utils import timezone
 
 from planner.models import Run
-from planner.services.recovery import is_any_forgotten, runs_recover, worker_lost
+from planner.services.recovery import runs_recover, worker_lost
 from planner.services.runs import run_cancel, run_claim, run_heartbeat, run_release
+from planner.services.turns import waiting_runs
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -32,14 +33,14 @@ def let_the_back_off_end(run: Run) -> None:
     Run.objects.filter(pk=run.pk).update(not_before=timezone.now() - timedelta(seconds=1))
 
 
-def test_a_run_whose_lease_ran_out_is_queued_and_after_a_while_kicked_again() -> None:
+def test_a_run_whose_lease_ran_out_is_queued_and_waits_for_a_while() -> None:
     run = claimed()
     let_the_lease_run_out(run)
     runs_recover()
     assert now(run) == ("queued", 1)
-    assert not is_any_forgotten()
+    assert not waiting_runs().exists()
     let_the_back_off_end(run)
-    assert is_any_forgotten()
+    assert waiting_runs().exists()
 
 
 def test_the_wait_after_a_lost_worker_doubles(settings) -> None:
@@ -88,21 +89,13 @@ def test_the_runs_of_a_worker_that_is_known_to_be_dead_are_taken_back_at_once() 
     assert now(alive) == ("running", 0)
 
 
-def test_a_run_is_forgotten_when_its_kick_is_old(settings) -> None:
-    run = factories.run()
-    assert not is_any_forgotten()
-    long_ago = timezone.now() - timedelta(seconds=settings.RUN_REKICK_SECONDS + 1)
-    Run.objects.filter(pk=run.pk).update(kicked_at=long_ago)
-    assert is_any_forgotten()
-
-
 def test_a_released_run_is_there_for_the_next_worker() -> None:
     run = factories.run()
     claim = run_claim(run_id=run.pk, worker="w")
     assert claim
-    assert not is_any_forgotten()
+    assert not waiting_runs().exists()
     run_release(claim=claim)
-    assert is_any_forgotten()
+    assert waiting_runs().exists()
     assert now(run) == ("queued", 0)
 
 

@@ -92,7 +92,7 @@ def test_a_simulation_that_is_killed_fails_its_run_and_not_the_worker(installati
 
 
 @pytest.mark.parametrize("installation", ["defaults"], indirect=True)
-def test_runs_whose_messages_are_lost_are_kicked_again(installation: Installation) -> None:
+def test_runs_whose_messages_are_lost_are_seen_all_the_same(installation: Installation) -> None:
     runs = installation.drive("submit", SHORT, "3")
     for message in (installation.folder / "broker" / "messages").iterdir():
         message.unlink()
