@@ -4,7 +4,7 @@ from itertools import groupby
 
 from planner.engine.contents import Objects, content_of
 from planner.engine.differences import differences
-from planner.engine.queues import queue_row
+from planner.engine.rebase import Choices, Rebased, Side, rebased
 from planner.engine.states import Edit, State
 from planner.models import Queue, Scenario, Snapshot
 
@@ -51,10 +51,7 @@ def objects_in(scenario: Scenario, state: State) -> Objects:
 
 def first_queues(snapshot: Snapshot) -> list[Queue]:
     """Return the unsaved queues that a scenario on a snapshot begins with."""
-    rows = [queue_row(manifest) for manifest in content_of(snapshot).queues]
-    for position, row in enumerate(rows):
-        row.position, row.imported_name = position, row.name
-    return rows
+    return list(Side(content_of(snapshot), snapshot.scheduler_conf).rows.values())
 
 
 def base_of(scenario: Scenario, base: str) -> State:
@@ -66,3 +63,14 @@ def differences_from(scenario: Scenario, base: str) -> list[Edit]:
     """Return in what a scenario differs from its snapshot, or from what it began with (4 queries at most)."""
     content = content_of(scenario.snapshot)
     return differences(base_of(scenario, base), state_of(scenario), content)
+
+
+def rebase_of(scenario: Scenario, snapshot: Snapshot, choices: Choices) -> Rebased:
+    """Return what a scenario says once it is carried over to another snapshot (4 queries at most)."""
+    sides = [Side(content_of(one), one.scheduler_conf) for one in (scenario.snapshot, snapshot)]
+    return rebased(sides[0], state_of(scenario), sides[1], choices)
+
+
+def differences_on(snapshot: Snapshot, state: State) -> list[Edit]:
+    """Return in what a state on a snapshot differs from it (1 query at most)."""
+    return differences(state_of_snapshot(snapshot), state, content_of(snapshot))

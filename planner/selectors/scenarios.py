@@ -16,6 +16,16 @@ def snapshots(user: User) -> QuerySet[Snapshot]:
     return visible(Snapshot.objects.select_related("workspace", "cluster", "owner"), user)
 
 
+def snapshots_to_carry_over_to(user: User, scenario: Scenario) -> QuerySet[Snapshot]:
+    """Return the other snapshots of a scenario's cluster that an account may see, newest first (1 query).
+
+    A snapshot whose cluster is not known stands alone: then all others of the workspace are offered.
+    """
+    others = snapshots(user).filter(workspace=scenario.workspace_id).exclude(pk=scenario.snapshot_id)
+    cluster = scenario.snapshot.cluster_id
+    return others.filter(cluster=cluster) if cluster else others
+
+
 def scenarios(user: User) -> QuerySet[Scenario]:
     """Return the scenarios that an account may see, last changed first, each with its snapshot (1 query)."""
     present = Scenario.objects.filter(removed=None)

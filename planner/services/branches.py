@@ -1,12 +1,17 @@
-"""How does a what-if begin as a copy of another one?"""
+"""How does a what-if begin as a copy of another one, on the same snapshot or on a newer one?"""
 
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from planner.engine.revisions import state_at
-from planner.models import ObjectChange, Queue, Scenario
+from planner.engine.objects import object_problems
+from planner.engine.rebase import OURS, THEIRS, Choices, Conflict
+from planner.engine.revisions import rebase_of, state_at
+from planner.engine.states import State
+from planner.models import ObjectChange, Queue, Scenario, Snapshot
+from planner.rows import Problem
+from planner.services.errors import Invalid
 from planner.services.members import role_require
-from planner.services.revisions import copy_keep
+from planner.services.revisions import copy_keep, revision_lock
 
 
 @transaction.atomic
@@ -18,12 +23,52 @@ def scenario_branch(
     present = Scenario.objects.select_for_update().select_related("snapshot").get(pk=scenario.pk)
     begin = present.revision if revision is None else revision
     state = state_at(present, begin)
+    return _begun(present, state, snapshot=present.snapshot, name=name, revision=begin, user=user)
+
+
+@transaction.atomic
+def scenario_rebase(
+    *,
+    scenario: Scenario,
+    snapshot: Snapshot,
+    name: str,
+    choices: Choices,
+    expected_revision: int,
+    user: User | None = None,
+) -> Scenario:
+    """Begin a branch on another snapshot, with all that this scenario changed; the scenario stays.
+
+    Raises RoleTooLow, StaleRevision, and Invalid with every undecided conflict, and why choices do not
+    fit together; then nothing was saved.
+    """
+    role_require(user=user, workspace=scenario.workspace)
+    revision_lock(scenario=scenario, expected=expected_revision)
+    carried = rebase_of(scenario, snapshot, choices)
+    objects = {id_: manifest for id_, manifest in carried.state.objects.items() if manifest is not None}
+    undecided = [_undecided(conflict) for conflict in carried.conflicts if not conflict.take]
+    if problems := [*undecided, *carried.problems, *object_problems(objects)]:
+        raise Invalid(problems)
+    return _begun(
+        scenario, carried.state, snapshot=snapshot, name=name, revision=expected_revision, user=user
+    )
+
+
+def _undecided(conflict: Conflict) -> Problem:
+    path = ".".join(part for part in conflict.id if part)
+    says = "Both sides changed this, and nobody decided which one holds."
+    fix = f"Choose {OURS} or {THEIRS} for it."
+    return Problem("rebase.undecided", "error", says, path=path, field=conflict.field or None, fix=fix)
+
+
+def _begun(
+    parent: Scenario, state: State, *, snapshot: Snapshot, name: str, revision: int, user: User | None
+) -> Scenario:
     branch = Scenario.objects.create(
-        workspace=present.workspace,
+        workspace=parent.workspace,
         name=name,
-        snapshot=present.snapshot,
-        parent=present,
-        parent_revision=begin,
+        snapshot=snapshot,
+        parent=parent,
+        parent_revision=revision,
         conf_text=state.conf_text,
         owner=user,
     )

@@ -190,7 +190,7 @@ def _page(
     context = {
         "scenario": scenario,
         "base": base,
-        "things": list(_things(found)),
+        "things": list(things(found)),
         "count": len(found),
         "history": Listing(changes(scenario), name="page", asked=request.GET),
         "steps": steps(scenario),
@@ -204,7 +204,8 @@ def _base(asked: Mapping[str, str]) -> str:
     return base if base in BASES else SNAPSHOT
 
 
-def _things(found: Iterable[Edit]) -> Iterable[ThingShown]:
+def things(found: Iterable[Edit]) -> Iterable[ThingShown]:
+    """Yield what differs, thing by thing, as it is shown."""
     for (kind, key), edits in groupby(found, key=lambda edit: (edit.kind, edit.key)):
         together = list(edits)
         whole = next((edit for edit in together if not edit.field), None)

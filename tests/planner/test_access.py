@@ -51,6 +51,7 @@ def bodies(run: Run) -> dict[tuple[str, str], object]:
         ("patch", "scenario-workload"): {"minMember": 2},
         ("delete", "scenario-workload"): None,
         ("post", "scenario-branch"): {"name": "branch"},
+        ("post", "scenario-rebase"): {"snapshot": str(run.scenario.snapshot_id)},
         ("post", "scenario-undo"): None,
         ("post", "scenario-redo"): None,
         ("post", "change-revert"): None,
@@ -132,6 +133,8 @@ def answers(run: Run, clients: dict[str, APIClient]) -> Iterator[tuple[str, list
             assert method == "get" or (method, route.name) in sent, "give this call a body"
             address = "/api/v1/" + pattern.format(**named)
             query = "" if method == "get" or route.name == "run-cancel" else "?dry_run=1"
+            if (method, route.name) == ("get", "scenario-rebase"):
+                query = f"?snapshot={scenario.snapshot_id}"
             if route.name == "comparisons":
                 query = f"?runs={run.pk},{factories.run(scenario).pk}"
             yield (
