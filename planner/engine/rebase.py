@@ -5,7 +5,8 @@ Three sides meet: the snapshot that the scenario began on, what the scenario say
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from typing import Any
 
 from planner.engine.contents import Content, Objects
@@ -72,7 +73,7 @@ class Conflict:
     ours: Any
     theirs: Any
     take: str = ""
-    also: list[str] = field(default_factory=list)
+    also: list[str] = dataclass_field(default_factory=list)
 
     @property
     def id(self) -> ConflictId:
@@ -181,7 +182,7 @@ class _Queues:
 
     def new_names(self) -> dict[str, str]:
         """Return what queues are called since that had another name in the scenario."""
-        names = {row.name: self._final.get(self._canonical(who)) for who, row in self._present.items()}
+        names = {row.name: self._final.get(self._alias.get(who, who)) for who, row in self._present.items()}
         return {name: final for name, final in names.items() if final and final != name}
 
     # who is who
