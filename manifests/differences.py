@@ -58,9 +58,9 @@ def _of_objects(kind: str, held: Sequence[Mapping[str, Json]]) -> Iterator[Diffe
         if None in versions:
             yield Difference(kind, name, "", tuple(versions))
             continue
-        leaves = [dict(_leaves(version)) for version in versions]
-        for field in dict.fromkeys(field for version in leaves for field in version):
-            values = tuple(version.get(field) for version in leaves)
+        held_by_field = [dict(leaves(version)) for version in versions]
+        for field in dict.fromkeys(field for version in held_by_field for field in version):
+            values = tuple(version.get(field) for version in held_by_field)
             if _differ(values):
                 yield Difference(kind, name, field, values)
 
@@ -79,11 +79,11 @@ def _by_name(value: Any) -> dict[str, Json]:
     return named
 
 
-def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """Yield every value that is no object with its dotted path."""
     if isinstance(value, Mapping) and value:
         for key, inner in value.items():
-            yield from _leaves(inner, f"{path}.{key}" if path else str(key))
+            yield from leaves(inner, f"{path}.{key}" if path else str(key))
     else:
         yield path, value
 

@@ -2,10 +2,11 @@
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from manifests.differences import leaves
 from queuecast.desk import Files, Json, Progress
 from queuecast.plans import Refused
 from queuecast.server import Server
@@ -47,10 +48,7 @@ class Client:
     def scenario_diff(self, scenario: str) -> list[Json]:
         """Return what differs from the snapshot: kind, name, field, before, after."""
         found = self.server.get(f"{self._scenario(scenario)}diff/")["differences"]
-        return [
-            {"name": one["key"], **{part: one[part] for part in ("kind", "field", "before", "after")}}
-            for one in found
-        ]
+        return [line for one in found for line in _by_field(one)]
 
     def scenario_export(self, scenario: str) -> str:
         """Return what differs from the snapshot as YAML, in an order that Volcano's webhook accepts."""
@@ -133,3 +131,19 @@ class Client:
         if len(found) != 1:
             raise Refused([f"{len(found)} {kind} have the name {name!r}; name one by its id."])
         return str(found[0])
+
+
+def _by_field(one: Mapping[str, Any]) -> Iterator[Json]:
+    """Yield a line for every field in which one thing differs; one line for what is new, gone, or a text."""
+    about = {"kind": one["kind"], "name": one["key"]}
+    if one["fields_changed"]:
+        for change in one["fields_changed"]:
+            yield {**about, "field": change["path"], "before": change["before"], "after": change["after"]}
+    elif one["field"]:
+        sides = [one["before"], one["after"]]
+        before, after = ({} if held is None else dict(leaves(held, one["field"])) for held in sides)
+        for field in dict.fromkeys([*before, *after]):
+            if before.get(field) != after.get(field):
+                yield {**about, "field": field, "before": before.get(field), "after": after.get(field)}
+    else:
+        yield {**about, "field": "", "before": one["before"], "after": one["after"]}

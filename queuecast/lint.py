@@ -23,7 +23,11 @@ def conf_findings(text: str) -> list[Json]:
 
 def plan_findings(files: Files) -> list[Json]:
     """Return all that there is to say about the plan that files hold; errors first."""
-    reading = read_bytes(files)
+    return findings_in(read_bytes(files))
+
+
+def findings_in(reading: manifests.Reading) -> list[Json]:
+    """Return all that there is to say about a plan that was read; errors first."""
     found = review(manifests.resolve(reading.document))
     return [_placed(asdict(one), reading) for one in found]
 

@@ -9,10 +9,11 @@ from typing import Any
 from urllib.parse import quote
 
 import manifests
-from manifests.differences import differences
+from manifests.differences import Difference, differences
 from queuecast.beside import side_by_side
 from queuecast.desk import Files, Json, Progress
 from queuecast.exported import exported
+from queuecast.lint import conf_findings, findings_in
 from queuecast.outcome import Outcome
 from queuecast.plans import Refused, changed, read_bytes, refuse_errors, simulate
 
@@ -33,7 +34,7 @@ class Local:
             "id": name,
             "name": name,
             "counts": dict(reading.counts),
-            "problems": [asdict(found) for found in reading.problems],
+            "problems": [*(asdict(found) for found in reading.problems), *findings_in(reading)],
             "document": _with_text(reading),
         }
         self._keep("snapshots", name, snapshot)
@@ -62,7 +63,7 @@ class Local:
         there = self._one("scenarios", scenario)
         found = differences([self._document("snapshots", there["snapshot"]), there["document"]])
         return [
-            {"kind": one.kind, "name": one.name, "field": one.field, "before": before, "after": after}
+            {"kind": one.kind, "name": one.name, "field": _told(one), "before": before, "after": after}
             for one in found
             for before, after in [one.values]
         ]
@@ -97,9 +98,11 @@ class Local:
     def conf_set(self, scenario: str, text: str) -> list[Json]:
         """Replace the scheduler configuration; return what is worth knowing about it."""
         there = self._one("scenarios", scenario)
+        if wrong := [one for one in manifests.conf_problems(text) if one.severity == "error"]:
+            raise Refused([f"line {one.line}: {one.message}" for one in wrong])
         there["document"]["scheduler_conf"] = text
         self._edit(there)
-        return [asdict(found) for found in manifests.conf_problems(text)]
+        return conf_findings(text)
 
     def job_add(self, scenario: str, text: str) -> list[str]:
         """Add the objects of a manifest; return their kinds and names."""
@@ -229,6 +232,11 @@ def _fields(queue: Mapping[str, Any]) -> Json:
         **({"state": state} if state else {}),
         **{part: metadata[part] for part in _METADATA if metadata.get(part)},
     }
+
+
+def _told(one: Difference) -> str:
+    """Return a field as a server tells it: those of a queue without the part of the object they stand in."""
+    return one.field.removeprefix("spec.").removeprefix("metadata.") if one.kind == "queues" else one.field
 
 
 def _merged(target: Any, patch: Any) -> Any:

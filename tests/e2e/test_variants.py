@@ -85,7 +85,7 @@ def test_the_command_line_works_with_a_server(running: Product, cluster: Path) -
     assert "cpu=4" in queuecast("queue", "set", "less", "busy", "capability.cpu=4", "weight=1")
     runs = [run["id"] for run in json.loads(queuecast("run", "by hand", "less", "-o", "json"))]
     assert "spec.capability.cpu" in queuecast("compare", *runs)
-    assert "capability" in queuecast("scenario", "diff", "less")
+    assert "capability.cpu" in queuecast("scenario", "diff", "less")
     assert "Job default/wait of queue waits" in queuecast("explain", runs[0], "job", "default/wait")
     assert queuecast("open", "runs", runs[0], "--print").strip() == f"{running.address}runs/{runs[0]}/"
     refused = subprocess.run(

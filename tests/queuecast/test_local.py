@@ -49,9 +49,9 @@ def test_a_branch_that_is_changed_run_and_compared(desk: Path, capsys: pytest.Ca
     assert [(one["name"], one["field"], one["after"]) for one in told(capsys, "scenario", "diff", "more")][
         :3
     ] == [
-        ("waits", "spec.weight", 3),
-        ("waits", "spec.capability.cpu", "4"),
-        ("waits", "spec.guarantee.resource.cpu", "1"),
+        ("waits", "weight", 3),
+        ("waits", "capability.cpu", "4"),
+        ("waits", "guarantee.resource.cpu", "1"),
     ]
     assert told(capsys, "scenario", "diff", "base") == []
     first, second = told(capsys, "run", "base", "more")
@@ -195,3 +195,15 @@ def test_a_plan_in_files_is_linted_by_the_same_rules_with_lines(
     say("lint", str(plan), "--output", "json", code=1)
     first = json.loads(capsys.readouterr().out)[0]
     assert (first["rule"], first["queue"], first["line"]) == ("queue.deserved_above_capability", "a", 6)
+
+
+def test_import_and_configuration_tell_what_the_lint_tells(
+    desk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules = {one["rule"] for one in told(capsys, "import", "cluster.json", "--name", "again")["problems"]}
+    assert "conf.no_backfill" in rules
+    (desk / "conf.yaml").write_text(factories.CONF)
+    assert "conf.no_backfill" in {one["rule"] for one in told(capsys, "conf", "set", "base", "conf.yaml")}
+    (desk / "conf.yaml").write_text("tiers: [\n")
+    say("conf", "set", "base", "conf.yaml", code=2)
+    assert "line 2: not YAML" in capsys.readouterr().err

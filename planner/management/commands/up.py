@@ -31,7 +31,8 @@ class Command(BaseCommand):
     help = "Start web and worker on this machine; PORT chooses the port (8000)."
 
     def handle(self, **options: Any) -> None:
-        """Prepare, then supervise until asked to stop."""
+        """Prepare, then supervise until asked to stop; what is started finds the project from wherever."""
+        os.chdir(settings.BASE_DIR)
         with _listening(_asked_port()) as door:
             try:
                 self._prepare()
