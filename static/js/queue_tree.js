@@ -43,6 +43,7 @@
       line(queue).setAttribute("aria-expanded", String(!isFolded));
       if (isFolded && closed === Infinity) closed = level(queue);
     });
+    document.querySelector("[data-no-match]").hidden = shown().length > 0;
   };
   const fold = (queue, open) => {
     if (!isParent(queue)) return;

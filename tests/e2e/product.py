@@ -20,7 +20,7 @@ FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
-PATIENCE = 60.0
+PATIENCE = 120.0
 EXPECTED = r"status of (412|422)"
 """A refused edit is an answer, not a fault; the browser complains of it all the same."""
 

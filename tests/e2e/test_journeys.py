@@ -2,6 +2,9 @@
 
 import json
 import re
+import shutil
+import subprocess
+import time
 from typing import Any
 from urllib.request import Request, urlopen
 
@@ -9,6 +12,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.product import Product
+from tests.needs import unavailable
 
 pytestmark = pytest.mark.browser
 RUN_PATIENCE = 60_000
@@ -73,6 +77,40 @@ def test_raising_a_weight_changes_what_is_deserved_and_who_must_go(page: Page, r
     assert after == {queue: by_script[queue]["deserved"][shown]["value"] for queue in after}
     victims_by_script = api(running, f"/api/v1/runs/{run_id}/victims/")
     assert [victim["Pod"] for victim in victims_after] == [victim["pod"] for victim in victims_by_script]
+    assert weight_raised_by_curl(running, shown) == (after, [victim["Pod"] for victim in victims_after])
+
+
+def weight_raised_by_curl(running: Product, resource: str) -> tuple[dict[str, float], list[str]]:
+    """Do the same from a shell, in a scenario of its own; return what queues deserve and who must go."""
+    if not shutil.which("curl"):
+        unavailable("curl not installed")
+    headers = [f"Authorization: Token {running.token()}", "Content-Type: application/json", "If-Match: 1"]
+
+    def call(method: str, path: str, body: object = None) -> Any:
+        told = ["curl", "-sS", "--fail", "-X", method, f"{running.address}api/v1/{path}"]
+        told += [part for header in headers for part in ("-H", header)]
+        told += [] if body is None else ["-d", json.dumps(body)]
+        return json.loads(subprocess.check_output(told, timeout=30))
+
+    sample = call("GET", "scenarios/?ordering=created")["results"][0]
+    scenario = call("POST", "scenarios/", {"name": "by curl", "snapshot": sample["snapshot"]})["id"]
+    call("PATCH", f"scenarios/{scenario}/queues/agents/", {"weight": 6})
+    run = call("POST", f"scenarios/{scenario}/runs/", {})["id"]
+    while not call("GET", f"runs/{run}/")["finished"]:
+        time.sleep(0.2)
+    rows = call("GET", f"runs/{run}/queues/?page_size=200")["results"]
+    deserves = {row["queue"]: row["deserved"][resource]["value"] for row in rows if row["in_session"]}
+    return deserves, [victim["pod"] for victim in call("GET", f"runs/{run}/victims/?page_size=200")["results"]]
+
+
+def test_charts_and_tables_switch_to_another_resource(page: Page) -> None:
+    open_sample(page)
+    press_run(page)
+    axis = page.locator("#amounts .xtitle").first
+    for name, said in (("Memory", "Memory in TiB"), ("CPU", "CPU in cores")):
+        page.get_by_role("navigation", name="Resource").get_by_role("link", name=name).click()
+        expect(page.get_by_role("region", name=f"Amounts of {name}")).to_be_visible()
+        expect(axis).to_have_text(said)
 
 
 def victims(page: Page) -> list[dict[str, str]]:
