@@ -100,7 +100,8 @@ def weight_raised_by_curl(running: Product, resource: str) -> tuple[dict[str, fl
         time.sleep(0.2)
     rows = call("GET", f"runs/{run}/queues/?page_size=200")["results"]
     deserves = {row["queue"]: row["deserved"][resource]["value"] for row in rows if row["in_session"]}
-    return deserves, [victim["pod"] for victim in call("GET", f"runs/{run}/victims/?page_size=200")["results"]]
+    evicted = call("GET", f"runs/{run}/victims/?page_size=200")["results"]
+    return deserves, [victim["pod"] for victim in evicted]
 
 
 def test_charts_and_tables_switch_to_another_resource(page: Page) -> None:

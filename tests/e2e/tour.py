@@ -30,6 +30,7 @@ PAGES = {
     "scenario-workload": "planner:workload",
     "scenario-changes": "planner:changes",
     "scenario-revision": "planner:revision",
+    "scenario-carry-over": "planner:carry-over",
     "scenario-export": "planner:export",
     "run": "planner:run-detail",
     "run-queue": "planner:run-queue",
@@ -152,6 +153,7 @@ class Tour:
             "scenario-workload": f"{scenario}workloads/podgroups/agents/train-planner/",
             "scenario-changes": f"{scenario}changes/",
             "scenario-revision": f"{scenario}revisions/2/",
+            "scenario-carry-over": f"{scenario}carry-over/?snapshot={self._newer_snapshot(before)}",
             "run": page.url,
             "run-queue": self._leads(victim.locator("td a").nth(4)),
             "run-job": self._leads(victim.locator("td a").nth(0)),
@@ -187,6 +189,18 @@ class Tour:
             "share": share, "shared": shared, "members": members, "invitation": invitation,
             "history": members.replace("/members/", "/history/"),
         }  # fmt: skip
+
+    def _newer_snapshot(self, run: str) -> str:
+        """Import the sample again, with the weight 3 for queue agents; return the snapshot's id."""
+        api = f"{self._running.address}api/v1/"
+        headers = {"Authorization": f"Token {self._running.token()}"}
+        with self._window(1400, "light") as stranger:
+            cluster = stranger.request.get(f"{api}runs/{run}/input/", headers=headers).json()
+            for queue in cluster["queues"]:
+                if queue["metadata"]["name"] == "agents":
+                    queue["spec"]["weight"] = 3
+            body = {"name": cluster["name"], "scenario": cluster}
+            return str(stranger.request.post(f"{api}snapshots/", headers=headers, data=body).json()["id"])
 
     def _search(self, page: Page, job: str) -> None:
         page.goto(job)
