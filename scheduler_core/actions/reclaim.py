@@ -84,8 +84,8 @@ class Reclaim:
         except PrePredicateError:
             return
         nodes = promising_nodes(session, task, ErrorCache(enabled=self.remember_errors))
-        for node in self._worth_a_look(queue, task, nodes).tolist():
-            if self._reclaim_on(statement, task, node):
+        for node in self._worth_a_look(queue, task, nodes):
+            if self._reclaim_on(statement, task, int(node)):
                 return
 
     def _worth_a_look(self, queue: QueueInfo, task: TaskInfo, nodes: Nodes) -> Nodes:

@@ -313,12 +313,15 @@ class Placement:
     def sorted_by_score(self, task: TaskInfo, candidates: Nodes, wanted: NDArray[np.bool_]) -> Nodes:
         """Return the wanted ones of the candidates by falling score, equal ones by name.
 
-        None at all when scoring failed; `wanted` says of every node whether it is, (N,).
+        None at all when scoring failed; `wanted` says of every node whether it is, (N,). One alone is not
+        scored, unless scoring may fail.
         """
+        chosen = wanted[candidates]
+        if np.count_nonzero(chosen) <= 1 and self._scores_are_local(task):
+            return candidates[chosen]
         scores = self.scores(task, candidates)
         if scores is None:
             return candidates[:0]
-        chosen = wanted[candidates]
         return candidates[chosen][np.argsort(-scores[chosen], kind="stable")]
 
     def scores(self, task: TaskInfo, candidates: Nodes) -> Scores | None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.holdings import Holdings, Judge, Mask
+from scheduler_core.framework.holdings import Holdings, Mask, Rows, TaskJudge
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.trace import Why
@@ -22,8 +22,8 @@ SYSTEM_NAMESPACE = "kube-system"
 
 def open_session(session: Session, _arguments: Arguments) -> None:
     """Register what conformance answers."""
-    session.add_fn(Point.PREEMPTABLE, NAME, ordinary_tasks, judge=Judge(ordinary))
-    session.add_fn(Point.RECLAIMABLE, NAME, ordinary_tasks, judge=Judge(ordinary))
+    session.add_fn(Point.PREEMPTABLE, NAME, ordinary_tasks, judge=TaskJudge(ordinary, is_settled=True))
+    session.add_fn(Point.RECLAIMABLE, NAME, ordinary_tasks, judge=TaskJudge(ordinary, is_settled=True))
     session.add_fn(
         Point.UNIFIED_EVICTABLE,
         NAME,
@@ -46,9 +46,9 @@ def ordinary_tasks(_initiator: TaskInfo, candidates: Sequence[TaskInfo], why: Wh
     return accepted
 
 
-def ordinary(holdings: Holdings, _priority: int | None) -> Mask:
-    """Tell which of a queue's tasks are no part of the system, (P,)."""
-    return holdings.each(_is_ordinary)
+def ordinary(holdings: Holdings, rows: Rows, _priority: int | None) -> Mask:
+    """Tell which of a queue's tasks are no part of the system, (len(rows),)."""
+    return holdings.each(_is_ordinary)[rows]
 
 
 def _is_ordinary(task: TaskInfo) -> bool:

@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-import numpy as np
-
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.extension_points import Point, Vote
-from scheduler_core.framework.holdings import Holdings, Judge, Mask
+from scheduler_core.framework.holdings import Holdings, Mask, Rows, TaskJudge
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.messages import fit_error
@@ -32,8 +30,8 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     session.add_fn(Point.JOB_READY, NAME, job_ready)
     session.add_fn(Point.JOB_PIPELINED, NAME, job_pipelined)
     session.add_fn(Point.JOB_STARVING, NAME, JobInfo.is_starving)
-    session.add_fn(Point.PREEMPTABLE, NAME, surplus_tasks, judge=Judge(surplus))
-    session.add_fn(Point.RECLAIMABLE, NAME, surplus_tasks, judge=Judge(surplus))
+    session.add_fn(Point.PREEMPTABLE, NAME, surplus_tasks, judge=TaskJudge(surplus))
+    session.add_fn(Point.RECLAIMABLE, NAME, surplus_tasks, judge=TaskJudge(surplus))
     session.add_close_fn(lambda: write_conditions(session))
     session.add_fn(
         Point.UNIFIED_EVICTABLE, NAME, lambda _initiator, candidates, _action, _why: list(candidates)
@@ -83,14 +81,10 @@ def surplus_tasks(_initiator: TaskInfo, candidates: Sequence[TaskInfo], why: Why
     return accepted
 
 
-def surplus(holdings: Holdings, _priority: int | None) -> Mask:
-    """Tell which of a queue's tasks would be accepted, (P,)."""
-
-    def work_out() -> Mask:
-        spare = np.array([job.ready_count - job.min_available for job in holdings.jobs])
-        return holdings.rank_in_job() < spare[holdings.job_of]
-
-    accepted: Mask = holdings.known(surplus, work_out)
+def surplus(holdings: Holdings, rows: Rows, _priority: int | None) -> Mask:
+    """Tell which of a queue's tasks `surplus_tasks` accepts, (len(rows),)."""
+    spare = holdings.of_jobs(lambda job: job.ready_count - job.min_available, rows)
+    accepted: Mask = holdings.rank_in_job(rows) < spare
     return accepted
 
 

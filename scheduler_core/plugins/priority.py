@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.holdings import Holdings, Judge, Mask
+from scheduler_core.framework.holdings import Holdings, Mask, Rows, TaskJudge
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.trace import Why
@@ -23,7 +21,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     """Register what priority answers."""
     session.add_fn(Point.TASK_ORDER, NAME, task_order)
     session.add_fn(Point.JOB_ORDER, NAME, job_order)
-    session.add_fn(Point.PREEMPTABLE, NAME, less_important, judge=Judge(lower_jobs))
+    session.add_fn(Point.PREEMPTABLE, NAME, less_important, judge=TaskJudge(lower_jobs, is_settled=True))
     session.add_fn(Point.UNIFIED_EVICTABLE, NAME, evictable)
     session.add_fn(Point.JOB_STARVING, NAME, job_starving)
 
@@ -66,11 +64,11 @@ def less_important(preemptor: TaskInfo, candidates: Sequence[TaskInfo], why: Why
     return accepted
 
 
-def lower_jobs(holdings: Holdings, priority: int | None) -> Mask:
-    """Tell which of a queue's tasks are of jobs below the priority of the job that asks, (P,)."""
+def lower_jobs(holdings: Holdings, rows: Rows, priority: int | None) -> Mask:
+    """Tell which of a queue's tasks are of jobs below the priority of the job that asks, (len(rows),)."""
     assert priority is not None, "only jobs of the same queue ask"
-    below = np.array([job.priority < priority for job in holdings.jobs])
-    return below[holdings.job_of]
+    below: Mask = holdings.of_jobs(lambda job: job.priority, rows) < priority
+    return below
 
 
 def evictable(

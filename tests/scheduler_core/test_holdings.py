@@ -13,7 +13,7 @@ import pytest
 
 from scheduler_core import Options, simulate_document
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.holdings import Holdings, Judge, Mask, victims_among
+from scheduler_core.framework.holdings import Holdings, Judge, Mask, Rows, TaskJudge, victims_among
 from scheduler_core.framework.victims import ask_victims
 from scheduler_core.model.job import TaskInfo
 from tests.builders import Object, conf, node, pod, podgroup, scenario, session_of
@@ -49,10 +49,10 @@ def answer(uids: set[str]) -> Answer:
 def judge(uids: set[str]) -> Judge:
     """Return the same answer for all tasks of a queue at once."""
 
-    def accepts(holdings: Holdings, _priority: int | None) -> Mask:
-        return np.array([task.uid in uids for task in holdings.tasks])
+    def accepts(holdings: Holdings, rows: Rows, _priority: int | None) -> Mask:
+        return np.array([holdings.tasks[row].uid in uids for row in rows])
 
-    return Judge(accepts)
+    return TaskJudge(accepts)
 
 
 @pytest.mark.parametrize("seed", range(100))

@@ -66,6 +66,11 @@ class CapacityAccount(QueueAccount):
                 clipped[name] = "realCapability" if amount < stated else "guarantee"
         return clipped
 
+    @property
+    def parent(self) -> str:
+        """Return the direct parent, empty when there is none."""
+        return self.ancestors[-1] if self.ancestors else ""
+
     def ancestor(self, level: int) -> str | None:
         """Return the ancestor that many levels up, 1 being the parent; None for root and beyond."""
         if level > len(self.ancestors):

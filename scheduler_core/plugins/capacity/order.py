@@ -21,6 +21,7 @@ class QueueOrder:
 
     def __init__(self, queues: Queues) -> None:
         self.queues = queues
+        self._common: dict[tuple[str, str], int] = {}
 
     def flat(self, left: QueueInfo, right: QueueInfo) -> float:
         """Return below 0 when `left` has the higher priority, else by `compare`."""
@@ -40,7 +41,7 @@ class QueueOrder:
             return 1 if mine.children else -1
         if mine.children:
             return compare(mine, theirs)
-        level = common_level(mine, theirs) + 1
+        level = self._common_level(mine, theirs) + 1
         return compare(self._at(mine, level), self._at(theirs, level))
 
     def _at(self, account: CapacityAccount, level: int) -> CapacityAccount:
@@ -49,9 +50,17 @@ class QueueOrder:
     def victims(self, left: QueueInfo, right: QueueInfo, preemptor: QueueInfo) -> float:
         """Return below 0 when `left` loses first: the nearer relative of the preemptor's queue."""
         accounts = self.queues.accounts
-        near = common_level(accounts[left.name], accounts[preemptor.name])
-        far = common_level(accounts[right.name], accounts[preemptor.name])
+        near = self._common_level(accounts[left.name], accounts[preemptor.name])
+        far = self._common_level(accounts[right.name], accounts[preemptor.name])
         return far - near
+
+    def _common_level(self, left: CapacityAccount, right: CapacityAccount) -> int:
+        """Return `common_level`, worked out once for all children of the same two parents."""
+        parents = left.parent, right.parent
+        level = self._common.get(parents)
+        if level is None:
+            level = self._common[parents] = common_level(left, right)
+        return level
 
 
 def common_level(left: CapacityAccount, right: CapacityAccount) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.holdings import Judge
+from scheduler_core.framework.holdings import ShapeJudge
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.simulation import copy_at_pre_predicate
 from scheduler_core.model.job import TaskInfo
@@ -33,7 +33,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
     session.add_fn(Point.PREEMPTIVE, NAME, limits.preemptive)
     session.add_fn(Point.JOB_ENQUEUEABLE, NAME, limits.job_enqueueable)
     reclaim = Reclaim(session, queues, levels)
-    session.add_fn(Point.RECLAIMABLE, NAME, reclaim.reclaimable, judge=Judge(reclaim.losable, is_exact=False))
+    session.add_fn(Point.RECLAIMABLE, NAME, reclaim.reclaimable, judge=ShapeJudge(reclaim.losable))
     session.add_fn(Point.UNIFIED_EVICTABLE, NAME, reclaim.evictable)
     session.add_fn(Point.SIMULATE_ALLOCATABLE, NAME, dry_run.DryRunLimits(queues).allocatable)
     session.add_fn(Point.SIMULATE_ADD_TASK, NAME, dry_run.add_task)

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from scheduler_core.errors import SchedulerPanic
-from scheduler_core.framework.holdings import Holdings, Mask
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.victims import victims_queue
 from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.pod import PodShape
 from scheduler_core.plugins.capacity.account import CapacityAccount, Queues
 from scheduler_core.resource import PODS, Absent, Resource, intersection
 from scheduler_core.trace import Why
@@ -56,23 +54,20 @@ class Reclaim:
                 why[task.uid] = judgement.explain(refusal, theirs)
         return accepted
 
-    def losable(self, holdings: Holdings, _priority: int | None) -> Mask:
-        """Tell which of a queue's tasks might be accepted: those that it could lose first, (P,).
+    def losable(self, queue: str, shapes: Sequence[PodShape]) -> list[bool]:
+        """Tell which shapes of tasks a queue might lose first.
 
         A pod larger than all that the queue holds is left to the question itself, which ends the session.
         """
-        account = self.queues.accounts.get(holdings.queue)
+        account = self.queues.accounts.get(queue)
         if self.queues.obstacle or account is None:
-            return np.zeros(len(holdings.tasks), dtype=np.bool_)
-        allowed = [
-            not shape.request.less_equal(account.allocated, Absent.ZERO)
-            or (
-                keeps_guarantee(account, account.allocated, shape.request)
-                and has_too_much(account, account.allocated, shape.request)
-            )
-            for shape in holdings.shapes
+            return [False] * len(shapes)
+        held = account.allocated
+        return [
+            not shape.request.less_equal(held, Absent.ZERO)
+            or (keeps_guarantee(account, held, shape.request) and has_too_much(account, held, shape.request))
+            for shape in shapes
         ]
-        return np.array(allowed)[holdings.shape_of]
 
     def evictable(
         self, initiator: TaskInfo, candidates: Sequence[TaskInfo], action: str, why: Why | None

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.dry_run import DryRun
 from scheduler_core.framework.extension_points import Point, Vote
-from scheduler_core.framework.holdings import Holdings, Judge, Mask
+from scheduler_core.framework.holdings import ShapeJudge
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.simulation import copies_behind, copies_in, copy_at_pre_predicate
 from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.pod import PodShape
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.queue_account import QueueAccount, shortage_facts
 from scheduler_core.plugins.proportion.division import NAME, divide, open_accounts
@@ -29,9 +28,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     divide(session, accounts)
     proportion = Proportion(session, accounts)
     session.add_fn(Point.QUEUE_ORDER, NAME, proportion.queue_order)
-    session.add_fn(
-        Point.RECLAIMABLE, NAME, proportion.reclaimable, judge=Judge(proportion.losable, is_exact=False)
-    )
+    session.add_fn(Point.RECLAIMABLE, NAME, proportion.reclaimable, judge=ShapeJudge(proportion.losable))
     session.add_fn(Point.OVERUSED, NAME, proportion.overused)
     session.add_fn(Point.ALLOCATABLE, NAME, proportion.allocatable)
     session.add_fn(Point.PREEMPTIVE, NAME, proportion.preemptive)
@@ -92,11 +89,11 @@ class Proportion:
                 accepted.append(task)
         return accepted
 
-    def losable(self, holdings: Holdings, _priority: int | None) -> Mask:
-        """Tell which of a queue's tasks might be accepted: all while it has more than it deserves, (P,)."""
-        account = self.accounts.get(holdings.queue)
+    def losable(self, queue: str, shapes: Sequence[PodShape]) -> list[bool]:
+        """Tell which shapes of tasks a queue might lose: all while it has more than it deserves."""
+        account = self.accounts.get(queue)
         above = account is not None and bool(account.allocated.insufficient(account.deserved))
-        return np.full(len(holdings.tasks), above)
+        return [above] * len(shapes)
 
     def _keeps(self, account: QueueAccount) -> tuple[str, dict[str, object]]:
         """Return what is said of every candidate of a queue that can lose none, made once."""
