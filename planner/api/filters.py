@@ -187,7 +187,7 @@ class ChangeFilter(django_filters.FilterSet):
     """Changes of a scenario, newest first unless asked otherwise."""
 
     key = django_filters.CharFilter(lookup_expr="icontains", help_text="Part of the object's name.")
-    user = django_filters.CharFilter(field_name="user__username", help_text="Who made it.")
+    user = django_filters.CharFilter(field_name="actor", help_text="Who made it.")
     since = django_filters.NumberFilter(
         field_name="revision", lookup_expr="gt", help_text="After this revision."
     )
@@ -202,7 +202,7 @@ class WorkspaceChangeFilter(django_filters.FilterSet):
     """Changes of the scenarios of a workspace, newest first unless asked otherwise."""
 
     key = django_filters.CharFilter(lookup_expr="icontains", help_text="Part of the object's name.")
-    user = django_filters.CharFilter(field_name="user__username", help_text="Who made it.")
+    user = django_filters.CharFilter(field_name="actor", help_text="Who made it.")
     since = django_filters.IsoDateTimeFilter(field_name="created", lookup_expr="gte")
     scenario_name = django_filters.CharFilter(
         field_name="scenario__name", lookup_expr="icontains", help_text="Part of the scenario's name."

@@ -12,7 +12,7 @@ from planner.models import Change
 class ChangeSerializer(serializers.ModelSerializer[Change]):
     """One thing that an edit changed; a whole queue is told as its object."""
 
-    user = serializers.CharField(source="user.username", allow_null=True, default=None)
+    user = serializers.SerializerMethodField()
     path = serializers.CharField()
     before = serializers.SerializerMethodField()
     after = serializers.SerializerMethodField()
@@ -22,6 +22,10 @@ class ChangeSerializer(serializers.ModelSerializer[Change]):
         fields = [
             "id", "revision", "way", "created", "user", "path", "kind", "key", "field", "before", "after",
         ]  # fmt: skip
+
+    def get_user(self, change: Change) -> str | None:
+        """Return who made it, an account that may be gone; null is the installation itself."""
+        return change.actor or None
 
     def get_before(self, change: Change) -> Any:
         """Return what it was, null when it was not there."""

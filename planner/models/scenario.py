@@ -55,6 +55,9 @@ class Change(Identified):
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="changes"
     )
+    actor = models.CharField(
+        max_length=150, blank=True, db_default="", help_text="Who did it; empty: the installation."
+    )
     created = models.DateTimeField(auto_now_add=True)
     kind = models.CharField(max_length=40)
     key = models.CharField(max_length=510, blank=True, help_text="Empty for conf.")

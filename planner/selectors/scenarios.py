@@ -49,12 +49,12 @@ def queue_rows(stored: Iterable[Queue]) -> list[QueueRow]:
 
 def changes(scenario: Scenario) -> QuerySet[Change]:
     """Return the history of a scenario, newest first (1 query)."""
-    return scenario.changes.select_related("user")
+    return scenario.changes.all()
 
 
 def workspace_changes(workspace: Workspace) -> QuerySet[Change]:
     """Return the changes of all scenarios of a workspace, removed ones too, newest first (1 query)."""
-    found = Change.objects.filter(scenario__workspace=workspace).select_related("user", "scenario")
+    found = Change.objects.filter(scenario__workspace=workspace).select_related("scenario")
     return found.order_by("-created", "scenario", "-revision", "kind", "key", "field")
 
 

@@ -42,6 +42,7 @@ def revision_raise(
                 revision=scenario.revision,
                 way=way,
                 user=user,
+                actor=user.get_username() if user else "",
                 kind=edit.kind,
                 key=edit.key,
                 field=edit.field,

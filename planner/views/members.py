@@ -81,7 +81,7 @@ def history(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
         found = found.filter(kind=kind)
     if words:
         found = found.filter(subject__icontains=words) | found.filter(actor__icontains=words)
-        names = ("scenario__name", "key", "field", "user__username")
+        names = ("scenario__name", "key", "field", "actor")
         changed = changed.filter(reduce(or_, (Q(**{f"{name}__icontains": words}) for name in names)))
     context = {
         "mine": mine,

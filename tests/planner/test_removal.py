@@ -78,3 +78,12 @@ def test_the_sample_can_be_opened_anew(browser: Client, db: None) -> None:
     second = browser.post("/sample/").headers["Location"]
     assert second != first
     assert browser.get(second).status_code == 200
+
+
+def test_a_change_tells_who_made_it_when_the_account_is_gone(api: APIClient, scenario: Scenario) -> None:
+    colleague = factories.user("colleague")
+    queue_update(scenario=scenario, name="busy", patch={"weight": 2}, expected_revision=2, user=colleague)
+    colleague.delete()
+    at = f"/api/v1/workspaces/{scenario.workspace_id}/changes/"
+    assert [row["user"] for row in api.get(at).json()["results"]] == ["colleague", "editor"]
+    assert api.get(f"{at}?user=colleague").json()["count"] == 1

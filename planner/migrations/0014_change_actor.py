@@ -1,0 +1,15 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("planner", "0013_run_needs_no_kick")]
+
+    operations = [
+        migrations.AddField(
+            "change",
+            "actor",
+            models.CharField(
+                blank=True, db_default="", help_text="Who did it; empty: the installation.", max_length=150
+            ),
+        ),
+    ]
