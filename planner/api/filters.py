@@ -28,7 +28,7 @@ from planner.models import (
     Victim,
 )
 
-_OF_EVERY_LIST = {"page", "page_size", "fields"}
+_OF_EVERY_LIST = {"page", "page_size", "fields", "format"}
 ORDERING = "ordering"
 
 Row = TypeVar("Row")

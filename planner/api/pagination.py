@@ -1,6 +1,9 @@
 """How is a long list cut into pages?"""
 
+import sys
+
 from rest_framework.pagination import PageNumberPagination
+from rest_framework.request import Request
 
 
 class Pages(PageNumberPagination):
@@ -9,3 +12,10 @@ class Pages(PageNumberPagination):
     page_size = 100
     page_size_query_param = "page_size"
     max_page_size = 1000
+
+    def get_page_size(self, request: Request) -> int | None:
+        """Return how many rows a page has: as many as asked for, all of them where a table is."""
+        renderer = getattr(request, "accepted_renderer", None)
+        if renderer is not None and renderer.format == "csv":
+            return sys.maxsize
+        return super().get_page_size(request)

@@ -10,12 +10,15 @@ from planner.api.access import WorkspaceView
 from planner.api.checked import ConfLintSerializer, ConfTextSerializer, ExportSerializer, ProblemsSerializer
 from planner.api.preconditions import etag
 from planner.api.schema import ETAG, answers
+from planner.api.tables import TableView
 from planner.engine.export import scenario_export
 from planner.engine.review import conf_findings, conf_questions, scenario_problems
 
 
-class Validate(WorkspaceView):
+class Validate(TableView):
     """What there is to say about a scenario."""
+
+    rows_in = "problems"
 
     @extend_schema(responses=answers({200: ProblemsSerializer}, 404), parameters=[ETAG])
     def get(self, request: Request, scenario_id: UUID) -> Response:

@@ -8,12 +8,13 @@ from rest_framework.exceptions import ErrorDetail, NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.api.access import WorkspaceView
 from planner.api.compared import ComparisonSerializer
 from planner.api.schema import answers
+from planner.api.tables import TableView, is_table
 from planner.engine.settings import settings_that_differ
 from planner.selectors.comparisons import Comparison, NotComparable, asked_runs, compared_runs
 
+TABLES = ("queues", "runs", "settings", "jobs", "victims", "placements")
 LONGEST = 1000
 """A list ends here; each run's own lists have all."""
 
@@ -23,14 +24,21 @@ RUNS = OpenApiParameter(
     required=True,
     description="The ids of two to six runs, with a comma between them.",
 )
+TABLE = OpenApiParameter("table", enum=TABLES, description="Of CSV: which list; `queues` unless told.")
 
 
-class Comparisons(WorkspaceView):
+class Comparisons(TableView):
     """Runs side by side."""
 
-    @extend_schema(responses=answers({200: ComparisonSerializer}, 404, 422), parameters=[RUNS])
+    def rows_of(self, request: Request) -> str:
+        """Return which of the tables is asked for: that of the queues, unless told."""
+        return request.query_params.get("table", TABLES[0])
+
+    @extend_schema(responses=answers({200: ComparisonSerializer}, 404, 422), parameters=[RUNS, TABLE])
     def get(self, request: Request) -> Response:
         """Return what differs between runs: settings, queues, jobs, victims, placements."""
+        if self.rows_of(request) not in TABLES:
+            raise ValidationError({"table": [ErrorDetail(f"One of {', '.join(TABLES)}.", "invalid_choice")]})
         try:
             asked = asked_runs(request.query_params.getlist("runs"))
         except NotComparable as error:
@@ -38,10 +46,11 @@ class Comparisons(WorkspaceView):
         runs = compared_runs(self.user, asked)
         if len(runs) < len(asked):
             raise NotFound
-        return Response(ComparisonSerializer(_cut(Comparison(runs))).data)
+        longest = None if is_table(request) else LONGEST
+        return Response(ComparisonSerializer(_cut(Comparison(runs), longest)).data)
 
 
-def _cut(comparison: Comparison) -> SimpleNamespace:
+def _cut(comparison: Comparison, longest: int | None) -> SimpleNamespace:
     lists = {
         "settings": settings_that_differ(comparison.runs),
         "queues": comparison.queues.rows,
@@ -52,5 +61,5 @@ def _cut(comparison: Comparison) -> SimpleNamespace:
     return SimpleNamespace(
         heads=comparison.heads,
         totals={name: len(rows) for name, rows in lists.items()},
-        **{name: rows[:LONGEST] for name, rows in lists.items()},
+        **{name: rows[:longest] for name, rows in lists.items()},
     )

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import status
 from rest_framework.exceptions import ErrorDetail, ValidationError
-from rest_framework.generics import ListAPIView, get_object_or_404
+from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -27,6 +27,7 @@ from planner.api.idempotency import once
 from planner.api.preconditions import etag, seen_revision
 from planner.api.schema import DRY_RUN, ETAG, IDEMPOTENCY_KEY, IF_MATCH, answers, listed
 from planner.api.serializers import ScenarioSerializer
+from planner.api.tables import TableList, TableView
 from planner.engine.revisions import BASES, SNAPSHOT, START, differences_from
 from planner.engine.states import Edit
 from planner.models import Change, Scenario
@@ -46,7 +47,7 @@ _EDITING = [DRY_RUN, IF_MATCH, ETAG]
 
 
 @extend_schema_view(get=extend_schema(responses=listed(ChangeSerializer)))
-class ChangeList(WorkspaceView, ListAPIView[Change]):
+class ChangeList(TableList):
     """Who changed what in a scenario, newest first."""
 
     queryset = Change.objects.none()
@@ -96,8 +97,10 @@ class Redo(WorkspaceView):
         return edited(request, scenario, ScenarioSerializer(scenario).data)
 
 
-class Diff(WorkspaceView):
+class Diff(TableView):
     """In what a scenario differs from its base: queues and configuration first, then objects."""
+
+    rows_in = "differences"
 
     @extend_schema(responses=answers({200: DifferencesSerializer}, 404, 422), parameters=[BASE, ETAG])
     def get(self, request: Request, scenario_id: UUID) -> Response:

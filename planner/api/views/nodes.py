@@ -19,6 +19,7 @@ from planner.api.pagination import Pages
 from planner.api.parsers import JsonBody, MergePatch
 from planner.api.preconditions import etag, seen_revision
 from planner.api.schema import DRY_RUN, ETAG, IDEMPOTENCY_KEY, IF_MATCH, answers, paged
+from planner.api.tables import TableView
 from planner.api.views.history import edited, told_when_stale
 from planner.engine.nodes import node_like, node_of
 from planner.engine.revisions import objects_in, state_of
@@ -43,7 +44,7 @@ ORDERS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
 """By what nodes can be ordered."""
 
 
-class NodeList(WorkspaceView):
+class NodeList(TableView):
     """The nodes of a scenario, in the order of the import, added ones last."""
 
     @extend_schema(
@@ -54,9 +55,8 @@ class NodeList(WorkspaceView):
     def get(self, request: Request, scenario_id: UUID) -> Response:
         """Return a page of nodes as Kubernetes writes them."""
         scenario = self.scenario()
-        refuse_unknown(
-            request.query_params, {"name", "unschedulable", "ordering", "page", "page_size", "fields"}
-        )
+        known = {"name", "unschedulable", "ordering", "page", "page_size", "fields", "format"}
+        refuse_unknown(request.query_params, known)
         part = request.query_params.get("name", "").lower()
         cordoned = is_asked(request, "unschedulable")
         nodes = [

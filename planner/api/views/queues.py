@@ -8,7 +8,7 @@ from uuid import UUID
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import status
 from rest_framework.exceptions import ErrorDetail, ValidationError
-from rest_framework.generics import ListAPIView, get_object_or_404
+from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -20,6 +20,7 @@ from planner.api.parsers import JsonBody, MergePatch
 from planner.api.preconditions import etag, seen_revision
 from planner.api.schema import DRY_RUN, ETAG, IDEMPOTENCY_KEY, IF_MATCH, answers, listed
 from planner.api.serializers import PreviewSerializer, QueueSerializer
+from planner.api.tables import TableList, TableView
 from planner.engine.preview import figures
 from planner.engine.queues import queue_spec
 from planner.models import Queue, Scenario
@@ -31,18 +32,20 @@ SUBTREE = OpenApiParameter("subtree", bool, description="Remove the queues below
 
 
 @extend_schema_view(get=extend_schema(responses=listed(QueueSerializer), parameters=[ETAG]))
-class QueueList(WorkspaceView, ListAPIView[Queue]):
+class QueueList(TableList):
     """The queues of a scenario, in the order of the import."""
 
     queryset = Queue.objects.none()
     serializer_class = QueueSerializer
     filterset_class = QueueFilter
 
-    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+    def list(self, request: Request, *args: Any, **kwargs: Any) -> Any:
         """Return a page of queues under the scenario's revision."""
         scenario = self.scenario()
         self.queryset = scenario.queues.all()
-        return Response(super().list(request).data, headers={"ETag": etag(scenario.revision)})
+        response = super().list(request)
+        response.headers["ETag"] = etag(scenario.revision)
+        return response
 
     @extend_schema(
         request=QueueSerializer,
@@ -115,8 +118,10 @@ class QueueDetail(WorkspaceView):
         return _edited(request, scenario, None, status.HTTP_204_NO_CONTENT)
 
 
-class ScenarioPreview(WorkspaceView):
+class ScenarioPreview(TableView):
     """What the queues of a scenario get, without a run."""
+
+    rows_in = "queues"
 
     @extend_schema(responses=answers({200: PreviewSerializer}, 404), parameters=[ETAG])
     def get(self, request: Request, scenario_id: UUID) -> Response:

@@ -9,7 +9,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_view
 from rest_framework import status
 from rest_framework.exceptions import NotFound
-from rest_framework.generics import ListAPIView, get_object_or_404
+from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -17,6 +17,7 @@ from planner.api import filters, serializers
 from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
 from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, PREFER, answers, listed
+from planner.api.tables import TableList
 from planner.api.waiting import wait_until_over
 from planner.models import Blob, Decision, JobOutcome, QueueOutcome, Run, Victim
 from planner.selectors.runs import decisions, job_outcomes, queue_outcomes, runs, victims
@@ -25,7 +26,7 @@ from planner.tasks import submit_run
 
 
 @extend_schema_view(get=extend_schema(responses=listed(serializers.RunSerializer)))
-class RunList(WorkspaceView, ListAPIView[Run]):
+class RunList(TableList):
     """The runs of the workspace, newest first."""
 
     queryset = Run.objects.none()
@@ -120,7 +121,7 @@ class RunResult(WorkspaceView):
 
 
 @extend_schema_view(get=extend_schema(responses=listed(serializers.QueueOutcomeSerializer)))
-class RunQueues(WorkspaceView, ListAPIView[QueueOutcome]):
+class RunQueues(TableList):
     """What a run made of each queue, in tree order."""
 
     queryset = QueueOutcome.objects.none()
@@ -133,7 +134,7 @@ class RunQueues(WorkspaceView, ListAPIView[QueueOutcome]):
 
 
 @extend_schema_view(get=extend_schema(responses=listed(serializers.JobOutcomeSerializer)))
-class RunJobs(WorkspaceView, ListAPIView[JobOutcome]):
+class RunJobs(TableList):
     """What a run made of each job."""
 
     queryset = JobOutcome.objects.none()
@@ -146,7 +147,7 @@ class RunJobs(WorkspaceView, ListAPIView[JobOutcome]):
 
 
 @extend_schema_view(get=extend_schema(responses=listed(serializers.VictimSerializer)))
-class RunVictims(WorkspaceView, ListAPIView[Victim]):
+class RunVictims(TableList):
     """The pods that a run chose to evict, in the order chosen."""
 
     queryset = Victim.objects.none()
@@ -159,7 +160,7 @@ class RunVictims(WorkspaceView, ListAPIView[Victim]):
 
 
 @extend_schema_view(get=extend_schema(responses=listed(serializers.DecisionSerializer)))
-class RunDecisions(WorkspaceView, ListAPIView[Decision]):
+class RunDecisions(TableList):
     """Every step that a run took, in the order taken."""
 
     queryset = Decision.objects.none()

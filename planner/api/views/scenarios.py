@@ -10,7 +10,6 @@ from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import status
 from rest_framework.exceptions import ErrorDetail, ValidationError
-from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -27,6 +26,7 @@ from planner.api.serializers import (
     ScenarioCreate,
     ScenarioSerializer,
 )
+from planner.api.tables import TableList
 from planner.api.views.history import told_when_stale
 from planner.engine.review import conf_findings
 from planner.models import Scenario
@@ -37,7 +37,7 @@ from planner.services.scenarios import conf_patch, conf_update, scenario_create,
 
 
 @extend_schema_view(get=extend_schema(responses=listed(ScenarioSerializer)))
-class ScenarioList(WorkspaceView, ListAPIView[Scenario]):
+class ScenarioList(TableList):
     """The scenarios of the workspace, last changed first."""
 
     queryset = Scenario.objects.none()

@@ -5,7 +5,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import status
-from rest_framework.generics import ListAPIView, get_object_or_404
+from rest_framework.generics import get_object_or_404
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,6 +17,7 @@ from planner.api.idempotency import once
 from planner.api.parsers import JsonBody
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers, listed
 from planner.api.serializers import SnapshotFiles, SnapshotSerializer, SnapshotUpload
+from planner.api.tables import TableList
 from planner.engine.importing import MAX_TEXT_BYTES
 from planner.models import Snapshot
 from planner.selectors.scenarios import snapshots
@@ -25,7 +26,7 @@ from planner.services.members import workspace_require
 
 
 @extend_schema_view(get=extend_schema(responses=listed(SnapshotSerializer)))
-class SnapshotList(WorkspaceView, ListAPIView[Snapshot]):
+class SnapshotList(TableList):
     """The snapshots of the workspace, newest first."""
 
     queryset = Snapshot.objects.none()

@@ -19,6 +19,7 @@ from planner.api.pagination import Pages
 from planner.api.parsers import JsonBody, MergePatch
 from planner.api.preconditions import etag, seen_revision
 from planner.api.schema import DRY_RUN, ETAG, IDEMPOTENCY_KEY, IF_MATCH, answers, paged
+from planner.api.tables import TableView
 from planner.api.views.history import edited, told_when_stale
 from planner.api.views.nodes import PAGE, PAGE_SIZE
 from planner.api.workloads import ObjectsTouched, WorkloadAddSerializer, WorkloadPatch, WorkloadSerializer
@@ -51,7 +52,7 @@ ORDERS: dict[str, Callable[[WorkloadRow], Any]] = {
 """By what workloads can be ordered."""
 
 
-class WorkloadList(WorkspaceView):
+class WorkloadList(TableView):
     """The workloads of a scenario: vcjobs, podgroups, single pods."""
 
     @extend_schema(
@@ -62,7 +63,7 @@ class WorkloadList(WorkspaceView):
     def get(self, request: Request, scenario_id: UUID) -> Response:
         """Return a page of workloads, as a run would see them."""
         scenario = self.scenario()
-        known = {*EXACT, "name", "pending", "ordering", "page", "page_size", "fields"}
+        known = {*EXACT, "name", "pending", "ordering", "page", "page_size", "fields", "format"}
         refuse_unknown(request.query_params, known)
         rows = workload_rows(scenario, objects_in(scenario, state_of(scenario)))
         pages = Pages()
