@@ -1,5 +1,6 @@
 """How is a scenario's scheduler configuration read, checked and edited on its page?"""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
@@ -8,13 +9,15 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
+from planner.engine.conf_form import conf_form, entry_operations
 from planner.engine.review import conf_findings, conf_questions
-from planner.models import Scenario
+from planner.models import Role, Scenario
+from planner.rows import Problem
 from planner.selectors.history import changes_since
 from planner.services.errors import Invalid, StaleRevision
-from planner.services.scenarios import conf_update
+from planner.services.scenarios import conf_patch, conf_update
 from planner.views.pages import caller, page_or_part
 from planner.views.scenarios import INVALID, STALE, scenario_or_404, seen_revision
 
@@ -26,7 +29,7 @@ def conf(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     scenario = scenario_or_404(request, scenario_id)
     if request.method == "GET":
         return _page(request, scenario, scenario.conf_text)
-    text = request.POST.get("text", "").replace("\r\n", "\n")
+    text = _typed(request, scenario)
     if "check" in request.POST:
         return _page(request, scenario, text, {"conf_checked": text != scenario.conf_text})
     try:
@@ -44,6 +47,57 @@ def conf(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     return _page(request, scenario, text, {"conf_saved": True})
 
 
+@login_required
+@require_POST
+def edit(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
+    """Do what one button or form says: a JSON patch, or the fields of a plugin or an action's arguments."""
+    scenario = scenario_or_404(request, scenario_id)
+    if "text" in request.POST and _as_shown(_typed(request, scenario)) != _as_shown(scenario.conf_text):
+        return _page(request, scenario, _typed(request, scenario), {"conf_unsaved": True}, INVALID)
+    operations, problems = _operations(request, scenario.conf_text)
+    shown = {"conf_open": request.POST.get("path", "")}
+    try:
+        if problems:
+            raise Invalid(problems)
+        conf_patch(
+            scenario=scenario,
+            operations=operations,
+            expected_revision=seen_revision(request),
+            user=caller(request),
+        )
+    except Invalid as error:
+        refused = request.POST.dict() if "path" in request.POST else None
+        changed = {**shown, "conf_problems": error.problems, "form": conf_form(scenario.conf_text, refused)}
+        return _page(request, scenario, scenario.conf_text, changed, INVALID)
+    except StaleRevision as error:
+        stale = {"error": error, "changes": changes_since(scenario, error.expected)}
+        return _page(request, scenario, scenario.conf_text, {"conf_moved": stale}, STALE)
+    if not request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
+        return redirect("planner:conf", scenario.pk)
+    return _page(request, scenario, scenario.conf_text, {**shown, "conf_saved": True})
+
+
+def _typed(request: HttpRequest, scenario: Scenario) -> str:
+    """Return what stands in the text field; browsers send it with line endings of their own."""
+    text = request.POST.get("text", "").replace("\r\n", "\n")
+    return text.replace("\n", "\r\n") if "\r\n" in scenario.conf_text else text
+
+
+def _as_shown(text: str) -> str:
+    """Return a text as a browser shows it, which drops a first empty line and has one kind of line ending."""
+    return text.replace("\r\n", "\n").removeprefix("\n")
+
+
+def _operations(request: HttpRequest, text: str) -> tuple[Any, list[Problem]]:
+    """Return the JSON patch that a form stands for, and what is wrong in its fields."""
+    if "path" in request.POST:
+        return entry_operations(text, request.POST["path"], request.POST.dict())
+    try:
+        return json.loads(request.POST.get("operations", "")), []
+    except (ValueError, RecursionError):
+        return None, []
+
+
 def _page(
     request: HttpRequest,
     scenario: Scenario,
@@ -54,6 +108,9 @@ def _page(
     context = {
         "scenario": scenario,
         "conf_text": text,
+        "form": conf_form(text),
+        "is_saved": text == scenario.conf_text,
+        "may_edit": scenario.role != Role.VIEWER,  # type: ignore[attr-defined]  # told by the selector
         "findings": conf_findings(text),
         "questions": [question for question in conf_questions(text) if question.asked or question.switches],
         **(changed or {}),
