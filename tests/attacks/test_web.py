@@ -1,5 +1,6 @@
 """What does a hostile caller get? Scripts in texts, forged forms and tokens, ids of others, odd requests."""
 
+import json
 import secrets
 import uuid
 from datetime import timedelta
@@ -34,7 +35,9 @@ def spoiled(db: None) -> Scenario:
     document["queues"][0]["spec"]["affinity"] = {
         "nodeGroupAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [SCRIPT]}
     }
-    snapshot = factories.snapshot(document, name=SCRIPT, conf=f"# {SCRIPT}\n{factories.CONF}")
+    plugin = {"name": BREAKOUT, SCRIPT: True, "arguments": {BREAKOUT: SCRIPT, SCRIPT: {BREAKOUT: SCRIPT}}}
+    conf = f"# {SCRIPT}\n{factories.CONF}  - {json.dumps(plugin)}\n"
+    snapshot = factories.snapshot(document, name=SCRIPT, conf=conf)
     snapshot.provenance = SCRIPT
     snapshot.save()
     return scenario_create(snapshot=snapshot, name=f"what if {BREAKOUT}", owner=factories.user())
@@ -46,10 +49,11 @@ def pages_of(scenario: Scenario) -> list[str]:
     return [
         "/", f"/scenarios/{scenario.pk}/", f"/runs/{run.pk}/",
         f"/scenarios/{scenario.pk}/queues/busy/?edit", "/status/", "/account/",
+        f"/scenarios/{scenario.pk}/conf/",
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("number", range(6))
+@pytest.mark.parametrize("number", range(7))
 def test_a_script_in_any_text_is_shown_as_text(spoiled: Scenario, browser: Client, number: int) -> None:
     address = pages_of(spoiled)[number]
     answer = browser.get(address)
@@ -74,6 +78,7 @@ def test_a_hostile_text_that_is_pasted_comes_back_as_text(browser: Client, text:
     "path",
     [
         "/sample/", "/import/", "/import/save/", "/scenarios/{scenario}/conf/", "/scenarios/{scenario}/runs/",
+        "/scenarios/{scenario}/conf/edit/",
         "/scenarios/{scenario}/queues/busy/", "/runs/{run}/cancel/", "/account/tokens/",
         "/logout/", "/login/", "/api/v1/scenarios/{scenario}/runs/",
     ],

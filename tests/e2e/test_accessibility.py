@@ -19,7 +19,7 @@ NO_PAGES = {
     "planner:token-create", "planner:token-revoke",
     "planner:member", "planner:invite", "planner:uninvite",
     "planner:review",
-    "planner:export-download",
+    "planner:export-download", "planner:conf-edit",
 }  # fmt: skip
 """Routes that lead on to a page, answer with a part of one (review), or send a file (export-download)."""
 

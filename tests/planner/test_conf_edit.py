@@ -140,7 +140,7 @@ def test_buttons_move_plugins_actions_and_tiers(browser: Client, scenario: Scena
 def test_fields_of_a_plugin_write_only_what_was_changed(browser: Client, scenario: Scenario) -> None:
     path = "/tiers/1/plugins/0"
     fields = {"switch.enablePredicate": "false", "argument.predicate.CacheEnable": "true"}
-    status, page = press(browser, scenario, path=path, **fields)
+    status, page = press(browser, scenario, 2, path=path, **fields)
     assert status == 200
     assert "saved as revision 3" in page
     scenario.refresh_from_db()
@@ -212,7 +212,7 @@ def test_an_edit_of_an_older_revision_shows_what_has_changed(browser: Client, sc
 
 @pytest.mark.parametrize("fields", [{"operations": "["}, {"operations": "{}"}, {"path": "/tiers/7"}, {}])
 def test_what_no_button_sends_is_refused(browser: Client, scenario: Scenario, fields: dict[str, str]) -> None:
-    assert press(browser, scenario, **fields)[0] == 422
+    assert press(browser, scenario, 2, **fields)[0] == 422
 
 
 def test_line_endings_of_a_text_stay(browser: Client, scenario: Scenario) -> None:

@@ -1,0 +1,64 @@
+"""Can the scheduler configuration be edited by keyboard alone, with its text in step?"""
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from planner.sample.conf import SAMPLE_CONF
+from tests.e2e.product import Product
+
+
+@pytest.fixture
+def page(running: Product, browser_window: Browser) -> Page:
+    window = browser_window.new_page()
+    running.log_in(window)
+    window.get_by_role("button", name="Open the sample").click()
+    window.get_by_role("link", name="Configuration").click()
+    return window
+
+
+def press(page: Page, name: str, key: str = "Enter") -> None:
+    page.get_by_role("button", name=name, exact=True).focus()
+    page.keyboard.press(key)
+
+
+@pytest.mark.browser
+def test_the_order_of_tiers_is_mended_by_keyboard(page: Page) -> None:
+    text = page.get_by_label("volcano-scheduler.conf")
+    comment = text.input_value().splitlines()[0]
+    press(page, "Move proportion to the tier before")
+    expect(page.get_by_text("saved as revision")).to_be_visible()
+    expect(text).to_have_value(re.compile(r"- name: conformance\n  - name: proportion\n- plugins"))
+    expect(page.locator('[data-rule="conf.reclaim_bypasses_quota"]')).to_have_count(0)
+    expect(page.get_by_role("button", name="Move proportion to the tier before", exact=True)).to_be_focused()
+
+    page.get_by_text("for drf").locator("xpath=ancestor::summary").focus()
+    page.keyboard.press("Enter")
+    page.get_by_label("enableJobOrder").locator("visible=true").select_option("false")
+    press(page, "Save drf")
+    expect(text).to_have_value(re.compile(r"enablePreemptable: false\n    enableJobOrder: false\n"))
+    assert text.input_value().startswith(comment)
+
+    page.get_by_label("Add the action", exact=True).first.select_option(label="shuffle")
+    press(page, "Add the action", "Space")
+    expect(text).to_have_value(re.compile("backfill, shuffle"))
+
+
+@pytest.mark.browser
+def test_a_finding_is_mended_by_its_button_and_typed_text_is_not_lost(page: Page) -> None:
+    text = page.get_by_label("volcano-scheduler.conf")
+    text.fill(SAMPLE_CONF + "# first\n")
+    page.get_by_role("button", name="Save the configuration").press("Enter")
+    expect(page.get_by_text("saved as revision")).to_be_visible()
+    text.press("Control+End")
+    text.press_sequentially("# mine")
+    mends = page.locator('[data-rule="conf.reclaim_bypasses_quota"]').get_by_role("button")
+    mends.press("Enter")
+    expect(page.get_by_text("Nothing was changed.")).to_be_visible()
+    expect(text).to_have_value(re.compile("# mine"))
+    page.get_by_role("button", name="Save the configuration").press("Enter")
+    expect(page.get_by_text("saved as revision")).to_be_visible()
+    mends.press("Enter")
+    expect(page.locator('[data-rule="conf.reclaim_bypasses_quota"]')).to_have_count(0)
+    expect(text).to_have_value(re.compile("# mine"))
