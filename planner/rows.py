@@ -285,6 +285,8 @@ class VictimStory:
 
     `place` is its turn among those evicted together: for the same pod on the same node, or for the same gang.
     `first` says what put it before the next one; `surplus` is what became free beyond what was needed.
+    `room` is what the node had free before, `left` what it has then: room and freed, less what was needed.
+    Both are None for a gang, whose victims are on several nodes, and where they were not kept.
     """
 
     order: int
@@ -309,6 +311,8 @@ class VictimStory:
     together: Sequence[str]
     freed_together: Amounts
     surplus: Amounts
+    room: Amounts | None
+    left: Amounts | None
     smallest: Smallest
     spared_there: Sequence[Spared]
     spared_by: Mapping[str, int]

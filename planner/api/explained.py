@@ -81,6 +81,13 @@ class VictimStorySerializer(serializers.Serializer[Any]):
     together = serializers.ListField(child=serializers.CharField(), help_text="Pods, itself among them.")
     freed_together = AmountsField()
     surplus = AmountsField()
+    room = AmountsField(
+        allow_null=True,
+        help_text="Free on the node before; null for a gang: its victims are on several nodes.",
+    )
+    left = AmountsField(
+        allow_null=True, help_text="Room and freed together, less what was needed; null as `room` is."
+    )
     smallest = SmallestSerializer()
     spared_there = SparedSerializer(many=True, help_text="Candidates that stayed on the same node.")
     spared_by = serializers.DictField(

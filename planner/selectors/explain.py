@@ -47,6 +47,8 @@ def victim_story(victim: Victim) -> VictimStory | None:
     return VictimStory(
         **{name: getattr(victim, name) for name in _OF_THE_ROW},
         **{name: story[name] for name in _OF_THE_STORY},
+        room=story.get("room"),
+        left=story.get("left"),
         for_job=story["for"]["job"],
         for_queue=story["for"]["queue"],
         reason=Reason(**story["reason"]),

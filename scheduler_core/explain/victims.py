@@ -31,7 +31,8 @@ def victim_story(document: Object, result: Object, pod: str, *, cycle: int | Non
         `action`, `tier`, `for` (pod, job, queue), `reason`; `votes` (tier, plugin, verdict and a reason);
         `spared` (candidates refused for the same pod, with the plugin); `order` (what put it first);
         `freed`, `needed`; `together` (all victims for the same pod and node), `freed_together`, `surplus` and
-        `surplus_reason`;
+        `surplus_reason`; `room` (what was free there before the first of them) and `left` (room and freed
+        together, less what was needed), both None for a gang, whose victims are on several nodes;
         `smallest` (count, exact, pods, and a reason).
 
     Raises
@@ -113,6 +114,7 @@ def _told(
     for_job = entry.get("for_job") or picture.job_of.get(entry["for"], "")
     votes = [_vote(vote) for vote in entry["votes"]]
     surplus = _surplus(together, freed)
+    room = _room_before(together, freed)
     return {
         "pod": entry["pod"],
         "job": entry["job"],
@@ -133,6 +135,8 @@ def _told(
         "freed_together": plain(freed),
         "surplus": surplus,
         "surplus_reason": _said_surplus(freed, surplus),
+        "room": None if room is None else plain(room),
+        "left": None if room is None else plain(plus(plus(room, freed), entry["needed"], -1.0)),
         "smallest": smallest,
     }
 
@@ -232,7 +236,7 @@ def _said_keys(plugin: str, numbers: Mapping[str, Any]) -> str:
 def _surplus(together: Sequence[Mapping[str, Any]], freed: Amounts) -> Amounts:
     """Return what was freed above what was needed beside the room that there was."""
     needed: Object = together[0]["needed"]
-    room: Object = next((other["room"] for other in together if "room" in other), {})
+    room = _room_before(together, freed) or {}
     told: Amounts = plain(
         {
             name: max(0.0, min(freed[name], room.get(name, 0.0) + freed[name] - needed.get(name, 0.0)))
@@ -240,6 +244,14 @@ def _surplus(together: Sequence[Mapping[str, Any]], freed: Amounts) -> Amounts:
         }
     )
     return told
+
+
+def _room_before(together: Sequence[Mapping[str, Any]], freed: Amounts) -> Amounts | None:
+    """Return what the node had free before the first victim left, of all that is needed or freed."""
+    room = next((other["room"] for other in together if "room" in other), None)
+    if room is None:
+        return None
+    return {name: room.get(name, 0.0) for name in {**freed, **together[0]["needed"]}}
 
 
 def _said_surplus(freed: Amounts, surplus: Amounts) -> Reason:

@@ -94,8 +94,10 @@ def test_page_and_api_tell_the_same_story_of_a_victim(browser: Client, api: APIC
     victim = run.victims.all()[0]
     story = ask(api, run, f"victims/{victim.order}/")
     page = show(browser, "run-victim", run, victim.order)
-    told = [story[name]["cpu"]["value"] for name in ("needed", "freed", "freed_together", "surplus")]
-    assert set(told) == figures(page, "cpu")
+    columns = ("freed", "room", "freed_together", "needed", "left", "surplus")
+    told = {name: story[name]["cpu"]["value"] for name in columns}
+    assert set(told.values()) == figures(page, "cpu")
+    assert told["room"] + told["freed_together"] - told["needed"] == told["left"]
     assert story["for_queue"] == victim.for_queue
 
 
@@ -249,7 +251,9 @@ def test_a_gangs_victims_say_for_which_job_and_queue_they_left(browser: Client) 
     assert {(victim.for_pod, victim.for_job, victim.for_queue) for victim in victims} == {
         ("", "default/wait", "waits")
     }
-    assert "no room for its whole gang" in show(browser, "run-victim", run, victims[0].order)
+    page = show(browser, "run-victim", run, victims[0].order)
+    assert "no room for its whole gang" in page
+    assert "Left over" not in page
     assert 'class="flow__ribbon"' in show(browser, "run-flow", run)
 
 

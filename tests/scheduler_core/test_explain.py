@@ -120,6 +120,9 @@ def test_no_fewer_victims_than_the_smallest_set_were_evicted(document: Object) -
             assert len(smallest["pods"]) in (0, smallest["count"])
             for name, amount in story["surplus"].items():
                 assert 0 <= amount <= story["freed_together"][name]
+            for name, amount in story["needed"].items():
+                freed = story["freed_together"].get(name, 0)
+                assert story["left"][name] == story["room"][name] + freed - amount
 
 
 @given(

@@ -53,6 +53,11 @@ def test_a_victim_tells_who_voted_who_was_spared_and_what_it_freed(document: Obj
     assert told["order"]["reason"]["id"] == "order.last"
     assert told["freed"] == {"cpu": 1000, "memory": GI, "pods": 1}
     assert told["surplus"] == {"cpu": 0, "memory": GI, "pods": 1}
+    assert told["left"] == {
+        name: told["room"][name] + told["freed_together"][name] - told["needed"].get(name, 0)
+        for name in told["room"]
+    }
+    assert told["left"]["cpu"] == 0
     assert (told["smallest"]["count"], told["smallest"]["exact"]) == (1, True)
 
 
