@@ -247,6 +247,7 @@ class NodeMomentSerializer(serializers.Serializer[Any]):
 class NodeStorySerializer(serializers.Serializer[Any]):
     """What a run made of a node."""
 
+    reason = ReasonSerializer(help_text="How it stands at the end, in one sentence.")
     at_end = NodeMomentSerializer()
     pods = PodPlaceSerializer(many=True)
     decisions = DecisionSerializer(many=True, help_text="On it; at most 200.")

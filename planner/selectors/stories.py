@@ -1,5 +1,6 @@
 """What did a run do about one queue, job, pod or node, and which run was before it?"""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from django.db.models import Q, QuerySet
@@ -73,6 +74,11 @@ def node_pods(run: Run, node: str) -> list[PodPlace]:
 def node_decisions(run: Run, node: str) -> QuerySet[Decision]:
     """Return the steps on a node (1 query)."""
     return run.decisions.filter(node=node)[:SHOWN]
+
+
+def node_steps(run: Run, node: str) -> dict[str, int]:
+    """Return how many steps of each kind were taken on a node (1 query)."""
+    return Counter(run.decisions.filter(node=node).values_list("op", flat=True))
 
 
 def victims_on_node(run: Run, node: str) -> QuerySet[Victim]:

@@ -8,6 +8,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from planner.charts import flow_figure
+from planner.engine.standing import node_said
 from planner.models import Victim
 from planner.selectors.explain import flow, victim_neighbours, victim_story, victims_together
 from planner.selectors.searches import search_of
@@ -15,6 +16,7 @@ from planner.selectors.stories import (
     node_at_end,
     node_decisions,
     node_pods,
+    node_steps,
     pod_decisions,
     pod_place,
     victims_around_pod,
@@ -110,6 +112,7 @@ def node(request: HttpRequest, run_id: UUID, node: str) -> HttpResponse:
     context = {
         "run": run,
         "node": stands,
+        "said": node_said(stands, node_steps(run, node)),
         "resources": resource_order({*stands.idle, *stands.releasing, *stands.pipelined}),
         "pods": node_pods(run, node),
         "decisions": node_decisions(run, node),

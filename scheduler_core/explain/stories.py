@@ -158,19 +158,24 @@ def node_story(document: Object, result: Object, node: str, *, cycle: int | None
     ]
     steps = _steps(result, lambda step: step.get("node") == node)
     counts = {op: sum(step["op"] == op for step in steps) for op in ("bind", "pipeline", "evict")}
-    text = (
-        f"Node {node} has {said_all(amounts['idle'])} idle, {said_all(amounts['releasing'])} being released; "
-        f"{counted(counts['bind'], 'pod')} came, {counts['pipeline']} have a place promised, "
-        f"{counts['evict']} were evicted."
-    )
     return {
         "node": node,
         "cycle": picture.number,
         "amounts": amounts,
         "pods": pods,
-        "reason": reason("node.state", text, {**counts, "idle": amounts["idle"]}),
+        "reason": node_standing(node, amounts["idle"], amounts["releasing"], counts),
         "steps": steps,
     }
+
+
+def node_standing(node: str, idle: Object, releasing: Object, counts: dict[str, int]) -> Reason:
+    """Return how a node stands, and by `counts` how many of its steps were a bind, a pipeline, an evict."""
+    text = (
+        f"Node {node} has {said_all(idle)} idle, {said_all(releasing)} being released; "
+        f"{counted(counts['bind'], 'pod')} came, {counts['pipeline']} have a place promised, "
+        f"{counts['evict']} were evicted."
+    )
+    return reason("node.state", text, {**counts, "idle": idle})
 
 
 def _cycles(result: Object) -> range:

@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 from planner.models import Run
 from planner.templatetags.quantities import plain
 from scheduler_core import simulate_document
-from scheduler_core.explain import state_at, victim_story
+from scheduler_core.explain import node_story, state_at, victim_story
 from tests import factories
 from tests.planner.pages import text_of
 from tests.planner.recorded import finished_run, run_of, simulated_run
@@ -143,6 +143,16 @@ def test_a_step_shows_what_the_core_says_of_that_moment(api: APIClient, family: 
         }
 
 
+def test_a_node_says_in_one_sentence_what_the_core_says_of_it(
+    browser: Client, api: APIClient, run: Run
+) -> None:
+    node = run.victims.all()[0].node
+    want = node_story(run.input.document(), run.result.document(), node)["reason"]  # type: ignore[union-attr]
+    told = ask(api, run, f"nodes/{node}/")["reason"]
+    assert (told["id"], told["sentence"]) == (want["id"], want["sentence"])
+    assert want["sentence"] in show(browser, "run-node", run, node)
+
+
 def test_a_step_page_has_the_figures_of_the_api(browser: Client, api: APIClient, run: Run) -> None:
     step = run.decisions.filter(op="evict")[0]
     told = ask(api, run, f"steps/{step.seq}/")
@@ -220,7 +230,7 @@ def test_every_story_page_makes_a_known_number_of_queries(
         (5, "run-flow"),
         (14, "run-step", victim.order),
         (6, "run-pod", *victim.pod.split("/")),
-        (7, "run-node", victim.node),
+        (8, "run-node", victim.node),
     ):
         with django_assert_num_queries(queries):
             show(browser, name, run, *args)

@@ -13,6 +13,7 @@ from planner.api import explained
 from planner.api.access import WorkspaceView, is_dry, saved_unless_dry
 from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers
+from planner.engine.standing import node_said
 from planner.selectors.explain import derivation, flow, job_story, victim_story
 from planner.selectors.moments import Moments
 from planner.selectors.runs import decisions, job_outcomes, queue_outcomes
@@ -22,6 +23,7 @@ from planner.selectors.stories import (
     node_at_end,
     node_decisions,
     node_pods,
+    node_steps,
     pod_decisions,
     pod_place,
     victims_around_pod,
@@ -143,6 +145,7 @@ class ExplainNode(WorkspaceView):
         if at_end is None:
             raise NotFound("The run has no such node.")
         story = {
+            "reason": node_said(at_end, node_steps(run, node)),
             "at_end": at_end,
             "pods": node_pods(run, node),
             "decisions": node_decisions(run, node),
