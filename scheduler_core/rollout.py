@@ -114,7 +114,11 @@ class _Way:
         return sorted(names, key=lambda name: _level(name, self.goals))
 
     def _halfway(self, form: Form) -> bool:
-        """Put one queue half-way: from above where amounts grow, from below where they shrink."""
+        """Put one queue half-way: from above where amounts grow, from below where they shrink.
+
+        One without amounts stays so until it can become what it shall be: else a queue that leaves, such
+        as one that is renamed, would keep its room because those below it fill it again.
+        """
         open_now = {*self._open(), *(self.present.keys() - self.goals.keys())}
         names = sorted(
             self.present if form is _bare else open_now & self.present.keys(),
@@ -123,7 +127,16 @@ class _Way:
                 _level(name, self.present) * (1 if form is _larger else -1),
             ),
         )
-        return any(self._put(name, form) for name in names if (name, form) not in self.halfway)
+        left = [name for name in names if not {(name, form), (name, _bare)} & self.halfway]
+        if form is _bare:
+            # All at once: what was just emptied would be filled again before the one above it is empty.
+            return bool(
+                [name for name in sorted(left, key=self._depth, reverse=True) if self._put(name, form)]
+            )
+        return any(self._put(name, form) for name in left)
+
+    def _depth(self, name: str) -> int:
+        return _level(name, self.present)
 
     def _put(self, name: str, form: Form) -> bool:
         there = self.present[name]

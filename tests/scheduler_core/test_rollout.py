@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from hypothesis import assume, given, settings
@@ -44,6 +45,72 @@ def trees(draw: st.DrawFn) -> list[Object]:
     return list(present.values())
 
 
+@st.composite
+def edited(draw: st.DrawFn) -> tuple[list[Object], list[Object]]:
+    """Draw a deep tree, and what it becomes by renames, moves, removed subtrees, amounts and states."""
+    before = draw(deep_trees())
+    queues = {entry["metadata"]["name"]: copy.deepcopy(entry) for entry in before}
+    for _ in range(draw(st.integers(1, 5))):
+        own = sorted(queues.keys() - {"root", "default"})
+        if not own:
+            break
+        name = draw(st.sampled_from(own))
+        tried = copy.deepcopy(queues)
+        match draw(st.sampled_from(["rename", "move", "remove", "amounts", "state"])):
+            case "rename":
+                renamed(tried, name, f"{name}x")
+            case "move":
+                tried[name]["spec"]["parent"] = draw(st.sampled_from(["root", *own]))
+            case "remove":
+                for gone in (name, *below(tried, name)):
+                    del tried[gone]
+            case "amounts":
+                given_parts = {part: amounts for part, amounts in parts(draw).items() if amounts}
+                tried[name] = queue(name, parent=tried[name]["spec"]["parent"], **given_parts)
+            case _:
+                tried[name]["status"] = {"state": draw(st.sampled_from(["Open", "Closed"]))}
+        if name not in below(tried, name) and not QueueAdmission(tried.values()).of_all():
+            queues = tried
+    return before, list(queues.values())
+
+
+@st.composite
+def deep_trees(draw: st.DrawFn) -> list[Object]:
+    """Draw a valid tree that mostly goes down; each level promises no more than the one above."""
+    present: dict[str, Object] = {entry["metadata"]["name"]: entry for entry in ALWAYS}
+    above = "root"
+    for name in ("a", "b", "c", "d", "e", "f", "g"):
+        parent = above if draw(st.integers(0, 3)) else "root"
+        new = queue(name, parent=parent, deserved={"cpu": draw(st.integers(0, 8))})
+        if not QueueAdmission(present.values()).on_create(new):
+            present[name] = new
+            above = name
+    assume(not QueueAdmission(present.values()).of_all())
+    return list(present.values())
+
+
+def below(queues: dict[str, Object], name: str) -> list[str]:
+    found = [name]
+    for above in found:
+        found += [
+            child
+            for child, entry in queues.items()
+            if entry["spec"].get("parent") == above and (child not in found or child == name)
+        ]
+        if len(found) > len(queues):
+            break
+    return found[1:]
+
+
+def renamed(queues: dict[str, Object], name: str, new_name: str) -> None:
+    moved = queues.pop(name)
+    moved["metadata"] = {**moved["metadata"], "name": new_name}
+    queues[new_name] = moved
+    for entry in queues.values():
+        if entry["spec"].get("parent") == name:
+            entry["spec"]["parent"] = new_name
+
+
 def said(queues: list[Object]) -> dict[str, Any]:
     """Return what manifests say of queues; nothing and an empty part are the same."""
     return {
@@ -82,6 +149,26 @@ def test_every_step_between_two_trees_is_accepted_and_the_last_one_arrives(
     assert said(replayed(before, way)) == said(after)
 
 
+@settings(max_examples=200, deadline=None)
+@given(edited())
+def test_every_step_of_renames_moves_removals_and_states_is_accepted(
+    pair: tuple[list[Object], list[Object]],
+) -> None:
+    before, after = pair
+    way = rollout(before, after)
+    assert way.impossible == []
+    arrived = replayed(before, way)
+    assert said(arrived) == said(after)
+    for entry in arrived:
+        name = entry["metadata"]["name"]
+        wanted = next(one for one in after if one["metadata"]["name"] == name)
+        assert way.states.get(name, state_of(entry)) == state_of(wanted), name
+
+
+def state_of(entry: Object) -> str:
+    return (entry.get("status") or {}).get("state") or "Open"
+
+
 def test_nothing_to_do_is_no_step() -> None:
     tree = [*ALWAYS, queue("a", deserved={"cpu": 4})]
     assert rollout(tree, tree) == Rollout([], [], {}, [])
@@ -107,6 +194,16 @@ def test_a_parent_that_trades_one_resource_for_another_goes_half_way() -> None:
     ]
     way = rollout(before, after)
     assert [(step.name, step.halfway) for step in way.steps] == [("p", True), ("c", False), ("p", False)]
+    assert said(replayed(before, way)) == said(after)
+
+
+def test_a_queue_between_two_others_is_renamed_though_there_is_room_for_one_only() -> None:
+    four = {"deserved": {"cpu": 4}}
+    ends = [*ALWAYS, queue("top", **four)]
+    before = [*ends, queue("old", parent="top", **four), queue("leaf", parent="old", **four)]
+    after = [*ends, queue("new", parent="top", **four), queue("leaf", parent="new", **four)]
+    way = rollout(before, after)
+    assert way.impossible == []
     assert said(replayed(before, way)) == said(after)
 
 
