@@ -17,7 +17,7 @@ test: $(STAMP) services  ## Everything that a contributor needs to trust a chang
 	$(BIN)/python manage.py check --settings config.settings_test
 	$(BIN)/python manage.py makemigrations --check --dry-run --settings config.settings_test
 	$(BIN)/pytest -n 2 --dist loadfile -m "not long" --ignore tests/e2e --ignore tests/processes
-	$(BIN)/pytest -m "not long" tests/e2e tests/processes
+	$(BIN)/pytest -n 2 --dist loadfile -m "not long" tests/e2e tests/processes
 
 test-long: $(STAMP) services  ## Chaos, load and drain: prints tables, see docs/faults.md and benchmarks/
 	$(BIN)/python -m tests.processes.faults long

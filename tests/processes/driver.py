@@ -109,8 +109,12 @@ def kicked_again(*run_ids: str) -> int:
 
 
 def killed_while_storing(run_id: str, group: str) -> bool:
-    """Kill the worker's process group in the moment in which it stores the run."""
-    _wait(lambda: Run.objects.filter(pk=run_id, doing="storing the outcome").exists(), pause=0.001)
+    """Kill the worker's process group in the moment in which it stores the run; was it caught?"""
+    run = Run.objects.filter(pk=run_id)
+    storing, over = run.filter(doing="storing the outcome"), run.filter(state__in=Run.OVER)
+    _wait(lambda: storing.exists() or over.exists(), pause=0.001)
+    if over.exists():
+        return False
     os.killpg(int(group), signal.SIGKILL)
     return True
 
