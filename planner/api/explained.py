@@ -83,7 +83,8 @@ class VictimStorySerializer(serializers.Serializer[Any]):
     surplus = AmountsField()
     room = AmountsField(
         allow_null=True,
-        help_text="Free on the node before; null for a gang: its victims are on several nodes.",
+        help_text="Free on the node before; null for a gang, whose victims are on several nodes, "
+        "and for a run that did not keep it.",
     )
     left = AmountsField(
         allow_null=True, help_text="Room and freed together, less what was needed; null as `room` is."

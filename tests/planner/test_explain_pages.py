@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from planner.models import Run
+from planner.models import Run, Trace
 from planner.templatetags.quantities import plain
 from scheduler_core import simulate_document
 from scheduler_core.explain import node_story, state_at, victim_story
@@ -99,6 +99,24 @@ def test_page_and_api_tell_the_same_story_of_a_victim(browser: Client, api: APIC
     assert set(told.values()) == figures(page, "cpu")
     assert told["room"] + told["freed_together"] - told["needed"] == told["left"]
     assert story["for_queue"] == victim.for_queue
+
+
+def test_a_victim_stored_without_amounts_is_not_said_to_be_a_gangs(
+    browser: Client, api: APIClient, run: Run
+) -> None:
+    part = run.traces.get(part=Trace.VICTIMS)
+    stories = [
+        {name: told for name, told in story.items() if name not in ("room", "left")} for story in part.told()
+    ]
+    part.packed = Trace.of(Trace.VICTIMS, stories).packed
+    part.save()
+    victim = run.victims.all()[0]
+    page = show(browser, "run-victim", run, victim.order)
+    assert "What was free on the node before was not kept with this run" in page
+    for absent in ("gang are on several nodes", "Free before", "Left over"):
+        assert absent not in page
+    story = ask(api, run, f"victims/{victim.order}/")
+    assert (story["room"], story["left"]) == (None, None)
 
 
 def test_the_flow_sums_what_victims_freed(browser: Client, api: APIClient, run: Run) -> None:
@@ -263,6 +281,7 @@ def test_a_gangs_victims_say_for_which_job_and_queue_they_left(browser: Client) 
     }
     page = show(browser, "run-victim", run, victims[0].order)
     assert "no room for its whole gang" in page
+    assert "The victims of a gang are on several nodes" in page
     assert "Left over" not in page
     assert 'class="flow__ribbon"' in show(browser, "run-flow", run)
 
