@@ -10,6 +10,8 @@ from planner.models import Change, Queue, Scenario, Snapshot, Workspace
 from planner.rows import QueueRow, hangs_below, tree_order
 from planner.selectors.workspaces import visible
 
+LAST_CHANGES = 10
+
 
 def snapshots(user: User) -> QuerySet[Snapshot]:
     """Return the snapshots that an account may see, newest first, without their content."""
@@ -50,6 +52,11 @@ def queue_rows(stored: Iterable[Queue]) -> list[QueueRow]:
 def changes(scenario: Scenario) -> QuerySet[Change]:
     """Return the history of a scenario, newest first (1 query)."""
     return scenario.changes.all()
+
+
+def last_changes(scenario: Scenario) -> QuerySet[Change]:
+    """Return the newest changes, as many as stand beside the queues (1 query)."""
+    return changes(scenario)[:LAST_CHANGES]
 
 
 def workspace_changes(workspace: Workspace) -> QuerySet[Change]:

@@ -25,6 +25,7 @@ from planner.forms import (
 )
 from planner.models import Queue, Scenario
 from planner.selectors.history import as_before, changes_since, steps
+from planner.selectors.scenarios import last_changes
 from planner.services import history
 from planner.services.errors import Invalid, StaleRevision
 from planner.services.queues import queue_create, queue_duplicate, queue_remove, queue_update
@@ -257,6 +258,7 @@ def _changed(request: HttpRequest, scenario: Scenario, name: str, says: str, exp
         "scenario": scenario,
         "tree": scenario_tree(scenario, resource),
         "steps": steps(scenario),
+        "changes": last_changes(scenario),
         "shown": name,
         "alone": True,
     }

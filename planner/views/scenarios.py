@@ -13,11 +13,10 @@ from planner.engine.review import scenario_problems
 from planner.models import Scenario
 from planner.selectors.history import steps
 from planner.selectors.home import scenario_runs
-from planner.selectors.scenarios import changes, get_scenario
+from planner.selectors.scenarios import get_scenario, last_changes
 from planner.views.pages import caller, fragment_asked
 from planner.views.queue_tree import scenario_tree
 
-CHANGES_SHOWN = 10
 STALE, INVALID = 412, 422
 
 
@@ -52,7 +51,7 @@ def scenario_page(
         "scenario": scenario,
         "steps": steps(scenario),
         "runs": scenario_runs(scenario),
-        "changes": changes(scenario)[:CHANGES_SHOWN],
+        "changes": last_changes(scenario),
         **(changed or {}),
     }
     if "tree" not in context:

@@ -96,10 +96,12 @@ def test_one_change_is_taken_back_or_the_reason_told(browser: Client, scenario: 
 
 def test_an_older_revision_is_read_and_branched(browser: Client, scenario: Scenario) -> None:
     page = plain(text_of(browser.get(at(scenario, "revisions/2/"))))
-    assert "Revision 2 of 5, to be read." in page
+    assert "Revision 2 of 5, to be read. Made by editor," in page
     assert "Queue new" not in page
     assert "team – 3 –" in page
-    assert "Node n1 removed" in plain(text_of(browser.get(at(scenario, "revisions/5/"))))
+    last = plain(text_of(browser.get(at(scenario, "revisions/5/"))))
+    assert "Made by the installation," in last
+    assert "Node n1 removed" in last
     assert browser.get(at(scenario, "revisions/6/")).status_code == 404
     made = post(browser, scenario, "branch/", 2, name="other")
     branch = Scenario.objects.get(name="other")

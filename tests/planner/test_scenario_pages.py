@@ -89,6 +89,9 @@ def test_saving_tells_the_page_its_new_revision(browser: Client, scenario: Scena
     answer = save(browser, scenario, weight="4")
     assert answer.headers["HX-Trigger"] == '{"revision": {"seen": 1, "now": 2}}'
     assert 'hx-swap-oob="true">revision 2<' in text_of(answer)
+    last = text_of(answer).partition('id="last-changes"')[2]
+    assert 'hx-swap-oob="true"' in last
+    assert ".weight</code>" in last
 
 
 def test_an_emptied_field_is_not_set_any_more(browser: Client, scenario: Scenario) -> None:
