@@ -12,7 +12,7 @@ from typing import Any
 from scheduler_core.controllers import Made, expand_jobs, group_plain_pods
 from scheduler_core.controllers.made import key_of
 from scheduler_core.model.pod_info import PodReader, creation_of
-from scheduler_core.model.queue import HIERARCHY, HIERARCHY_WEIGHTS
+from scheduler_core.model.queue import rooted
 from scheduler_core.model.snapshot import Cluster, NodeList
 from scheduler_core.model.timestamps import parse_time
 from scheduler_core.model.unmodelled import UNREAD_LISTS, unmodelled_notes
@@ -244,7 +244,7 @@ class Admission:
         if not status.get("state"):
             changed["status"] = {**status, "state": "Open"}
             self.changes["queue status.state set to Open"] += 1
-        annotations = _rooted(metadata.get("annotations") or {})
+        annotations = rooted(metadata.get("annotations") or {})
         if annotations is not None:
             changed["metadata"] = {**metadata, "annotations": annotations}
             self.changes["queue hierarchy annotation rooted"] += 1
@@ -300,11 +300,3 @@ def _namespaced(thing: Object) -> Object:
     if metadata.get("namespace"):
         return thing
     return {**thing, "metadata": {**metadata, "namespace": DEFAULT_NAMESPACE}}
-
-
-def _rooted(annotations: Mapping[str, str]) -> dict[str, str] | None:
-    """Return the annotations with a hierarchy path that starts at root, None when nothing changes."""
-    path, weights = annotations.get(HIERARCHY), annotations.get(HIERARCHY_WEIGHTS)
-    if not path or not weights or path.startswith("root"):
-        return None
-    return {**annotations, HIERARCHY: f"root/{path}", HIERARCHY_WEIGHTS: f"1/{weights}"}

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from scheduler_core.model.queue import HIERARCHY, HIERARCHY_WEIGHTS, ROOT
+from scheduler_core.model.queue import HIERARCHY, HIERARCHY_WEIGHTS, ROOT, rooted
 from scheduler_core.problem import Problem, spell_steps
 from scheduler_core.quantity import QuantityError, milli_value, parse_quantity
 from scheduler_core.resource import PODS, Resource, is_scalar_name, quantities
@@ -83,7 +83,7 @@ class QueueAdmission:
 
     def on_create(self, queue: Object) -> list[Problem]:
         """Return why a new queue would be refused."""
-        return self._problems(queue, moved=True, resized=True)
+        return self._problems(as_created(queue), moved=True, resized=True)
 
     def on_update(self, before: Object, after: Object) -> list[Problem]:
         """Return why a changed queue would be refused; what did not change is partly not looked at again."""
@@ -184,6 +184,10 @@ class QueueAdmission:
             says = f"there is no queue {parent!r}"
             yield _problem(queue, "queue.parent_missing", field, says, actual=parent, fix="create it first")
             return
+        lost, gone = self._lost_ancestor(parent)
+        if gone:
+            says = f"queue {lost} above it lies below {gone!r}, which does not exist"
+            yield _problem(queue, "queue.parent_missing", field, says, actual=gone, fix="create that first")
         pods = _allocated_pods(self.queues[parent])
         if pods and not self.children[parent]:
             says = f"queue {parent} has {pods:g} allocated pods and no child yet"
@@ -197,6 +201,19 @@ class QueueAdmission:
             depth += 1
             parent = _parent(self.queues[parent]) if parent in self.queues else ""
         return depth
+
+    def _lost_ancestor(self, name: str) -> tuple[str, str]:
+        """Return the queue, from this one upwards, whose parent does not exist, and that parent."""
+        seen: set[str] = set()
+        while name not in seen:
+            seen.add(name)
+            parent = _parent(self.queues[name])
+            if parent in ("", ROOT):
+                break
+            if parent not in self.queues:
+                return name, parent
+            name = parent
+        return "", ""
 
     def _tree_problems(self, queue: Object, *, moved: bool) -> Problems:
         """Check amounts against the ancestors', the siblings' and the children's."""
@@ -273,6 +290,16 @@ class QueueAdmission:
 
 
 _PARTS = ("capability", "deserved", "guarantee")
+
+
+def as_created(queue: Object) -> Object:
+    """Return a new queue with its hierarchy path as the webhook stores it."""
+    annotations = rooted(queue["metadata"].get("annotations") or {})
+    return (
+        queue
+        if annotations is None
+        else {**queue, "metadata": {**queue["metadata"], "annotations": annotations}}
+    )
 
 
 def quantity_problems(queue: Object) -> Problems:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from scheduler_core.admission_rules import QueueAdmission, WebhookOptions
+from scheduler_core.admission_rules import QueueAdmission, WebhookOptions, as_created
 from scheduler_core.model.queue import HIERARCHY, HIERARCHY_WEIGHTS, ROOT
 from scheduler_core.problem import Problem
 from scheduler_core.quantity import parse_quantity
@@ -72,7 +72,10 @@ class _Way:
     def __init__(self, before: dict[str, Object], after: dict[str, Object], options: WebhookOptions) -> None:
         self.options = options
         self.present = dict(before)
-        self.goals = {name: _with_status(queue, before.get(name)) for name, queue in after.items()}
+        self.goals = {
+            name: _with_status(queue if name in before else as_created(queue), before.get(name))
+            for name, queue in after.items()
+        }
         self.states = dict(_states(before, after))
         self.impossible: list[Problem] = []
         self.steps: list[Step] = []

@@ -50,3 +50,11 @@ class QueueInfo:
     def is_open(self) -> bool:
         """Tell whether the state is exactly Open; an empty state is not."""
         return self.state == "Open"
+
+
+def rooted(annotations: Mapping[str, str]) -> dict[str, str] | None:
+    """Return a new queue's annotations with a hierarchy path from root; None: the webhook leaves them."""
+    path, weights = annotations.get(HIERARCHY), annotations.get(HIERARCHY_WEIGHTS)
+    if not path or not weights or path.startswith(ROOT):
+        return None
+    return {**annotations, HIERARCHY: f"{ROOT}/{path}", HIERARCHY_WEIGHTS: f"1/{weights}"}

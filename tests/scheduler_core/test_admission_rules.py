@@ -46,6 +46,14 @@ CREATE = {
         queue("a", guarantee={"cpu": -1}, deserved={"cpu": 1}),
         {"queue.negative": "spec.guarantee.resource.cpu"},
     ),
+    "negative deserved": Case(queue("a", deserved={"cpu": -1}), {"queue.negative": "spec.deserved.cpu"}),
+    "half a service": Case(
+        queue("a", capability={"services": "500m"}), {"queue.fraction": "spec.capability.services"}
+    ),
+    "half a device that is guaranteed": Case(
+        queue("a", guarantee={"gpu": "500m"}, deserved={"gpu": 1}),
+        {"queue.fraction": f'spec.guarantee.resource["{GPU}"]'},
+    ),
     "half a pod": Case(queue("a", deserved={"pods": "1500m"}), {"queue.fraction": "spec.deserved.pods"}),
     "half a device": Case(
         queue("a", capability={"gpu": "500m"}), {"queue.fraction": f'spec.capability["{GPU}"]'}
@@ -54,6 +62,9 @@ CREATE = {
     "half a huge page byte": Case(queue("a", capability={"hugepages-2Mi": "500m"})),
     "a guarantee without deserved": Case(
         queue("a", guarantee={"cpu": 1}), {"queue.guarantee_without_deserved": "spec.deserved.cpu"}
+    ),
+    "a guarantee of nothing without deserved": Case(
+        queue("a", guarantee={"cpu": 0}), {"queue.guarantee_without_deserved": "spec.deserved.cpu"}
     ),
     "a guarantee above deserved": Case(
         queue("a", guarantee={"cpu": 3}, deserved={"cpu": 2}),
@@ -78,6 +89,17 @@ CREATE = {
     "weights without a path": Case(
         queue("a", annotations={WEIGHTS: "1/2"}), {"queue.path_length": f'metadata.annotations["{WEIGHTS}"]'}
     ),
+    "a path without weights": Case(
+        queue("a", annotations={PATH: "root/a"}),
+        {"queue.path_length": f'metadata.annotations["{WEIGHTS}"]'},
+    ),
+    "a path of one part without weights": Case(
+        queue("a", annotations={PATH: "root"}), {"queue.path_weight": f'metadata.annotations["{WEIGHTS}"]'}
+    ),
+    "a weight below 0": Case(
+        queue("a", annotations=path("root/a", "1/-1")),
+        {"queue.path_weight": f'metadata.annotations["{WEIGHTS}"]'},
+    ),
     "a weight that is no number": Case(
         queue("a", annotations=path("root/a", "1/x")),
         {"queue.path_weight": f'metadata.annotations["{WEIGHTS}"]'},
@@ -96,6 +118,21 @@ CREATE = {
         {"queue.path_inner": f'metadata.annotations["{PATH}"]'},
         (queue("b", annotations=path("root/sci/dev", "1/2/3")),),
     ),
+    "a path that leads on to another once root is put before it": Case(
+        queue("a", annotations=path("sci", "2")),
+        {"queue.path_inner": f'metadata.annotations["{PATH}"]'},
+        (queue("b", annotations=path("root/sci/dev", "1/2/3")),),
+    ),
+    "a path that begins with the letters of root gets no root": Case(
+        queue("a", annotations=path("rootish", "2")),
+        {},
+        (queue("b", annotations=path("root/rootish/dev", "1/2/3")),),
+    ),
+    "the path of another queue passes": Case(
+        queue("a", annotations=path("root/sci", "1/2")),
+        {},
+        (queue("b", annotations=path("root/sci", "1/2")),),
+    ),
     "a path that begins like another": Case(
         queue("a", annotations=path("root/sci", "1/2")),
         {},
@@ -108,6 +145,9 @@ CREATE = {
     ),
     "its own parent": Case(queue("a", parent="a"), {"queue.own_parent": "spec.parent"}),
     "a parent that is not there": Case(queue("a", parent="gone"), {"queue.parent_missing": "spec.parent"}),
+    "an ancestor that is not there": Case(
+        queue("a", parent="p"), {"queue.parent_missing": "spec.parent"}, (queue("p", parent="gone"),)
+    ),
     "root as the parent": Case(queue("a", parent="root")),
     "a parent with pods and no child": Case(
         queue("a", parent="p"), {"queue.parent_has_pods": "spec.parent"}, (holding(queue("p"), 3),)
@@ -131,6 +171,19 @@ CREATE = {
     "capability above root's": Case(
         queue("a", capability={"cpu": 11}), {}, (queue("root", capability={"cpu": 1}),)
     ),
+    "capability above a parent's of 0, which limits nothing": Case(
+        queue("a", parent="p", capability={"cpu": 3}), {}, (queue("p", capability={"cpu": 0}),)
+    ),
+    "capabilities above the parent's together": Case(
+        queue("a", parent="p", capability={"cpu": 6}),
+        {},
+        (PARENT, queue("b", parent="p", capability={"cpu": 6})),
+    ),
+    "guarantee and deserved above root's": Case(
+        queue("a", parent="root", guarantee={"cpu": 2}, deserved={"cpu": 2}),
+        {},
+        (queue("root", guarantee={"cpu": 1}, deserved={"cpu": 1}),),
+    ),
     "a guarantee within the parent's": Case(
         queue("a", parent="p", guarantee={"cpu": 2}, deserved={"cpu": 2}),
         {},
@@ -151,6 +204,14 @@ CREATE = {
         {"queue.children_deserved": "spec.deserved.cpu"},
         (queue("p"),),
     ),
+    "a guarantee below a parent that has none": Case(
+        queue("a", parent="p", guarantee={"cpu": 1}, deserved={"cpu": 1}),
+        {"queue.children_guarantee": "spec.guarantee.resource.cpu"},
+        (queue("p", deserved={"cpu": 1}),),
+    ),
+    "nothing of what the parent has nothing of": Case(
+        queue("a", parent="p", deserved={"gpu": 0}), {}, (queue("p", deserved={"gpu": 0}),)
+    ),
     "nothing of what the parent does not name": Case(
         queue("a", parent="p", deserved={"gpu": 0}),
         {"queue.children_deserved": f'spec.deserved["{GPU}"]'},
@@ -170,6 +231,14 @@ CREATE = {
         queue("a", capability={"cpu": 1}),
         {},
         (queue("b", parent="a", capability={"cpu": 1}), queue("c", parent="b", capability={"cpu": 2})),
+    ),
+    "a capability of 0 is not held against the children's": Case(
+        queue("a", capability={"cpu": 0}), {}, (queue("b", parent="a", capability={"cpu": 2}),)
+    ),
+    "children that are guaranteed more": Case(
+        queue("a", guarantee={"cpu": 1}, deserved={"cpu": 5}),
+        {"queue.children_guarantee": "spec.guarantee.resource.cpu"},
+        (queue("b", parent="a", guarantee={"cpu": 2}, deserved={"cpu": 2}),),
     ),
     "children that deserve more": Case(
         queue("a", deserved={"cpu": 1}),
@@ -273,6 +342,22 @@ UPDATE = {
     "the amounts of root": Change(
         queue("root"), queue("root", capability={"cpu": 1}), ["queue.root_protected"]
     ),
+    "what root deserves": Change(queue("root"), queue("root", deserved={"cpu": 1}), ["queue.root_protected"]),
+    "the guarantee of root": Change(
+        queue("root", deserved={"cpu": 1}),
+        queue("root", deserved={"cpu": 1}, guarantee={"cpu": 1}),
+        ["queue.root_protected"],
+    ),
+    "a path is left as it is written": Change(
+        queue("a"),
+        queue("a", annotations=path("sci", "2")),
+        [],
+        (queue("b", annotations=path("root/sci/dev", "1/2/3")),),
+    ),
+    "of a queue in a state that nobody knows": Change(
+        queue("a", state="Unknown"), queue("a", state="Unknown", weight=2), ["queue.state"]
+    ),
+    "back to open": Change(queue("a", state="Closed"), queue("a")),
     "the weight of root": Change(queue("root"), queue("root", weight=2)),
     "to a parent that lies below it": Change(
         queue("a", parent="root"), queue("a", parent="b"), [], (queue("b", parent="a"),)

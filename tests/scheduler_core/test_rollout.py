@@ -232,3 +232,17 @@ def test_deletions_come_last_children_first_and_protected_queues_stay() -> None:
 def test_opening_and_closing_is_a_command() -> None:
     way = rollout([*ALWAYS, queue("a")], [*ALWAYS, queue("a", state="Closed")])
     assert (way.steps, way.states) == ([], {"a": "Closed"})
+
+
+def test_a_new_queue_is_held_against_others_with_root_before_its_path() -> None:
+    def below(name: str, path: str, weights: str) -> Object:
+        said = {"volcano.sh/hierarchy": path, "volcano.sh/hierarchy-weights": weights}
+        return queue(name, annotations=said)
+
+    inner, dev = below("a", "sci", "2"), below("b", "root/sci/dev", "1/2/3")
+    found = rollout([*ALWAYS, dev], [*ALWAYS, dev, inner])
+    assert [problem.rule for problem in found.impossible] == ["queue.path_inner"]
+    made = rollout(ALWAYS, [*ALWAYS, inner])
+    assert [step.queue["metadata"]["annotations"] for step in made.steps] == [
+        {"volcano.sh/hierarchy": "root/sci", "volcano.sh/hierarchy-weights": "1/2"}
+    ]

@@ -154,6 +154,40 @@ def test_a_plugin_without_a_model_is_named_in_the_notes(plugin: str, said: str) 
     assert [note for note in result["notes"] if f'"{plugin}"' in note and said in note]
 
 
+PATH, WEIGHTS = "volcano.sh/hierarchy", "volcano.sh/hierarchy-weights"
+MUTATED = {
+    "a weight of 0": ({"weight": 0}, {}, {"weight": 1, "reclaimable": True}, {}),
+    "a queue that may not be reclaimed": (
+        {"reclaimable": False},
+        {},
+        {"weight": 1, "reclaimable": False},
+        {},
+    ),
+    "a path without root": ({}, {PATH: "a/b", WEIGHTS: "2/3"}, None, {PATH: "root/a/b", WEIGHTS: "1/2/3"}),
+    "a path from root": ({}, {PATH: "root/b", WEIGHTS: "1/3"}, None, {PATH: "root/b", WEIGHTS: "1/3"}),
+    "a path that begins with the letters of root": (
+        {},
+        {PATH: "rootish/b", WEIGHTS: "2/3"},
+        None,
+        {PATH: "rootish/b", WEIGHTS: "2/3"},
+    ),
+    "a path without weights": ({}, {PATH: "a/b"}, None, {PATH: "a/b"}),
+}
+
+
+@pytest.mark.parametrize(("spec", "annotations", "want", "rooted"), MUTATED.values(), ids=MUTATED.keys())
+def test_what_the_webhook_makes_of_a_new_queue(
+    spec: dict[str, Any],
+    annotations: dict[str, str],
+    want: dict[str, Any] | None,
+    rooted: dict[str, str],
+) -> None:
+    written = queue("a", annotations=annotations, **spec)
+    made = Admission(scenario(queues=[written])).queue(written)
+    assert made["spec"] == (want or {"weight": 1, "reclaimable": True})
+    assert made["metadata"]["annotations"] == rooted
+
+
 def test_what_admission_changed_is_counted_in_the_notes() -> None:
     light = queue("a", weight=0)
     result = simulate_document(scenario(queues=[light]))

@@ -16,6 +16,7 @@ QUEUES = [
     queue("leaf", parent="team"),
     queue("closed", state="Closed"),
     queue("closing", state="Closing"),
+    queue("unknown", state="Unknown"),
 ]
 
 
@@ -40,6 +41,7 @@ JOBS = {
     "a queue that is not there": Case(job(queue="gone"), {"job.queue_missing": "spec.queue"}),
     "a closed queue": Case(job(queue="closed"), {"job.queue_closed": "spec.queue"}),
     "a closing queue": Case(job(queue="closing"), {"job.queue_closed": "spec.queue"}),
+    "a queue in a state that nobody knows": Case(job(queue="unknown"), {"job.queue_closed": "spec.queue"}),
     "a queue with children": Case(job(queue="team"), {"job.not_leaf": "spec.queue"}),
     "root": Case(job(queue="root"), {"job.not_leaf": "spec.queue"}),
     "no task": Case({"metadata": {"name": "j"}, "spec": {}}, {"job.no_task": "spec.tasks"}),
@@ -73,15 +75,20 @@ def test_a_job_is_taken_or_refused(case: Case) -> None:
 
 
 PODGROUPS = {
-    "an open queue": ("team", ""),
-    "a queue with children is not refused": ("leaf", ""),
+    "an open queue": ("leaf", ""),
+    "a queue with children is not refused": ("team", ""),
+    "nor is root": ("root", ""),
     "no queue": ("", ""),
     "a queue that is not there": ("gone", "podgroup.queue_missing"),
     "a closed queue": ("closed", "podgroup.queue_closed"),
+    "a closing queue": ("closing", "podgroup.queue_closed"),
+    "a queue in a state that nobody knows": ("unknown", "podgroup.queue_closed"),
 }
 
 
 @pytest.mark.parametrize(("name", "want"), PODGROUPS.values(), ids=PODGROUPS.keys())
 def test_a_podgroup_is_taken_or_refused(name: str, want: str) -> None:
-    found = WorkloadAdmission(QUEUES).on_create_podgroup({"metadata": {"name": "g"}, "spec": {"queue": name}})
+    found = WorkloadAdmission(QUEUES, made=["root"]).on_create_podgroup(
+        {"metadata": {"name": "g"}, "spec": {"queue": name}}
+    )
     assert [problem.rule for problem in found] == ([want] if want else [])
