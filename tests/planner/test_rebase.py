@@ -25,6 +25,7 @@ from planner.engine.rebase import (
 from planner.engine.states import QUEUES, State
 from planner.models import Role, Scenario, Snapshot, Workspace
 from planner.services.queues import queue_update
+from planner.services.scenarios import conf_update
 from tests import factories
 from tests.planner.pages import text_of
 
@@ -365,6 +366,14 @@ def test_the_page_shows_both_sides_and_carries_over(
     ]  # fmt: skip
     stale = browser.post(at, typed | {"revision": "2"})
     assert stale.status_code == 412
+
+
+def test_the_page_shows_the_lines_of_the_configuration_that_would_differ(
+    browser: Client, scenario: Scenario, newer: Snapshot
+) -> None:
+    conf_update(scenario=scenario, text=f"# mine\n{factories.CONF}", expected_revision=3)
+    page = text_of(browser.get(f"/scenarios/{scenario.pk}/carry-over/", {"snapshot": newer.pk}))
+    assert '<span class="lines__line lines__line--in">+# mine</span>' in page
 
 
 def test_a_viewer_sees_and_carries_nothing_over(client: Client, scenario: Scenario, newer: Snapshot) -> None:
