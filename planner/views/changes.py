@@ -133,7 +133,8 @@ def revert_difference(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     def revert(**asked: Any) -> Scenario:
         return difference_revert(difference=one, **asked)
 
-    return _edited(request, scenario, revert, " ".join(part for part in named if part) + " put back")
+    about = " ".join(part for part in (KIND_WORDS[one.kind], one.key, one.field) if part)
+    return _edited(request, scenario, revert, f"Put back {about}")
 
 
 @login_required

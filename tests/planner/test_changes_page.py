@@ -68,6 +68,7 @@ def test_one_difference_is_put_back(browser: Client, scenario: Scenario) -> None
     answer = post(browser, scenario, "changes/put-back/", kind="queues", key="team", field="weight")
     assert answer.headers["Location"] == at(scenario) + "?base=snapshot"
     assert scenario.queues.get(name="team").weight == 1
+    assert "Put back queue team weight: revision 6." in text_of(browser.get(at(scenario)))
     post(browser, scenario, "changes/put-back/", 6, kind="nodes", key="n1", field="")
     assert list(scenario.object_changes.values_list("key", flat=True)) == ["n0"]
     assert post(browser, scenario, "changes/put-back/", 7, kind="nodes", key="n1").status_code == 404
