@@ -183,7 +183,9 @@ FILE_UPLOAD_TEMP_DIR.mkdir(exist_ok=True)
 
 CELERY_BROKER_URL = REDIS_URL or "filesystem://localhost"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {}
-if not REDIS_URL:
+if REDIS_URL:
+    CELERY_BROKER_TRANSPORT = "config.broker:Transport"
+else:
     BROKER_DIR = VAR_DIR / "broker"
     for folder in ("messages", "control", "processed"):
         (BROKER_DIR / folder).mkdir(parents=True, exist_ok=True)
@@ -196,8 +198,6 @@ if not REDIS_URL:
     }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_IGNORE_RESULT = True
-# A message is a kick that may be lost: nothing is acknowledged. A worker that acknowledged to a Redis that
-# had just gone would lose, without noticing, the connection on which it listens.
 CELERY_TASK_QUEUES = [Queue("celery", no_ack=True)]
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 # A thread per run is enough: the run itself computes in a child process of the worker.

@@ -137,7 +137,7 @@ def redis_restarted(running: Topology, long: bool) -> Row:
         runs = on.submit(4)
         on.running.redis.kill()
         runs += on.submit(4)
-        time.sleep(10 if long else 2)
+        time.sleep(30 if long else 2)
         on.running.redis.start()
         return on.row("Redis killed and restarted empty", runs + on.submit(2))
 
