@@ -14,7 +14,7 @@ from queuecast.shown import FORMS
 EXIT_CODES = """\
 exit codes:
   0  done
-  1  the answer is no: a run failed, a rule is broken, a lint found an error
+  1  the answer is no: a run failed, a rule is broken, a lint found an error, a conflict is undecided
   2  a file, an option or a plan is wrong; the reasons are on standard error
   3  the server does not answer
   4  the token is missing or may not do that
@@ -81,7 +81,7 @@ def _add_import(groups: Groups) -> None:
 
 
 def _add_scenario(groups: Groups) -> None:
-    scenario = _group(groups, "scenario", "list, create, branch, diff, export")
+    scenario = _group(groups, "scenario", "list, create, branch, rebase, diff, export")
     _command(scenario, "list", commands.scenario_list)
     create = _command(scenario, "create", commands.scenario_create)
     create.add_argument("name")
@@ -89,6 +89,11 @@ def _add_scenario(groups: Groups) -> None:
     branch = _command(scenario, "branch", commands.scenario_branch)
     branch.add_argument("scenario")
     branch.add_argument("name")
+    rebase = _command(scenario, "rebase", commands.scenario_rebase)
+    rebase.add_argument("scenario")
+    rebase.add_argument("snapshot", help="the newer one, its id or name")
+    rebase.add_argument("--take", choices=("ours", "theirs"), help="the side that holds in every conflict")
+    rebase.add_argument("--dry-run", action="store_true", help="only list the conflicts")
     for name, do in (("diff", commands.scenario_diff), ("export", commands.scenario_export)):
         _command(scenario, name, do).add_argument("scenario")
 

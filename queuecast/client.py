@@ -54,6 +54,22 @@ class Client:
         """Return what differs from the snapshot as YAML, in an order that Volcano's webhook accepts."""
         return str(self.server.get(f"{self._scenario(scenario)}export/")["changed"])
 
+    def scenario_conflicts(self, scenario: str, snapshot: str) -> Json:
+        """Return what a scenario would say on another snapshot: conflicts, differences, its revision."""
+        there = self._id("snapshots", snapshot)
+        return dict(self.server.get(f"{self._scenario(scenario)}rebase/", snapshot=there))
+
+    def scenario_rebase(
+        self, scenario: str, snapshot: str, choices: Sequence[Mapping[str, str]], *, revision: int
+    ) -> Json:
+        """Begin a what-if there with what the scenario at this revision changed; return it.
+
+        A choice is a conflict's kind, key and field, and `take`: the side that holds, `ours` or `theirs`.
+        """
+        body = {"snapshot": self._id("snapshots", snapshot), "choices": choices}
+        seen = {"If-Match": f'"{revision}"'}
+        return dict(self.server.call("POST", f"{self._scenario(scenario)}rebase/", body, headers=seen).json)
+
     def queues(self, scenario: str) -> list[Json]:
         """Return the queues in the spelling of their CRD."""
         return list(self.server.rows(f"{self._scenario(scenario)}queues/"))

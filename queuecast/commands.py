@@ -20,7 +20,7 @@ from scheduler_core.explain import Unknown, job_story, node_story, pod_story, qu
 Command = Callable[[Desk, argparse.Namespace], Told]
 
 NO = 1
-"""The exit code of a command whose answer is no: a run failed, a lint found an error."""
+"""The exit code of a command whose answer is no: a run failed, a lint found an error, nobody decided."""
 
 
 def import_cluster(desk: Desk, asked: argparse.Namespace) -> Told:
@@ -60,6 +60,36 @@ def scenario_diff(desk: Desk, asked: argparse.Namespace) -> Told:
     found = desk.scenario_diff(asked.scenario)
     rows = [(one["kind"], one["name"], one["field"], *_shown(one["before"], one["after"])) for one in found]
     return Told(found, [Table(("KIND", "NAME", "FIELD", "BEFORE", "AFTER"), rows, empty="No difference.")])
+
+
+def scenario_rebase(desk: Desk, asked: argparse.Namespace) -> Told:
+    """Begin a what-if on a newer snapshot with all that another one changed."""
+    if not isinstance(desk, Client):
+        raise Refused(["Only a server carries scenarios over; rebase works without --local."])
+    found = desk.scenario_conflicts(asked.scenario, asked.snapshot)
+    conflicts = found["conflicts"]
+    if asked.dry_run or (conflicts and not asked.take):
+        undecided = bool(conflicts) and not asked.take
+        return Told(found, list(_carried(found, undecided)), code=NO if undecided else 0)
+    choices = [{part: one[part] for part in _DECIDES} | {"take": asked.take} for one in conflicts]
+    made = desk.scenario_rebase(asked.scenario, asked.snapshot, choices, revision=found["revision"])
+    return _scenarios(made)
+
+
+_DECIDES = ("kind", "key", "field")
+
+
+def _carried(found: Json, undecided: bool) -> Iterator[Table | str]:
+    rows = [
+        (one["kind"], one["key"], one["field"], *_shown(one["base"], one["ours"], one["theirs"]))
+        for one in found["conflicts"]
+    ]
+    columns = ("KIND", "NAME", "FIELD", "BASE", "OURS", "THEIRS")
+    yield Table(columns, rows, "Conflicts" if rows else "", "No conflict.")
+    if found["problems"]:
+        yield problems(found["problems"])
+    if undecided:
+        yield "Nothing was saved: say --take ours (the scenario's) or --take theirs (the snapshot's)."
 
 
 def scenario_export(desk: Desk, asked: argparse.Namespace) -> Told:

@@ -5,9 +5,12 @@ import random
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from knox.models import AuthToken
+from pytest_django.live_server_helper import LiveServer
 from rest_framework.test import APIClient
 
 from planner.engine.contents import Content
@@ -26,6 +29,7 @@ from planner.engine.states import QUEUES, State
 from planner.models import Role, Scenario, Snapshot, Workspace
 from planner.services.queues import queue_update
 from planner.services.scenarios import conf_update
+from queuecast.__main__ import main
 from tests import factories
 from tests.planner.pages import text_of
 
@@ -335,6 +339,38 @@ def test_a_script_sees_the_conflicts_decides_them_and_gets_a_branch(
     scenario.refresh_from_db()
     assert (scenario.revision, scenario.queues.get(name="waits").weight) == (3, 5)
     assert api.get(f"/api/v1/scenarios/{carried.pk}/diff/?base=start").json()["differences"] == []
+
+
+@pytest.mark.parametrize(("take", "weight"), [("ours", 5), ("theirs", 9)])
+def test_the_command_line_lists_conflicts_and_lets_one_side_hold(
+    live_server: LiveServer,
+    editor: User,
+    scenario: Scenario,
+    newer: Snapshot,
+    capsys: pytest.CaptureFixture[str],
+    take: str,
+    weight: int,
+) -> None:
+    queue_update(scenario=scenario, name="team", patch={"name": "busy"}, expected_revision=3)
+    _, token = AuthToken.objects.create(editor)
+
+    def said(*words: str, code: int) -> list[list[str]]:
+        asked = ["scenario", "rebase", str(scenario.pk), str(newer.pk), *words]
+        assert main([*asked, "--server", live_server.url, "--token", token]) == code
+        return [line.split() for line in capsys.readouterr().out.splitlines()]
+
+    told = [
+        ["Conflicts"],
+        ["KIND", "NAME", "FIELD", "BASE", "OURS", "THEIRS"],
+        ["queues", "waits", "weight", "1", "5", "9"],
+    ]
+    assert said(code=1)[:3] == told
+    assert said("--dry-run", code=1)[:3] == told
+    assert said("--dry-run", "--take", take, code=0) == told
+    assert Scenario.objects.count() == 1
+    said("--take", take, code=0)
+    carried = Scenario.objects.get(parent=scenario)
+    assert (carried.snapshot, carried.queues.get(name="waits").weight) == (newer, weight)
 
 
 def test_a_snapshot_of_another_workspace_is_none(api: APIClient, scenario: Scenario, newer: Snapshot) -> None:

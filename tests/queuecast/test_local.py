@@ -105,6 +105,7 @@ def test_explain_tells_why_a_job_waits(desk: Path, capsys: pytest.CaptureFixture
         (["scenario", "create", "base", "--snapshot", "prod"], "already"),
         (["import", "missing.yaml"], "missing.yaml"),
         (["open", "runs", "1"], "no pages"),
+        (["scenario", "rebase", "base", "prod"], "Only a server"),
     ],
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",
 )
