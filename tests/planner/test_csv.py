@@ -7,14 +7,19 @@ import threading
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from rest_framework.test import APIClient
 
-from planner.models import Run
+from planner.models import Membership, Role, Run
 from planner.services.execution import run_execute
+from planner.services.invitations import invitation_make
 from planner.services.queues import queue_create, queue_update
+from planner.services.tokens import token_make
 from tests import factories
 from tests.planner.pages import text_of
+
+TABLES_OF_A_WORKSPACE = ("members", "invitations", "history", "changes")
 
 
 def rows(api: APIClient, address: str) -> list[dict[str, str]]:
@@ -71,6 +76,31 @@ def test_tables_of_a_scenario(api: APIClient, finished_run: Run) -> None:
     told = api.get(f"{at}validate/").json()["problems"]
     assert [row["rule"] for row in rows(api, f"{at}validate/?format=csv")] == [one["rule"] for one in told]
     assert len(rows(api, f"{at}preview/?format=csv")) == len(api.get(f"{at}preview/").json()["queues"])
+
+
+def test_tables_of_accounts_tell_no_secret(api: APIClient, browser: Client, editor: User) -> None:
+    Membership.objects.filter(user=editor).update(role=Role.ADMIN)
+    workspace = Membership.objects.get(user=editor).workspace
+    scenario = factories.scenario()
+    queue_update(scenario=scenario, name="waits", patch={"weight": 3}, expected_revision=1)
+    _, secret = invitation_make(workspace=workspace, role=Role.VIEWER, user=editor)
+    _, text = token_make(user=editor, name="nightly")
+    at = f"/workspaces/{workspace.pk}/"
+    pages = ("/account/", f"{at}members/", f"{at}history/")
+    found = [
+        link for page in pages for link in re.findall(r'href="([^"]*format=csv)"', text_of(browser.get(page)))
+    ]
+    lists = ["tokens/", "workspaces/", *(f"{at[1:]}{name}/" for name in TABLES_OF_A_WORKSPACE)]
+    assert found == [f"/api/v1/{name}?format=csv" for name in lists]
+    for link in found:
+        told = api.get(link.partition("?")[0]).json()["results"]
+        table = rows(api, link)
+        names = [name for name, value in told[0].items() if isinstance(value, str)]
+        assert [[row[name] for name in names] for row in table] == [
+            [row[name] for name in names] for row in told
+        ]
+        assert secret not in str(table)
+        assert text not in str(table)
 
 
 def test_a_comparison_has_a_column_for_each_run(api: APIClient, finished_run: Run) -> None:

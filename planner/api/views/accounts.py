@@ -6,7 +6,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import status
-from rest_framework.generics import ListAPIView, get_object_or_404
+from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -24,6 +24,7 @@ from planner.api.history import WorkspaceChangeSerializer
 from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers, listed
 from planner.api.serializers import RoleOnly
+from planner.api.tables import TableList
 from planner.api.views.workspaces import OneWorkspace
 from planner.models import Change, Event, Invitation, Role, TokenDetails
 from planner.selectors.scenarios import workspace_changes
@@ -33,7 +34,7 @@ from planner.services.tokens import token_make, token_revoke
 
 
 @extend_schema_view(get=extend_schema(responses=listed(TokenSerializer)))
-class TokenList(WorkspaceView, ListAPIView[TokenDetails]):
+class TokenList(TableList):
     """The caller's own tokens, newest first."""
 
     queryset = TokenDetails.objects.none()
@@ -76,7 +77,7 @@ class TokenDetail(WorkspaceView):
 
 
 @extend_schema_view(get=extend_schema(responses=listed(InvitationSerializer)))
-class InvitationList(OneWorkspace, ListAPIView[Invitation]):
+class InvitationList(OneWorkspace, TableList):
     """The open invitations of a workspace, newest first."""
 
     queryset = Invitation.objects.none()
@@ -124,7 +125,7 @@ class InvitationDetail(OneWorkspace):
 
 
 @extend_schema_view(get=extend_schema(responses=listed(EventSerializer)))
-class History(OneWorkspace, ListAPIView[Event]):
+class History(OneWorkspace, TableList):
     """Who did what about members, tokens, invitations, links and scenarios, newest first."""
 
     queryset = Event.objects.none()
@@ -137,7 +138,7 @@ class History(OneWorkspace, ListAPIView[Event]):
 
 
 @extend_schema_view(get=extend_schema(responses=listed(WorkspaceChangeSerializer)))
-class WorkspaceChanges(OneWorkspace, ListAPIView[Change]):
+class WorkspaceChanges(OneWorkspace, TableList):
     """Who changed what in which scenario, from what to what; removed scenarios are among them."""
 
     queryset = Change.objects.none()

@@ -5,7 +5,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import status
-from rest_framework.generics import ListAPIView, get_object_or_404
+from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -13,13 +13,14 @@ from planner.api.access import WorkspaceView, saved_unless_dry
 from planner.api.filters import MemberFilter, WorkspaceFilter
 from planner.api.schema import DRY_RUN, answers, listed
 from planner.api.serializers import MemberSerializer, RoleOnly, WorkspaceSerializer
+from planner.api.tables import TableList
 from planner.models import Membership, Role, Workspace
 from planner.selectors.workspaces import members, memberships
 from planner.services.members import member_remove, member_set
 
 
 @extend_schema_view(get=extend_schema(responses=listed(WorkspaceSerializer)))
-class WorkspaceList(WorkspaceView, ListAPIView[Membership]):
+class WorkspaceList(TableList):
     """The caller's workspaces, and its role in each."""
 
     queryset = Membership.objects.none()
@@ -41,7 +42,7 @@ class OneWorkspace(WorkspaceView):
 
 
 @extend_schema_view(get=extend_schema(responses=listed(MemberSerializer)))
-class MemberList(OneWorkspace, ListAPIView[Membership]):
+class MemberList(OneWorkspace, TableList):
     """Who may see a workspace, by name."""
 
     queryset = Membership.objects.none()
