@@ -65,6 +65,13 @@ def distinct(count: str, cycles: str) -> list[str]:
     return [str(submit_run(scenario=scenario, options=options).pk) for scenario in scenarios]
 
 
+def struck(count: str, seconds: str) -> list[str]:
+    """Submit `count` different runs of so many seconds of the processor each; return when one computes."""
+    runs = distinct(count, str(cycles_in(seconds)))
+    computing(runs[0])
+    return runs
+
+
 def repeated(count: str, different: str) -> list[str]:
     """Queue `count` runs of so many different inputs; return their ids."""
     scenario = factories.scenario(document=factories.cluster(nodes=50, waiting=200))
@@ -222,7 +229,7 @@ if __name__ == "__main__":
     steps = {
         step.__name__: step
         for step in (
-            submit, cycles_in, distinct, repeated, drained, admin, script, runs_of, kicked_again,
+            submit, distinct, struck, repeated, drained, admin, script, runs_of, kicked_again,
             killed_while_storing, reckoned, computing, over, queued, cancel, frozen, result, pages,
         )
     }  # fmt: skip

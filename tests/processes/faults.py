@@ -69,16 +69,15 @@ class Attempt:
         self.installation = running.installation
         self.began = time.monotonic()
 
-    def submit_long(self, count: int) -> list[str]:
-        """Submit runs that compute for some seconds, however fast this machine is."""
-        return self.submit(count, self.installation.drive("cycles_in", str(SECONDS)))
-
-    def submit(self, count: int, cycles: int = 1) -> list[str]:
-        runs: list[str] = self.installation.drive("distinct", str(count), str(cycles))
+    def submit(self, count: int) -> list[str]:
+        """Submit short runs."""
+        runs: list[str] = self.installation.drive("distinct", str(count), "1")
         return runs
 
-    def computing(self, run: str) -> None:
-        self.installation.drive("computing", run)
+    def submit_long(self, count: int) -> list[str]:
+        """Submit runs that compute for some seconds on any machine; return when one computes."""
+        runs: list[str] = self.installation.drive("struck", str(count), str(SECONDS))
+        return runs
 
     def row(self, fault: str, runs: list[str], remark: str = "") -> Row:
         """Wait for the ends and reckon."""
@@ -112,7 +111,6 @@ def killed_computing(running: Topology, long: bool) -> Row:
     with attempt(running) as on:
         worker = on.installation.start_worker()
         runs = on.submit_long(2 if long else 1)
-        on.computing(runs[0])
         worker.kill()
         on.installation.start_worker()
         return on.row("worker killed -9 in mid-run", runs + on.submit(4))
@@ -148,7 +146,6 @@ def database_stopped(running: Topology, long: bool) -> Row:
     with attempt(running) as on:
         on.installation.start_worker()
         runs = [*on.submit(3), *on.submit_long(1)]
-        on.computing(runs[-1])
         on.running.database.stop()
         time.sleep(away)
         on.running.database.start()
@@ -242,7 +239,6 @@ def clock_jumped(running: Topology, long: bool) -> Row:
     with attempt(running) as on:
         on.installation.start_worker()
         runs = on.submit_long(1)
-        on.computing(runs[0])
         on.installation.start_worker(
             LD_PRELOAD=str(library), FAKETIME="+3600s", FAKETIME_DONT_FAKE_MONOTONIC="1"
         )

@@ -13,20 +13,12 @@ from tests.processes.test_supervisor import wait_until_dead
 
 ENDLESS = "10000"
 SHORT = "1"
+SECONDS = "6"
 
 
-@pytest.fixture
-def long(installation: Installation) -> str:
-    """As many cycles as this machine computes in some six seconds."""
-    return str(installation.drive("cycles_in", "6"))
-
-
-def test_a_run_whose_worker_was_killed_is_taken_again_and_finishes(
-    installation: Installation, long: str
-) -> None:
+def test_a_run_whose_worker_was_killed_is_taken_again_and_finishes(installation: Installation) -> None:
     worker = installation.start_worker()
-    [killed] = installation.drive("submit", long, "1")
-    assert installation.drive("computing", killed).endswith(f":{worker.process.pid}")
+    [killed] = installation.drive("struck", "1", SECONDS)
     simulations = worker.simulations()
     assert simulations
     worker.kill()
@@ -57,10 +49,9 @@ def test_the_stored_bytes_are_what_the_core_prints_for_the_frozen_input(installa
     assert len(json.loads(printed)["cycles"]) == 2
 
 
-def test_a_worker_that_is_asked_to_go_puts_its_run_back(installation: Installation, long: str) -> None:
+def test_a_worker_that_is_asked_to_go_puts_its_run_back(installation: Installation) -> None:
     worker = installation.start_worker()
-    [run] = installation.drive("submit", long, "1")
-    installation.drive("computing", run)
+    [run] = installation.drive("struck", "1", SECONDS)
     worker.stop()
     assert installation.drive("queued", run) == 0
     installation.start_worker()
