@@ -43,8 +43,9 @@ def test_a_victims_story_is_followed_from_the_run_to_the_moment(
     expect(page.locator(".story")).to_contain_text(story["for_pod"])
     votes = page.get_by_role("region", name="Votes on this pod").locator("tbody tr")
     assert votes.locator("th").all_inner_texts() == [vote["plugin"] for vote in story["votes"]]
-    freed = page.get_by_role("region", name="Freed and needed").locator("data").first
-    assert float(freed.get_attribute("value") or "nan") == story["needed"]["cpu"]["value"]
+    amounts = page.get_by_role("region", name="Freed and needed").locator("tbody tr").first.locator("data")
+    told = [story[name]["cpu"]["value"] for name in ("freed", "room", "freed_together", "needed", "left")]
+    assert [float(amount.get_attribute("value") or "nan") for amount in amounts.all()] == told
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("heading", name=f"Why {pod} was chosen")).to_have_count(0)
     page.keyboard.press("ArrowLeft")
