@@ -16,6 +16,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Topology]:
 
 LONG = (killed_computing, killed_storing)
 """Those that take a minute; test_workers strikes a run in the middle, too."""
+SHORT = tuple(fault for fault in FAULTS if fault not in LONG)
 
 
 @pytest.mark.service
