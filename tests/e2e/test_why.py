@@ -45,7 +45,7 @@ def test_a_victims_story_is_followed_from_the_run_to_the_moment(
     assert votes.locator("th").all_inner_texts() == [vote["plugin"] for vote in story["votes"]]
     amounts = page.get_by_role("region", name="Freed and needed").locator("tbody tr").first.locator("data")
     told = [story[name]["cpu"]["value"] for name in ("freed", "room", "freed_together", "needed", "left")]
-    assert [float(amount.get_attribute("value") or "nan") for amount in amounts.all()] == told
+    assert [float(amount.get_attribute("value") or "nan") for amount in amounts.all()[:5]] == told
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("heading", name=f"Why {pod} was chosen")).to_have_count(0)
     page.keyboard.press("ArrowLeft")
