@@ -12,6 +12,8 @@ os.environ.setdefault("QUEUECAST_SECRET_KEY", "only-for-tests-" + "x" * 50)
 
 from config.settings import *  # noqa: F403
 
+# A file, as in production: a thread waits for the lock of another, where a database in memory that both share refuses.
+DATABASES["default"].setdefault("TEST", {})["NAME"] = str(VAR_DIR / "test")  # noqa: F405
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
