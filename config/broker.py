@@ -1,11 +1,11 @@
-"""How do kicks travel over Redis?"""
+"""How do kicks travel?"""
 
 from typing import Any
 
-from kombu.transport import redis
+from kombu.transport import filesystem, redis
 
 
-class Channel(redis.Channel):
+class _Unacknowledged:
     """A channel whose messages are gone once they are delivered: a kick may be lost."""
 
     def basic_ack(self, *_: Any, **__: Any) -> None:
@@ -16,7 +16,21 @@ class Channel(redis.Channel):
         """
 
 
-class Transport(redis.Transport):
-    """Redis without acknowledgements."""
+class _RedisChannel(_Unacknowledged, redis.Channel):
+    """Over Redis."""
 
-    Channel = Channel
+
+class _FilesChannel(_Unacknowledged, filesystem.Channel):
+    """Through a folder of this machine."""
+
+
+class Redis(redis.Transport):
+    """Between machines."""
+
+    Channel = _RedisChannel
+
+
+class Files(filesystem.Transport):
+    """On one machine."""
+
+    Channel = _FilesChannel

@@ -184,8 +184,9 @@ FILE_UPLOAD_TEMP_DIR.mkdir(exist_ok=True)
 CELERY_BROKER_URL = REDIS_URL or "filesystem://localhost"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {}
 if REDIS_URL:
-    CELERY_BROKER_TRANSPORT = "config.broker:Transport"
+    CELERY_BROKER_TRANSPORT = "config.broker:Redis"
 else:
+    CELERY_BROKER_TRANSPORT = "config.broker:Files"
     BROKER_DIR = VAR_DIR / "broker"
     for folder in ("messages", "control", "processed"):
         (BROKER_DIR / folder).mkdir(parents=True, exist_ok=True)
@@ -199,7 +200,6 @@ else:
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_QUEUES = [Queue("celery", no_ack=True)]
-CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 # A thread per run is enough: the run itself computes in a child process of the worker.
 CELERY_WORKER_POOL = "threads"
 CELERY_WORKER_CONCURRENCY = env.int("QUEUECAST_CONCURRENCY", default=2)

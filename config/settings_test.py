@@ -12,14 +12,14 @@ os.environ.setdefault("QUEUECAST_SECRET_KEY", "only-for-tests-" + "x" * 50)
 
 from config.settings import *  # noqa: F403
 
-# A file, as in production: a thread waits for the lock of another, where a database in memory that both share refuses.
+# A file, as in production: there a thread waits for the lock of another, in a shared memory it is refused.
 DATABASES["default"].setdefault("TEST", {})["NAME"] = str(VAR_DIR / "test")  # noqa: F405
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
-CELERY_BROKER_URL = "memory://"
+CELERY_BROKER_TRANSPORT = "memory"
 CELERY_BROKER_TRANSPORT_OPTIONS = {}
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"] = {"writes": None}  # noqa: F405 - tests write without pause

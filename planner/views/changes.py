@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import Any
 from uuid import UUID
@@ -18,15 +19,16 @@ from planner.engine.queues import queue_spec
 from planner.engine.revisions import BASES, SNAPSHOT, differences_from, state_at
 from planner.engine.states import CONF, QUEUES, Edit, queue_of
 from planner.models import Change, Scenario
-from planner.selectors.history import changes_since, steps
+from planner.selectors.history import steps
 from planner.selectors.scenarios import changes, queue_rows
 from planner.services.branches import scenario_branch
-from planner.services.errors import Invalid, StaleRevision
+from planner.services.errors import StaleRevision
 from planner.services.history import change_revert, difference_revert, redo, undo
 from planner.services.scenarios import scenario_remove
+from planner.views.editing import STALE, changed_since, edited, seen_revision
 from planner.views.listing import Listing
 from planner.views.pages import caller
-from planner.views.scenarios import INVALID, STALE, scenario_or_404, seen_revision
+from planner.views.scenarios import scenario_or_404
 
 KIND_WORDS = {
     QUEUES: "queue", CONF: "scheduler configuration", "nodes": "node", "jobs": "job", "podgroups": "podgroup",
@@ -159,7 +161,7 @@ def remove(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     try:
         scenario_remove(scenario=scenario, expected_revision=expected, user=caller(request))
     except StaleRevision as error:
-        return _stale(request, scenario, error)
+        return _page(request, scenario, {"stale": changed_since(scenario, error)}, STALE)
     messages.success(request, f"{scenario.name} is removed. Its changes stay in the workspace's history.")
     return redirect("planner:home")
 
@@ -167,20 +169,12 @@ def remove(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 def _edited(
     request: HttpRequest, scenario: Scenario, change: Callable[..., Scenario], says: str
 ) -> HttpResponse:
-    expected = seen_revision(request)
-    try:
+    def make(expected: int) -> str:
         change(scenario=scenario, expected_revision=expected, user=caller(request))
-    except Invalid as error:
-        return _page(request, scenario, {"problems": error.problems}, INVALID)
-    except StaleRevision as error:
-        return _stale(request, scenario, error)
-    messages.success(request, f"{says}: revision {scenario.revision}.")
-    return redirect(f"{reverse('planner:changes', args=[scenario.pk])}?base={_base(request.POST)}")
+        return says
 
-
-def _stale(request: HttpRequest, scenario: Scenario, error: StaleRevision) -> HttpResponse:
-    stale = {"error": error, "changes": changes_since(scenario, error.expected)}
-    return _page(request, scenario, {"stale": stale}, STALE)
+    leads_to = f"{reverse('planner:changes', args=[scenario.pk])}?base={_base(request.POST)}"
+    return edited(request, scenario, make, partial(_page, request, scenario), leads_to)
 
 
 def _page(

@@ -15,11 +15,11 @@ from planner.engine.conf_form import conf_form, entry_operations
 from planner.engine.review import conf_findings, conf_questions
 from planner.models import Role, Scenario
 from planner.rows import Problem
-from planner.selectors.history import changes_since
 from planner.services.errors import Invalid, StaleRevision
 from planner.services.scenarios import conf_patch, conf_update
+from planner.views.editing import INVALID, STALE, changed_since, seen_revision
 from planner.views.pages import caller, page_or_part
-from planner.views.scenarios import INVALID, STALE, scenario_or_404, seen_revision
+from planner.views.scenarios import scenario_or_404
 
 
 @login_required
@@ -39,8 +39,7 @@ def conf(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     except Invalid as error:
         return _page(request, scenario, text, {"conf_problems": error.problems}, INVALID)
     except StaleRevision as error:
-        stale = {"error": error, "changes": changes_since(scenario, error.expected)}
-        return _page(request, scenario, text, {"conf_stale": stale}, STALE)
+        return _page(request, scenario, text, {"conf_stale": changed_since(scenario, error)}, STALE)
     if not request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
         messages.success(request, f"Scheduler configuration saved: revision {scenario.revision}.")
         return redirect("planner:conf", scenario.pk)
@@ -70,8 +69,8 @@ def edit(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
         changed = {**shown, "conf_problems": error.problems, "form": conf_form(scenario.conf_text, refused)}
         return _page(request, scenario, scenario.conf_text, changed, INVALID)
     except StaleRevision as error:
-        stale = {"error": error, "changes": changes_since(scenario, error.expected)}
-        return _page(request, scenario, scenario.conf_text, {"conf_moved": stale}, STALE)
+        moved = {"conf_moved": changed_since(scenario, error)}
+        return _page(request, scenario, scenario.conf_text, moved, STALE)
     if not request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
         return redirect("planner:conf", scenario.pk)
     return _page(request, scenario, scenario.conf_text, {**shown, "conf_saved": True})

@@ -1,26 +1,25 @@
 """Which nodes does a scenario have, and how are they changed on their tab?"""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from planner.engine.nodes import EFFECTS, NodeRow, node_like, node_of, node_rows, pool_rows, taint_patch
 from planner.engine.revisions import objects_in, state_of
 from planner.models import Scenario
-from planner.selectors.history import changes_since
-from planner.services.errors import Invalid, StaleRevision
 from planner.services.nodes import NODES, nodes_add, nodes_remove, nodes_update
 from planner.templatetags.quantities import resource_order
+from planner.views.editing import edited
 from planner.views.listing import Listing
 from planner.views.pages import caller
-from planner.views.scenarios import INVALID, STALE, scenario_or_404, seen_revision
+from planner.views.scenarios import scenario_or_404
 
 Patch = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 ACTIONS = (
@@ -110,15 +109,8 @@ def _patch_of(action: str, typed: Mapping[str, str]) -> Patch:
 
 
 def _edited(request: HttpRequest, scenario: Scenario, make: Callable[[int], str]) -> HttpResponse:
-    try:
-        says = make(seen_revision(request))
-    except Invalid as error:
-        return _page(request, scenario, {"problems": error.problems}, INVALID)
-    except StaleRevision as error:
-        stale = {"error": error, "changes": changes_since(scenario, error.expected)}
-        return _page(request, scenario, {"stale": stale}, STALE)
-    messages.success(request, f"{says}: revision {scenario.revision}.")
-    return redirect(reverse("planner:nodes", args=[scenario.pk]))
+    leads_to = reverse("planner:nodes", args=[scenario.pk])
+    return edited(request, scenario, make, partial(_page, request, scenario), leads_to)
 
 
 def _page(

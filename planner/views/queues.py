@@ -29,16 +29,14 @@ from planner.selectors.scenarios import last_changes
 from planner.services import history
 from planner.services.errors import Invalid, StaleRevision
 from planner.services.queues import queue_create, queue_duplicate, queue_remove, queue_update
+from planner.views.editing import INVALID, STALE, changed_since, seen_revision
 from planner.views.pages import caller, fragment_asked
 from planner.views.queue_editor import Editor, present_fields
 from planner.views.queue_tree import scenario_tree
 from planner.views.scenarios import (
-    INVALID,
-    STALE,
     asked_resource,
     scenario_or_404,
     scenario_page,
-    seen_revision,
 )
 
 
@@ -202,8 +200,7 @@ def _done(
     except Invalid as error:
         return _refused(request, scenario, {"refused": error.problems}, INVALID)
     except StaleRevision as error:
-        stale = {"error": error, "changes": changes_since(scenario, error.expected)}
-        return _refused(request, scenario, {"stale": stale}, STALE)
+        return _refused(request, scenario, {"stale": changed_since(scenario, error)}, STALE)
     return _changed(request, scenario, looked_at, says, expected)
 
 

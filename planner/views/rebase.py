@@ -16,13 +16,13 @@ from planner.engine.rebase import SIDES, Conflict, ConflictId
 from planner.engine.revisions import differences_on, rebase_of
 from planner.engine.states import CONF
 from planner.models import Scenario, Snapshot
-from planner.selectors.history import changes_since
 from planner.selectors.scenarios import snapshots_to_carry_over_to
 from planner.services.branches import scenario_rebase
 from planner.services.errors import Invalid, StaleRevision
 from planner.views.changes import KIND_WORDS, LONGEST_NAME, things
+from planner.views.editing import INVALID, STALE, changed_since, seen_revision
 from planner.views.pages import caller
-from planner.views.scenarios import INVALID, STALE, scenario_or_404, seen_revision
+from planner.views.scenarios import scenario_or_404
 
 WHY = {
     "both_changed": "changed here and there, each to something else",
@@ -101,10 +101,7 @@ def _carried(
     except Invalid as error:
         return {"problems": error.problems, "status": INVALID}
     except StaleRevision as error:
-        return {
-            "stale": {"error": error, "changes": changes_since(scenario, error.expected)},
-            "status": STALE,
-        }
+        return {"stale": changed_since(scenario, error), "status": STALE}
     messages.success(request, f"Carried over to {snapshot.name}. {scenario.name} stays as it was.")
     return redirect("planner:scenario-detail", made.pk)
 

@@ -17,8 +17,6 @@ from planner.selectors.scenarios import get_scenario, last_changes
 from planner.views.pages import caller, fragment_asked
 from planner.views.queue_tree import scenario_tree
 
-STALE, INVALID = 412, 422
-
 
 @login_required
 @require_GET
@@ -70,9 +68,3 @@ def scenario_or_404(request: HttpRequest, scenario_id: UUID) -> Scenario:
 def asked_resource(request: HttpRequest) -> str:
     """Return the resource that the columns of the tree-table should show, empty when none is named."""
     return (request.POST.get("resource") or request.GET.get("resource") or "").strip()
-
-
-def seen_revision(request: HttpRequest) -> int:
-    """Return the revision that an edit saw; one that names none saw none."""
-    text = request.POST.get("revision", "")
-    return int(text) if text.isdecimal() else 0

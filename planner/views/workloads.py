@@ -1,21 +1,19 @@
 """Which jobs does a scenario have, and how are they added, changed and removed on their tab?"""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from planner.engine.revisions import objects_in, state_of
 from planner.engine.workloads import WorkloadRow, Workloads, workload_rows
 from planner.models import Scenario
-from planner.selectors.history import changes_since
-from planner.services.errors import Invalid, StaleRevision
 from planner.services.workloads import (
     job_add,
     workload_copy,
@@ -24,9 +22,10 @@ from planner.services.workloads import (
     workloads_add,
 )
 from planner.templatetags.quantities import resource_order
+from planner.views.editing import edited
 from planner.views.listing import Listing
 from planner.views.pages import caller
-from planner.views.scenarios import INVALID, STALE, scenario_or_404, seen_revision
+from planner.views.scenarios import scenario_or_404
 
 WHOLE = ("replicas", "minMember")
 TEXTS = ("queue", "priorityClassName")
@@ -133,26 +132,8 @@ def _present(row: WorkloadRow) -> dict[str, str]:
 def _edited(
     request: HttpRequest, scenario: Scenario, make: Callable[[int], str], row: WorkloadRow | None = None
 ) -> HttpResponse:
-    try:
-        says = make(seen_revision(request))
-    except Invalid as error:
-        return _again(request, scenario, row, {"problems": error.problems}, INVALID)
-    except StaleRevision as error:
-        stale = {"error": error, "changes": changes_since(scenario, error.expected)}
-        return _again(request, scenario, row, {"stale": stale}, STALE)
-    messages.success(request, f"{says}: revision {scenario.revision}.")
-    return redirect(reverse("planner:workloads", args=[scenario.pk]))
-
-
-def _again(
-    request: HttpRequest,
-    scenario: Scenario,
-    row: WorkloadRow | None,
-    changed: Mapping[str, Any],
-    status: int,
-) -> HttpResponse:
-    page = _page if row is None else lambda *asked: _one(asked[0], asked[1], row, *asked[2:])
-    return page(request, scenario, changed, status)
+    page = partial(_one, request, scenario, row) if row else partial(_page, request, scenario)
+    return edited(request, scenario, make, page, reverse("planner:workloads", args=[scenario.pk]))
 
 
 def _one(

@@ -1,7 +1,5 @@
 """How do scripts read a scenario's history, take changes back, hold it against its base, and branch it?"""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
@@ -13,8 +11,8 @@ from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
-from planner.api.errors import StaleEdit
+from planner.api.access import WorkspaceView, made, saved_unless_dry
+from planner.api.edits import edited, told_when_stale
 from planner.api.filters import ChangeFilter
 from planner.api.history import (
     BranchCreate,
@@ -30,11 +28,9 @@ from planner.api.serializers import ScenarioSerializer
 from planner.api.tables import TableList, TableView
 from planner.engine.revisions import BASES, SNAPSHOT, START, differences_from
 from planner.engine.states import Edit
-from planner.models import Change, Scenario
-from planner.selectors.history import changes_since
+from planner.models import Change
 from planner.selectors.scenarios import changes
 from planner.services.branches import scenario_branch
-from planner.services.errors import StaleRevision
 from planner.services.history import change_revert, difference_revert, redo, undo
 
 BASE = OpenApiParameter(
@@ -151,25 +147,6 @@ class Branch(WorkspaceView):
             )
         body = ScenarioSerializer(branch).data
         return made(request, body, status.HTTP_201_CREATED, ETag=etag(branch.revision))
-
-
-def edited(request: Request, scenario: Scenario, body: Any, code: int = status.HTTP_200_OK) -> Response:
-    """Return what an edit made; a dry run left the revision where the edit saw it."""
-    if is_dry(request):
-        created = code == status.HTTP_201_CREATED
-        code = status.HTTP_200_OK if created else code
-        return Response(body, code, headers={"ETag": etag(seen_revision(request))})
-    return Response(body, code, headers={"ETag": etag(scenario.revision)})
-
-
-@contextmanager
-def told_when_stale(scenario: Scenario) -> Iterator[None]:
-    """Answer a stale edit with all that was changed since the caller looked."""
-    try:
-        yield
-    except StaleRevision as stale:
-        later = ChangeSerializer(changes_since(scenario, stale.expected), many=True).data
-        raise StaleEdit(stale, seen=None, current={"changes": later}) from stale
 
 
 def _base(request: Request) -> str:

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api.access import WorkspaceView, saved_unless_dry
+from planner.api.edits import edited, told_when_stale
 from planner.api.filters import in_order_asked, is_asked, ordering_parameter, refuse_unknown
 from planner.api.idempotency import once
 from planner.api.manifests import ManifestSerializer, NamesSerializer, NodesAddSerializer, sent_object
@@ -20,7 +21,6 @@ from planner.api.parsers import JsonBody, MergePatch
 from planner.api.preconditions import etag, seen_revision
 from planner.api.schema import DRY_RUN, ETAG, IDEMPOTENCY_KEY, IF_MATCH, answers, paged
 from planner.api.tables import TableView
-from planner.api.views.history import edited, told_when_stale
 from planner.engine.nodes import node_like, node_of
 from planner.engine.revisions import objects_in, state_of
 from planner.models import Scenario

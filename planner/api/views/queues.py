@@ -1,7 +1,7 @@
 """How do scripts shape the queue tree of a scenario, and what does each queue get?"""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -12,8 +12,8 @@ from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.api.access import WorkspaceView, is_dry, saved_unless_dry
-from planner.api.errors import StaleEdit
+from planner.api.access import WorkspaceView, saved_unless_dry
+from planner.api.edits import edited, told_when_stale
 from planner.api.filters import QueueFilter
 from planner.api.idempotency import once
 from planner.api.parsers import JsonBody, MergePatch
@@ -23,9 +23,8 @@ from planner.api.serializers import PreviewSerializer, QueueSerializer
 from planner.api.tables import TableList, TableView
 from planner.engine.preview import figures
 from planner.engine.queues import queue_spec
-from planner.models import Queue, Scenario
-from planner.selectors.history import as_before, changes_since
-from planner.services.errors import StaleRevision
+from planner.models import Change, Queue, Scenario
+from planner.selectors.history import as_before
 from planner.services.queues import queue_create, queue_remove, queue_update
 
 SUBTREE = OpenApiParameter("subtree", bool, description="Remove the queues below it, too.")
@@ -58,12 +57,11 @@ class QueueList(TableList):
         """Add a queue; only its name is needed, what is left out is not set."""
         scenario = self.scenario()
         revision = seen_revision(request)
-        with _told_when_stale(scenario, ""), saved_unless_dry(request):
+        with told_when_stale(scenario, partial(_versions, scenario, "")), saved_unless_dry(request):
             queue = queue_create(
                 scenario=scenario, spec=_object(request.data), expected_revision=revision, user=self.user
             )
-        code = status.HTTP_200_OK if is_dry(request) else status.HTTP_201_CREATED
-        return _edited(request, scenario, queue_spec(queue), code)
+        return edited(request, scenario, queue_spec(queue), status.HTTP_201_CREATED)
 
 
 class QueueDetail(WorkspaceView):
@@ -91,7 +89,7 @@ class QueueDetail(WorkspaceView):
         scenario = self.scenario()
         get_object_or_404(scenario.queues, name=name)
         revision = seen_revision(request)
-        with _told_when_stale(scenario, name), saved_unless_dry(request):
+        with told_when_stale(scenario, partial(_versions, scenario, name)), saved_unless_dry(request):
             queue = queue_update(
                 scenario=scenario,
                 name=name,
@@ -99,7 +97,7 @@ class QueueDetail(WorkspaceView):
                 expected_revision=revision,
                 user=self.user,
             )
-        return _edited(request, scenario, queue_spec(queue))
+        return edited(request, scenario, queue_spec(queue))
 
     @extend_schema(
         responses=answers({204: None}, 400, 403, 404, 412, 422, 428),
@@ -111,11 +109,11 @@ class QueueDetail(WorkspaceView):
         get_object_or_404(scenario.queues, name=name)
         revision = seen_revision(request)
         subtree = request.query_params.get("subtree", "").lower() in ("1", "true")
-        with _told_when_stale(scenario, name), saved_unless_dry(request):
+        with told_when_stale(scenario, partial(_versions, scenario, name)), saved_unless_dry(request):
             queue_remove(
                 scenario=scenario, name=name, subtree=subtree, expected_revision=revision, user=self.user
             )
-        return _edited(request, scenario, None, status.HTTP_204_NO_CONTENT)
+        return edited(request, scenario, None, status.HTTP_204_NO_CONTENT)
 
 
 class ScenarioPreview(TableView):
@@ -131,23 +129,13 @@ class ScenarioPreview(TableView):
         return Response(preview, headers={"ETag": etag(scenario.revision)})
 
 
-@contextmanager
-def _told_when_stale(scenario: Scenario, name: str) -> Iterator[None]:
-    """Answer a stale edit with what the caller saw of the queue `name`, and with what is there now."""
-    try:
-        yield
-    except StaleRevision as stale:
-        queue = scenario.queues.filter(name=name).first()
-        current = queue_spec(queue) if queue else None
-        later = changes_since(scenario, stale.expected)
-        seen = as_before(current, later, f"queues.{name}.") if current else None
-        raise StaleEdit(stale, seen=seen, current=current) from stale
-
-
-def _edited(request: Request, scenario: Scenario, body: Any, code: int = status.HTTP_200_OK) -> Response:
-    """Return what an edit made; a dry run left the revision where the edit saw it."""
-    revision = seen_revision(request) if is_dry(request) else scenario.revision
-    return Response(body, code, headers={"ETag": etag(revision)})
+def _versions(scenario: Scenario, name: str, later: list[Change]) -> tuple[Any, Any]:
+    """Return the queue `name` as the caller saw it, and as it is now; both None when it is gone."""
+    queue = scenario.queues.filter(name=name).first()
+    if queue is None:
+        return None, None
+    current = queue_spec(queue)
+    return as_before(current, later, f"queues.{name}."), current
 
 
 def _object(body: Any) -> Mapping[str, Any]:

@@ -11,12 +11,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api.access import WorkspaceView, made, saved_unless_dry
+from planner.api.edits import told_when_stale
 from planner.api.idempotency import once
 from planner.api.preconditions import etag, seen_revision
 from planner.api.rebase import RebaseCreate, RebaseSerializer, choices_of, rebase_body
 from planner.api.schema import DRY_RUN, ETAG, IDEMPOTENCY_KEY, IF_MATCH, answers
 from planner.api.serializers import ScenarioSerializer
-from planner.api.views.history import told_when_stale
 from planner.engine.revisions import rebase_of
 from planner.models import Scenario, Snapshot
 from planner.selectors.scenarios import snapshots

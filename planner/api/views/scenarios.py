@@ -1,8 +1,7 @@
 """How do scripts begin and edit a what-if?"""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -13,8 +12,8 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
-from planner.api.errors import StaleEdit
+from planner.api.access import WorkspaceView, made, saved_unless_dry
+from planner.api.edits import edited, told_when_stale
 from planner.api.filters import ScenarioFilter
 from planner.api.idempotency import once
 from planner.api.parsers import JsonBody, JsonPatch
@@ -27,12 +26,9 @@ from planner.api.serializers import (
     ScenarioSerializer,
 )
 from planner.api.tables import TableList
-from planner.api.views.history import told_when_stale
 from planner.engine.review import conf_findings
-from planner.models import Scenario
-from planner.selectors.history import changes_since
+from planner.models import Change, Scenario
 from planner.selectors.scenarios import scenarios, snapshots
-from planner.services.errors import StaleRevision
 from planner.services.scenarios import conf_patch, conf_update, scenario_create, scenario_remove
 
 
@@ -108,9 +104,9 @@ class ConfDetail(WorkspaceView):
         asked = ConfSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         text = asked.validated_data["text"]
-        with _told_when_stale(scenario, revision), saved_unless_dry(request):
+        with told_when_stale(scenario, partial(_conf_versions, scenario)), saved_unless_dry(request):
             conf_update(scenario=scenario, text=text, expected_revision=revision, user=self.user)
-        return _edited(request, scenario, _conf_body(text))
+        return edited(request, scenario, _conf_body(text))
 
     @extend_schema(
         request={
@@ -124,21 +120,16 @@ class ConfDetail(WorkspaceView):
         """Edit the configuration by a JSON patch; the text stays as it is on all other lines."""
         scenario = self.scenario()
         revision = seen_revision(request)
-        with _told_when_stale(scenario, revision), saved_unless_dry(request):
+        with told_when_stale(scenario, partial(_conf_versions, scenario)), saved_unless_dry(request):
             conf_patch(scenario=scenario, operations=request.data, expected_revision=revision, user=self.user)
-        return _edited(request, scenario, _conf_body(scenario.conf_text))
+        return edited(request, scenario, _conf_body(scenario.conf_text))
 
 
-@contextmanager
-def _told_when_stale(scenario: Scenario, revision: int) -> Iterator[None]:
-    """Show both versions of the configuration when the edit inside saw an older one."""
-    try:
-        yield
-    except StaleRevision as stale:
-        current = {"text": scenario.conf_text}
-        later = [change for change in changes_since(scenario, revision) if change.path == "conf"]
-        seen = {"text": later[0].before} if later else current
-        raise StaleEdit(stale, seen=seen, current=current) from stale
+def _conf_versions(scenario: Scenario, later: list[Change]) -> tuple[Any, Any]:
+    """Return the configuration that the caller saw, and the present one."""
+    texts = [change.before for change in later if change.path == "conf"]
+    current = {"text": scenario.conf_text}
+    return ({"text": texts[0]} if texts else current), current
 
 
 def _conf_body(text: str) -> dict[str, Any]:
@@ -148,9 +139,3 @@ def _conf_body(text: str) -> dict[str, Any]:
 
 def _at_revision(scenario: Scenario, body: Any) -> Response:
     return Response(body, headers={"ETag": etag(scenario.revision)})
-
-
-def _edited(request: Request, scenario: Scenario, body: Any) -> Response:
-    """Return what an edit made; a dry run left the revision where the edit saw it."""
-    revision = seen_revision(request) if is_dry(request) else scenario.revision
-    return Response(body, headers={"ETag": etag(revision)})
