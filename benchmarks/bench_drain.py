@@ -1,8 +1,9 @@
 """How many runs a minute do 1, 2 and 4 workers end, and how long does a queue of ten thousand take?
 
 ``python -m benchmarks.bench_drain [runs]`` starts PostgreSQL, Redis and workers on this machine and prints
-two tables. Runs of the first are all different, so each is computed; those of the second are a hundred
-different ones, each asked for again and again, as people and scripts do: equal inputs share a result.
+two tables. Each worker computes one run at a time. Runs of the first table are all different, so each is
+computed; those of the second are a hundred different ones, each asked for again and again, as people and
+scripts do: equal inputs share a result.
 """
 
 import sys
@@ -29,7 +30,7 @@ def drained(workers: int, runs: int, different: int) -> tuple[float, list[float]
         ids = running.installation.drive("repeated", str(runs), str(different))
         began = time.monotonic()
         for _ in range(workers):
-            running.installation.start_worker()
+            running.installation.start_worker(QUEUECAST_CONCURRENCY="1")
         told = running.installation.drive("drained", *ids[:1])
         return time.monotonic() - began, told["seconds"], told["ends"]
 
