@@ -6,6 +6,7 @@ from planner.engine.contents import Objects, content_of
 from planner.engine.differences import differences
 from planner.engine.rebase import Choices, Rebased, Side, rebased
 from planner.engine.states import Edit, State
+from planner.engine.workloads import Workloads
 from planner.models import Queue, Scenario, Snapshot
 
 SNAPSHOT, START = "snapshot", "start"
@@ -63,6 +64,13 @@ def differences_from(scenario: Scenario, base: str) -> list[Edit]:
     """Return in what a scenario differs from its snapshot, or from what it began with (4 queries at most)."""
     content = content_of(scenario.snapshot)
     return differences(base_of(scenario, base), state_of(scenario), content)
+
+
+def parts_differing(scenario: Scenario, base: str, edit: Edit) -> list[Edit]:
+    """Return the difference `edit` with those of the other objects of its workload, here or in the base."""
+    sides = [objects_in(scenario, state) for state in (state_of(scenario), base_of(scenario, base))]
+    parts = {part for side in sides for part in Workloads(side).parts(edit.kind, edit.key)}
+    return [other for other in differences_from(scenario, base) if (other.kind, other.key) in parts]
 
 
 def rebase_of(scenario: Scenario, snapshot: Snapshot, choices: Choices) -> Rebased:

@@ -1,6 +1,7 @@
 """How is a change taken back: the last one, the last one taken back, or any one alone?"""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -8,8 +9,9 @@ from django.db import transaction
 
 from planner.engine.contents import content_of
 from planner.engine.queues import queue_spec
-from planner.engine.revisions import objects_in, state_of
+from planner.engine.revisions import objects_in, parts_differing, state_of
 from planner.engine.states import CONF, QUEUES, Difference, Edit, inverses, queue_of
+from planner.engine.workloads import KINDS
 from planner.models import Change, Queue, Scenario
 from planner.rows import Problem
 from planner.selectors.history import steps
@@ -50,23 +52,23 @@ def change_revert(
 
 @transaction.atomic
 def difference_revert(
-    *, scenario: Scenario, difference: Edit, expected_revision: int, user: User | None = None
+    *,
+    scenario: Scenario,
+    difference: Edit,
+    base: str,
+    expected_revision: int,
+    user: User | None = None,
 ) -> Scenario:
-    """Put what differs from a base back as it is there."""
+    """Put what differs from a base back as it is there, a job or podgroup with all that belongs to it."""
     role_require(user=user, workspace=scenario.workspace)
     revision_lock(scenario=scenario, expected=expected_revision)
-    _put(
-        scenario,
-        Edit(
-            difference.kind,
-            difference.key,
-            difference.field,
-            before=difference.after,
-            after=difference.before,
-        ),
-        expected_revision,
-        user,
-    )
+    if difference.kind in KINDS:
+        parts = parts_differing(scenario, base, difference)
+        wanted = {(part.kind, part.key): part.before for part in parts}
+        objects_write(scenario=scenario, wanted=wanted, expected_revision=expected_revision, user=user)
+        return scenario
+    put_back = replace(difference, before=difference.after, after=difference.before)
+    _put(scenario, put_back, expected_revision, user)
     return scenario
 
 

@@ -127,13 +127,14 @@ def revert_difference(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Put one thing back as it is in the base."""
     scenario = scenario_or_404(request, scenario_id)
     named = tuple(request.POST.get(name, "") for name in ("kind", "key", "field"))
-    found = differences_from(scenario, _base(request.POST))
+    base = _base(request.POST)
+    found = differences_from(scenario, base)
     one = next((edit for edit in found if (edit.kind, edit.key, edit.field) == named), None)
     if one is None:
         raise Http404
 
     def revert(**asked: Any) -> Scenario:
-        return difference_revert(difference=one, **asked)
+        return difference_revert(difference=one, base=base, **asked)
 
     about = " ".join(part for part in (KIND_WORDS[one.kind], one.key, one.field) if part)
     return _edited(request, scenario, revert, f"Put back {about}")

@@ -18,6 +18,7 @@ from planner.services.history import change_revert, difference_revert, redo, und
 from planner.services.objects import objects_write
 from planner.services.queues import queue_create, queue_duplicate, queue_remove, queue_update
 from planner.services.scenarios import conf_update
+from planner.services.workloads import workload_copy, workload_remove
 from tests import factories
 
 
@@ -147,8 +148,22 @@ def test_a_difference_is_put_back_alone(scenario: Scenario) -> None:
         scenario=scenario, name="waits", patch={"weight": 3, "capability": {"gpu": "1"}}, expected_revision=1
     )
     one = next(edit for edit in differences_from(scenario, SNAPSHOT) if edit.field == "capability")
-    difference_revert(scenario=scenario, difference=one, expected_revision=2)
+    difference_revert(scenario=scenario, difference=one, base=SNAPSHOT, expected_revision=2)
     assert changed_fields(scenario, SNAPSHOT) == [("queues", "waits", "weight", 1, 3)]
+
+
+def test_a_job_is_put_back_with_all_that_belongs_to_it(scenario: Scenario) -> None:
+    before = frozen(scenario)
+    workload_copy(scenario=scenario, kind="podgroups", key="default/wait", count=1, expected_revision=1)
+    added = differences_from(scenario, SNAPSHOT)
+    assert [edit.kind for edit in added] == ["podgroups", *["pods"] * 4]
+    difference_revert(scenario=scenario, difference=added[0], base=SNAPSHOT, expected_revision=2)
+    assert frozen(scenario) == before
+    workload_remove(scenario=scenario, kind="podgroups", key="default/wait", expected_revision=3)
+    gone = differences_from(scenario, SNAPSHOT)
+    assert [edit.kind for edit in gone] == ["podgroups", *["pods"] * 4]
+    difference_revert(scenario=scenario, difference=gone[0], base=SNAPSHOT, expected_revision=4)
+    assert frozen(scenario) == before
 
 
 def test_a_change_is_taken_back_alone_unless_it_was_changed_again(scenario: Scenario) -> None:

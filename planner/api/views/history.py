@@ -113,14 +113,16 @@ class DiffRevert(WorkspaceView):
 
     @extend_schema(request=DifferenceNamed, responses=_EDITED, parameters=[BASE, *_EDITING])
     def post(self, request: Request, scenario_id: UUID) -> Response:
-        """Put one thing back as it is in the base, as a new revision."""
+        """Put one thing back as it is in the base, a job or podgroup with its parts, as a new revision."""
         scenario = self.scenario()
         base, revision = _base(request), seen_revision(request)
         asked = DifferenceNamed(data=request.data)
         asked.is_valid(raise_exception=True)
         with told_when_stale(scenario), saved_unless_dry(request):
             one = _named(differences_from(scenario, base), asked.validated_data)
-            difference_revert(scenario=scenario, difference=one, expected_revision=revision, user=self.user)
+            difference_revert(
+                scenario=scenario, difference=one, base=base, expected_revision=revision, user=self.user
+            )
         return edited(request, scenario, ScenarioSerializer(scenario).data)
 
 
