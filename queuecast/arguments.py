@@ -81,7 +81,7 @@ def _add_import(groups: Groups) -> None:
 
 
 def _add_scenario(groups: Groups) -> None:
-    scenario = _group(groups, "scenario", "list, create, branch, rebase, diff, export")
+    scenario = _group(groups, "scenario", "list, create, branch, rebase, diff, export, remove")
     _command(scenario, "list", commands.scenario_list)
     create = _command(scenario, "create", commands.scenario_create)
     create.add_argument("name")
@@ -94,8 +94,9 @@ def _add_scenario(groups: Groups) -> None:
     rebase.add_argument("snapshot", help="the newer one, its id or name")
     rebase.add_argument("--take", choices=("ours", "theirs"), help="the side that holds in every conflict")
     rebase.add_argument("--dry-run", action="store_true", help="only list the conflicts")
-    for name, do in (("diff", commands.scenario_diff), ("export", commands.scenario_export)):
-        _command(scenario, name, do).add_argument("scenario")
+    _command(scenario, "diff", commands.scenario_diff).add_argument("scenario")
+    _command(scenario, "export", commands.scenario_export).add_argument("scenario")
+    _command(scenario, "remove", commands.scenario_remove).add_argument("scenario")
 
 
 def _add_queue(groups: Groups) -> None:
@@ -108,11 +109,12 @@ def _add_queue(groups: Groups) -> None:
 
 
 def _add_conf(groups: Groups) -> None:
-    conf = _group(groups, "conf", "lint, set")
+    conf = _group(groups, "conf", "lint, set, patch")
     _command(conf, "lint", commands.conf_lint).add_argument("file", type=Path)
-    change = _command(conf, "set", commands.conf_set)
-    change.add_argument("scenario")
-    change.add_argument("file", type=Path)
+    for name, do in (("set", commands.conf_set), ("patch", commands.conf_patch)):
+        change = _command(conf, name, do)
+        change.add_argument("scenario")
+        change.add_argument("file", type=Path)
 
 
 def _add_lint(groups: Groups) -> None:

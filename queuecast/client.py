@@ -45,6 +45,10 @@ class Client:
         """Begin a what-if where another one stands."""
         return dict(self.server.call("POST", f"{self._scenario(scenario)}branch/", {"name": name}).json)
 
+    def scenario_remove(self, scenario: str) -> None:
+        """Remove a scenario with its runs; the workspace's history keeps its changes."""
+        self._edit("DELETE", self._scenario(scenario), None)
+
     def scenario_diff(self, scenario: str) -> list[Json]:
         """Return what differs from the snapshot: kind, name, field, before, after."""
         found = self.server.get(f"{self._scenario(scenario)}diff/")["differences"]
@@ -85,6 +89,13 @@ class Client:
     def conf_set(self, scenario: str, text: str) -> list[Json]:
         """Replace the scheduler configuration; return what is worth knowing about it."""
         return list(self._edit("PUT", f"{self._scenario(scenario)}conf/", {"text": text})["problems"])
+
+    def conf_patch(self, scenario: str, operations: Any) -> list[Json]:
+        """Edit the scheduler configuration by a JSON patch; return what is worth knowing about it.
+
+        Lines that the patch does not touch stay byte for byte.
+        """
+        return list(self._edit("PATCH", f"{self._scenario(scenario)}conf/", operations)["problems"])
 
     def job_add(self, scenario: str, text: str) -> list[str]:
         """Add the objects of a manifest; return their kinds and names."""
@@ -130,7 +141,7 @@ class Client:
         """Return the address of the page of a scenario or a run."""
         return self.server.page(f"{kind}/{name if kind == 'runs' else self._id(kind, name)}/")
 
-    def _edit(self, method: str, path: str, body: Mapping[str, Any], *, seen_at: str = "") -> Any:
+    def _edit(self, method: str, path: str, body: Any, *, seen_at: str = "") -> Any:
         """Edit what is there now: name the revision that the present state has."""
         seen = self.server.call("GET", seen_at or path).headers["ETag"]
         return self.server.call(method, path, body, headers={"If-Match": seen}).json

@@ -1,6 +1,7 @@
 """What does each command ask for, and how is its answer told?"""
 
 import argparse
+import json
 import webbrowser
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -53,6 +54,12 @@ def scenario_create(desk: Desk, asked: argparse.Namespace) -> Told:
 def scenario_branch(desk: Desk, asked: argparse.Namespace) -> Told:
     """Begin a what-if where another one stands."""
     return _scenarios(desk.scenario_branch(asked.scenario, asked.name))
+
+
+def scenario_remove(desk: Desk, asked: argparse.Namespace) -> Told:
+    """Remove a scenario with its runs."""
+    desk.scenario_remove(asked.scenario)
+    return Told({"removed": asked.scenario}, [f"{asked.scenario} is removed."])
 
 
 def scenario_diff(desk: Desk, asked: argparse.Namespace) -> Told:
@@ -126,6 +133,16 @@ def _checked(found: list[Json]) -> Told:
 def conf_set(desk: Desk, asked: argparse.Namespace) -> Told:
     """Replace the scheduler configuration of a scenario."""
     found = desk.conf_set(asked.scenario, _text(asked.file))
+    return Told(found, [problems(found) if found else "Saved."])
+
+
+def conf_patch(desk: Desk, asked: argparse.Namespace) -> Told:
+    """Edit the scheduler configuration of a scenario by a JSON patch; other lines stay as they are."""
+    try:
+        operations = json.loads(_text(asked.file))
+    except ValueError as error:
+        raise Refused([f"{asked.file}: {error}"]) from None
+    found = desk.conf_patch(asked.scenario, operations)
     return Told(found, [problems(found) if found else "Saved."])
 
 

@@ -31,6 +31,9 @@ class Desk(Protocol):
     def scenario_branch(self, scenario: str, name: str) -> Json:
         """Begin a what-if where another one stands."""
 
+    def scenario_remove(self, scenario: str) -> None:
+        """Remove a scenario with its runs."""
+
     def scenario_diff(self, scenario: str) -> list[Json]:
         """Return what differs from the snapshot: kind, name, field, before, after."""
 
@@ -48,6 +51,12 @@ class Desk(Protocol):
 
     def conf_set(self, scenario: str, text: str) -> list[Json]:
         """Replace the scheduler configuration; return what is worth knowing about it."""
+
+    def conf_patch(self, scenario: str, operations: Any) -> list[Json]:
+        """Edit the scheduler configuration by a JSON patch; return what is worth knowing about it.
+
+        Lines that the patch does not touch stay byte for byte.
+        """
 
     def job_add(self, scenario: str, text: str) -> list[str]:
         """Add the objects of a manifest; return their kinds and names."""

@@ -58,6 +58,14 @@ class Local:
         there = self._one("scenarios", scenario)
         return self._begin(name, snapshot=there["snapshot"], parent=scenario, document=there["document"])
 
+    def scenario_remove(self, scenario: str) -> None:
+        """Remove a scenario with its runs."""
+        self._one("scenarios", scenario)
+        for run in self._all("runs"):
+            if run["scenario"] == scenario:
+                self._path("runs", run["id"]).unlink()
+        self._path("scenarios", scenario).unlink()
+
     def scenario_diff(self, scenario: str) -> list[Json]:
         """Return what differs from the snapshot: kind, name, field, before, after."""
         there = self._one("scenarios", scenario)
@@ -104,6 +112,17 @@ class Local:
         self._edit(there)
         return conf_findings(text)
 
+    def conf_patch(self, scenario: str, operations: Any) -> list[Json]:
+        """Edit the scheduler configuration by a JSON patch; return what is worth knowing about it.
+
+        Lines that the patch does not touch stay byte for byte.
+        """
+        try:
+            text = manifests.conf_patched(self.conf(scenario), operations)
+        except manifests.Unreadable as error:
+            raise Refused([f"{one.path}: {one.message}" for one in error.problems]) from None
+        return self.conf_set(scenario, text)
+
     def job_add(self, scenario: str, text: str) -> list[str]:
         """Add the objects of a manifest; return their kinds and names."""
         there = self._one("scenarios", scenario)
@@ -115,7 +134,7 @@ class Local:
     def run_start(self, scenario: str, *, cycles: int = 1) -> Json:
         """Note a run; it is simulated when it is waited for."""
         there = self._one("scenarios", scenario)
-        number = str(len(self._all("runs")) + 1)
+        number = str(max((int(run["id"]) for run in self._all("runs")), default=0) + 1)
         run = {
             "id": number,
             "state": "queued",

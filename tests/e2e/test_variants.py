@@ -88,6 +88,12 @@ def test_the_command_line_works_with_a_server(running: Product, cluster: Path) -
     assert "capability.cpu" in queuecast("scenario", "diff", "less")
     assert "Job default/wait of queue waits" in queuecast("explain", runs[0], "job", "default/wait")
     assert queuecast("open", "runs", runs[0], "--print").strip() == f"{running.address}runs/{runs[0]}/"
+    patch = cluster.parent / "patch.json"
+    patch.write_text('[{"op": "replace", "path": "/actions", "value": "enqueue, allocate"}]')
+    queuecast("conf", "patch", "less", str(patch))
+    assert "enqueue, allocate" in queuecast("scenario", "export", "less")
+    queuecast("scenario", "remove", "less")
+    assert "less" not in queuecast("scenario", "list")
     refused = subprocess.run(
         [sys.executable, "-m", "queuecast", "scenario", "list", "--token", "wrong"],
         env=environment(running, ""), capture_output=True, text=True, check=False,

@@ -86,6 +86,34 @@ def test_a_run_gives_the_bytes_of_the_core(desk: Path, capsys: pytest.CaptureFix
     assert json.loads(printed) == kept["result"]
 
 
+def test_a_configuration_is_patched_line_by_line(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (desk / "conf.yaml").write_text(f"# ours\n{factories.CONF}")
+    say("conf", "set", "base", "conf.yaml")
+    actions = manifests.parse_conf(factories.CONF)["actions"]
+    (desk / "patch.json").write_text(
+        json.dumps([{"op": "replace", "path": "/actions", "value": f"{actions}, shuffle"}])
+    )
+    say("conf", "patch", "base", "patch.json")
+    ((_, after),) = [
+        (one["before"], one["after"]) for one in told(capsys, "scenario", "diff", "base") if not one["field"]
+    ]
+    assert after.startswith("# ours\n")
+    assert manifests.parse_conf(after)["actions"] == f"{actions}, shuffle"
+    (desk / "patch.json").write_text('[{"op": "remove", "path": "/nowhere"}]')
+    say("conf", "patch", "base", "patch.json", code=2)
+    assert "[0]: " in capsys.readouterr().err
+
+
+def test_a_removed_scenario_takes_its_runs_along(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    say("scenario", "branch", "base", "other")
+    first, second = told(capsys, "run", "base", "other")
+    say("scenario", "remove", "base")
+    assert [one["name"] for one in told(capsys, "scenario", "list")] == ["other"]
+    say("queues", first["id"], code=2)
+    (third,) = told(capsys, "run", "other")
+    assert third["id"] not in (first["id"], second["id"])
+
+
 def test_explain_tells_why_a_job_waits(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
     say("run", "base")
     capsys.readouterr()
