@@ -27,6 +27,7 @@ from planner.models import (
     TokenDetails,
     Victim,
 )
+from planner.selectors.words import CHANGE_TEXTS, EVENT_TEXTS, holding
 
 _OF_EVERY_LIST = {"page", "page_size", "fields", "format"}
 ORDERING = "ordering"
@@ -57,6 +58,13 @@ def _order(*fields: str | tuple[str, str]) -> django_filters.OrderingFilter:
     return django_filters.OrderingFilter(
         fields=[field if isinstance(field, tuple) else (field, field) for field in fields]
     )
+
+
+def _words(texts: tuple[str, ...], help_text: str) -> django_filters.CharFilter:
+    def found(rows: QuerySet[Any], name: str, words: str) -> QuerySet[Any]:
+        return holding(rows, texts, words)
+
+    return django_filters.CharFilter(method=found, help_text=help_text)
 
 
 def is_asked(request: Request, name: str) -> bool | None:
@@ -132,6 +140,7 @@ class EventFilter(django_filters.FilterSet):
     """What happened to members, tokens, invitations and links."""
 
     subject = django_filters.CharFilter(lookup_expr="icontains")
+    words = _words(EVENT_TEXTS, "Part of who did it, or of the subject.")
     since = django_filters.IsoDateTimeFilter(field_name="created", lookup_expr="gte")
     ordering = _order("created", "actor", "subject")
 
@@ -207,6 +216,7 @@ class WorkspaceChangeFilter(django_filters.FilterSet):
     scenario_name = django_filters.CharFilter(
         field_name="scenario__name", lookup_expr="icontains", help_text="Part of the scenario's name."
     )
+    words = _words(CHANGE_TEXTS, "Part of who made it, or of the names of scenario, object or field.")
     ordering = _order("created", ("scenario__name", "scenario_name"), "kind", "key")
 
     class Meta:

@@ -1,19 +1,18 @@
 """Who is a member of a workspace, who is invited, and what happened to them?"""
 
-from functools import reduce
-from operator import or_
 from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.http import urlencode
 from django.views.decorators.http import require_GET, require_POST
 
 from planner.models import Event, Membership, Role
 from planner.selectors.scenarios import workspace_changes
+from planner.selectors.words import CHANGE_TEXTS, EVENT_TEXTS, holding
 from planner.selectors.workspaces import events, memberships, open_invitations
 from planner.selectors.workspaces import members as members_of
 from planner.services.errors import Invalid
@@ -79,20 +78,23 @@ def history(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
     found, changed = events(mine.workspace), workspace_changes(mine.workspace)
     if kind in Event.Kind.values:
         found = found.filter(kind=kind)
-    if words:
-        found = found.filter(subject__icontains=words) | found.filter(actor__icontains=words)
-        names = ("scenario__name", "key", "field", "actor")
-        changed = changed.filter(reduce(or_, (Q(**{f"{name}__icontains": words}) for name in names)))
+    found, changed = holding(found, EVENT_TEXTS, words), holding(changed, CHANGE_TEXTS, words)
     context = {
         "mine": mine,
         "events": Listing(found, name="page", asked=request.GET),
         "changes": Listing(changed, name="changes", asked=request.GET),
+        "events_query": _query(kind=kind, words=words),
+        "changes_query": _query(words=words),
         "kinds": Event.Kind.choices,
         "kind": kind,
         "words": words,
         "place": "account",
     }
     return render(request, "planner/history.html", context)
+
+
+def _query(**asked: str) -> str:
+    return urlencode({name: value for name, value in asked.items() if value})
 
 
 def _page(request: HttpRequest, mine: Membership, invited: str = "") -> HttpResponse:

@@ -217,4 +217,9 @@ def test_what_happened_is_kept_when_the_account_is_gone(client: Client, admin: U
     client.force_login(admin)
     page = text_of(client.get(f"/workspaces/{factories.workspace().pk}/history/?kind=token&words=colleague"))
     assert "1 event" in page
+    asked = "kind=token&words=colleague"
+    assert f"{at}?format=csv&{asked}" in page.replace("&amp;", "&")
+    assert [row["action"] for row in script(admin, Role.VIEWER).get(f"{at}?{asked}").json()["results"]] == [
+        "made"
+    ]
     assert Event.objects.filter(subject="colleague").count() == 3

@@ -1,0 +1,17 @@
+"""Which rows hold these words in one of their texts?"""
+
+from functools import reduce
+from operator import or_
+from typing import Any, TypeVar
+
+from django.db.models import Q, QuerySet
+
+Rows = TypeVar("Rows", bound=QuerySet[Any])
+
+EVENT_TEXTS = ("actor", "subject")
+CHANGE_TEXTS = ("actor", "scenario__name", "key", "field")
+
+
+def holding(rows: Rows, texts: tuple[str, ...], words: str) -> Rows:
+    """Return the rows of which one of the `texts` holds the words, in any case; without words all rows."""
+    return rows.filter(reduce(or_, (Q(**{f"{text}__icontains": words}) for text in texts))) if words else rows
