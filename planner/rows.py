@@ -287,6 +287,7 @@ class VictimStory:
     `first` says what put it before the next one; `surplus` is what became free beyond what was needed.
     `room` is what the node had free before, `left` what it has then: room and freed, less what was needed.
     Both are None for a gang, whose victims are on several nodes, and where they were not kept.
+    `left_out` says on how many nodes nobody was asked at all, None where that is not so or was not kept.
     """
 
     order: int
@@ -316,6 +317,7 @@ class VictimStory:
     smallest: Smallest
     spared_there: Sequence[Spared]
     spared_by: Mapping[str, int]
+    left_out: Reason | None
 
     @property
     def spared_total(self) -> int:

@@ -190,6 +190,7 @@ def explanations(session: Session) -> dict[str, Any]:
         "deserved": plain(trace.deserved),
         "victims": plain(victims),
         "spared": spared_candidates(trace),
+        "left_out": {pod: nodes for pod, nodes in sorted(trace.left_out.items()) if nodes},
         "pending": plain({job: gate for job, gate in sorted(trace.pending.items()) if job in waiting}),
     }
 

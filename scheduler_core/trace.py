@@ -74,6 +74,9 @@ class Trace:
         Rounds or levels of the derivation of deserved, by queue.
     spared : dict
         Candidates that a plugin refused, by (pod, for, plugin), in the order asked.
+    left_out : dict
+        On how many nodes that would take a pod nobody was asked to make way for it, as too little would have
+        become free there; by pod, as it was tried last.
     pending : dict
         The first gate that stopped a job, by job.
 
@@ -82,6 +85,7 @@ class Trace:
     def __init__(self) -> None:
         self.deserved: dict[str, list[dict[str, Any]]] = {}
         self.spared: dict[tuple[str, str, str], dict[str, Any]] = {}
+        self.left_out: dict[str, int] = {}
         self.pending: dict[str, dict[str, Any]] = {}
 
     def stop(self, job: str, gate: str, **facts: Any) -> None:
@@ -108,3 +112,7 @@ class Trace:
                 "why": sentence,
                 "numbers": numbers,
             }
+
+    def leave_out(self, for_pod: str, nodes: int) -> None:
+        """Keep on how many nodes nobody was asked for a pod when it was tried last."""
+        self.left_out[for_pod] = nodes

@@ -92,7 +92,11 @@ class VictimStorySerializer(serializers.Serializer[Any]):
     smallest = SmallestSerializer()
     spared_there = SparedSerializer(many=True, help_text="Candidates that stayed on the same node.")
     spared_by = serializers.DictField(
-        child=serializers.IntegerField(), help_text="Candidates that stayed, on all nodes, by plugin."
+        child=serializers.IntegerField(),
+        help_text="Candidates that stayed, on all nodes that were looked at, by plugin.",
+    )
+    left_out = ReasonSerializer(
+        allow_null=True, help_text="On how many nodes nobody was asked; null where that is not so."
     )
 
 

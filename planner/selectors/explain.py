@@ -58,6 +58,7 @@ def victim_story(victim: Victim) -> VictimStory | None:
         smallest=_smallest(story["smallest"]),
         spared_there=_spared_there(victim, spared),
         spared_by=_spared_by(spared),
+        left_out=Reason(**story["left_out"]) if story.get("left_out") else None,
     )
 
 

@@ -21,7 +21,13 @@ from scheduler_core.framework.holdings import LossesInside, judges_of
 from scheduler_core.framework.placement import ErrorCache
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
-from scheduler_core.framework.victims import ask_victims, tell_spared, victims_queue, victims_suffice
+from scheduler_core.framework.victims import (
+    ask_victims,
+    tell_left_out,
+    tell_spared,
+    victims_queue,
+    victims_suffice,
+)
 from scheduler_core.framework.worklist import Tasks, active_jobs, pending_tasks, queue_heap, task_heap
 from scheduler_core.model.fit import FITS, Code
 from scheduler_core.model.job import JobInfo, TaskInfo
@@ -141,9 +147,11 @@ class Preempt:
         if self.dry_run.enabled:
             return preempt_by_dry_run(statement, queue, task, nodes, candidates.include, self.dry_run)
         hopeful = candidates.nodes | session.placement.will_fit(task, session.placement.all)
+        worth_a_look = session.placement.sorted_by_score(task, nodes, hopeful)
+        tell_left_out(session, task, nodes, worth_a_look)
         return any(
             self._preempt_on(statement, queue, task, node, candidates.include)
-            for node in session.placement.sorted_by_score(task, nodes, hopeful).tolist()
+            for node in worth_a_look.tolist()
         )
 
     def _is_eligible(self, task: TaskInfo) -> bool:

@@ -14,7 +14,13 @@ from scheduler_core.framework.holdings import LossesOutside, judges_of
 from scheduler_core.framework.placement import ErrorCache, Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
-from scheduler_core.framework.victims import ask_victims, tell_spared, victims_queue, victims_suffice
+from scheduler_core.framework.victims import (
+    ask_victims,
+    tell_left_out,
+    tell_spared,
+    victims_queue,
+    victims_suffice,
+)
 from scheduler_core.framework.worklist import Tasks, WorkList, active_jobs, pending_tasks, task_heap
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.node import add_pairs, fits
@@ -84,7 +90,9 @@ class Reclaim:
         except PrePredicateError:
             return
         nodes = promising_nodes(session, task, ErrorCache(enabled=self.remember_errors))
-        for node in self._worth_a_look(queue, task, nodes):
+        worth_a_look = self._worth_a_look(queue, task, nodes)
+        tell_left_out(session, task, nodes, worth_a_look)
+        for node in worth_a_look:
             if self._reclaim_on(statement, task, int(node)):
                 return
 

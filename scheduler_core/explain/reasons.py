@@ -70,6 +70,7 @@ REASONS: frozenset[str] = frozenset(
         "victims.smallest",
         "victims.lower-bound",
         "victims.surplus",
+        "victims.left-out",
         "flow.moved",
         # what a pod and a node have seen
         "pod.runs",

@@ -115,6 +115,8 @@ def victim_lines(story: Story) -> Iterator[str]:
     yield from _block(
         "Spared", (f"{entry['pod']}: {entry['reason']['sentence']}" for entry in story["spared"])
     )
+    if story["left_out"] is not None:
+        yield f"  {story['left_out']['sentence']}"
 
 
 def node_lines(story: Story) -> Iterator[str]:

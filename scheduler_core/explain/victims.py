@@ -29,7 +29,8 @@ def victim_story(document: Object, result: Object, pod: str, *, cycle: int | Non
     dict
         `pod`, `job`, `queue`, `node`, `cycle`, `step` (its place among the cycle's decisions), `state`,
         `action`, `tier`, `for` (pod, job, queue), `reason`; `votes` (tier, plugin, verdict and a reason);
-        `spared` (candidates refused for the same pod, with the plugin); `order` (what put it first);
+        `spared` (candidates refused for the same pod, with the plugin); `left_out` (on how many nodes nobody
+        was asked, as a reason; None where all were); `order` (what put it first);
         `freed`, `needed`; `together` (all victims for the same pod and node), `freed_together`, `surplus` and
         `surplus_reason`; `room` (what was free there before the first of them) and `left` (room and freed
         together, less what was needed), both None for a gang, whose victims are on several nodes;
@@ -128,6 +129,7 @@ def _told(
         "for": {"pod": entry["for"], "job": for_job, "queue": picture.queue_of_job(for_job)},
         "reason": _headline(picture, entry, for_job, votes, len(together)),
         "votes": votes,
+        "left_out": _left_out(picture, entry["for"]),
         "order": {"place": entry["order"], "reason": _order(entry)},
         "freed": entry["freed"],
         "needed": entry["needed"],
@@ -196,6 +198,17 @@ def _spared(picture: Picture, entry: Object) -> dict[str, Any]:
             f"vote.{plugin}.refuse", f"{plugin}: {entry['why'] or 'it refuses'}", entry["numbers"]
         ),
     }
+
+
+def _left_out(picture: Picture, pod: str) -> Reason | None:
+    nodes = picture.explain.get("left_out", {}).get(pod, 0)
+    if not nodes:
+        return None
+    text = (
+        f"On {counted(nodes, 'other node')} that would take pod {pod} nobody was asked: even if all had left "
+        "there whom plugins might let go, too little would have been free."
+    )
+    return reason("victims.left-out", text, {"nodes": nodes})
 
 
 def _order(entry: Mapping[str, Any]) -> Reason:

@@ -280,10 +280,10 @@ class AllHoldings:
 def judges_of(session: Session, point: Point) -> list[list[Judge]] | None:
     """Return who judges the tasks of a queue all at once, tier by tier; tiers without an answer are left out.
 
-    None when a plugin cannot, or when each refusal is to be explained: then every candidate is asked about.
+    None when a plugin cannot: then every candidate is asked about.
     """
     tiers = [[answer.judge for _, answer in tier] for tier in session.tiers_of(point) if tier]
-    if session.trace is not None or any(judge is None for tier in tiers for judge in tier):
+    if any(judge is None for tier in tiers for judge in tier):
         return None
     return [[judge for judge in tier if judge is not None] for tier in tiers]
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.heap import PriorityQueue
+from scheduler_core.framework.placement import Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.node import add_pairs, fits
@@ -100,6 +101,12 @@ def tell_spared(
             if accepted is not None and task.uid not in accepted:
                 session.trace.spare(task.key, for_task.key, plugin, *why.get(task.uid, _UNSAID))
                 break
+
+
+def tell_left_out(session: Session, for_task: TaskInfo, nodes: Nodes, looked_at: Nodes) -> None:
+    """Keep on how many of the nodes that would take a task nobody was asked, as it could not help."""
+    if session.trace is not None:
+        session.trace.leave_out(for_task.key, len(nodes) - len(looked_at))
 
 
 def victims_queue(

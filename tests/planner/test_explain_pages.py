@@ -87,7 +87,7 @@ def test_a_victims_story_says_for_whom_who_voted_and_how_few_were_enough(browser
         for vote in want["votes"]:
             assert f'<th scope="row">{vote["plugin"]}</th>' in page
         assert plain(want["freed"]["cpu"], "cpu") in page
-        assert f"{len(want['spared'])} on all nodes" in page
+        assert f"{len(want['spared'])} on all nodes that were looked at" in page
 
 
 def test_page_and_api_tell_the_same_story_of_a_victim(browser: Client, api: APIClient, run: Run) -> None:

@@ -11,15 +11,18 @@ from random import Random
 import numpy as np
 import pytest
 
-from scheduler_core import Options, simulate_document
+from scheduler_core import simulate_document
+from scheduler_core.explain import victim_story
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.holdings import Holdings, Judge, Mask, Rows, TaskJudge, victims_among
+from scheduler_core.framework.holdings import Holdings, Judge, Mask, Rows, TaskJudge, judges_of, victims_among
 from scheduler_core.framework.victims import ask_victims
 from scheduler_core.model.job import TaskInfo
-from tests.builders import Object, conf, node, pod, podgroup, scenario, session_of
+from scheduler_core.simulate import ACTIONS
+from tests.builders import Object, conf, node, pod, podgroup, priority_class, scenario, session_of
 
 CASES = Path(__file__).parent.parent / "fidelity" / "cases"
 Answer = Callable[..., list[TaskInfo]]
+BYSTANDER = "bystander"
 FAMILIES = ("proportion_reclaim", "preempt", "capacity", "capacity_hierarchy", "protect", "targeted")
 
 
@@ -33,12 +36,49 @@ def scenarios() -> list[Object]:
 
 
 @pytest.mark.parametrize("document", scenarios(), ids=lambda document: document["name"])
-def test_every_node_is_looked_at_when_refusals_are_explained(document: Object) -> None:
-    short, full = (
-        simulate_document(document, Options(explain=explain))["cycles"][0] for explain in (False, True)
+def test_the_same_is_decided_when_every_node_is_looked_at(document: Object) -> None:
+    assert decisions(document, everywhere=False) == decisions(document, everywhere=True)
+
+
+def decisions(document: Object, *, everywhere: bool) -> list[Object]:
+    """Return what the first session decides; `everywhere`: with a plugin that can only be asked pod by pod."""
+    document = {**document, "scheduler_conf": with_tier(document["scheduler_conf"], BYSTANDER)}
+    session = session_of(document)
+    if everywhere:
+        for point in (Point.PREEMPTABLE, Point.RECLAIMABLE):
+            session.add_fn(point, BYSTANDER, lambda *_: None)
+            assert judges_of(session, point) is None
+    for action in session.conf.actions:
+        session.action = action
+        ACTIONS[action](session)
+    return [decision.as_dict() for decision in session.decisions]
+
+
+def with_tier(conf: Object, plugin: str) -> Object:
+    """Return a configuration with one more tier of one plugin."""
+    return {**conf, "tiers": [*conf["tiers"], {"plugins": [{"name": plugin}]}]}
+
+
+def test_explaining_looks_at_the_same_nodes() -> None:
+    """Two of three nodes cannot help, as too little of what they hold would be let go."""
+    document = scenario(
+        nodes=[node(f"n{number}", cpu=2) for number in range(3)],
+        podgroups=[podgroup("low", min_member=0), podgroup("high", priority_class="high")],
+        pods=[
+            *(pod(f"low-{number}", group="low", node=f"n{number}", cpu=1) for number in range(2)),
+            pod("low-2", group="low", node="n2", cpu=2),
+            pod("other-0", group="", node="n0", cpu=1),
+            pod("other-1", group="", node="n1", cpu=1),
+            pod("high-0", group="high", cpu=2),
+        ],
+        priorityclasses=[priority_class("high", 10)],
+        conf=conf("preempt", ["priority"], ["predicates"]),
     )
-    for part in ("decisions", "nodes", "podgroups"):
-        assert short[part] == full[part]
+    result = simulate_document(document)
+    assert result["cycles"][0]["explain"]["left_out"] == {"default/high-0": 2}
+    told = victim_story(document, result, "low-2")["left_out"]
+    assert told["numbers"] == {"nodes": 2}
+    assert told["sentence"].startswith("On 2 other nodes that would take pod default/high-0 nobody was asked")
 
 
 def answer(uids: set[str]) -> Answer:

@@ -1,0 +1,137 @@
+"""What do explanations cost: the session's time, the space where they are kept, the pages that tell them?
+
+``python -m benchmarks.bench_explained`` prints two tables and returns 1 when a limit is missed. The first one
+runs recorded scenarios with explanations off and on, in turn, each in a process of its own; the fastest
+session of each counts. For the second one a worker's own code runs a made-up cluster of 50,000 pods, and the
+pages and the API answer in this process: seconds of the processor, of several tries the middle one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.bench_simulate import recorded, simulate, written
+from benchmarks.generator import Size, cluster
+from benchmarks.measure import Runner
+from benchmarks.planner import browser_of, installed, middle, scenario_of
+
+SCENARIOS = ("big1k", "bigfull1k", "openb-burst-qos", "mixed")
+SIZE = Size(nodes=5_000, pods=42_500, queues=100, levels=3, pending=3_000)
+PODS = 50_000
+
+MOST_TIMES = 1.3
+MOST_BYTES = 20_000_000
+MOST_SECONDS = 1.0
+
+
+def main() -> int:
+    """Print the tables; returns 1 when a limit is missed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.bench_explained", description=__doc__)
+    parser.add_argument("--runs", type=int, default=7, help="runs of each, of which the fastest counts")
+    parser.add_argument("--only", nargs="*", default=SCENARIOS, help="names of recorded scenarios")
+    parser.add_argument("--no-pages", action="store_true", help="leave what is kept and shown out")
+    options = parser.parse_args()
+    kept = print_sessions(options.only, options.runs)
+    if not options.no_pages:
+        with installed():
+            kept = print_pages() and kept
+    return int(not kept)
+
+
+# the session
+
+
+def print_sessions(names: list[str], runs: int) -> bool:
+    """Print what a session takes with explanations off and on; is each within its limit?"""
+    print(f"| scenario | session s | explained s | times (of {MOST_TIMES}) |\n|---|---:|---:|---:|")
+    kept = True
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        runner = Runner(folder / "compiled", 1)
+        for scenario, path in recorded():
+            if scenario in names:
+                off, on = sessions(runner, written(path, folder / f"{scenario}.jsonl"), runs)
+                kept = kept and on <= MOST_TIMES * off
+                print(f"| {scenario} | {off:.4f} | {on:.4f} | {on / off:.2f} |", flush=True)
+    return kept
+
+
+def sessions(runner: Runner, path: Path, runs: int) -> tuple[float, float]:
+    """Return the seconds of a session with explanations off and on, the fastest of several in turn."""
+    turns = [[simulate(runner, path, explain=explain)[1] for explain in (False, True)] for _ in range(runs)]
+    off, on = (min(told.session / told.scenarios for told in told_of) for told_of in zip(*turns, strict=True))
+    return off, on
+
+
+# what is kept and shown
+
+
+def print_pages() -> bool:
+    """Print what a run of many pods keeps of why it decided so, and what its pages take."""
+    run = finished_run()
+    pods, victims = sum(run.job_outcomes.values_list("pods", flat=True)), run.victims.count()
+    assert pods >= PODS
+    assert victims, "the cluster is made so that somebody must go"
+    held = sum(len(trace.packed) for trace in run.traces.all())
+    print(f"\n{pods:,} pods, {run.decisions.count():,} decisions, {victims:,} victims\n")
+    print("| what | takes | may take |\n|---|---:|---:|")
+    print(f"| kept | {held / 1e6:.2f} MB | {MOST_BYTES / 1e6:.0f} MB |")
+    kept = held <= MOST_BYTES
+    browser = browser_of(run.scenario.owner)
+    for what, address in addresses(run):
+        took = middle(lambda address=address: browser.get(address))
+        kept = kept and took <= MOST_SECONDS
+        print(f"| {what} | {took:.3f} s | {MOST_SECONDS:.1f} s |", flush=True)
+    return kept
+
+
+def finished_run() -> Any:
+    """Return a run of the made-up cluster, as a worker ends it."""
+    from planner.models import Run
+    from planner.services.execution import run_execute
+    from planner.services.runs import run_create
+
+    scenario = scenario_of(cluster(SIZE))
+    run = run_create(scenario=scenario, user=scenario.owner)
+    assert run_execute(run_id=run.pk, worker="bench", stopping=threading.Event())
+    run.refresh_from_db()
+    assert run.state == Run.State.SUCCEEDED, run.error
+    return run
+
+
+def addresses(run: Any) -> Iterator[tuple[str, str]]:
+    """Yield the pages that say why, and the same for scripts, each of the thing with most to tell."""
+    from django.db.models import Count
+
+    victim = run.victims.all()[run.victims.count() // 2]
+    waiting = run.job_outcomes.filter(pending__gt=0).first()
+    queue = run.victims.values("queue").annotate(times=Count("pk")).order_by("-times")[0]["queue"]
+    node = (
+        run.decisions.exclude(node="")
+        .values("node")
+        .annotate(times=Count("pk"))
+        .order_by("-times")[0]["node"]
+    )
+    things = {
+        "queue": f"queues/{queue}/",
+        "waiting job": f"jobs/{waiting.job}/",
+        "pod": f"pods/{victim.for_pod}/",
+        "node": f"nodes/{node}/",
+        "victim": f"victims/{victim.order}/",
+        "step": f"steps/{run.decisions.count() // 2}/",
+        "flow": "flow/",
+    }
+    for what, path in things.items():
+        yield f"page of a {what}", f"/runs/{run.pk}/{path}"
+    for what, path in things.items():
+        yield f"API, {what}", f"/api/v1/runs/{run.pk}/explain/{path}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

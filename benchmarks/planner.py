@@ -1,0 +1,78 @@
+"""What does the web answer, in the process that answers it, without network and browser?
+
+A database of its own in a folder, a made-up cluster in it, and somebody who is logged in.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import process_time
+from typing import Any
+
+TRIES = 7
+
+
+@contextmanager
+def installed() -> Iterator[None]:
+    """Set Django up with an empty database, which goes away again."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["QUEUECAST_VAR"] = folder
+        os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+        import django
+        from django.core.management import call_command
+
+        django.setup()
+        call_command("migrate", verbosity=0)
+        call_command("collectstatic", verbosity=0, interactive=False)
+        yield
+
+
+def scenario_of(document: dict[str, Any]) -> Any:
+    """Return a stored scenario of a cluster with its configuration; its owner may edit it."""
+    from django.contrib.auth.models import User
+
+    import manifests
+    from planner.models import Membership, Role, Workspace
+    from planner.services.scenarios import scenario_create
+    from planner.services.snapshots import snapshot_create
+
+    objects = {name: listed for name, listed in document.items() if name != "scheduler_conf"}
+    account = User.objects.create_user("bench")
+    workspace, _ = Workspace.objects.get_or_create(name=Workspace.DEFAULT)
+    Membership.objects.create(workspace=workspace, user=account, role=Role.EDITOR)
+    snapshot = snapshot_create(
+        workspace=workspace,
+        name="large",
+        document=objects,
+        scheduler_conf=manifests.dump([document["scheduler_conf"]]),
+        owner=account,
+    )
+    return scenario_create(snapshot=snapshot, name="what if", owner=account)
+
+
+def browser_of(account: Any) -> Any:
+    """Return a logged-in client that has seen one page, so that what a first answer loads is loaded."""
+    from django.test import Client
+
+    browser = Client(headers={"host": "localhost"})
+    browser.force_login(account)
+    seconds(lambda: browser.get("/"))
+    return browser
+
+
+def seconds(answer: Callable[[], Any]) -> float:
+    """Return the processor's seconds of one answer, which must be a good one."""
+    started = process_time()
+    response = answer()
+    took = process_time() - started
+    assert response.status_code == 200, response.content[:2000]
+    return took
+
+
+def middle(answer: Callable[[], Any]) -> float:
+    """Return the middle one of several tries."""
+    return statistics.median(seconds(answer) for _ in range(TRIES))
