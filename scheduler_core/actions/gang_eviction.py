@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from scheduler_core.actions.bundles import Bundle, allowed_part, bundles_of, in_order_of_loss
 from scheduler_core.errors import PrePredicateError
-from scheduler_core.framework.eviction import evict_for_gang, not_hopeless
+from scheduler_core.framework.eviction import ChosenNode, evict_for_gang, not_hopeless
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.placement import ErrorCache, Nodes
 from scheduler_core.framework.session import Session
@@ -25,7 +25,7 @@ from scheduler_core.framework.worklist import WorkList, active_jobs, pending_tas
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.pod_info import PREEMPTABLE
 from scheduler_core.model.queue import QueueInfo
-from scheduler_core.resource import MIN_RESOURCE, Resource, total_of
+from scheduler_core.resource import MIN_RESOURCE, total_of
 
 
 class Placed(NamedTuple):
@@ -82,53 +82,36 @@ class GangEviction(ABC):
             while jobs:
                 job = jobs.pop()
                 statement = Statement(session)
-                self._attempt(statement, queue, job)
+                self.attempt(statement, queue, job)
                 if session.job_pipelined(job):
                     statement.commit()
                 else:
                     statement.discard()
 
-    def _attempt(self, statement: Statement, queue: QueueInfo, job: JobInfo) -> None:
+    def attempt(self, statement: Statement, queue: QueueInfo, job: JobInfo) -> None:
         """Add bundle by bundle until evicting them would place the job, then do so."""
         demand = demand_of(self.session, job)
         if not demand or not self.may_evict(queue, job, demand):
             return
-        need = total_of(task.request for task in demand)
-        bundles, verdict = self._bundles(job, demand, need)
+        bundles, verdict = self.bundles_for(job, demand)
         victims: list[TaskInfo] = []
         for bundle in bundles:
             victims += bundle.tasks
-            if not self._has_room(demand, victims):
+            if self.lacking(demand, victims):
                 continue
-            places = self._try(queue, job, need, victims, verdict)
+            places = self._try(queue, job, victims)
             if places is not None:
-                self._evict(statement, job, need, victims, verdict)
+                chosen = self._chosen(places, bundles)
+                for victim in victims:
+                    evict_for_gang(statement, victim, self.name, job, demand, verdict, chosen)
                 for place in places:
                     statement.pipeline(place.task, place.node, eviction_occurred=True)
                 return
 
     # whom to evict
 
-    def _bundles(
-        self, job: JobInfo, demand: Sequence[TaskInfo], need: Resource
-    ) -> tuple[list[Bundle], Verdict]:
-        """Return what may be evicted for a job, in order, and what the plugins said of it."""
-
-        def ordered(bundles: Sequence[Bundle]) -> list[Bundle]:
-            return in_order_of_loss(bundles, need, lambda left, right: self.loses_first(left, right, job))
-
-        candidates = self._candidates(job)
-        bundles = ordered(
-            [b for key in sorted(candidates) for b in bundles_of(self.session.jobs[key], candidates[key])]
-        )
-        if not bundles:
-            return [], Verdict()
-        tasks = [task for bundle in bundles for task in bundle.tasks]
-        verdict = ask_victims(self.session, Point.UNIFIED_EVICTABLE, demand[0], tasks, self.name)
-        left = ordered(allowed_part(bundles, {task.uid for task in verdict.victims}))
-        return [bundle for bundle in left if bundle.safe or self.allow_whole_bundle], verdict
-
-    def _candidates(self, job: JobInfo) -> dict[str, list[TaskInfo]]:
+    def candidates_for(self, job: JobInfo) -> dict[str, list[TaskInfo]]:
+        """Return who might have to make way for a job before any plugin is asked, by job."""
         candidates: dict[str, list[TaskInfo]] = {}
         for node in range(len(self.session.nodes)):
             for task in self.session.nodes.sorted_tasks(node):
@@ -139,44 +122,58 @@ class GangEviction(ABC):
                     candidates.setdefault(owner.key, []).append(task)
         return candidates
 
-    def _has_room(self, demand: Sequence[TaskInfo], victims: Sequence[TaskInfo]) -> bool:
-        """Tell whether all nodes together would have room for the demand once the victims are gone."""
+    def bundles_for(self, job: JobInfo, demand: Sequence[TaskInfo]) -> tuple[list[Bundle], Verdict]:
+        """Return what may be evicted for a job, in order, and what the plugins said of it."""
+        need = total_of(task.request for task in demand)
+
+        def ordered(bundles: Sequence[Bundle]) -> list[Bundle]:
+            return in_order_of_loss(bundles, need, lambda left, right: self.loses_first(left, right, job))
+
+        candidates = self.candidates_for(job)
+        bundles = ordered(
+            [b for key in sorted(candidates) for b in bundles_of(self.session.jobs[key], candidates[key])]
+        )
+        if not bundles:
+            return [], Verdict()
+        tasks = [task for bundle in bundles for task in bundle.tasks]
+        verdict = ask_victims(self.session, Point.UNIFIED_EVICTABLE, demand[0], tasks, self.name)
+        left = ordered(allowed_part(bundles, {task.uid for task in verdict.victims}))
+        return [bundle for bundle in left if bundle.safe or self.allow_whole_bundle], verdict
+
+    def lacking(self, demand: Sequence[TaskInfo], victims: Sequence[TaskInfo]) -> dict[str, float]:
+        """Return what all nodes together would lack for the demand once the victims are gone."""
         nodes = self.session.nodes
         available = nodes.idle.sum(axis=0) + nodes.releasing.sum(axis=0)
         for victim in victims:
             available = available + victim.shape.row
         need = np.sum([task.shape.row for task in demand], axis=0)
         named = np.any([task.shape.demand > -np.inf for task in demand], axis=0)
-        return bool(((need - available)[named] < MIN_RESOURCE).all())
+        short = named & ~(need - available < MIN_RESOURCE)
+        return {nodes.axis.names[place]: float((need - available)[place]) for place in np.flatnonzero(short)}
 
-    def _evict(
-        self,
-        statement: Statement,
-        job: JobInfo,
-        need: Resource,
-        victims: Sequence[TaskInfo],
-        verdict: Verdict,
-    ) -> None:
-        for victim in victims:
-            evict_for_gang(statement, victim, self.name, job, need, verdict)
+    def _chosen(self, places: Sequence[Placed], bundles: Sequence[Bundle]) -> list[ChosenNode]:
+        """Return the nodes where a job would go, with what is needed there and who might be evicted."""
+        tasks = [task for bundle in bundles for task in bundle.tasks]
+        return [
+            ChosenNode(
+                node,
+                total_of(place.task.request for place in places if place.node == node),
+                [task for task in tasks if task.node == node],
+            )
+            for node in sorted({place.node for place in places})
+        ]
 
     # trying
 
-    def _try(
-        self,
-        queue: QueueInfo,
-        job: JobInfo,
-        need: Resource,
-        victims: Sequence[TaskInfo],
-        verdict: Verdict,
-    ) -> list[Placed] | None:
+    def _try(self, queue: QueueInfo, job: JobInfo, victims: Sequence[TaskInfo]) -> list[Placed] | None:
         """Return where the demanded tasks would go without the victims, None when one of them finds no place.
 
         Everything tried is undone again.
         """
         session = self.session
         evictions = Statement(session)
-        self._evict(evictions, job, need, victims, verdict)
+        for victim in victims:
+            evictions.evict(victim, self.name, None)
         trial = Statement(session)
         places = self._place_all(trial, queue, job)
         complete = places is not None and session.job_pipelined(job)

@@ -11,8 +11,20 @@ from scheduler_core.actions.reclaim import Reclaim, may_be_reclaimed
 from scheduler_core.admission import Admission
 from scheduler_core.conf import parse_conf
 from scheduler_core.errors import PrePredicateError
+from scheduler_core.explain.checks import (
+    Check,
+    candidates_found,
+    let_in,
+    queue_may_evict,
+    refusals,
+    said_counts,
+    starves,
+    votes,
+)
+from scheduler_core.explain.gang_checks import KINDS, gang_checks
 from scheduler_core.explain.picture import Object, Picture
-from scheduler_core.explain.reasons import Reason, reason
+from scheduler_core.explain.reasons import reason
+from scheduler_core.explain.victims import evictions
 from scheduler_core.explain.wording import counted, listed, said_all
 from scheduler_core.framework.eviction import never_evicts, promising_nodes
 from scheduler_core.framework.extension_points import Point
@@ -26,30 +38,8 @@ from scheduler_core.resource import MIN_RESOURCE
 from scheduler_core.simulate import Options, Simulation
 
 ACTIONS = ("reclaim", "preempt")
-CHECKS = (
-    "check.action",
-    "check.enqueued",
-    "check.starving",
-    "check.may-evict",
-    "check.candidates",
-    "check.votes",
-    "check.gang",
-    "check.fit",
-)
-
-
+GANG_ACTIONS = tuple(KINDS)
 _MOST_NAMED = 3
-
-
-class Check(NamedTuple):
-    """One line of the list."""
-
-    passed: bool
-    reason: Reason
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return {"id": self.reason["id"], "passed": self.passed, "reason": self.reason}
 
 
 class Look(NamedTuple):
@@ -80,7 +70,7 @@ class Sight(NamedTuple):
 def reclaim_checklist(
     document: Object, result: Object, job: str | None = None, *, cycle: int | None = None
 ) -> list[dict[str, Any]]:
-    """Return what kept reclaim and preempt from helping a job, or each job that starved.
+    """Return what kept the evicting actions from helping a job, or each job that starved.
 
     The questions are put again to the cycle as each action found it, so this costs about as much as running
     the cycle. Every check is answered as far as the ones before it allow.
@@ -90,9 +80,9 @@ def reclaim_checklist(
     Returns
     -------
     list of dict
-        Per job `job`, `queue`, `cycle` and `actions`: for reclaim and for preempt `action`, `evicted` (how
-        many pods it did evict for the job), `stopped_at` (the first check that failed, empty when none did)
-        and `checks` (id, passed, reason).
+        Per job `job`, `queue`, `cycle` and `actions`: for reclaim, for preempt, and for gangreclaim and
+        gangpreempt where they are configured, `action`, `evicted` (how many pods it did evict for the job),
+        `stopped_at` (the first check that failed, empty when none did) and `checks` (id, passed, reason).
 
     Raises
     ------
@@ -103,7 +93,8 @@ def reclaim_checklist(
     picture = Picture(document, result, cycle)
     jobs = [picture.job(job)["name"]] if job is not None else _starving(picture)
     told: dict[str, list[dict[str, Any]]] = {name: [] for name in jobs}
-    for action in ACTIONS if jobs else ():
+    configured = [action for action in GANG_ACTIONS if action in picture.actions]
+    for action in (*ACTIONS, *configured) if jobs else ():
         session = _session_before(document, action, picture) if action in picture.actions else None
         for name in jobs:
             told[name].append(_list_of(picture, session, action, name))
@@ -133,11 +124,7 @@ def _session_before(document: Object, action: str, picture: Picture) -> Session:
 
 
 def _list_of(picture: Picture, session: Session | None, action: str, job: str) -> dict[str, Any]:
-    whose = picture.job_of
-    evicted = sum(
-        step["op"] == "evict" and step["action"] == action and whose.get(step.get("for") or "") == job
-        for step in picture.decisions
-    )
+    evicted = sum(entry["action"] == action and entry["for_job"] == job for entry in evictions(picture))
     checks = list(_checks(session, action, job))
     return {
         "action": action,
@@ -153,8 +140,11 @@ def _checks(session: Session | None, action: str, key: str) -> Iterator[Check]:
         return
     yield Check(True, reason("check.action", f"Action {action} is configured."))
     job = session.jobs[key]
-    before = [_enqueued(session, job), _is_starving(session, job)]
+    before = [let_in(session, job), starves(session, job)]
     yield from before
+    if action in GANG_ACTIONS:
+        yield from gang_checks(session, action, job, asked=all(check.passed for check in before))
+        return
     tasks = task_heap(session, pending_tasks(job))
     if not tasks:
         yield Check(
@@ -171,34 +161,6 @@ def _checks(session: Session | None, action: str, key: str) -> Iterator[Check]:
         yield from _outcome(look, sights)
 
 
-def _enqueued(session: Session, job: JobInfo) -> Check:
-    if job.is_pending:
-        return Check(
-            False, reason("check.enqueued", "The job has not been let in, so no action looks at it.")
-        )
-    failure = session.job_valid(job)
-    if failure is not None:
-        return Check(False, reason("check.enqueued", f"The job is not valid: {failure[1]}."))
-    return Check(True, reason("check.enqueued", "The job has been let in."))
-
-
-def _is_starving(session: Session, job: JobInfo) -> Check:
-    starving = session.job_starving(job)
-    numbers = {
-        "minAvailable": job.min_available,
-        "ready": job.ready_count,
-        "promised": job.waiting_count,
-        "pods": len(job.tasks),
-    }
-    held = (
-        f"{job.ready_count} placed and {job.waiting_count} promised of {len(job.tasks)}, "
-        f"{job.min_available} needed"
-    )
-    if starving:
-        return Check(True, reason("check.starving", f"The job starves: {held}.", numbers))
-    return Check(False, reason("check.starving", f"The job does not count as starving: {held}.", numbers))
-
-
 def _may_evict(session: Session, action: str, job: JobInfo, task: TaskInfo) -> Check:
     name = "check.may-evict"
     queue = session.queues[job.queue]
@@ -206,15 +168,7 @@ def _may_evict(session: Session, action: str, job: JobInfo, task: TaskInfo) -> C
         return Check(False, reason(name, f"Pod {task.key} says that it never evicts others."))
     if action == "preempt":
         return Check(True, reason(name, f"Pod {task.key} may evict inside queue {queue.name}."))
-    if session.overused(queue):
-        return Check(False, reason(name, f"Queue {queue.name} is overused: it has all that it deserves."))
-    refusal = session.preemptive(queue, [task])
-    if refusal is not None:
-        numbers: dict[str, Any] = {
-            key: refusal[key] for key in ("queue", "plugin", "short") if key in refusal
-        }
-        return Check(False, reason(name, f"Queue {queue.name} may not evict: {refusal['message']}.", numbers))
-    return Check(True, reason(name, f"Queue {queue.name} may evict for pod {task.key}."))
+    return queue_may_evict(session, queue, [task], f"pod {task.key}")
 
 
 def _sights(look: Look) -> Iterator[Sight]:
@@ -237,12 +191,10 @@ def _sights(look: Look) -> Iterator[Sight]:
 
 
 def _candidates(look: Look, sights: Sequence[Sight]) -> Check:
-    count = sum(len(sight.candidates) for sight in sights)
-    numbers = {"candidates": count, "nodes": len(sights)}
-    if count:
-        text = f"{counted(count, 'pod')} on {counted(len(sights), 'node')} might make way."
-        return Check(True, reason("check.candidates", text, numbers))
-    return Check(False, reason("check.candidates", _nobody(look), numbers))
+    found = candidates_found(sum(len(sight.candidates) for sight in sights), len(sights))
+    if found.passed:
+        return found
+    return Check(False, reason("check.candidates", _nobody(look), found.reason["numbers"]))
 
 
 def _nobody(look: Look) -> str:
@@ -255,8 +207,7 @@ def _nobody(look: Look) -> str:
     for node in nodes:
         for other in session.nodes.sorted_tasks(node):
             why[_why_no_candidate(session, action, job, other)] += 1
-    told = ", ".join(f"{count} {text}" for text, count in sorted(why.items()))
-    return f"No pod might make way on the nodes that would take pod {task.key}: {told or 'they are empty'}."
+    return f"No pod might make way on the nodes that would take pod {task.key}: {said_counts(why)}."
 
 
 def _why_no_candidate(session: Session, action: str, job: JobInfo, other: TaskInfo) -> str:
@@ -275,34 +226,15 @@ def _why_no_candidate(session: Session, action: str, job: JobInfo, other: TaskIn
 
 def _outcome(look: Look, sights: Sequence[Sight]) -> Iterator[Check]:
     """Yield whom the plugins let go, whether it is gang that holds the rest, and whether it is enough."""
-    allowed = sum(len(sight.verdict.victims) for sight in sights)
-    refused: Counter[str] = Counter()
-    for sight in sights:
-        refused.update(plugin for _, plugin in _refusals(sight))
-    numbers = {"allowed": allowed, "refused": dict(sorted(refused.items()))}
-    told = ", ".join(f"{plugin} refuses {count}" for plugin, count in sorted(refused.items()))
-    text = f"The plugins let {counted(allowed, 'pod')} go{f'; {told}' if told else ''}."
-    yield Check(allowed > 0, reason("check.votes", text, numbers))
+    refused = Counter(plugin for sight in sights for _, plugin in _refusals(sight))
+    yield votes(sum(len(sight.verdict.victims) for sight in sights), refused)
     fit = _fit(look, sights)
     yield _gang(look, refused, sights, fit)
     yield fit
 
 
 def _refusals(sight: Sight) -> Iterator[tuple[TaskInfo, str]]:
-    """Yield each candidate that stays with the first plugin that refused it."""
-    going = {task.uid for task in sight.verdict.victims}
-    for task in sight.candidates:
-        if task.uid not in going:
-            plugin = next(
-                (
-                    plugin
-                    for _, plugin, accepted, _ in sight.verdict.votes
-                    if accepted is not None and task.uid not in accepted
-                ),
-                None,
-            )
-            if plugin is not None:
-                yield task, plugin
+    return refusals(sight.candidates, sight.verdict)
 
 
 def _gang(look: Look, refused: Counter[str], sights: Sequence[Sight], fit: Check) -> Check:

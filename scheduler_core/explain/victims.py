@@ -8,7 +8,6 @@ from typing import Any
 
 from scheduler_core.explain.picture import Amounts, Object, Picture, Unknown, plus
 from scheduler_core.explain.reasons import Reason, reason
-from scheduler_core.explain.replay import Replay, free
 from scheduler_core.explain.smallest import Smallest, smallest_set
 from scheduler_core.explain.wording import counted, listed, said_all
 from scheduler_core.result import plain
@@ -277,8 +276,7 @@ def _said_surplus(freed: Amounts, surplus: Amounts) -> Reason:
 
 def _smallest(picture: Picture, together: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return how few victims would have been enough on the chosen node or nodes."""
-    start = next((other for other in together if "room" in other), None)
-    found = _for_a_gang(picture, together) if start is None else _on_one_node(picture, start)
+    found = _fewest(picture, together)
     name = "victims.smallest" if found.exact else "victims.lower-bound"
     text = (
         f"{found.count} would have been enough"
@@ -298,28 +296,51 @@ def _smallest(picture: Picture, together: Sequence[Mapping[str, Any]]) -> dict[s
     }
 
 
+def _fewest(picture: Picture, together: Sequence[Mapping[str, Any]]) -> Smallest:
+    """Return how few would have been enough; of pods that were moved for nobody, all of them."""
+    for entry in together:
+        if "room" in entry:
+            return _on_one_node(picture, entry)
+        if "chosen" in entry:
+            return _for_a_gang(picture, entry)
+    return Smallest(len(together), exact=True, pods=[entry["pod"] for entry in together])
+
+
 def _on_one_node(picture: Picture, start: Mapping[str, Any]) -> Smallest:
     """Return how few of those that were allowed to go would have been enough.
 
     Where the preemptor's queue was full as well, what its ancestors lacked is not known: a lower bound.
     """
-    needed: Object = start["needed"]
-    lacking = {name: amount - start["room"].get(name, 0.0) for name, amount in needed.items()}
-    for name, missing in start.get("queue_short", {}).items():
-        lacking[name] = max(lacking[name], missing)
-    found = smallest_set(lacking, {pod: picture.request(pod) for pod in start["allowed"]})
+    found = smallest_set(_lacking(start, start.get("queue_short", {})), _amounts(picture, start["allowed"]))
     return Smallest(found.count, exact=False) if "queue_short" in start else found
 
 
-def _for_a_gang(picture: Picture, together: Sequence[Mapping[str, Any]]) -> Smallest:
-    """Return a lower bound: what the gang needs less what all nodes had, whatever fits where."""
-    replay = Replay(picture)
-    while replay.step < together[0]["step"] - 1:
-        replay.forward()
-    room = _sum(free(node) for node in replay.nodes.values())
-    candidates = {other["pod"]: other["freed"] for other in together}
-    found = smallest_set(plus(together[0]["needed"], room, -1.0), candidates)
-    return Smallest(max(found.count, 1), exact=False)
+def _for_a_gang(picture: Picture, start: Mapping[str, Any]) -> Smallest:
+    """Return how few of those that were allowed to go would have been enough on the chosen nodes.
+
+    Each node is looked at by itself, pods of one bundle one by one. Where the queue was full as well, at
+    least one had to leave it, wherever: a lower bound.
+    """
+    nodes = start["chosen"].values()
+    found = [smallest_set(_lacking(node, {}), _amounts(picture, node["allowed"])) for node in nodes]
+    count = sum(on_node.count for on_node in found)
+    if "queue_short" in start:
+        return Smallest(max(count, 1), exact=False)
+    if all(on_node.exact for on_node in found):
+        return Smallest(count, exact=True, pods=[pod for on_node in found for pod in on_node.pods])
+    return Smallest(count, exact=False)
+
+
+def _lacking(place: Mapping[str, Any], queue_short: Mapping[str, float]) -> Amounts:
+    """Return what must become free on a node, or in a queue that lacks more."""
+    lacking = {name: amount - place["room"].get(name, 0.0) for name, amount in place["needed"].items()}
+    for name, missing in queue_short.items():
+        lacking[name] = max(lacking.get(name, missing), missing)
+    return lacking
+
+
+def _amounts(picture: Picture, pods: Iterable[str]) -> dict[str, Amounts]:
+    return {pod: picture.request(pod) for pod in pods}
 
 
 def _sum(vectors: Iterable[Mapping[str, float]]) -> Amounts:

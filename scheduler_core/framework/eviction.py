@@ -5,7 +5,9 @@ Source: volcano ``pkg/scheduler/actions/preempt/preempt.go``, ``actions/reclaim/
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from copy import copy
+from typing import Any, NamedTuple
 
 from scheduler_core.framework.loss_order import why_first
 from scheduler_core.framework.placement import ErrorCache, Nodes
@@ -13,7 +15,7 @@ from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.victims import Verdict
 from scheduler_core.model.job import JobInfo, TaskInfo
-from scheduler_core.resource import Resource
+from scheduler_core.resource import Resource, total_of
 
 
 def never_evicts(task: TaskInfo) -> bool:
@@ -63,12 +65,84 @@ def evict_for(
     _explain(statement, victim, for_task.job, for_task.request, verdict, more)
 
 
+class ChosenNode(NamedTuple):
+    """A node where tasks of a gang would go.
+
+    Attributes
+    ----------
+    needed : Resource
+        What these tasks ask for.
+    allowed : list of TaskInfo
+        All that might be evicted there.
+
+    """
+
+    node: int
+    needed: Resource
+    allowed: list[TaskInfo]
+
+
 def evict_for_gang(
-    statement: Statement, victim: TaskInfo, reason: str, job: JobInfo, needed: Resource, verdict: Verdict
+    statement: Statement,
+    victim: TaskInfo,
+    reason: str,
+    job: JobInfo,
+    demand: Sequence[TaskInfo],
+    verdict: Verdict,
+    chosen: Sequence[ChosenNode],
 ) -> None:
-    """Evict a victim to make room for all that a job still needs, and keep what was said of it."""
+    """Evict a victim to make room for all that a job still needs, and keep what was said of it.
+
+    `demand` are the job's tasks that look for room, `chosen` the nodes where they would go.
+    """
+    session = statement.session
+    if session.trace is None:
+        statement.evict(victim, reason, None)
+        return
+    more = {} if statement.operations else _before_any_for_gang(session, job, demand, chosen)
     statement.evict(victim, reason, None)
-    _explain(statement, victim, job, needed, verdict, {})
+    _explain(statement, victim, job, total_of(task.request for task in demand), verdict, more)
+
+
+def _before_any_for_gang(
+    session: Session, job: JobInfo, demand: Sequence[TaskInfo], chosen: Sequence[ChosenNode]
+) -> dict[str, Any]:
+    """Return what there was before the first eviction for a gang.
+
+    Returns
+    -------
+    dict
+        `chosen`: by node the `room` that it had, what is `needed` there and all that were `allowed` to go;
+        and `queue_short`, when the queue had no room for the gang: what it lacked.
+
+    """
+    told: dict[str, Any] = {
+        "chosen": {
+            session.nodes.names[place.node]: {
+                "room": session.nodes.axis.resource(session.nodes.future_idle_of(place.node)),
+                "needed": place.needed,
+                "allowed": sorted(task.key for task in place.allowed),
+            }
+            for place in chosen
+        }
+    }
+    return {**told, **_queue_short(session, job, _as_one(demand))}
+
+
+def _as_one(tasks: Sequence[TaskInfo]) -> TaskInfo:
+    """Return a task that asks for all that several ask for together; no node is to be asked about it."""
+    one = copy(tasks[0])
+    one.shape = copy(one.shape)
+    one.shape.request = total_of(task.request for task in tasks)
+    return one
+
+
+def _queue_short(session: Session, job: JobInfo, task: TaskInfo) -> dict[str, Any]:
+    """Return what a job's queue lacks for a task as `queue_short`, nothing when it lacks nothing."""
+    refusal = session.allocatable(session.queues[job.queue], task)
+    if refusal is None:
+        return {}
+    return {"queue_short": {name: facts["missing"] for name, facts in refusal.get("short", {}).items()}}
 
 
 def _before_any(session: Session, node: int, task: TaskInfo, verdict: Verdict) -> dict[str, Any]:
@@ -77,8 +151,8 @@ def _before_any(session: Session, node: int, task: TaskInfo, verdict: Verdict) -
     Returns
     -------
     dict
-        `room` that the node had, `allowed`: all that might have been evicted there, and, for preemption in a
-        queue that was full, what it was `short` of.
+        `room` that the node had, `allowed`: all that might have been evicted there, and `queue_short`, for
+        preemption in a queue that was full: what it lacked.
 
     """
     told: dict[str, Any] = {
@@ -86,9 +160,7 @@ def _before_any(session: Session, node: int, task: TaskInfo, verdict: Verdict) -
         "allowed": sorted(victim.key for victim in verdict.victims),
     }
     if session.action == "preempt" and task.job is not None:
-        refusal = session.allocatable(session.queues[task.job.queue], task)
-        if refusal is not None:
-            told["queue_short"] = {name: facts["missing"] for name, facts in refusal.get("short", {}).items()}
+        told.update(_queue_short(session, task.job, task))
     return told
 
 

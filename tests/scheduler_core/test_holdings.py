@@ -41,7 +41,7 @@ def test_the_same_is_decided_when_every_node_is_looked_at(document: Object) -> N
 
 
 def decisions(document: Object, *, everywhere: bool) -> list[Object]:
-    """Return what the first session decides; `everywhere`: with a plugin that can only be asked pod by pod."""
+    """Return what the first session decides; `everywhere`: because one plugin is asked pod by pod."""
     document = {**document, "scheduler_conf": with_tier(document["scheduler_conf"], BYSTANDER)}
     session = session_of(document)
     if everywhere:

@@ -1,0 +1,184 @@
+"""Why did gangreclaim or gangpreempt do nothing for a job that starves?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from scheduler_core.actions.gang_eviction import GangEviction, demand_of, gives_way
+from scheduler_core.actions.gangpreempt import GangPreempt
+from scheduler_core.actions.gangreclaim import GangReclaim
+from scheduler_core.explain.checks import (
+    Check,
+    candidates_found,
+    queue_may_evict,
+    refusals,
+    said_counts,
+    votes,
+)
+from scheduler_core.explain.reasons import reason
+from scheduler_core.explain.wording import agreed, counted, said_all
+from scheduler_core.framework.session import Session
+from scheduler_core.framework.statement import Statement
+from scheduler_core.model.job import JobInfo, TaskInfo
+
+KINDS: Mapping[str, type[GangEviction]] = {"gangreclaim": GangReclaim, "gangpreempt": GangPreempt}
+
+
+class Look(NamedTuple):
+    """A gang action looking for room for all that a job still needs.
+
+    Attributes
+    ----------
+    demand : list of TaskInfo
+        The job's pods that look for room.
+    going : list of TaskInfo
+        Those that may go: the plugins let them, and their bundles may leave.
+    asked : bool
+        Whether the action gets so far as to look for room at all.
+
+    """
+
+    gang: GangEviction
+    job: JobInfo
+    demand: Sequence[TaskInfo]
+    going: Sequence[TaskInfo]
+    asked: bool
+
+
+def gang_checks(session: Session, action: str, job: JobInfo, *, asked: bool) -> Iterator[Check]:
+    """Yield from whether others may be evicted for a job to whether all of it would have room.
+
+    `asked`: whether the action gets as far as this job.
+    """
+    gang = KINDS[action](session)
+    demand = demand_of(session, job)
+    if not demand:
+        text = "No pod of the job looks for room: none that asks for anything is pending and free."
+        yield Check(False, reason("check.may-evict", text))
+        return
+    may = _may_evict(session, action, job, demand)
+    yield may
+    candidates = [task for tasks in gang.candidates_for(job).values() for task in tasks]
+    yield _candidates(gang, job, candidates)
+    if not candidates:
+        return
+    bundles, verdict = gang.bundles_for(job, demand)
+    yield votes(len(verdict.victims), Counter(plugin for _, plugin in refusals(candidates, verdict)))
+    going = [task for bundle in bundles for task in bundle.tasks]
+    look = Look(gang, job, demand, going, asked and may.passed)
+    fit = _fit(look)
+    yield _gangs(look, verdict.victims, fit)
+    yield fit
+
+
+def _may_evict(session: Session, action: str, job: JobInfo, demand: Sequence[TaskInfo]) -> Check:
+    queue = session.queues[job.queue]
+    if action == "gangreclaim":
+        return queue_may_evict(session, queue, demand, f"{counted(len(demand), 'pod')} of job {job.key}")
+    text = (
+        f"Job {job.key} may evict jobs of queue {queue.name} that have a lower priority than {job.priority}."
+    )
+    return Check(True, reason("check.may-evict", text))
+
+
+def _candidates(gang: GangEviction, job: JobInfo, candidates: Sequence[TaskInfo]) -> Check:
+    found = candidates_found(len(candidates), len({task.node for task in candidates}))
+    if found.passed:
+        return found
+    nodes = gang.session.nodes
+    why = Counter(
+        _why_no_candidate(gang, job, task)
+        for number in range(len(nodes))
+        for task in nodes.sorted_tasks(number)
+    )
+    text = f"No pod on any node might make way: {said_counts(why)}."
+    return Check(False, reason("check.candidates", text, found.reason["numbers"]))
+
+
+def _why_no_candidate(gang: GangEviction, job: JobInfo, task: TaskInfo) -> str:
+    owner = task.job
+    if owner is None:
+        return "of no job"
+    if not task.preemptable or not gives_way(owner):
+        return "not preemptable"
+    if gang.name == "gangreclaim":
+        if owner.queue == job.queue:
+            return "of the same queue"
+        return (
+            "not running"
+            if gang.session.queues[owner.queue].reclaimable
+            else "of queues that are not reclaimable"
+        )
+    if owner is job:
+        return "of the job itself"
+    if owner.queue != job.queue:
+        return "of other queues"
+    return "not running" if owner.priority < job.priority else "of jobs without a lower priority"
+
+
+def _gangs(look: Look, allowed: Sequence[TaskInfo], fit: Check) -> Check:
+    """Tell whether pods that plugins let go stay because their gang needs them, and are missed."""
+    going = {task.uid for task in look.going}
+    kept = [task for task in allowed if task.uid not in going]
+    numbers = {"going": len(going), "kept": len(kept)}
+    if not kept:
+        text = "No pod that may go is kept by its gang."
+        return Check(True, reason("check.gang", text, numbers))
+    jobs = {task.job.key for task in kept if task.job is not None}
+    why = (
+        "not all of their pods may go"
+        if look.gang.allow_whole_bundle
+        else "allowWholeBundle is off, so that no gang may be broken"
+    )
+    text = (
+        f"{counted(len(kept), 'pod')} of {counted(len(jobs), 'job')} {agreed(len(kept), 'stays', 'stay')}, "
+        f"or the gang would fall below minMember, and {why}."
+    )
+    missed = not fit.passed and not look.gang.lacking(look.demand, [*look.going, *kept])
+    return Check(not missed, reason("check.gang", text, numbers))
+
+
+def _fit(look: Look) -> Check:
+    """Tell whether evictions make room for all that the job still needs; else what is in the way."""
+    found = _tried(look) if look.asked else None
+    if found is not None:
+        pods, victims = found
+        text = f"Evicting {counted(victims, 'pod')} makes room for {counted(pods, 'pod')} of the job."
+        return Check(True, reason("check.fit", text, {"pods": pods, "victims": victims}))
+    lacks = look.gang.lacking(look.demand, look.going)
+    if lacks:
+        text = f"Even then all nodes together lack {said_all(lacks, lacks)}."
+        return Check(False, reason("check.fit", text, {"lacks": lacks}))
+    room = (
+        f"All nodes together would have room for {counted(len(look.demand), 'pod')} of the job once all that "
+        "may go have left"
+    )
+    if not look.asked:
+        return Check(True, reason("check.fit", f"{room}."))
+    refusal = _queue_refuses(look)
+    text = f"{room}, but {refusal or 'not each of them finds a node with room for it'}."
+    return Check(False, reason("check.fit", text, {"pods": len(look.demand)}))
+
+
+def _queue_refuses(look: Look) -> str:
+    """Return why the queue would not take the job's next pod even then, empty when it would."""
+    session = look.gang.session
+    statement = Statement(session)
+    for victim in look.going:
+        statement.evict(victim, look.gang.name, None)
+    refusal = session.allocatable(session.queues[look.job.queue], look.demand[0])
+    statement.discard()
+    return "" if refusal is None else str(refusal["message"])
+
+
+def _tried(look: Look) -> tuple[int, int] | None:
+    """Let the action try alone for a job and undo it: (pods promised, victims); None when it fails."""
+    session = look.gang.session
+    statement = Statement(session)
+    look.gang.attempt(statement, session.queues[look.job.queue], look.job)
+    kinds = Counter(operation.kind for operation in statement.operations)
+    complete = session.job_pipelined(look.job) and bool(kinds["pipeline"])
+    statement.discard()
+    return (kinds["pipeline"], kinds["evict"]) if complete else None
