@@ -234,6 +234,7 @@ class PodPlaceSerializer(serializers.Serializer[Any]):
 class PodStorySerializer(serializers.Serializer[Any]):
     """What a run made of a pod."""
 
+    reason = ReasonSerializer(help_text="Where it is, or why it waits, in one sentence.")
     place = PodPlaceSerializer(allow_null=True, help_text="Null when no job has it at the end.")
     decisions = DecisionSerializer(many=True, help_text="About it, and evictions for it; at most 200.")
     victims = VictimSerializer(many=True, help_text="Evictions of it and for it.")

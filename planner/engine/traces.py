@@ -50,7 +50,7 @@ def _pods(cycle: Json) -> dict[str, list[list[str]]]:
                 task["pod"],
                 task["status"],
                 task.get("node") or "",
-                task.get("message") or task.get("reason") or "",
+                task.get("message") or "",
             ]
             for task in job["tasks"]
         ]

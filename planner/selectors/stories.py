@@ -7,7 +7,7 @@ from django.db.models import Q, QuerySet
 
 from planner.models import Decision, JobOutcome, Run, Trace, Victim
 from planner.rows import NodeMoment, PodPlace
-from planner.selectors.explain import told
+from planner.selectors.explain import job_story, told
 from planner.selectors.moments import node_moment
 
 SHOWN = 200
@@ -47,6 +47,12 @@ def victims_for_job(run: Run, job: str) -> QuerySet[Victim]:
 def pod_place(run: Run, pod: str) -> PodPlace | None:
     """Return where a pod stands at the end, None when no job of the run has it (1 query)."""
     return next((place for place in _places(run) if place.pod == pod), None)
+
+
+def pod_waits_for(run: Run, place: PodPlace | None) -> str:
+    """Return what stopped the job of a waiting pod, empty for any other pod (1 query)."""
+    story = None if place is None or place.status != "Pending" else job_story(run, place.job)
+    return "" if story is None else story.reason.sentence
 
 
 def pod_decisions(run: Run, pod: str) -> QuerySet[Decision]:

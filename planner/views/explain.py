@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from planner.charts import flow_figure
-from planner.engine.standing import node_said
+from planner.engine.standing import node_said, pod_said
 from planner.models import Victim
 from planner.selectors.explain import flow, victim_neighbours, victim_story, victims_together
 from planner.selectors.searches import search_of
@@ -19,6 +19,7 @@ from planner.selectors.stories import (
     node_steps,
     pod_decisions,
     pod_place,
+    pod_waits_for,
     victims_around_pod,
     victims_on_node,
 )
@@ -95,6 +96,7 @@ def pod(request: HttpRequest, run_id: UUID, namespace: str, name: str) -> HttpRe
         "run": run,
         "pod": key,
         "place": place,
+        "said": pod_said(key, place, steps, pod_waits_for(run, place)),
         "decisions": steps,
         "victims": victims_around_pod(run, key),
     }

@@ -77,6 +77,8 @@ REASONS: frozenset[str] = frozenset(
         "pod.placed",
         "pod.promised",
         "pod.evicted",
+        "pod.kept",
+        "pod.other",
         "pod.waits",
         "node.state",
         # why reclaim or preempt did nothing

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from scheduler_core.explain.deserved import derived
 from scheduler_core.explain.pending import diagnosis, members, promised, unknown_queue
@@ -116,6 +116,7 @@ def pod_story(document: Object, result: Object, pod: str, *, cycle: int | None =
     if name not in picture.pods:
         raise Unknown(f"the run has no pod {name}")
     task = picture.task_of.get(name, {})
+    steps = _steps(result, lambda step: name in (step.get("pod"), step.get("for")))
     found = [eviction for number in _cycles(result) for eviction in _evictions(document, result, number)]
     stories = []
     for number in _cycles(result):
@@ -129,9 +130,9 @@ def pod_story(document: Object, result: Object, pod: str, *, cycle: int | None =
         "cycle": picture.number,
         "status": task.get("status") or "",
         "node": task.get("node") or "",
-        "reason": _pod_standing(picture, name, task),
+        "reason": _pod_standing(picture, name, steps),
         "request": picture.request(name),
-        "steps": _steps(result, lambda step: name in (step.get("pod"), step.get("for"))),
+        "steps": steps,
         "evictions": stories,
         "victims_for": [eviction for eviction in found if eviction["for"] == name],
     }
@@ -251,25 +252,67 @@ def _lower(sentence: str) -> str:
     return sentence[:1].lower() + sentence[1:]
 
 
-def _pod_standing(picture: Picture, pod: str, task: Object) -> Reason:
+def _pod_standing(picture: Picture, pod: str, steps: Sequence[Story]) -> Reason:
     """Return where a pod stands at the end of a cycle."""
-    mine = [step for step in picture.decisions if step.get("pod") == pod]
-    last = mine[-1] if mine else None
-    if last is not None and last["op"] == "evict":
-        whom = f" for {last['for']}" if last.get("for") else ""
+    task = picture.task_of.get(pod)
+    if task is None:
+        return pod_standing(pod, None, steps)
+    until = [step for step in steps if step["cycle"] <= picture.number]
+    diagnosed = diagnosis(picture, picture.job_of[pod]) if task["status"] == "Pending" else None
+    waits_for = diagnosed["reason"]["sentence"] if diagnosed is not None else ""
+    stands = PodStand(task["status"], task.get("node") or "", task.get("message") or waits_for)
+    return pod_standing(pod, stands, until)
+
+
+class PodStand(NamedTuple):
+    """Where a pod of a job is at the end of a cycle.
+
+    Attributes
+    ----------
+    node : str
+        Its node, empty when it has none.
+    why : str
+        Why it waits.
+
+    """
+
+    status: str
+    node: str
+    why: str
+
+
+def pod_standing(pod: str, stands: PodStand | None, steps: Sequence[Mapping[str, Any]]) -> Reason:
+    """Return where a pod stands at the end of a cycle; `stands` is None when no job has it any more.
+
+    `steps` are the decisions of all cycles until then about the pod, and those that evicted others for it.
+    """
+    last = next((step for step in reversed(steps) if step.get("pod") == pod), None)
+    if stands is None:
+        if last is None:
+            return reason("pod.other", f"Pod {pod} is of no job, so that nothing is decided about it.")
+        return _decided(pod, last)
+    if stands.status == "Pending":
+        why = f": {_lower(stands.why)}" if stands.why else "."
+        return reason("pod.waits", f"Pod {pod} waits{why}")
+    if last is None:
+        where = f"node {stands.node}" if stands.node else "no node"
+        return reason("pod.runs", f"Nothing was decided about pod {pod}, which is on {where}.")
+    if stands.status == "Pipelined":
+        before = [step["pod"] for step in steps if step.get("for") == pod and step["cycle"] == last["cycle"]]
+        until = f"once {listed(before)} left" if before else "once enough of it is released"
+        return reason("pod.promised", f"Pod {pod} has a place on node {stands.node}, {until}.")
+    return _decided(pod, last)
+
+
+def _decided(pod: str, last: Mapping[str, Any]) -> Reason:
+    """Return what the last decision did to a pod."""
+    whom = f" for {last['for']}" if last.get("for") else ""
+    if last["state"] != "committed":
+        chosen = f"was chosen{whom}" if last["op"] == "evict" else "was given a place"
+        text = f"Pod {pod} {chosen} on node {last['node']} by {last['action']}, but that was not carried out."
+        return reason("pod.kept", text)
+    if last["op"] == "evict":
         return reason(
             "pod.evicted", f"Pod {pod} was evicted from node {last['node']} by {last['action']}{whom}."
         )
-    status = task.get("status")
-    if status == "Pending":
-        job = diagnosis(picture, picture.job_of[pod])
-        own = task.get("message") or (job["reason"]["sentence"] if job is not None else "")
-        return reason("pod.waits", f"Pod {pod} waits: {own}")
-    if status == "Pipelined":
-        before = [step["pod"] for step in picture.decisions if step.get("for") == pod]
-        until = f", once {listed(before)} left" if before else " that is being released"
-        return reason("pod.promised", f"Pod {pod} has a place on node {task.get('node', '')}{until}.")
-    if last is not None:
-        return reason("pod.placed", f"Pod {pod} was given node {last['node']} by {last['action']}.")
-    where = task.get("node") or (picture.pods[pod].get("spec") or {}).get("nodeName") or "no node"
-    return reason("pod.runs", f"Nothing was decided about pod {pod}, which is on {where}.")
+    return reason("pod.placed", f"Pod {pod} was given node {last['node']} by {last['action']}.")

@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils.html import escape
 from rest_framework.test import APIClient
 
 from planner.models import Run, Trace
 from planner.templatetags.quantities import plain
 from scheduler_core import simulate_document
-from scheduler_core.explain import node_story, state_at, victim_story
+from scheduler_core.explain import node_story, pod_story, state_at, victim_story
 from tests import factories
 from tests.planner.pages import text_of
 from tests.planner.recorded import finished_run, run_of, simulated_run
@@ -88,6 +89,22 @@ def test_a_victims_story_says_for_whom_who_voted_and_how_few_were_enough(browser
             assert f'<th scope="row">{vote["plugin"]}</th>' in page
         assert plain(want["freed"]["cpu"], "cpu") in page
         assert f"{len(want['spared'])} on all nodes that were looked at" in page
+
+
+@pytest.mark.parametrize(("family", "index"), [("proportion_reclaim", 0), ("cycles", 1), ("gang", 0)])
+def test_page_and_api_say_where_a_pod_stands_as_the_core_does(
+    browser: Client, api: APIClient, family: str, index: int
+) -> None:
+    run = simulated_run(family, index)
+    document, result = run.input.document(), run.result.document()  # type: ignore[union-attr]
+    kinds = set()
+    for group in result["cycles"][-1]["podgroups"]:
+        for task in group["tasks"]:
+            want = pod_story(document, result, task["pod"])["reason"]
+            assert ask(api, run, f"pods/{task['pod']}/")["reason"] == want
+            assert escape(want["sentence"]) in show(browser, "run-pod", run, *task["pod"].split("/"))
+            kinds.add(want["id"])
+    assert len(kinds) > 1
 
 
 def test_page_and_api_tell_the_same_story_of_a_victim(browser: Client, api: APIClient, run: Run) -> None:

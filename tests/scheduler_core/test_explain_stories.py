@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scheduler_core import explain, simulate_document
+from scheduler_core.explain.stories import PodStand, pod_standing
 from tests.builders import Object, conf, node, pod, podgroup, pods, priority_class, queue, scenario
 
 GI = 2**30
@@ -153,3 +154,68 @@ def test_a_name_that_the_run_does_not_know_is_said(
 def test_a_cycle_that_the_run_does_not_have_is_said(document: Object, result: Object) -> None:
     with pytest.raises(explain.Unknown):
         explain.state_at(document, result, 0, cycle=2)
+
+
+def step(
+    op: str, *, pod: str = "default/p-0", state: str = "committed", cycle: int = 1, **facts: str
+) -> Object:
+    return {"op": op, "pod": pod, "node": "n1", "action": "preempt", "state": state, "cycle": cycle, **facts}
+
+
+STANDS = {
+    "it waits for its job": (
+        PodStand("Pending", "", "Queue a may hold no more cpu."),
+        [step("evict")],
+        "Pod default/p-0 waits: queue a may hold no more cpu.",
+    ),
+    "it waits and nobody kept why": (PodStand("Pending", "", ""), [], "Pod default/p-0 waits."),
+    "nothing was decided": (
+        PodStand("Running", "n1", ""),
+        [],
+        "Nothing was decided about pod default/p-0, which is on node n1.",
+    ),
+    "others go for it in the same cycle": (
+        PodStand("Pipelined", "n1", ""),
+        [
+            step("evict", pod="default/q-0", **{"for": "default/p-0"}),
+            step("evict", pod="default/q-1", cycle=2, **{"for": "default/p-0"}),
+            step("pipeline", cycle=2),
+        ],
+        "Pod default/p-0 has a place on node n1, once default/q-1 left.",
+    ),
+    "what is leaving anyway gives it room": (
+        PodStand("Pipelined", "n1", ""),
+        [step("pipeline")],
+        "Pod default/p-0 has a place on node n1, once enough of it is released.",
+    ),
+    "it was placed": (
+        PodStand("Running", "n1", ""),
+        [step("bind")],
+        "Pod default/p-0 was given node n1 by preempt.",
+    ),
+    "its gang stayed incomplete": (
+        PodStand("Allocated", "n1", ""),
+        [step("allocate", state="kept")],
+        "Pod default/p-0 was given a place on node n1 by preempt, but that was not carried out.",
+    ),
+    "the gang it had to go for stayed incomplete": (
+        PodStand("Running", "n1", ""),
+        [step("evict", state="kept", **{"for": "default/q-0"})],
+        "Pod default/p-0 was chosen for default/q-0 on node n1 by preempt, but that was not carried out.",
+    ),
+    "it is gone": (
+        None,
+        [step("evict", **{"for": "default/q-0"})],
+        "Pod default/p-0 was evicted from node n1 by preempt for default/q-0.",
+    ),
+    "it is of no job": (
+        None,
+        [],
+        "Pod default/p-0 is of no job, so that nothing is decided about it.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("stands", "steps", "said"), STANDS.values(), ids=STANDS.keys())
+def test_where_a_pod_stands_is_one_sentence(stands: PodStand | None, steps: list[Object], said: str) -> None:
+    assert pod_standing("default/p-0", stands, steps)["sentence"] == said

@@ -13,7 +13,7 @@ from planner.api import explained
 from planner.api.access import WorkspaceView, is_dry, saved_unless_dry
 from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers
-from planner.engine.standing import node_said
+from planner.engine.standing import node_said, pod_said
 from planner.selectors.explain import derivation, flow, job_story, victim_story
 from planner.selectors.moments import Moments
 from planner.selectors.runs import decisions, job_outcomes, queue_outcomes
@@ -26,6 +26,7 @@ from planner.selectors.stories import (
     node_steps,
     pod_decisions,
     pod_place,
+    pod_waits_for,
     victims_around_pod,
     victims_for_job,
     victims_of_job,
@@ -124,13 +125,15 @@ class ExplainPod(WorkspaceView):
     def get(self, request: Request, run_id: UUID, namespace: str, pod: str) -> Response:
         """Return where a pod stands, and what was decided about it or done for it."""
         run, key = self.run(), f"{namespace}/{pod}"
+        place, steps = pod_place(run, key), list(pod_decisions(run, key))
+        if place is None and not steps:
+            raise NotFound("The run has no such pod.")
         story = {
-            "place": pod_place(run, key),
-            "decisions": list(pod_decisions(run, key)),
+            "reason": pod_said(key, place, steps, pod_waits_for(run, place)),
+            "place": place,
+            "decisions": steps,
             "victims": victims_around_pod(run, key),
         }
-        if story["place"] is None and not story["decisions"]:
-            raise NotFound("The run has no such pod.")
         return Response(explained.PodStorySerializer(story).data)
 
 
