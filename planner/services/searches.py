@@ -57,7 +57,7 @@ def change_try(*, search: Run, number: int, user: User | None = None) -> Scenari
     for one in made:
         branch.refresh_from_db()
         if one["kind"] == "queues":
-            patch = {one["field"].removeprefix("spec."): one["after"]}
+            patch = {one["field"].removeprefix("spec.").removeprefix("metadata."): one["after"]}
             queue_update(
                 scenario=branch, name=one["key"], patch=patch, expected_revision=branch.revision, user=user
             )

@@ -12,7 +12,9 @@ from scheduler_core.explain.changes import CONF, Change, value_at
 from scheduler_core.explain.picture import Amounts, Object, Picture, items, key_of, plus
 from scheduler_core.explain.wording import counted, said
 from scheduler_core.model.node import allocatable_of
+from scheduler_core.model.queue import HIERARCHY, HIERARCHY_WEIGHTS, rooted
 from scheduler_core.model.snapshot import job_priorities
+from scheduler_core.plugins.drf.tree import weight_of
 from scheduler_core.resource import CPU, MEMORY, MIN_RESOURCE, PODS, Resource, quantities
 
 Sizes = tuple[int, ...]
@@ -65,6 +67,7 @@ def levers(picture: Picture, job: str, told: Mapping[str, Any]) -> Iterator[Leve
             yield from _amounts(waiting, queue, field, told)
     if picture.queue_plugin == "proportion":
         yield from _weight(waiting)
+    yield from _tree_weights(waiting)
     yield from _nodes(waiting)
     yield from _priority(waiting)
     yield from _actions(waiting)
@@ -101,6 +104,12 @@ class Waiting:
         self.units = {
             name: _unit(name, [request.get(name, 0.0) for request in requests]) for name in self.request
         }
+
+    @property
+    def conf(self) -> Mapping[str, Any]:
+        """Return the configuration, a structure."""
+        conf: Mapping[str, Any] = self.picture.document.get("scheduler_conf") or DEFAULT_CONF
+        return conf
 
     @property
     def pods_in_all(self) -> int:
@@ -183,6 +192,62 @@ def _weight(waiting: Waiting) -> Iterator[Lever]:
         lambda steps: [Change("queues", waiting.queue, "spec.weight", stated, weight + steps)],
         lambda steps: f"weight of queue {waiting.queue}: {weight + steps} instead of {weight}",
         lambda steps: {"queue": waiting.queue, "before": weight, "after": weight + steps},
+    )
+
+
+def _tree_weights(waiting: Waiting) -> Iterator[Lever]:
+    """Yield a lever for each node of the queue's path in the tree of hierarchical drf, from the queue up."""
+    entry = waiting.object_of("queues", waiting.queue)
+    if entry is None or not _has_tree(waiting.conf):
+        return
+    path, weights = _path_of(entry)
+    for level in range(min(len(path), len(weights)) - 1, 0, -1):
+        yield _tree_weight(waiting, path[: level + 1], weight_of(weights[level]))
+
+
+def _has_tree(conf: Mapping[str, Any]) -> bool:
+    """Tell whether drf shares by the paths that queues are annotated with."""
+    plugins = [plugin for tier in conf.get("tiers") or () for plugin in tier.get("plugins") or ()]
+    return any(plugin.get("name") == "drf" and plugin.get("enableHierarchy") for plugin in plugins)
+
+
+def _path_of(queue: Object) -> tuple[list[str], list[str]]:
+    """Return a queue's path from root and the weights along it, as they are written."""
+    stated = queue["metadata"].get("annotations") or {}
+    annotations = rooted(stated) or stated
+    path, weights = annotations.get(HIERARCHY) or "", annotations.get(HIERARCHY_WEIGHTS) or ""
+    return path.split("/"), weights.split("/")
+
+
+def _tree_weight(waiting: Waiting, node: Sequence[str], weight: float) -> Lever:
+    """Return a lever that raises the weight of a node, in every queue whose path leads there."""
+    level, place = len(node) - 1, "/".join(node)
+    below = [
+        (queue, path, weights)
+        for queue in items(waiting.picture.document, "queues")
+        for path, weights in [_path_of(queue)]
+        if path[: level + 1] == node and level < len(weights)
+    ]
+
+    def changes(steps: int) -> list[Change]:
+        raised = f"{weight + steps:g}"
+        made = []
+        for queue, path, weights in below:
+            stated = queue["metadata"]["annotations"]
+            after = {
+                **stated,
+                HIERARCHY: "/".join(path),
+                HIERARCHY_WEIGHTS: "/".join([*weights[:level], raised, *weights[level + 1 :]]),
+            }
+            made.append(Change("queues", queue["metadata"]["name"], "metadata.annotations", stated, after))
+        return made
+
+    return _counter(
+        "unblock.weight",
+        _MOST_WEIGHT,
+        changes,
+        lambda steps: f"weight of {place} in the tree of queues: {weight + steps:g} instead of {weight:g}",
+        lambda steps: {"queue": place, "before": weight, "after": weight + steps},
     )
 
 
@@ -350,7 +415,7 @@ def _copy(node: Object, number: int, names: set[str]) -> dict[str, Any]:
 
 def _actions(waiting: Waiting) -> Iterator[Lever]:
     """Yield: reclaim or preempt where it is missing, and no enqueue."""
-    conf: Mapping[str, Any] = waiting.picture.document.get("scheduler_conf") or DEFAULT_CONF
+    conf = waiting.conf
     actions = list(waiting.picture.actions)
     others = {
         **{
@@ -371,7 +436,7 @@ def _tiers(waiting: Waiting) -> Iterator[Lever]:
     """Yield every move of a plugin that judges victims to another tier."""
     if not set(_EVICTING) & set(waiting.picture.actions):
         return
-    conf: Mapping[str, Any] = waiting.picture.document.get("scheduler_conf") or DEFAULT_CONF
+    conf = waiting.conf
     tiers: list[Any] = list(conf.get("tiers") or ())
     for number, tier in enumerate(tiers):
         for plugin in tier.get("plugins") or ():

@@ -73,6 +73,42 @@ def test_a_change_that_is_tried_really_lets_the_job_run(search: Run, editor: Use
     assert Scenario.objects.get(pk=search.scenario_id).revision == 1
 
 
+def test_weights_of_a_tree_are_tried_in_every_queue_below(editor: User) -> None:
+    """Of eight cores `dev` holds two by one of its queues, `c` one; a gang of each wants the other five."""
+    document = factories.cluster(nodes=1)
+    notes = {"qa": ("root/dev/a", "1/1/1"), "qb": ("root/dev/b", "1/1/1"), "qc": ("root/c", "1/1")}
+    document["queues"] = [factories.queue(name) for name in notes]
+    for entry, (path, weights) in zip(document["queues"], notes.values(), strict=True):
+        entry["metadata"]["annotations"] = {
+            "volcano.sh/hierarchy": path,
+            "volcano.sh/hierarchy-weights": weights,
+        }
+    document["podgroups"] = [
+        factories.podgroup("a", "qa", phase="Running"),
+        factories.podgroup("c", "qc", phase="Running"),
+        factories.podgroup("wait", "qb", min_member=5, phase="Inqueue"),
+        factories.podgroup("more", "qc", min_member=5, phase="Inqueue"),
+    ]
+    document["pods"] = [
+        *(factories.pod(f"a-{number}", "a", node="n0") for number in range(2)),
+        factories.pod("c-0", "c", node="n0"),
+        *(factories.pod(f"{job}-{number}", job) for job in ("wait", "more") for number in range(5)),
+    ]
+    tree = "actions: allocate\ntiers:\n- plugins:\n  - name: gang\n  - {name: drf, enableHierarchy: true}\n"
+    scenario = factories.scenario(document=document, conf=tree + "  - name: predicates\n")
+    search = execute(search_create(run=execute(factories.run(scenario)), job=JOB, user=editor)[0])
+    told = found(search)
+    assert told is not None
+    number = [change.id for change in told.changes].index("unblock.weight")
+    branch = change_try(search=search, number=number, user=editor)
+    weights = {
+        name: branch.queues.get(name=name).annotations["volcano.sh/hierarchy-weights"] for name in notes
+    }
+    assert weights == {"qa": "1/2/1", "qb": "1/2/1", "qc": "1/1"}
+    again = execute(run_create(scenario=branch, user=editor))
+    assert again.job_outcomes.get(job=JOB).ready
+
+
 def test_a_search_is_made_once_and_again_only_when_it_came_to_nothing(run: Run, editor: User) -> None:
     first, is_new = search_create(run=run, job=JOB, user=editor)
     assert is_new

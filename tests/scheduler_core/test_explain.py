@@ -398,3 +398,49 @@ def test_a_search_stops_at_its_limit_and_says_so() -> None:
     cut = explain.unblocking(document, "j", prepared.simulate, limit=4)
     assert (cut["simulations"], cut["complete"]) == (4, False)
     assert whole["complete"]
+
+
+@pytest.mark.parametrize(("rival", "wanted"), [(1, 2), (4, 8)])
+def test_weights_in_the_tree_are_raised_for_every_queue_below(rival: int, wanted: int) -> None:
+    """Queues a and b hang below dev, which holds twice what c holds; b and c both want the rest."""
+    document = scenario(
+        nodes=[node("n1", cpu=6, memory="12Gi")],
+        queues=[
+            in_tree("qa", "root/dev/a", "1/1/1"),
+            in_tree("qb", "root/dev/b", "1/1/1"),
+            in_tree("qc", "root/c", f"1/{rival}"),
+        ],
+        podgroups=[
+            podgroup("a", queue="qa", phase="Running"),
+            podgroup("c", queue="qc", phase="Running"),
+            podgroup("b", queue="qb", min_member=3),
+            podgroup("more", queue="qc", min_member=3),
+        ],
+        pods=[
+            *pods("a", 2, node="n1", cpu=1, memory="1Gi"),
+            *pods("c", 1, node="n1", cpu=1, memory="1Gi"),
+            *pods("b", 3, cpu=1, memory="1Gi"),
+            *pods("more", 3, cpu=1, memory="1Gi"),
+        ],
+        conf=conf("allocate", ["gang", ("drf", {"enableHierarchy": True})], ["predicates"]),
+    )
+    told = explain.unblocking(document, "b", prepare(document).simulate)
+    (offer,) = [offer for offer in told["changes"] if offer["id"] == "unblock.weight"]
+    assert offer["reason"]["sentence"] == (
+        f"Weight of root/dev in the tree of queues: {wanted} instead of 1: job default/b then runs at once; "
+        "default/more would lose what it needs."
+    )
+    before = entry_of(simulate_document(document), "default/b")
+    assert is_served(changed(document, offer["changes"]), "default/b", before)
+    (smaller,) = offer["one_step_smaller"]
+    assert not is_served(changed(document, smaller), "default/b", before)
+    weights = "volcano.sh/hierarchy-weights"
+    assert {change["key"]: change["after"][weights] for change in offer["changes"]} == {
+        "qa": f"1/{wanted}/1",
+        "qb": f"1/{wanted}/1",
+    }
+
+
+def in_tree(name: str, path: str, weights: str) -> Object:
+    notes = {"volcano.sh/hierarchy": path, "volcano.sh/hierarchy-weights": weights}
+    return queue(name, annotations=notes)
