@@ -60,7 +60,9 @@ def queue_may_evict(session: Session, queue: QueueInfo, tasks: Sequence[TaskInfo
         return Check(False, reason(name, f"Queue {queue.name} is overused: it has all that it deserves."))
     refusal = session.preemptive(queue, tasks)
     if refusal is not None:
-        numbers = {key: refusal[key] for key in ("queue", "plugin", "short") if key in refusal}
+        numbers: dict[str, Any] = {
+            key: refusal[key] for key in ("queue", "plugin", "short") if key in refusal
+        }
         return Check(False, reason(name, f"Queue {queue.name} may not evict: {refusal['message']}.", numbers))
     return Check(True, reason(name, f"Queue {queue.name} may evict for {whom}."))
 
