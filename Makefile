@@ -27,8 +27,9 @@ test-long: $(STAMP) services  ## Chaos, load and drain: prints tables, see docs/
 parity: $(STAMP)  ## Compare with the recorded answers of the real scheduler; FILES=…
 	$(BIN)/python -m scheduler_core parity $(or $(FILES),$(wildcard $(or $(QUEUECAST_SHARED),../shared)/golden/*.jsonl.gz))
 
-bench: $(STAMP)  ## How long the core takes
+bench: $(STAMP)  ## How long the core takes, and what explanations cost
 	$(BIN)/python -m benchmarks.bench_simulate
+	$(BIN)/python -m benchmarks.bench_explained
 
 audit: $(STAMP)  ## Ask for known weaknesses of every locked version; needs a network
 	$(BIN)/uv tool run pip-audit --requirement requirements/base.txt --require-hashes --disable-pip
