@@ -15,7 +15,7 @@ from planner.templatetags.quantities import counted, percent, plain, resource_la
 register = template.Library()
 
 LABELS = {
-    "ready": "members that run or are about to",
+    "ready": "members that run or are about to run",
     "minAvailable": "members needed at least",
     "priority": "its priority",
     "share": "share of its job without it",

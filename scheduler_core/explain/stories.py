@@ -173,8 +173,9 @@ def node_standing(node: str, idle: Object, releasing: Object, counts: dict[str, 
     """Return how a node stands, and by `counts` how many of its steps were a bind, a pipeline, an evict."""
     text = (
         f"Node {node} has {said_all(idle)} idle, {said_all(releasing)} being released; "
-        f"{counted(counts['bind'], 'pod')} came, {counts['pipeline']} have a place promised, "
-        f"{counts['evict']} were evicted."
+        f"{counted(counts['bind'], 'pod')} came, "
+        f"{counts['pipeline']} {agreed(counts['pipeline'], 'has', 'have')} a place promised, "
+        f"{counts['evict']} {agreed(counts['evict'], 'was', 'were')} evicted."
     )
     return reason("node.state", text, {**counts, "idle": idle})
 

@@ -265,7 +265,8 @@ def _said(effects: Mapping[str, Any]) -> str:
     if effects["evicted"]:
         queues = sorted({entry["queue"] for entry in effects["evicted"]})
         parts.append(
-            f"{counted(len(effects['evicted']), 'more pod')} would be evicted (queue {listed(queues)})"
+            f"{counted(len(effects['evicted']), 'more pod')} would be evicted "
+            f"({agreed(len(queues), 'queue', 'queues')} {listed(queues)})"
         )
     if effects["stopped"]:
         needs = agreed(len(effects["stopped"]), "it needs", "they need")

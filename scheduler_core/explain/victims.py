@@ -223,12 +223,13 @@ def _order(entry: Mapping[str, Any]) -> Reason:
     else:
         key = f"{plugin} decides" + _said_keys(plugin, numbers)
     compared = "queues" if first["compared"] == "none" else first["compared"]
-    subject = {"queues": "its queue", "jobs": "its job", "tasks": "it"}[compared]
-    return reason(
-        f"order.{compared}",
-        f"Among the {compared} {subject} loses before {first['before']}: {key}.",
-        {"before": first["before"], **numbers},
-    )
+    before = first["before"]
+    goes = {
+        "queues": f"Its queue loses before that of {before}",
+        "jobs": f"Its job loses before that of {before}",
+        "tasks": f"It goes before {before}",
+    }
+    return reason(f"order.{compared}", f"{goes[compared]}: {key}.", {"before": before, **numbers})
 
 
 def _said_keys(plugin: str, numbers: Mapping[str, Any]) -> str:

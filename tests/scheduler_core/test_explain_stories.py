@@ -81,7 +81,7 @@ def test_the_order_names_the_next_in_line_and_the_key_that_decided() -> None:
     )
     told = explain.victim_story(document, simulate_document(document), "low-0")
     assert told["order"]["reason"]["sentence"] == (
-        "Among the jobs its job loses before default/mid-0: priority decides (priority 10 before 20)."
+        "Its job loses before that of default/mid-0: priority decides (priority 10 before 20)."
     )
 
 
