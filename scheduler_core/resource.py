@@ -359,20 +359,21 @@ class Resource:
                 return True
         return False
 
-    def greater_partly_relevant(self, limit: Resource, request: Resource) -> bool:
-        """Tell whether some requested dimension that `limit` names is strictly exceeded.
+    def excess_over(self, limit: Resource) -> frozenset[str]:
+        """Return the dimensions that `limit` names and self strictly exceeds.
 
         `limit` names cpu and memory from `MIN_RESOURCE` on, a scalar by having its key.
         """
-        for name in request.requested_dimensions():
-            if name in (CPU, MEMORY):
-                if limit.get(name) < MIN_RESOURCE:
-                    continue
-            elif name not in (limit.scalars or {}):
-                continue
-            if self.get(name) > limit.get(name):
-                return True
-        return False
+        names = [CPU] if self.cpu > limit.cpu >= MIN_RESOURCE else []
+        if self.memory > limit.memory >= MIN_RESOURCE:
+            names.append(MEMORY)
+        held = self.scalars or {}
+        names += [name for name, most in (limit.scalars or {}).items() if held.get(name, 0.0) > most]
+        return frozenset(names)
+
+    def greater_partly_relevant(self, limit: Resource, request: Resource) -> bool:
+        """Tell whether some requested dimension is among the `excess_over` a limit."""
+        return not self.excess_over(limit).isdisjoint(request.requested_dimensions())
 
 
 def short_of(limit: Resource, request: Resource, *held: Resource) -> list[str]:

@@ -213,11 +213,12 @@ def _may_give_way(task: TaskInfo, to: TaskInfo) -> bool:
 
 def of_other_jobs(task: TaskInfo, job: JobInfo) -> Filter:
     """Return who is a candidate when a task looks for room among other jobs, before any plugin is asked."""
+    queue = job.queue
     return lambda other: (
-        _may_give_way(other, task)
+        other.job is not None
+        and other.job.queue == queue
         and other.job is not job
-        and other.job is not None
-        and other.job.queue == job.queue
+        and _may_give_way(other, task)
     )
 
 

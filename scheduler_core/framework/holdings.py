@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from functools import reduce
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.held_tasks import Amounts, HeldTasks, Mask
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.pod import PodShape
@@ -21,10 +23,7 @@ from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.status import PREEMPTABLE_STATUSES, TaskStatus
 from scheduler_core.resource import MIN_RESOURCE
 
-Mask = NDArray[np.bool_]
 Rows = NDArray[np.intp]
-Amounts = NDArray[np.float64]
-Thing = TypeVar("Thing", bound=Hashable)
 
 # How far sums in another order may be off before a node is left out.
 SLACK = 2 * MIN_RESOURCE
@@ -72,75 +71,43 @@ Judge = TaskJudge | ShapeJudge
 
 
 class Holdings:
-    """The tasks that one queue might lose, P of them on K nodes.
+    """The tasks that one queue might lose, P of them on K nodes, as `HeldTasks` has them.
 
-    Attributes
+    Parameters
     ----------
-    tasks : list of TaskInfo
-        By node, then by namespace/name.
-    nodes : (K,) intp
-        The nodes that hold any, ascending.
-    node_of : (P,) intp
-        The position of each task's node in `nodes`.
-    jobs : list of JobInfo
-        Whose tasks they are.
-    job_of : (P,) intp
-        The position of each task's job in `jobs`.
-    amounts : (P, R + 1) float64
-        What each task holds; the last number is 1.
+    held : HeldTasks
+        Where they are.
     present : (P,) bool
         Which of them can still be evicted.
 
     """
 
-    def __init__(self, queue: str, tasks: Sequence[TaskInfo]) -> None:
-        self.queue = queue
-        self.tasks = sorted(tasks, key=lambda task: (task.node, task.key))
-        self.present = np.ones(len(self.tasks), dtype=np.bool_)
-        self.nodes, self._starts, self.node_of = np.unique(
-            np.array([task.node for task in self.tasks], dtype=np.intp),
-            return_index=True,
-            return_inverse=True,
+    def __init__(self, held: HeldTasks, present: Mask) -> None:
+        self.held = held
+        self.present = present
+        self.queue, self.tasks, self.jobs = held.queue, held.tasks, held.jobs
+        self.nodes, self.node_of, self.job_of, self.amounts = (
+            held.nodes,
+            held.node_of,
+            held.job_of,
+            held.amounts,
         )
-        self._row_of = {task.uid: row for row, task in enumerate(self.tasks)}
-        self._positions, self.job_of = _numbered([_job(task) for task in self.tasks])
-        self.jobs = list(self._positions)
-        shapes, self._shape_of = _numbered([task.shape for task in self.tasks])
-        self._shapes = list(shapes)
-        self.amounts: Amounts = np.array([[*shape.row, 1.0] for shape in shapes])[self._shape_of]
-        by_job = np.argsort(self.job_of, kind="stable")
-        _, self._group_of, sizes = np.unique(
-            self.node_of * len(self.jobs) + self.job_of, return_inverse=True, return_counts=True
-        )
-        self._is_alone = sizes == 1
-        self._rows_of_job = np.split(by_job, np.cumsum(np.bincount(self.job_of))[:-1])
         self._moved: list[int] = []
         self._known: dict[Hashable, Any] = {}
-        self._facts: dict[Callable[[TaskInfo], Any], NDArray[Any]] = {}
         self._by_task: dict[tuple[TaskJudge, int | None], tuple[Mask, int]] = {}
         self._by_shape: dict[ShapeJudge, tuple[list[bool], Mask]] = {}
 
     def note(self, task: TaskInfo, *, present: bool) -> None:
         """Say that something moved in the queue, and whether the task can still be evicted."""
-        row = self._row_of.get(task.uid)
+        row = self.held.row_of(task)
         if row is not None:
             self.present[row] = present
-        job = self._positions.get(_job(task))
+        job = self.held.position_of(task.job)
         if job is not None:
             self._moved.append(job)
         self._known.clear()
 
-    def position_of(self, job: JobInfo) -> int | None:
-        """Return where a job is in `jobs`, None when it holds nothing."""
-        return self._positions.get(job)
-
     # what is asked of tasks
-
-    def each(self, fact: Callable[[TaskInfo], Any]) -> NDArray[Any]:
-        """Return what never changes of each task, (P,), asked once."""
-        if fact not in self._facts:
-            self._facts[fact] = np.array([fact(task) for task in self.tasks])
-        return self._facts[fact]
 
     def of_jobs(self, number: Callable[[JobInfo], int], rows: Rows) -> NDArray[np.int64]:
         """Return a number of each task's job, asked once for each of the jobs, (len(rows),)."""
@@ -151,10 +118,10 @@ class Holdings:
 
     def rank_in_job(self, rows: Rows) -> NDArray[np.int64]:
         """Return how many present tasks of the same job stand before each one on its node, (len(rows),)."""
-        groups = self._group_of[rows]
-        if self._is_alone[groups].all():
+        groups, are_alone = self.held.groups
+        if are_alone[rows].all():
             return np.zeros(len(rows), dtype=np.int64)
-        return counted_before(groups, self.present[rows])
+        return counted_before(groups[rows], self.present[rows])
 
     def accepted(self, judge: Judge, priority: int | None) -> Mask:
         """Return which tasks a plugin accepts at most, (P,); do not change it."""
@@ -167,7 +134,7 @@ class Holdings:
             mask = judge.accepts(self, np.arange(len(self.tasks)), priority).copy()
         elif seen < len(self._moved) and not judge.is_settled:
             for job in set(self._moved[seen:]):
-                rows = self._rows_of_job[job]
+                rows = np.flatnonzero(self.job_of == job)
                 mask[rows] = judge.accepts(self, rows, priority)
         self._by_task[judge, priority] = mask, len(self._moved)
         return mask
@@ -175,14 +142,19 @@ class Holdings:
     def standing(self, tiers: Iterable[Sequence[Judge]]) -> Hashable:
         """Return what changes whenever the answers of these plugins may do so."""
         judges = [judge for tier in tiers for judge in tier if isinstance(judge, ShapeJudge)]
-        return len(self._moved), *(tuple(judge.accepts(self.queue, self._shapes)) for judge in judges)
+        return len(self._moved), *(tuple(self._accepts(judge)) for judge in judges)
 
     def _by_queue(self, judge: ShapeJudge) -> Mask:
-        accepts = judge.accepts(self.queue, self._shapes)
+        accepts = self._accepts(judge)
         before = self._by_shape.get(judge)
         if before is None or before[0] != accepts:
-            before = self._by_shape[judge] = accepts, np.array(accepts)[self._shape_of]
+            before = self._by_shape[judge] = accepts, np.array(accepts)[self.held.shape_of]
         return before[1]
+
+    def _accepts(self, judge: ShapeJudge) -> list[bool]:
+        """Return which shapes a plugin accepts, asked once as long as nothing moves."""
+        accepts: list[bool] = self.known(judge, lambda: judge.accepts(self.queue, self.held.shapes))
+        return accepts
 
     def known(self, key: Hashable, work_out: Callable[[], Any]) -> Any:
         """Return an answer as it was worked out when something moved last."""
@@ -194,18 +166,18 @@ class Holdings:
 
     def on_nodes(self, chosen: Mask) -> Mask:
         """Return on which nodes any of the chosen tasks is, (K,)."""
-        return np.logical_or.reduceat(chosen, self._starts)
+        on_nodes: Mask = np.logical_or.reduceat(chosen, self.held.starts)
+        return on_nodes
 
     def of_nodes(self, on_nodes: Mask) -> Mask:
         """Return which tasks are on nodes of which this is true, (P,)."""
-        return on_nodes[self.node_of]
+        return on_nodes.take(self.node_of)
 
     def sums(self, chosen: Mask) -> Amounts:
         """Return what the chosen tasks hold on each node, and how many they are, (K, R + 1)."""
-        sums: Amounts = np.zeros((len(self.nodes), self.amounts.shape[1]))
-        rows = np.flatnonzero(chosen)
-        np.add.at(sums, self.node_of[rows], self.amounts[rows])
-        return sums
+        rows, count = np.flatnonzero(chosen), len(self.nodes)
+        nodes = self.node_of.take(rows)
+        return np.array([np.bincount(nodes, column.take(rows), count) for column in self.held.columns]).T
 
 
 def counted_before(groups: NDArray[np.intp], counted: Mask) -> NDArray[np.int64]:
@@ -220,61 +192,42 @@ def counted_before(groups: NDArray[np.intp], counted: Mask) -> NDArray[np.int64]
     return ranks
 
 
-def _numbered(things: Sequence[Thing]) -> tuple[dict[Thing, int], NDArray[np.intp]]:
-    """Return the different things with their positions, and the position of each one."""
-    positions: dict[Thing, int] = {}
-    numbers = [positions.setdefault(thing, len(positions)) for thing in things]
-    return positions, np.array(numbers, dtype=np.intp)
-
-
-def _job(task: TaskInfo) -> JobInfo:
-    assert task.job is not None, "who holds something for a queue is of a job"
-    return task.job
-
-
 class AllHoldings:
     """The holdings of every queue, kept up to date with the nodes.
 
     Parameters
     ----------
     statuses : collection of TaskStatus
-        Those in which a task might be evicted.
+        Those in which a task might be evicted; `PREEMPTABLE_STATUSES` or some of them.
 
     """
 
     def __init__(self, session: Session, statuses: Collection[TaskStatus]) -> None:
-        self._session = session
+        self._held = session.held
         self._statuses = statuses
-        self._tasks = self._by_queue()
         self._built: dict[str, Holdings] = {}
-        self.moved: set[str] = set(self._tasks)
+        self.moved: set[str] = set(self._held.queues)
         session.nodes.listeners.append(self._follow)
-
-    def _by_queue(self) -> dict[str, list[TaskInfo]]:
-        found: dict[str, list[TaskInfo]] = {}
-        for tasks in self._session.nodes.tasks:
-            for task in tasks.values():
-                if self._might_go(task):
-                    found.setdefault(_job(task).queue, []).append(task)
-        return found
-
-    def _might_go(self, task: TaskInfo) -> bool:
-        return task.node_status in self._statuses and task.preemptable and task.job is not None
 
     def of(self, queue: str) -> Holdings | None:
         """Return what a queue holds, None when that was nothing from the start."""
-        if queue not in self._built and queue in self._tasks:
-            holdings = self._built[queue] = Holdings(queue, self._tasks[queue])
-            holdings.present = np.array([self._might_go(task) for task in holdings.tasks])
-        return self._built.get(queue)
+        holdings = self._built.get(queue)
+        if holdings is None:
+            held = self._held.of(queue)
+            if held is None:
+                return None
+            statuses = self._statuses
+            present = np.array([task.node_status in statuses for task in held.tasks])
+            holdings = self._built[queue] = Holdings(held, present)
+        return holdings
 
     def _follow(self, task: TaskInfo, _node: int, sign: int) -> None:
-        if task.job is None or task.job.queue not in self._tasks:
+        if task.job is None or task.job.queue not in self._held.queues:
             return
         queue = task.job.queue
         self.moved.add(queue)
         if queue in self._built:
-            self._built[queue].note(task, present=sign > 0 and self._might_go(task))
+            self._built[queue].note(task, present=sign > 0 and task.node_status in self._statuses)
 
 
 def judges_of(session: Session, point: Point) -> list[list[Judge]] | None:
@@ -298,15 +251,15 @@ class LossesInside:
 
     def enough_for(self, task: TaskInfo) -> Mask:
         """Tell on which nodes a task might fit once all that others may lose is gone, (N,)."""
-        job = _job(task)
+        job = task.job
         enough = np.zeros(len(self._session.nodes), dtype=np.bool_)
-        holdings = self._holdings.of(job.queue)
-        if holdings is None:
+        holdings = None if job is None else self._holdings.of(job.queue)
+        if job is None or holdings is None:
             return enough
         if task.best_effort:
-            enough[holdings.nodes] = True
+            enough[holdings.nodes] = holdings.on_nodes(holdings.present)
             return enough
-        future = self._session.nodes.future[holdings.nodes]
+        future = self._session.nodes.future.take(holdings.nodes, axis=0)
         enough[holdings.nodes] = _fits(task, future, self._losses(holdings, job))
         return enough
 
@@ -314,14 +267,14 @@ class LossesInside:
         """Tell which nodes have tasks of a job that might be evicted, (N,)."""
         found = np.zeros(len(self._session.nodes), dtype=np.bool_)
         holdings = self._holdings.of(job.queue)
-        own = None if holdings is None else holdings.position_of(job)
+        own = None if holdings is None else holdings.held.position_of(job)
         if holdings is not None and own is not None:
             found[holdings.nodes] = holdings.on_nodes(holdings.present & (holdings.job_of == own))
         return found
 
     def _losses(self, holdings: Holdings, job: JobInfo) -> Amounts:
         """Return what jobs other than this one may lose to it on each node, (K, R + 1)."""
-        own = holdings.position_of(job)
+        own = holdings.held.position_of(job)
 
         def work_out() -> Amounts:
             candidates = holdings.present if own is None else holdings.present & (holdings.job_of != own)
@@ -335,19 +288,28 @@ def victims_among(
     holdings: Holdings, candidates: Mask, judges: Sequence[Sequence[Judge]], priority: int | None
 ) -> Mask:
     """Return the victims of the first tier that names any on each node, (P,); see `victims.ask_victims`."""
-    nobody, nowhere = np.zeros_like(candidates), np.zeros(len(holdings.nodes), dtype=np.bool_)
-    victims, undecided = nobody, ~nowhere
+    victims, undecided = np.zeros_like(candidates), np.ones(len(holdings.nodes), dtype=np.bool_)
     for tier in judges:
-        named, some, passing = nobody, nowhere, undecided
-        for judge in tier:
-            accepted = holdings.accepted(judge, priority) & candidates
-            passing = passing & holdings.on_nodes(accepted)
-            named = accepted & (named | ~holdings.of_nodes(some))
-            some = holdings.on_nodes(named)
-        decided = passing & some
-        victims = victims | (named & holdings.of_nodes(decided))
-        undecided = undecided & ~decided
+        accepted = [holdings.accepted(judge, priority) & candidates for judge in tier]
+        named = _named(holdings, accepted) & holdings.of_nodes(undecided)
+        victims |= named
+        undecided &= ~holdings.on_nodes(named)
     return victims
+
+
+def _named(holdings: Holdings, accepted: Sequence[Mask]) -> Mask:
+    """Return the victims of one tier on each node, (P,), from what each of its plugins accepts, (P,) each."""
+    agreed = reduce(np.logical_and, accepted)
+    if len(accepted) <= 2:
+        return agreed
+    passing = reduce(np.logical_and, [holdings.on_nodes(each) for each in accepted])
+    if not (passing > holdings.on_nodes(agreed)).any():
+        return agreed
+    named, some = np.zeros_like(agreed), np.zeros_like(passing)
+    for each in accepted:
+        named = each & (named | ~holdings.of_nodes(some))
+        some = holdings.on_nodes(named)
+    return named & holdings.of_nodes(passing)
 
 
 @dataclass

@@ -14,6 +14,7 @@ from scheduler_core.conf import SchedulerConf
 from scheduler_core.errors import EventError
 from scheduler_core.framework.evictable import EvictableCounts
 from scheduler_core.framework.extension_points import Point, Vote
+from scheduler_core.framework.held_tasks import AllHeldTasks
 from scheduler_core.framework.placement import Placement
 from scheduler_core.model.fit import FitErrors, StatusTable
 from scheduler_core.model.job import JobInfo, TaskInfo
@@ -177,6 +178,11 @@ class Session:
         """Return how many tasks each node has that could be evicted."""
         return EvictableCounts(self.nodes, self.queues)
 
+    @cached_property
+    def held(self) -> AllHeldTasks:
+        """Return the tasks that might be evicted, queue by queue, as they were when somebody asked first."""
+        return AllHeldTasks(self.nodes)
+
     def answers(self, point: Point) -> list[Callable[..., Any]]:
         """Return the functions that answer a point, over all tiers in order."""
         fns = self._answers.get(point)
@@ -256,11 +262,10 @@ class Session:
 
     def victim_queue_order(self, left: QueueInfo, right: QueueInfo, preemptor: QueueInfo) -> bool:
         """Tell whether `left` loses tasks first; ties go to the queue that would be served last."""
-        for tier in self.tiers_of(Point.VICTIM_QUEUE_ORDER):
-            for _, answer in tier:
-                result = answer.fn(left, right, preemptor)
-                if result != 0:
-                    return bool(result < 0)
+        for fn in self.answers(Point.VICTIM_QUEUE_ORDER):
+            result = fn(left, right, preemptor)
+            if result != 0:
+                return bool(result < 0)
         return not self.queue_order(left, right)
 
     # questions about a job

@@ -113,26 +113,26 @@ def victims_queue(
     session: Session, victims: Sequence[TaskInfo], preemptor: TaskInfo
 ) -> PriorityQueue[TaskInfo]:
     """Return the victims in a heap: popped first is evicted first."""
+    jobs = {victim.job: session.jobs.get(victim.job.key) for victim in victims if victim.job is not None}
+    asking = session.jobs.get(preemptor.job.key) if preemptor.job is not None else None
+    queues = session.queues
 
     def less(left: TaskInfo, right: TaskInfo) -> bool:
-        left_job = session.jobs.get(left.job.key) if left.job else None
-        right_job = session.jobs.get(right.job.key) if right.job else None
         if left.job is right.job:
             return not session.task_order(left, right)
+        left_job = jobs[left.job] if left.job is not None else None
+        right_job = jobs[right.job] if right.job is not None else None
         if left_job is None or right_job is None:
             if left_job is right_job:
                 return not session.task_order(left, right)
             return left_job is None
-        preemptor_job = session.jobs.get(preemptor.job.key) if preemptor.job else None
-        if preemptor_job is None or left_job.queue == right_job.queue:
+        if asking is None or left_job.queue == right_job.queue:
             compared = session.job_order_compare(left_job, right_job)
             if compared != 0:
                 return compared > 0
             return not session.task_order(left, right)
         return session.victim_queue_order(
-            session.queues[left_job.queue],
-            session.queues[right_job.queue],
-            session.queues[preemptor_job.queue],
+            queues[left_job.queue], queues[right_job.queue], queues[asking.queue]
         )
 
     return PriorityQueue(less, victims)

@@ -72,11 +72,11 @@ class StatusTable:
 
     def rejected(self, why: Why, *, lenient: bool) -> NDArray[np.bool_]:
         """Tell which refusals reject the node; `lenient` forgives what evictions could cure."""
-        return (self._lenient if lenient else self._strict)[why]
+        return (self._lenient if lenient else self._strict).take(why)
 
     def unresolvable(self, why: Why) -> NDArray[np.bool_]:
         """Tell which refusals no eviction on the node can cure."""
-        return self._unresolvable[why]
+        return self._unresolvable.take(why)
 
 
 class FitErrors:

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.holdings import Holdings, Mask, Rows, TaskJudge
+from scheduler_core.framework.held_tasks import Mask
+from scheduler_core.framework.holdings import Holdings, Rows, TaskJudge
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.trace import Why
@@ -48,7 +49,7 @@ def ordinary_tasks(_initiator: TaskInfo, candidates: Sequence[TaskInfo], why: Wh
 
 def ordinary(holdings: Holdings, rows: Rows, _priority: int | None) -> Mask:
     """Tell which of a queue's tasks are no part of the system, (len(rows),)."""
-    return holdings.each(_is_ordinary)[rows]
+    return holdings.held.each(_is_ordinary)[rows]
 
 
 def _is_ordinary(task: TaskInfo) -> bool:

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.holdings import Holdings, Mask, Rows, TaskJudge
+from scheduler_core.framework.held_tasks import Mask
+from scheduler_core.framework.holdings import Holdings, Rows, TaskJudge
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.trace import Why

@@ -14,7 +14,8 @@ import pytest
 from scheduler_core import simulate_document
 from scheduler_core.explain import victim_story
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.holdings import Holdings, Judge, Mask, Rows, TaskJudge, judges_of, victims_among
+from scheduler_core.framework.held_tasks import HeldTasks, Mask
+from scheduler_core.framework.holdings import Holdings, Judge, Rows, TaskJudge, judges_of, victims_among
 from scheduler_core.framework.victims import ask_victims
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.simulate import ACTIONS
@@ -109,7 +110,7 @@ def test_victims_at_once_are_those_on_which_plugins_agree_node_by_node(seed: int
         )
     )
     tasks = [*session.jobs["default/g"].tasks.values()]
-    holdings = Holdings("default", tasks)
+    holdings = Holdings(HeldTasks("default", tasks), np.ones(len(tasks), dtype=np.bool_))
     judges: list[list[Judge]] = []
     for tier in tiers:
         judges.append([])

@@ -20,16 +20,19 @@ class CapacityAccount(QueueAccount):
     ----------
     ancestors : list of str
         Root first, the direct parent last; empty without hierarchy.
+    parent : str
+        The last of them, empty when there is none.
     children : list of str
         The queues that name it as their parent, by name; empty without hierarchy.
 
     """
 
-    __slots__ = ("ancestors", "children")
+    __slots__ = ("ancestors", "children", "parent")
 
     def __init__(self, queue: QueueInfo) -> None:
         super().__init__(queue)
         self.ancestors: list[str] = []
+        self.parent = ""
         self.children: list[str] = []
 
     def share_of_deserved(self) -> float:
@@ -65,11 +68,6 @@ class CapacityAccount(QueueAccount):
             if amount != stated:
                 clipped[name] = "realCapability" if amount < stated else "guarantee"
         return clipped
-
-    @property
-    def parent(self) -> str:
-        """Return the direct parent, empty when there is none."""
-        return self.ancestors[-1] if self.ancestors else ""
 
     def ancestor(self, level: int) -> str | None:
         """Return the ancestor that many levels up, 1 being the parent; None for root and beyond."""

@@ -69,7 +69,8 @@ def _climb(session: Session, queues: Queues, queue: QueueInfo) -> str:
     for parent, child in zip(reversed(path[1:]), reversed(path[:-1]), strict=True):
         above = queues.accounts[parent.name]
         above.children.append(child.name)
-        queues.accounts[child.name].ancestors = [*above.ancestors, parent.name]
+        below = queues.accounts[child.name]
+        below.ancestors, below.parent = [*above.ancestors, parent.name], parent.name
     return ""
 
 

@@ -39,7 +39,7 @@ class QueueOrder:
         mine, theirs = self.queues.accounts[left.name], self.queues.accounts[right.name]
         if bool(mine.children) != bool(theirs.children):
             return 1 if mine.children else -1
-        if mine.children:
+        if mine.children or mine.parent == theirs.parent:
             return compare(mine, theirs)
         level = self._common_level(mine, theirs) + 1
         return compare(self._at(mine, level), self._at(theirs, level))
@@ -50,9 +50,11 @@ class QueueOrder:
     def victims(self, left: QueueInfo, right: QueueInfo, preemptor: QueueInfo) -> float:
         """Return below 0 when `left` loses first: the nearer relative of the preemptor's queue."""
         accounts = self.queues.accounts
-        near = self._common_level(accounts[left.name], accounts[preemptor.name])
-        far = self._common_level(accounts[right.name], accounts[preemptor.name])
-        return far - near
+        mine, theirs = accounts[left.name], accounts[right.name]
+        if mine.parent == theirs.parent:
+            return 0
+        nearest = accounts[preemptor.name]
+        return self._common_level(theirs, nearest) - self._common_level(mine, nearest)
 
     def _common_level(self, left: CapacityAccount, right: CapacityAccount) -> int:
         """Return `common_level`, worked out once for all children of the same two parents."""

@@ -31,6 +31,8 @@ class Reclaim:
         self.session = session
         self.queues = queues
         self.levels = levels
+        # of a queue and a shape: whether the queue deserves any of what pods hold, and what these request
+        self._relevant: dict[tuple[str, PodShape], tuple[bool, list[str]]] = {}
 
     def reclaimable(
         self, reclaimer: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
@@ -62,12 +64,21 @@ class Reclaim:
         account = self.queues.accounts.get(queue)
         if self.queues.obstacle or account is None:
             return [False] * len(shapes)
-        held = account.allocated
-        return [
-            not shape.request.less_equal(held, Absent.ZERO)
-            or (keeps_guarantee(account, held, shape.request) and has_too_much(account, held, shape.request))
-            for shape in shapes
-        ]
+        excess = account.allocated.excess_over(account.deserved)
+        return [self._might_lose(account, shape, excess) for shape in shapes]
+
+    def _might_lose(self, account: CapacityAccount, shape: PodShape, excess: frozenset[str]) -> bool:
+        held, request = account.allocated, shape.request
+        if not request.less_equal(held, Absent.ZERO):
+            return True
+        relevant = self._relevant.get((account.name, shape))
+        if relevant is None:
+            shares = bool(intersection(request, account.deserved))
+            relevant = self._relevant[account.name, shape] = shares, request.requested_dimensions()
+        shares, names = relevant
+        if shares and excess.isdisjoint(names):
+            return False
+        return account.guarantee.is_nothing() or keeps_guarantee(account, held, request)
 
     def evictable(
         self, initiator: TaskInfo, candidates: Sequence[TaskInfo], action: str, why: Why | None
