@@ -19,6 +19,7 @@ _GATES = {
     "reclaim": "gate.reclaim",
 }
 _WAITING = ("Pending", "Pipelined", "Allocated")
+_PLACING = {"allocate", "backfill", "preempt", "reclaim", "gangpreempt", "gangreclaim"}
 
 # What a node says begins with one of these.
 _REFUSALS = (
@@ -103,7 +104,7 @@ def _unsaid(picture: Picture, entry: Object) -> str:
         return "turn" if "enqueue" in picture.actions else "noAction"
     if entry["session_job_ready"] or entry["session_job_pipelined"]:
         return "promised"
-    if not {"allocate", "backfill", "preempt", "reclaim"} & set(picture.actions):
+    if not _PLACING & set(picture.actions):
         return "noAction"
     return "incomplete" if members(entry)["placed"] else "turn"
 
