@@ -38,5 +38,7 @@ def test_at_least_fifteen_of_the_collected_situations_are_answered() -> None:
     if not path.is_file():
         unavailable(f"{path} is not there")
     with path.open(encoding="utf-8", newline="") as rows:
-        collected = {int(row["issue"]) for row in csv.DictReader(rows)}
-    assert len(collected & {answer.issue for answer in ANSWERS}) >= 15
+        addresses = {int(row["issue"]): row["url"] for row in csv.DictReader(rows)}
+    answered = [answer.issue for answer in ANSWERS if answer.issue in addresses]
+    assert len(answered) >= 15
+    assert [addresses[issue] for issue in answered] == [f"{ISSUES}/{issue}" for issue in answered]
