@@ -16,7 +16,7 @@ from scheduler_core.framework.worklist import Jobs, Tasks, WorkList, stopped_as_
 from scheduler_core.model.fit import Code, FitErrors, Status
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
-from scheduler_core.model.status import ALLOCATED_STATUSES, TaskStatus
+from scheduler_core.model.status import READY_STATUSES, TaskStatus
 
 NAME = "allocate"
 
@@ -43,6 +43,7 @@ class Allocate:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.remember_errors = session.conf.arguments_of(NAME).get_bool("predicateErrorCacheEnable", True)
+        self.waiting: dict[str, list[TaskInfo]] = {}
         self.tasks: dict[str, Tasks] = {}
         self.work = WorkList(session, settled=True)
         enqueues = "enqueue" in session.conf.actions
@@ -60,11 +61,12 @@ class Allocate:
                 if not task.shape.gated_by_others and not task.best_effort
             ]
             if waiting:
-                self.tasks[job.key] = task_heap(session, waiting)
+                self.waiting[job.key] = waiting
                 self.work.add_queue(job.queue)
                 self.work.add_job(job)
             else:
                 self._tell_gated(job)
+        session.placement.expect(task for waiting in self.waiting.values() for task in waiting)
 
     def take_turn(self, jobs: Jobs) -> None:
         """Place what the first job's turn allows.
@@ -72,17 +74,22 @@ class Allocate:
         What is only pipelined is kept, neither bound nor undone.
         """
         job = jobs.pop()
-        statement = self._place_tasks(job)
-        if statement is not None and self.session.job_ready(job):
+        tasks = self.tasks.get(job.key)
+        if tasks is None:
+            tasks = self.tasks[job.key] = task_heap(self.session, self.waiting[job.key])
+        statement = Statement(self.session)
+        if self._place_tasks(job, tasks, statement):
             statement.commit()
-            if self.tasks[job.key]:
+            if tasks:
                 jobs.push(job)
+        elif not self.session.job_pipelined(job):
+            statement.discard()
 
-    def _place_tasks(self, job: JobInfo) -> Statement | None:
-        session, tasks = self.session, self.tasks[job.key]
+    def _place_tasks(self, job: JobInfo, tasks: Tasks, statement: Statement) -> bool:
+        """Place tasks until the job is ready or none is left to try; tell whether it is ready."""
+        session = self.session
         if not len(session.nodes):
-            return None
-        statement = Statement(session)
+            return False
         cache = ErrorCache(enabled=self.remember_errors)
         queue = session.queues[job.queue]
         while tasks:
@@ -94,7 +101,8 @@ class Allocate:
             if task.shape.gated:
                 self._tell_gated(job)
                 continue
-            if self._role_failed(job, task):
+            if task.role in job.failed_roles and task.role:
+                self._tell_role_failed(task)
                 continue
             node, errors = self._find_node(task, cache)
             if errors is not None:
@@ -110,11 +118,8 @@ class Allocate:
             elif session.nodes.fits_future_idle(task, node):
                 statement.pipeline(task, node, eviction_occurred=False)
             if session.job_ready(job):
-                break
-        if session.job_ready(job) or session.job_pipelined(job):
-            return statement
-        statement.discard()
-        return None
+                return True
+        return session.job_ready(job)
 
     def _find_node(self, task: TaskInfo, cache: ErrorCache) -> tuple[int | None, FitErrors | None]:
         """Return the node that a task is to take, and why every node refuses it."""
@@ -133,16 +138,10 @@ class Allocate:
                 return session.placement.choose(task, candidates), None
         return session.placement.find(task, cache)
 
-    def _role_failed(self, job: JobInfo, task: TaskInfo) -> bool:
-        """Tell whether a task of the same role has found no node in this session.
-
-        Then this one is not tried.
-        """
-        if not task.role or not any(job.tasks[uid].role == task.role for uid in job.fit_errors):
-            return False
+    def _tell_role_failed(self, task: TaskInfo) -> None:
+        """Keep that a task was not tried, as one of the same role has found no node in this session."""
         sentence = f"Task {task.name} with role spec {task.role} has already predicated failed, skip"
         self.session.record_fit_errors(task, FitErrors(self.session.statuses, None, sentence))
-        return True
 
     # explanations
 
@@ -192,13 +191,8 @@ def needs_continue(job: JobInfo) -> bool:
     """Tell whether the job can still be ready after one of its tasks found no node."""
     if job.min_available >= len(job.tasks):
         return False
-    failed = {job.tasks[uid].role for uid in job.fit_errors}
     if not job.roles_bind:
-        left = sum(task.role not in failed for task in job.by_status[TaskStatus.PENDING].values())
+        left = sum(count for role, count in job.pending_roles.items() if role not in job.failed_roles)
         return job.ready_count + left >= job.min_available
-    placed = job.tasks_in(ALLOCATED_STATUSES | {TaskStatus.SUCCEEDED})
-    placed += [task for task in job.by_status[TaskStatus.PENDING].values() if task.best_effort]
-    return all(
-        sum(task.role == role for task in placed) >= job.task_min_available.get(role, 0)
-        for role in sorted(failed)
-    )
+    placed = job.role_counts(READY_STATUSES, pending_best_effort=True)
+    return all(placed[role] >= job.task_min_available.get(role, 0) for role in job.failed_roles)

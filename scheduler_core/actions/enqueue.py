@@ -22,7 +22,8 @@ def execute(session: Session) -> None:
         jobs = work.waiting(queue)
         if jobs is None:
             continue
-        _enqueue(session, jobs.pop())
+        for _ in range(len(jobs) if work.queues_wait_in_order else 1):
+            _enqueue(session, jobs.pop())
         work.queues.push(queue)
 
 

@@ -6,8 +6,8 @@ push and pop here makes the same comparisons and ends with the same array as Go'
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Callable, Iterable
-from heapq import heapify, heappop, heappush
 from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item")
@@ -67,39 +67,56 @@ class PriorityQueue(Generic[Item]):
 
 
 class SettledQueue(Generic[Item]):
-    """A heap of elements that do not change their places while they wait.
+    """Elements that do not change their places while they wait, in their order.
 
-    Then every heap gives them out in the same order, so that this one need not follow Go's.
+    Every heap gives them out in the same order, so that this need not be one.
 
     Parameters
     ----------
     key : callable
-        ``key(item)``: what is compared, different for every element; read when one is pushed.
+        ``key(item)``: what is compared, a tuple, different for every element. Read when the first one is
+        taken, and of those that come later when they come.
     items : iterable, optional
         The first elements.
 
     """
 
-    def __init__(self, key: Callable[[Item], Any], items: Iterable[Item] = ()) -> None:
+    __slots__ = ("_entries", "_first", "_fresh", "key")
+
+    def __init__(self, key: Callable[[Item], tuple[Any, ...]], items: Iterable[Item] = ()) -> None:
         self.key = key
-        self._entries: list[tuple[Any, Item]] = [(key(item), item) for item in items]
-        heapify(self._entries)
+        self._fresh: list[Item] | None = list(items)
+        self._entries: list[tuple[Any, ...]] = []
+        self._first = 0
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._entries) - self._first if self._fresh is None else len(self._fresh)
 
     @property
     def items(self) -> list[Item]:
-        """Return the elements, the first one first."""
-        return [item for _, item in self._entries]
+        """Return the elements, in no particular order before the first one was taken."""
+        if self._fresh is not None:
+            return self._fresh
+        return [entry[-1] for entry in self._entries[self._first :]]
 
     def push(self, item: Item) -> None:
         """Add an element."""
-        heappush(self._entries, (self.key(item), item))
+        if self._fresh is not None:
+            self._fresh.append(item)
+        else:
+            insort(self._entries, (*self.key(item), item), lo=self._first)
 
     def pop(self) -> Item:
         """Remove and return the first element."""
-        return heappop(self._entries)[1]
+        if self._fresh is not None:
+            if len(self._fresh) == 1:
+                return self._fresh.pop()
+            key, fresh = self.key, self._fresh
+            self._entries, self._fresh = sorted([(*key(item), item) for item in fresh]), None
+        entry = self._entries[self._first]
+        self._first += 1
+        item: Item = entry[-1]
+        return item
 
 
 class LiveQueue(PriorityQueue[Item]):

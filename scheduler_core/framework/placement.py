@@ -8,13 +8,14 @@ Source: volcano ``pkg/scheduler/util/predicate_helper.go``, ``util/scheduler_hel
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.errors import ScoreError
+from scheduler_core.framework.choices import MOST_CLASSES, NOWHERE, Choice, Choices, Plugins
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.model.changes import as_array
 from scheduler_core.model.fit import FITS, Code, FitErrors, Status, Why, merge_first, no_refusals
@@ -29,8 +30,6 @@ Scores = NDArray[np.float64]
 Question = Callable[[TaskInfo, Nodes], NDArray[Any]]
 ScoreOf = Callable[[int], float]
 Judge = Callable[[int], tuple[int, float]]
-
-NOWHERE = -np.inf
 
 # Up to so many nodes are judged one by one: there the calls of numpy cost more than the numbers.
 FEW = 40
@@ -51,6 +50,14 @@ class ErrorCache:
         if not self.enabled or not task.role:
             return None
         return f"{task.job.key if task.job else ''}/{task.role}"
+
+    def remember(self, group: str, refused: Why) -> None:
+        """Keep which nodes refused a task of the group, and why they did so first."""
+        known = self.remembered.get(group)
+        if known is None:
+            self.remembered[group] = refused.copy()
+        else:
+            np.copyto(known, refused, where=known == FITS)
 
 
 class Answers:
@@ -82,46 +89,19 @@ class Row:
     answers : dict
         By the question that was asked of every node.
     choice : Choice or None
-        Where the task can be allocated at once.
+        Where the task can be allocated at once, when the class has to catch up on its own.
+    judge : callable or None
+        ``judge(node)``: both answers for one node. None when a plugin has no such form.
 
     """
 
-    __slots__ = ("answers", "choice", "is_local")
+    __slots__ = ("answers", "choice", "is_local", "judge")
 
     def __init__(self, *, is_local: bool) -> None:
         self.is_local = is_local
         self.answers: dict[Question, Answers] = {}
         self.choice: Choice | None = None
-
-
-class Choice:
-    """Where a task of a class can be allocated at once.
-
-    Attributes
-    ----------
-    score_of, judge : callable or None
-        ``score_of(node)``: the score of one node; ``judge(node)``: both answers for it. None when a plugin
-        has no such form.
-    seen : int
-        How much of the nodes' change log is in the answers.
-    why : (N,) int32
-        Why a node refuses the task, resources first.
-    at_once : (N,) float64
-        The score where the task can be allocated at once, else minus infinity.
-    errors : FitErrors or None
-        The same refusals as they are kept with a task, as long as they hold.
-
-    """
-
-    __slots__ = ("at_once", "errors", "judge", "score_of", "seen", "why")
-
-    def __init__(self, score_of: ScoreOf | None, judge: Judge | None, seen: int, count: int) -> None:
-        self.score_of = score_of
-        self.judge = judge
-        self.seen = seen
-        self.why = no_refusals(count)
-        self.at_once: Scores = np.zeros(count)
-        self.errors: FitErrors | None = None
+        self.judge: Judge | None = None
 
 
 class Placement:
@@ -132,6 +112,9 @@ class Placement:
         self.nodes = session.nodes
         self.all: Nodes = np.arange(len(session.nodes), dtype=np.intp)
         self._rows: dict[int, Row] = {}
+        self._expected: dict[int, TaskInfo] = {}
+        self._plugins = Plugins([], [], [])
+        self._together: Choices | None = None
         self._insufficient = np.array(
             [
                 session.statuses.number(Status(Code.UNSCHEDULABLE, f"Insufficient {name}"))
@@ -147,9 +130,9 @@ class Placement:
 
         Both are None when nodes passed but none could be chosen.
         """
-        row = self._row(task)
-        if row.is_local and len(self.nodes):
-            node = self._best_at_once(task, self._choice(row, task), cache)
+        choice = self._choice(task)
+        if choice is not None:
+            node = self._best_at_once(task, choice, cache)
             if node is not None:
                 return node, None
         candidates, errors = self.examine(task, resources=True, lenient=False, cache=cache)
@@ -167,14 +150,8 @@ class Placement:
             remembered = cache.remembered.get(group)
             if remembered is not None and remembered[node] != FITS:
                 return None
-            self._remember(cache, group, choice.why, lenient=False)
+            cache.remember(group, choice.why)
         return node
-
-    def _remember(self, cache: ErrorCache, group: str, why: Why, *, lenient: bool) -> None:
-        """Keep which nodes refused a task of the group, and why they did so first."""
-        refused = np.where(self.session.statuses.rejected(why, lenient=lenient), why, np.int32(FITS))
-        remembered = cache.remembered.get(group)
-        cache.remembered[group] = refused if remembered is None else merge_first(remembered, refused)
 
     # which nodes a task may run on
 
@@ -204,12 +181,10 @@ class Placement:
 
         """
         group = cache.group_of(task)
+        choice = self._choice(task) if group is None and among is None and resources and not lenient else None
+        if choice is not None:
+            return np.flatnonzero(choice.why == FITS), choice.errors(self.session.statuses)
         row = self._row(task)
-        if group is None and among is None and resources and row.is_local and not lenient:
-            choice = self._choice(row, task)
-            if choice.errors is None:
-                choice.errors = FitErrors(self.session.statuses, choice.why.copy())
-            return np.flatnonzero(choice.why == FITS), choice.errors
         if group is None and among is None and not resources and row.is_local:
             refusals = self._answers(row, task, self._predicate)
             rejected = self.session.statuses.rejected(refusals, lenient=lenient)
@@ -228,10 +203,11 @@ class Placement:
         if among is not None:
             why = np.where(outside, FITS, why)
         rejected = self.session.statuses.rejected(why, lenient=lenient)
+        refused = np.where(rejected, why, np.int32(FITS))
         if group is not None:
-            self._remember(cache, group, why, lenient=lenient)
+            cache.remember(group, refused)
         passing = np.flatnonzero(~rejected) if among is None else among[~rejected[among]]
-        return passing, FitErrors(self.session.statuses, np.where(rejected, why, np.int32(FITS)))
+        return passing, FitErrors(self.session.statuses, refused)
 
     def refused_everywhere(self, status: Status) -> FitErrors:
         """Return the errors of a task that every node refuses for one reason."""
@@ -268,15 +244,17 @@ class Placement:
     def _resource_fit(self, task: TaskInfo, nodes: Nodes) -> Why:
         """Return the first resource, by order of the axis, of which each node will not have enough."""
         available = self.nodes.future if nodes is self.all else self.nodes.future[nodes]
-        lacking = (task.shape.demand - available) >= MIN_RESOURCE
-        return np.where(lacking.any(axis=1), self._insufficient[lacking.argmax(axis=1)], np.int32(FITS))
+        why = no_refusals(len(nodes))
+        for position, amount in reversed(task.shape.demands):
+            why[amount - available[:, position] >= MIN_RESOURCE] = self._insufficient[position]
+        return why
 
     def _fits_idle(self, task: TaskInfo, nodes: Nodes) -> NDArray[np.bool_]:
         available = self.nodes.idle if nodes is self.all else self.nodes.idle[nodes]
-        short: NDArray[np.bool_] = np.logical_or.reduce(
-            (task.shape.demand - available) >= MIN_RESOURCE, axis=1
-        )
-        return ~short
+        fits = np.ones(len(nodes), dtype=np.bool_)
+        for position, amount in task.shape.demands:
+            fits &= amount - available[:, position] < MIN_RESOURCE
+        return fits
 
     # which node is the best
 
@@ -388,47 +366,77 @@ class Placement:
 
     # choices
 
-    def _choice(self, row: Row, task: TaskInfo) -> Choice:
-        """Return where a task can be allocated at once, with the nodes that changed judged again."""
+    def expect(self, tasks: Iterable[TaskInfo]) -> None:
+        """Say for which tasks places are going to be looked for, so that their classes are kept together."""
+        self._together = None
+        self._expected = {}
+        if len(self.nodes) <= FEW:
+            return
+        points = (Point.PREDICATE, Point.NODE_ORDER, Point.BATCH_NODE_ORDER)
+        asked = [[answer for tier in self.session.tiers_of(point) for _, answer in tier] for point in points]
+        answers = [answer for answers in asked for answer in answers]
+        forms = [[answer.of_classes for answer in answers if answer.of_classes] for answers in asked]
+        if sum(map(len, forms)) < len(answers):
+            return
+        self._plugins = Plugins(*forms)
+        seen: set[int] = set()
+        for task in tasks:
+            number = self.session.class_of(task)
+            if number not in seen:
+                seen.add(number)
+                if all(answer.is_settled(task) for answer in answers):
+                    self._expected[number] = task
+                    if len(self._expected) == MOST_CLASSES:
+                        return
+
+    def _choice(self, task: TaskInfo) -> Choice | None:
+        """Return where a task can be allocated at once, None when nodes are compared with each other."""
+        number = self.session.class_of(task)
+        if number in self._expected:
+            if self._together is None:
+                self._together = Choices(
+                    self.nodes, self._plugins, self._expected, self._insufficient, self._judgement
+                )
+            return self._together.of(number, task)
+        row = self._row(task)
+        return self._choice_alone(row, task) if row.is_local else None
+
+    def _choice_alone(self, row: Row, task: TaskInfo) -> Choice:
+        """Return the choice of a class that is not kept with others, with what changed judged again."""
         changes, choice = self.nodes.changes, row.choice
         if choice is None:
-            score_of = self._scorer_of(task)
-            judge = self._judge_of(task, score_of)
-            choice = row.choice = Choice(score_of, judge, len(changes), len(self.nodes))
-            self._judge(task, choice, range(len(self.nodes)))
+            row.judge = self._judge_of(task)
+            why, at_once = no_refusals(len(self.nodes)), np.zeros(len(self.nodes))
+            choice = row.choice = Choice(why, at_once, len(changes))
+            self._judge(task, row, choice, range(len(self.nodes)))
         elif choice.seen < len(changes):
-            self._judge(task, choice, changes.since(choice.seen))
+            self._judge(task, row, choice, changes.since(choice.seen))
             choice.seen = len(changes)
         return choice
 
-    def _judge(self, task: TaskInfo, choice: Choice, nodes: Collection[int]) -> None:
+    def _judge(self, task: TaskInfo, row: Row, choice: Choice, nodes: Collection[int]) -> None:
         """Write what a task is answered on some nodes, one by one when they are few."""
-        choice.errors = None
-        if choice.judge is not None and len(nodes) <= FEW:
-            judge, whys, scores = choice.judge, choice.why, choice.at_once
+        if row.judge is not None and len(nodes) <= FEW:
+            judge, whys, scores = row.judge, choice.why, choice.at_once
             for node in nodes:
                 whys[node], scores[node] = judge(node)
         else:
             numbers = self.all if len(nodes) == len(self.all) else as_array(nodes)
-            choice.why[numbers], choice.at_once[numbers] = self._judgement(task, numbers, choice.score_of)
+            choice.why[numbers], choice.at_once[numbers] = self._judgement(task, numbers)
 
-    def _judgement(self, task: TaskInfo, nodes: Nodes, score_of: ScoreOf | None) -> tuple[Why, Scores]:
+    def _judgement(self, task: TaskInfo, nodes: Nodes) -> tuple[Why, Scores]:
         """Return why nodes refuse a task, and the scores where it can be allocated at once, (K,) each."""
         why = merge_first(self._resource_fit(task, nodes), self._predicate(task, nodes))
         possible = np.flatnonzero(why == FITS)
         if self.nodes.moving and len(possible):
             possible = possible[self._fits_idle(task, nodes[possible])]
         scores = np.full(len(nodes), NOWHERE)
-        if score_of is not None and len(possible) <= FEW:
-            for position, node in zip(possible.tolist(), nodes[possible].tolist(), strict=True):
-                scores[position] = score_of(node)
-        else:
-            scores[possible] = self._total_score(task, nodes[possible])
+        scores[possible] = self._total_score(task, nodes[possible])
         return why, scores
 
-    def _judge_of(self, task: TaskInfo, score_of: ScoreOf | None) -> Judge | None:
+    def _judge_of(self, task: TaskInfo) -> Judge | None:
         """Return a function that gives the same two answers for one node; None when a plugin has none."""
-        refusals = self._of_one(Point.PREDICATE, task)
+        refusals, score_of = self._of_one(Point.PREDICATE, task), self._scorer_of(task)
         if refusals is None or score_of is None:
             return None
         idle_of, future_of = self.nodes.idle_of, self.nodes.future_of

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from scheduler_core.conf import SchedulerConf
 from scheduler_core.errors import EventError
+from scheduler_core.framework.choices import OfClasses
 from scheduler_core.framework.evictable import EvictableCounts
 from scheduler_core.framework.extension_points import Point, Vote
 from scheduler_core.framework.held_tasks import AllHeldTasks
@@ -44,6 +45,14 @@ class Answer:
     of_one : callable or None
         ``of_one(task)``: a function that gives the same answer for one node as a plain number, for all tasks
         of the task's class; None when there is none. Never NaN. Only asked of predicates and node scores.
+    of_classes : callable or None
+        ``of_classes(tasks)``: the same answers for several classes, of each of which there is one task; None
+        when there is no such form. Only asked of predicates and node scores, for settled tasks.
+    is_settled : callable
+        ``is_settled(task)``: whether the answer is local whatever is found out before nodes are examined.
+    key : callable or None
+        ``key(queue)``: a tuple that puts queues in the same order; it changes only when a task of the queue
+        comes or goes. None when there is no such key. Only asked of the order of queues.
     judge : callable or None
         The same answer for all tasks of a queue at once. Only asked of who may be evicted.
 
@@ -52,12 +61,27 @@ class Answer:
     fn: Callable[..., Any]
     is_local: Callable[[TaskInfo], bool]
     of_one: Callable[[TaskInfo], Callable[[int], Any] | None] | None
+    of_classes: OfClasses | None
+    is_settled: Callable[[TaskInfo], bool]
+    key: Callable[[QueueInfo], tuple[Any, ...]] | None
     judge: Judge | None
 
 
 def always(_task: TaskInfo) -> bool:
     """Say that an answer is local for every task."""
     return True
+
+
+class _Functions(dict[Point, list[Callable[..., Any]]]):
+    """The functions that answer each point, put together when it is asked first."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+
+    def __missing__(self, point: Point) -> list[Callable[..., Any]]:
+        fns = self[point] = [answer.fn for tier in self._session.tiers_of(point) for _, answer in tier]
+        return fns
 
 
 class Session:
@@ -114,7 +138,7 @@ class Session:
         self._fns: dict[Point, dict[str, Answer]] = {point: {} for point in Point}
         self._handlers: list[tuple[Handler, Handler]] = []
         self._tiers: dict[Point, list[list[tuple[str, Answer]]]] = {}
-        self._answers: dict[Point, list[Callable[..., Any]]] = {}
+        self._answers = _Functions(self)
         self._class_parts: list[Callable[[TaskInfo], Hashable]] = []
         self._classes: dict[Hashable, int] = {}
 
@@ -136,10 +160,13 @@ class Session:
         *,
         is_local: Callable[[TaskInfo], bool] = always,
         of_one: Callable[[TaskInfo], Callable[[int], Any] | None] | None = None,
+        of_classes: OfClasses | None = None,
+        is_settled: Callable[[TaskInfo], bool] = always,
+        key: Callable[[QueueInfo], tuple[Any, ...]] | None = None,
         judge: Judge | None = None,
     ) -> None:
         """Register a plugin's answer; a second one of the same plugin replaces the first."""
-        self._fns[point][plugin] = Answer(fn, is_local, of_one, judge)
+        self._fns[point][plugin] = Answer(fn, is_local, of_one, of_classes, is_settled, key, judge)
 
     def add_event_handler(self, *, allocate: Handler, deallocate: Handler) -> None:
         """Register what a plugin does when a task takes or gives back its place."""
@@ -185,10 +212,7 @@ class Session:
 
     def answers(self, point: Point) -> list[Callable[..., Any]]:
         """Return the functions that answer a point, over all tiers in order."""
-        fns = self._answers.get(point)
-        if fns is None:
-            fns = self._answers[point] = [answer.fn for tier in self.tiers_of(point) for _, answer in tier]
-        return fns
+        return self._answers[point]
 
     def class_of(self, task: TaskInfo) -> int:
         """Return the number of the task's class: tasks of one class fit and score alike on every node."""
@@ -220,15 +244,15 @@ class Session:
 
     # orders
 
-    def order_of(self, job: JobInfo) -> tuple[tuple[Any, ...], float, str]:
+    def order_of(self, job: JobInfo) -> tuple[Any, ...]:
         """Return a job's place among others: what plugins say, the PodGroup's age, the job's key."""
         if job.order is None:
-            job.order = tuple(fn(job) for fn in self.answers(Point.JOB_ORDER)), job.creation, job.key
+            job.order = *[fn(job) for fn in self._answers[Point.JOB_ORDER]], job.creation, job.key
         return job.order
 
     def job_order_compare(self, left: JobInfo, right: JobInfo) -> int:
         """Return below 0 when plugins put `left` first, 0 when none prefers one."""
-        mine, theirs = self.order_of(left)[0], self.order_of(right)[0]
+        mine, theirs = self.order_of(left)[:-2], self.order_of(right)[:-2]
         return (mine > theirs) - (mine < theirs)
 
     def job_order(self, left: JobInfo, right: JobInfo) -> bool:
@@ -237,18 +261,26 @@ class Session:
 
     def queue_order(self, left: QueueInfo, right: QueueInfo) -> bool:
         """Tell whether `left` is served first; ties go to the older queue, then the smaller name."""
-        for fn in self.answers(Point.QUEUE_ORDER):
+        for fn in self._answers[Point.QUEUE_ORDER]:
             result = fn(left, right)
             if result != 0:
                 return bool(result < 0)
         return (left.creation, left.name) < (right.creation, right.name)
+
+    def queue_key(self) -> Callable[[QueueInfo], tuple[Any, ...]] | None:
+        """Return a key that puts queues in their order, None when a plugin has none or looks at live keys."""
+        answers = [answer for tier in self.tiers_of(Point.QUEUE_ORDER) for _, answer in tier]
+        keys = [answer.key for answer in answers if answer.key is not None]
+        if self.live_queue_order or len(keys) < len(answers):
+            return None
+        return lambda queue: (*[part for key in keys for part in key(queue)], queue.creation, queue.name)
 
     def task_order(self, left: TaskInfo, right: TaskInfo) -> bool:
         """Tell whether `left` is placed first.
 
         Ties go to the smaller pod index, the older pod, the smaller uid.
         """
-        for fn in self.answers(Point.TASK_ORDER):
+        for fn in self._answers[Point.TASK_ORDER]:
             mine, theirs = fn(left), fn(right)
             if mine != theirs:
                 return bool(mine < theirs)
@@ -258,7 +290,7 @@ class Session:
 
     def task_key(self, task: TaskInfo) -> tuple[Any, ...]:
         """Return a key that puts tasks in their order, where all of them have a pod index or none has."""
-        return *[fn(task) for fn in self.answers(Point.TASK_ORDER)], task.index or 0, task.creation, task.uid
+        return *[fn(task) for fn in self._answers[Point.TASK_ORDER]], task.index or 0, task.creation, task.uid
 
     def victim_queue_order(self, left: QueueInfo, right: QueueInfo, preemptor: QueueInfo) -> bool:
         """Tell whether `left` loses tasks first; ties go to the queue that would be served last."""
@@ -272,7 +304,7 @@ class Session:
 
     def job_valid(self, job: JobInfo) -> tuple[str, str] | None:
         """Return (reason, message) of the first plugin that finds the job invalid, None when valid."""
-        for fn in self.answers(Point.JOB_VALID):
+        for fn in self._answers[Point.JOB_VALID]:
             failure: tuple[str, str] | None = fn(job)
             if failure is not None:
                 return failure
@@ -280,7 +312,7 @@ class Session:
 
     def job_ready(self, job: JobInfo) -> bool:
         """Tell whether every plugin finds that the job may be bound."""
-        for fn in self.answers(Point.JOB_READY):  # noqa: SIM110
+        for fn in self._answers[Point.JOB_READY]:  # noqa: SIM110
             if not fn(job):
                 return False
         return True
@@ -317,14 +349,14 @@ class Session:
 
     def job_enqueued(self, job: JobInfo) -> None:
         """Tell the plugins that a job was enqueued."""
-        for fn in self.answers(Point.JOB_ENQUEUED):
+        for fn in self._answers[Point.JOB_ENQUEUED]:
             fn(job)
 
     # questions about a queue
 
     def overused(self, queue: QueueInfo) -> bool:
         """Tell whether any plugin finds that the queue has its part."""
-        for fn in self.answers(Point.OVERUSED):  # noqa: SIM110
+        for fn in self._answers[Point.OVERUSED]:  # noqa: SIM110
             if fn(queue):
                 return True
         return False
@@ -338,24 +370,25 @@ class Session:
         return self._first_refusal(Point.ALLOCATABLE, queue, task)
 
     def _first_refusal(self, point: Point, queue: QueueInfo, what: Any) -> Why | None:
-        for tier in self.tiers_of(point):
-            for plugin, answer in tier:
-                why: Why | None = {} if self.trace is not None else None
-                if not answer.fn(queue, what, why):
-                    return {"plugin": plugin, "queue": queue.name, **(why or {})}
+        for position, fn in enumerate(self._answers[point]):
+            why: Why | None = {} if self.trace is not None else None
+            if not fn(queue, what, why):
+                plugin = [name for tier in self.tiers_of(point) for name, _ in tier][position]
+                return {"plugin": plugin, "queue": queue.name, **(why or {})}
         return None
 
     # nodes
 
     def pre_predicate(self, task: TaskInfo) -> None:
         """Let plugins look at a task before its nodes are examined; raises PrePredicateError."""
-        for fn in self.answers(Point.PRE_PREDICATE):
+        for fn in self._answers[Point.PRE_PREDICATE]:
             fn(task)
 
     def record_fit_errors(self, task: TaskInfo, errors: FitErrors) -> None:
         """Keep why a task found no node."""
         if task.job is not None:
             task.job.fit_errors[task.uid] = errors
+            task.job.failed_roles.add(task.role)
 
     # what the cache does outside any statement
 

@@ -12,6 +12,7 @@ from scheduler_core.model.status import TaskStatus
 
 Jobs = PriorityQueue[JobInfo] | SettledQueue[JobInfo]
 Tasks = PriorityQueue[TaskInfo] | SettledQueue[TaskInfo]
+Queues = PriorityQueue[QueueInfo] | SettledQueue[QueueInfo]
 
 
 class WorkList:
@@ -20,14 +21,21 @@ class WorkList:
     Parameters
     ----------
     settled : bool
-        No job changes its place while it waits: only the one whose turn it is gains or loses tasks.
+        No job and no queue changes its place while it waits: only those whose turn it is gain or lose tasks.
+
+    Attributes
+    ----------
+    queues_wait_in_order : bool
+        The first queue stays the first until one of its tasks comes or goes.
 
     """
 
     def __init__(self, session: Session, *, settled: bool) -> None:
         self.session = session
         self.settled = settled
-        self.queues = queue_heap(session)
+        key = session.queue_key() if settled else None
+        self.queues_wait_in_order = key is not None
+        self.queues: Queues = queue_heap(session) if key is None else SettledQueue(key)
         self.jobs: dict[str, Jobs] = {}
         self._seen: set[str] = set()
 
@@ -89,8 +97,7 @@ def task_heap(session: Session, tasks: Sequence[TaskInfo]) -> Tasks:
 
     How they are pushed only matters where some have a pod index and some have not.
     """
-    indexed = sum(task.index is not None for task in tasks)
-    if indexed in (0, len(tasks)):
+    if len(tasks) <= 1 or sum(task.index is not None for task in tasks) in (0, len(tasks)):
         return SettledQueue(session.task_key, tasks)
     return PriorityQueue(session.task_order, sorted(tasks, key=lambda task: task.uid))
 

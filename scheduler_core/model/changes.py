@@ -38,6 +38,8 @@ class ChangeLog:
     def since(self, seen: int) -> Collection[int]:
         """Return the nodes that changed after the first `seen` entries: all of them when those are many."""
         entries = self.entries
+        if len(entries) - seen == 1:
+            return entries[-1:]
         return range(self.count) if len(entries) - seen >= self.count else set(entries[seen:])
 
 

@@ -145,9 +145,9 @@ def merge_first(first: Why, later: Why) -> Why:
     return np.where(first == FITS, later, first)
 
 
-def no_refusals(count: int) -> Why:
+def no_refusals(shape: int | tuple[int, ...]) -> Why:
     """Return an array that refuses nothing."""
-    return np.zeros(count, dtype=np.int32)
+    return np.zeros(shape, dtype=np.int32)
 
 
 def everywhere(count: int, number: int) -> Why:

@@ -30,6 +30,28 @@ class Transaction(NamedTuple):
     eviction_occurred: bool
 
 
+class Counted(NamedTuple):
+    """In which of a job's numbers a task of some status counts, as 0 or 1."""
+
+    valid: int
+    ready: int
+    allocated: int
+    waiting: int
+    pending: int
+
+
+COUNTED = {
+    status: Counted(
+        valid=int(status in VALID_STATUSES),
+        ready=int(status in READY_STATUSES),
+        allocated=int(status in ALLOCATED_STATUSES),
+        waiting=int(status is TaskStatus.PIPELINED),
+        pending=int(status is TaskStatus.PENDING),
+    )
+    for status in TaskStatus
+}
+
+
 class TaskInfo:
     """One pod as the scheduler sees it."""
 
@@ -133,6 +155,10 @@ class JobInfo:
         The sum over the tasks in an allocated status.
     fit_errors : dict
         Why tasks fitted no node in this session, by uid.
+    failed_roles : set of str
+        The roles of those tasks.
+    pending_roles : dict
+        How many tasks of each role are pending.
 
     """
 
@@ -163,9 +189,11 @@ class JobInfo:
         self.waiting_count = 0
         self.valid_count = 0
         self.allocated_count = 0
-        self.order: tuple[tuple[Any, ...], float, str] | None = None
+        self.order: tuple[Any, ...] | None = None
         self.allocated = Resource()
         self.fit_errors: dict[str, FitErrors] = {}
+        self.failed_roles: set[str] = set()
+        self.pending_roles: dict[str, int] = {}
         self.unschedulable = False
 
     def __repr__(self) -> str:
@@ -192,6 +220,8 @@ class JobInfo:
             task.job = self
             self.tasks[task.uid] = task
             self.by_status[task.status][task.uid] = task
+        for task in self.by_status[TaskStatus.PENDING].values():
+            self.pending_roles[task.role] = self.pending_roles.get(task.role, 0) + 1
         for status, group in self.by_status.items():
             if group and status in VALID_STATUSES:
                 self._count_all(status, len(group), Counter(task.shape for task in group.values()))
@@ -214,27 +244,22 @@ class JobInfo:
         del self.by_status[before][task.uid]
         self.by_status[status][task.uid] = task
         task.status = status
-        self._count(task, before, -1)
-        self._count(task, status, 1)
-        if (before in ALLOCATED_STATUSES) != (status in ALLOCATED_STATUSES):
-            if status in ALLOCATED_STATUSES:
-                self.allocated.add(task.request)
+        left, entered = COUNTED[before], COUNTED[status]
+        self.valid_count += entered.valid - left.valid
+        self.ready_count += entered.ready - left.ready
+        self.waiting_count += entered.waiting - left.waiting
+        if entered.pending != left.pending:
+            change = entered.pending - left.pending
+            self.pending_roles[task.role] = self.pending_roles.get(task.role, 0) + change
+            if task.shape.best_effort:
+                self.pending_best_effort += change
+        if entered.allocated != left.allocated:
+            self.allocated_count += entered.allocated - left.allocated
+            if entered.allocated:
+                self.allocated.add(task.shape.request)
             else:
-                self.allocated.sub(task.request)
+                self.allocated.sub(task.shape.request)
         self.order = None
-
-    def _count(self, task: TaskInfo, status: TaskStatus, sign: int) -> None:
-        if status not in VALID_STATUSES:
-            return
-        self.valid_count += sign
-        if status in READY_STATUSES:
-            self.ready_count += sign
-            if status in ALLOCATED_STATUSES:
-                self.allocated_count += sign
-        elif status is TaskStatus.PIPELINED:
-            self.waiting_count += sign
-        elif task.shape.best_effort:
-            self.pending_best_effort += sign
 
     def forget_order(self) -> None:
         """Have the job's place among others worked out anew."""
@@ -290,10 +315,15 @@ class JobInfo:
         """
         if not self.task_min_available or not self.roles_bind:
             return True
+        held = self.role_counts(statuses, pending_best_effort=pending_best_effort)
+        return all(held[role] >= minimum for role, minimum in self.task_min_available.items() if minimum > 0)
+
+    def role_counts(self, statuses: Iterable[TaskStatus], *, pending_best_effort: bool) -> Counter[str]:
+        """Return how many tasks of each role have these statuses."""
         held = Counter(task.role for status in statuses for task in self.by_status[status].values())
         if pending_best_effort:
             held.update(task.role for task in self.by_status[TaskStatus.PENDING].values() if task.best_effort)
-        return all(held[role] >= minimum for role, minimum in self.task_min_available.items() if minimum > 0)
+        return held
 
     # what a queue's account of the job needs
 

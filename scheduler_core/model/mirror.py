@@ -129,6 +129,7 @@ class Mirror:
         self._kind_of: dict[str, PodKind] = {}
         self._listeners: dict[Hashable, tuple[Counts, Callable[[PodKind], int]]] = {}
         self._required: dict[Hashable, Mask] = {}
+        self._pairs: dict[int, tuple[tuple[int, int], ...]] = {}
         self._copies: dict[str, int] = {}
         self._gone: set[str] = set()
         limits = [min(int(whole_value(table.get("pods", 0))), 2**62) for table in tables]
@@ -197,7 +198,7 @@ class Mirror:
         number = task.node
         self.room_of[number] -= sign
         taken = self.taken_of[number]
-        for position, amount in enumerate(self.held(task.shape)):
+        for position, amount in self._held_pairs(task.shape):
             taken[position] += sign * amount
         self.changes.add(number)
         if self.ports:
@@ -214,6 +215,14 @@ class Mirror:
         """Return what a pod of this shape adds to what its node has taken."""
         held: tuple[int, ...] = shape.fact("held_amounts", self._held)
         return held
+
+    def _held_pairs(self, shape: PodShape) -> tuple[tuple[int, int], ...]:
+        """Return the same without zeros, as pairs of position and amount."""
+        pairs = self._pairs.get(shape.number)
+        if pairs is None:
+            held = enumerate(self.held(shape))
+            pairs = self._pairs[shape.number] = tuple(pair for pair in held if pair[1])
+        return pairs
 
     def _held(self, spec: Mapping[str, Any]) -> tuple[int, ...]:
         amounts = held_amounts(spec, default_requests=self.default_requests)

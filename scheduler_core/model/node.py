@@ -21,6 +21,8 @@ from scheduler_core.resource import MIN_RESOURCE, Resource
 Matrix = NDArray[np.float64]
 Rows = RowTable[list[float], np.float64]
 
+PIPELINED, RELEASING = TaskStatus.PIPELINED, TaskStatus.RELEASING
+
 # The positions of cpu and memory on every axis.
 BASIC = (0, 1)
 OVERSUBSCRIPTION = {"cpu": "volcano.sh/oversubscription-cpu", "memory": "volcano.sh/oversubscription-memory"}
@@ -210,16 +212,22 @@ class NodeTable:
         self._account(task, task.node, 1.0)
 
     def _account(self, task: TaskInfo, number: int, sign: float) -> None:
-        pairs = task.shape.amounts
-        if task.node_status is TaskStatus.PIPELINED:
+        pairs, status = task.shape.amounts, task.node_status
+        if status is PIPELINED:
             add_pairs(self.pipelined_of[number], pairs, sign)
         else:
-            taken = pairs if self.names_scalars[number] else self._without_scalars(pairs, number, sign)
-            add_pairs(self.idle_of[number], taken, -sign)
-            add_pairs(self.used_of[number], pairs, sign)
-            if task.node_status is TaskStatus.RELEASING:
+            idle, used = self.idle_of[number], self.used_of[number]
+            if self.names_scalars[number]:
+                for position, amount in pairs:
+                    idle[position] -= sign * amount
+                    used[position] += sign * amount
+            else:
+                add_pairs(idle, self._without_scalars(pairs, number, sign), -sign)
+                add_pairs(used, pairs, sign)
+            if status is RELEASING:
                 add_pairs(self.releasing_of[number], pairs, sign)
-        self._look_ahead(number)
+        if number in self.moving or status is PIPELINED or status is RELEASING:
+            self._look_ahead(number)
         self.changes.add(number)
         for listener in self.listeners:
             listener(task, number, 1 if sign > 0 else -1)

@@ -5,18 +5,24 @@ Source: volcano ``pkg/scheduler/plugins/binpack/binpack.go`` at v1.15.1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, reduce
+from operator import add, and_
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.conf import Arguments
+from scheduler_core.framework.choices import MOST_STATES, ClassAnswers
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.node import NodeTable
 from scheduler_core.resource import CPU, MEMORY
+
+Scores = NDArray[np.float64]
+Part = tuple[Scores, NDArray[np.bool_]]
 
 NAME = "binpack"
 MAX_NODE_SCORE = 100
@@ -27,7 +33,9 @@ def open_session(session: Session, arguments: Arguments) -> None:
     weight = arguments.get_int("binpack.weight", 1)
     if weight != 0:
         scorer = Binpack(session.nodes, weights_of(arguments), MAX_NODE_SCORE * weight)
-        session.add_fn(Point.NODE_ORDER, NAME, scorer.score, of_one=scorer.of_one)
+        session.add_fn(
+            Point.NODE_ORDER, NAME, scorer.score, of_one=scorer.of_one, of_classes=scorer.of_classes
+        )
 
 
 def weights_of(arguments: Arguments) -> dict[str, int]:
@@ -91,7 +99,7 @@ class Binpack:
         self.scale = scale
         # x / inf = 0 and x > inf never holds: what a node lacks adds nothing and stops nothing
         self._allocatable = np.where(nodes.allocatable == 0, np.inf, nodes.allocatable)
-        self._rows = self._allocatable.tolist()
+        self._rows: list[list[float]] = self._allocatable.tolist()
         self._demands: dict[int, Demand] = {}
 
     def score(self, task: TaskInfo, nodes: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -101,6 +109,15 @@ class Binpack:
     def of_one(self, task: TaskInfo) -> Callable[[int], float]:
         """Return a function that gives the same for one node."""
         return self.of_each(self._demand(task))
+
+    def of_classes(self, tasks: Sequence[TaskInfo]) -> ClassAnswers:
+        """Return the same for several classes of tasks."""
+        used_of = self.nodes.used_of
+        return ClassAnswers(
+            self.of_demands([self._demand(task) for task in tasks]),
+            fixed=[tuple(row) for row in self._rows],
+            moving=lambda node: tuple(used_of[node]),
+        )
 
     def _demand(self, task: TaskInfo) -> Demand:
         demand = self._demands.get(task.shape.number)
@@ -133,17 +150,47 @@ class Binpack:
 
         return score
 
-    def of_many(self, demand: Demand, nodes: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return the score of all nodes at once, (K,)."""
-        total = np.zeros(len(nodes))
-        enough = np.ones(len(nodes), dtype=np.bool_)
-        for column, amount, weight in demand.dimensions:
-            filled = self.nodes.used[nodes, column] + amount
-            allocatable = self._allocatable[nodes, column]
-            enough &= filled <= allocatable
-            total += filled * weight / allocatable
-        if demand.weight_sum > 0:
-            total /= demand.weight_sum
+    def of_many(self, demand: Demand, nodes: NDArray[np.intp]) -> Scores:
+        """Return the scores of several nodes, (K,)."""
+        parts = [
+            _part(self.nodes.used[nodes, column] + amount, self._allocatable[nodes, column], weight)
+            for column, amount, weight in demand.dimensions
+        ]
+        return self._total(parts, demand.weight_sum or 1) if parts else np.zeros(len(nodes))
+
+    def of_demands(self, demands: Sequence[Demand]) -> Callable[[int], Scores]:
+        """Return a function that gives the scores of one node for several demands, (C,)."""
+        columns = sorted({dimension.column for demand in demands for dimension in demand.dimensions})
+        amounts, weights = np.zeros((2, len(columns), len(demands)))
+        for row, demand in enumerate(demands):
+            for column, amount, weight in demand.dimensions:
+                position = columns.index(column)
+                amounts[position, row], weights[position, row] = amount, weight
+        weight_sums = np.array([float(demand.weight_sum or 1) for demand in demands])
+        counted = list(enumerate(columns))
+        rows, used_of = self._rows, self.nodes.used_of
+
+        @lru_cache(maxsize=MOST_STATES)
+        def part(position: int, used: float, allocatable: float) -> Part:
+            amount, fits = _part(used + amounts[position], allocatable, weights[position])
+            return amount, fits | (weights[position] == 0)
+
+        def score(node: int) -> Scores:
+            used, allocatable = used_of[node], rows[node]
+            parts = [part(position, used[column], allocatable[column]) for position, column in counted]
+            return self._total(parts, weight_sums) if parts else np.zeros(len(demands))
+
+        return score
+
+    def _total(self, parts: Sequence[Part], weight_sum: Scores | int) -> Scores:
+        """Return the scores from what each resource adds, (M,)."""
+        amounts, fits = zip(*parts, strict=True)
+        total: Scores = reduce(add, amounts) / weight_sum
         total *= self.scale
-        total *= enough
+        total *= reduce(and_, fits)
         return total
+
+
+def _part(filled: Scores, allocatable: Scores | float, weight: Scores | int) -> Part:
+    """Return what one resource adds where so much of it would be filled, and where that is not too much."""
+    return filled * weight / allocatable, filled <= allocatable

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.conf import Arguments
+from scheduler_core.framework.choices import ClassAnswers
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
 from scheduler_core.model.fit import FITS, Code, Status, Why
@@ -41,8 +42,16 @@ def open_session(session: Session, arguments: Arguments) -> None:
         hierarchy=session.conf.hierarchy_enabled(NAME),
     )
     session.add_class_part(queue_of)
-    session.add_fn(Point.PREDICATE, NAME, groups.predicate, of_one=groups.predicate_of_one)
-    session.add_fn(Point.NODE_ORDER, NAME, groups.score, of_one=groups.score_of_one)
+    session.add_fn(
+        Point.PREDICATE,
+        NAME,
+        groups.predicate,
+        of_one=groups.predicate_of_one,
+        of_classes=groups.predicates_of,
+    )
+    session.add_fn(
+        Point.NODE_ORDER, NAME, groups.score, of_one=groups.score_of_one, of_classes=groups.scores_of
+    )
 
 
 @dataclass(frozen=True)
@@ -163,6 +172,16 @@ class NodeGroups:
         """Return a function that tells how much the task's queue likes one node."""
         scores: list[float] = self._of(task)[1].tolist()
         return scores.__getitem__
+
+    def predicates_of(self, tasks: Sequence[TaskInfo]) -> ClassAnswers:
+        """Return the same for several tasks."""
+        refusals = np.array([self._of(task)[0] for task in tasks])
+        return ClassAnswers(lambda node: refusals[:, node], fixed=self.groups)
+
+    def scores_of(self, tasks: Sequence[TaskInfo]) -> ClassAnswers:
+        """Return how much the queues of several tasks like each node."""
+        scores = np.array([self._of(task)[1] for task in tasks])
+        return ClassAnswers(lambda node: scores[:, node], fixed=self.groups)
 
     def _of(self, task: TaskInfo) -> tuple[Why, NDArray[np.float64]]:
         assert task.job is not None, "only tasks of a job are placed"

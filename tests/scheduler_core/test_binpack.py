@@ -96,7 +96,7 @@ amounts = st.integers(0, 2**40).map(float)
     demand=st.lists(st.tuples(amounts, st.integers(1, 9)), min_size=1, max_size=3),
     spare=st.integers(0, 3),
 )
-def test_nodes_score_the_same_one_by_one_and_all_at_once(
+def test_nodes_and_classes_score_the_same_one_by_one_and_all_at_once(
     used: list[tuple[float, ...]], demand: list[tuple[float, int]], spare: int
 ) -> None:
     session = opened(NODES, [coming(gpu=1)], "binpack")
@@ -104,10 +104,27 @@ def test_nodes_score_the_same_one_by_one_and_all_at_once(
         session.nodes.used_of[number][:3] = amounts_used
         session.nodes.changes.add(number)
     scorer = Binpack(session.nodes, {}, 300)
-    asked = Demand(
-        tuple(Dimension(column, amount, weight) for column, (amount, weight) in enumerate(demand)),
-        sum(weight for _, weight in demand) + spare,
-    )
+    dimensions = [Dimension(column, amount, weight) for column, (amount, weight) in enumerate(demand)]
+    asked = [
+        Demand(tuple(dimensions[first:]), sum(weight for _, weight in demand[first:]) + spare)
+        for first in range(len(demand) + 1)
+    ]
     every = session.placement.all
-    score = scorer.of_each(asked)
-    assert [score(number) for number in every.tolist()] == scorer.of_many(asked, every).tolist()
+    of_classes = scorer.of_demands(asked)
+    allocatable = scorer.nodes.allocatable.tolist()
+    for number in every.tolist():
+        scores = [one_score(each, used[number], allocatable[number], 300) for each in asked]
+        assert of_classes(number).tolist() == scores
+        assert [scorer.of_many(each, every).tolist()[number] for each in asked] == scores
+
+
+def one_score(demand: Demand, used: tuple[float, ...], allocatable: list[float], scale: int) -> float:
+    total = 0.0
+    for column, amount, weight in demand.dimensions:
+        if allocatable[column]:
+            if used[column] + amount > allocatable[column]:
+                return 0.0
+            total += (used[column] + amount) * weight / allocatable[column]
+    if demand.weight_sum > 0:
+        total /= demand.weight_sum
+    return total * scale

@@ -86,7 +86,7 @@ def test_the_array_is_the_same_after_every_step(steps: list[tuple[str, int]]) ->
 
 @given(st.lists(st.integers(0, 50), unique=True), st.lists(st.booleans(), max_size=80))
 def test_a_settled_queue_gives_out_what_the_literal_heap_does(numbers: list[int], pops: list[bool]) -> None:
-    settled = SettledQueue[int](lambda number: number, numbers[:3])
+    settled = SettledQueue[int](lambda number: (number,), numbers[:3])
     literal = PriorityQueue[int](lambda left, right: left < right, numbers[:3])
     waiting = numbers[3:]
     for pop in pops:

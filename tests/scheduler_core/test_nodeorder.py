@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -111,7 +113,7 @@ whole = st.integers(0, 2**45)
     requests=st.tuples(st.integers(0, 2000), st.integers(0, 2**40), st.integers(0, 3)),
     weights=st.tuples(st.integers(-2, 3), st.integers(-2, 3), st.integers(-2, 3)),
 )
-def test_nodes_score_the_same_one_by_one_and_all_at_once(
+def test_nodes_and_shapes_score_the_same_one_by_one_and_all_at_once(
     allocatable: list[tuple[int, int, int]],
     taken: tuple[int, ...],
     requests: tuple[int, int, int],
@@ -122,15 +124,53 @@ def test_nodes_score_the_same_one_by_one_and_all_at_once(
         node(f"n{number}", cpu=f"{milli}m", memory=held, gpu=gpus)
         for number, (milli, held, gpus) in enumerate(allocatable)
     ]
-    session = opened(nodes, [coming(cpu=f"{cpu}m", memory=memory, gpu=gpu)], "nodeorder")
+    asking = [
+        pod("new", group="group", cpu=f"{cpu}m", memory=memory, gpu=gpu),
+        pod("nogpu", group="group", cpu=f"{cpu}m", memory=memory),
+        pod("nothing", group="group"),
+    ]
+    session = opened(nodes, asking, "nodeorder")
     for number in range(len(nodes)):
         session.mirror.taken_of[number][:] = taken
         session.mirror.changes.add(number)
     resources = ResourceScores(session.mirror, ResourceWeights(*weights))
-    shape = task_of(session, "default-new").shape
+    shapes = [task_of(session, f"default-{name}").shape for name in ("new", "nogpu", "nothing")]
     every = session.placement.all
-    score = resources.of_one(shape)
-    assert [score(number) for number in every.tolist()] == resources.score(shape, every).tolist()
+    of_shapes = resources.of_shapes(shapes, rest=0)
+    rows = session.mirror.allocatable.T.tolist()
+    for number in every.tolist():
+        scores = [one_score(weights, rows[number], taken, session.mirror.incoming(shape)) for shape in shapes]
+        assert of_shapes.on(number).tolist() == scores
+        assert [resources.score(shape, every).tolist()[number] for shape in shapes] == scores
+
+
+def one_score(
+    weights: tuple[int, ...], allocatable: list[int], taken: tuple[int, ...], incoming: tuple[int, ...]
+) -> int:
+    least, most, balanced = weights
+    used = [held + more for held, more in zip(taken, incoming, strict=True)]
+    near = [pair for pair in zip(allocatable[:2], used[:2], strict=True) if pair[0] > 0]
+    kinds = max(len(near), 1)
+    total = least * (sum(100 * max(has - held, 0) // has for has, held in near) // kinds)
+    total += most * (sum(100 * min(has, held) // has for has, held in near) // kinds)
+    counted = 3 if incoming[4] > 0 else 2
+    fractions = [
+        min(held / has, 1.0)
+        for held, has in zip(used[2 : 2 + counted], allocatable[:counted], strict=True)
+        if has > 0
+    ]
+    if any(incoming[2:]):
+        total += balanced * int((1.0 - deviation(fractions)) * 100)
+    return total
+
+
+def deviation(fractions: list[float]) -> float:
+    if len(fractions) == 2:
+        return abs((fractions[0] - fractions[1]) / 2)
+    if len(fractions) < 2:
+        return 0.0
+    mean = (fractions[0] + fractions[1] + fractions[2]) / 3
+    return math.sqrt(sum((fraction - mean) ** 2 for fraction in fractions) / 3)
 
 
 # labels, taints, other pods, spread, images

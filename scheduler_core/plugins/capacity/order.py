@@ -11,8 +11,9 @@ from scheduler_core.plugins.capacity.account import CapacityAccount, Queues
 
 def compare(left: CapacityAccount, right: CapacityAccount) -> float:
     """Return below 0 when `left` has the smaller share; an equal one that deserves anything comes first."""
-    if left.share != right.share:
-        return -1 if left.share < right.share else 1
+    mine, theirs = left.share, right.share
+    if mine != theirs:
+        return -1 if mine < theirs else 1
     return left.deserved.is_empty() - right.deserved.is_empty()
 
 
@@ -22,12 +23,18 @@ class QueueOrder:
     def __init__(self, queues: Queues) -> None:
         self.queues = queues
         self._common: dict[tuple[str, str], int] = {}
+        self._compared: dict[tuple[str, str], tuple[CapacityAccount, CapacityAccount]] = {}
 
     def flat(self, left: QueueInfo, right: QueueInfo) -> float:
         """Return below 0 when `left` has the higher priority, else by `compare`."""
         if left.priority != right.priority:
             return right.priority - left.priority
         return compare(self.queues.accounts[left.name], self.queues.accounts[right.name])
+
+    def flat_key(self, queue: QueueInfo) -> tuple[int, float, bool]:
+        """Return the same order as a key."""
+        account = self.queues.accounts[queue.name]
+        return -queue.priority, account.share, account.deserved.is_empty()
 
     def hierarchical(self, left: QueueInfo, right: QueueInfo) -> float:
         """Return below 0 when `left` has the higher priority, else by `compare` where the paths part.
@@ -36,13 +43,18 @@ class QueueOrder:
         """
         if left.priority != right.priority:
             return right.priority - left.priority
+        names = left.name, right.name
+        known = self._compared.get(names)
+        if known is not None:
+            return compare(*known)
         mine, theirs = self.queues.accounts[left.name], self.queues.accounts[right.name]
         if bool(mine.children) != bool(theirs.children):
             return 1 if mine.children else -1
         if mine.children or mine.parent == theirs.parent:
             return compare(mine, theirs)
         level = self._common_level(mine, theirs) + 1
-        return compare(self._at(mine, level), self._at(theirs, level))
+        parted = self._compared[names] = self._at(mine, level), self._at(theirs, level)
+        return compare(*parted)
 
     def _at(self, account: CapacityAccount, level: int) -> CapacityAccount:
         return self.queues.accounts[account.ancestors[level]] if level < len(account.ancestors) else account

@@ -48,7 +48,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
 def _register_order(session: Session, queues: Queues) -> None:
     order = QueueOrder(queues)
     if not queues.hierarchical:
-        session.add_fn(Point.QUEUE_ORDER, NAME, order.flat)
+        session.add_fn(Point.QUEUE_ORDER, NAME, order.flat, key=order.flat_key)
     elif not queues.obstacle:
         session.add_fn(Point.QUEUE_ORDER, NAME, order.hierarchical)
         session.add_fn(Point.VICTIM_QUEUE_ORDER, NAME, order.victims)

@@ -93,10 +93,10 @@ class Drf:
         """Count a task that takes its place."""
         account = self.accounts.get(task.job.key) if task.job is not None else None
         if account is not None:
-            account.add(task.request)
+            account.add(task.shape.request)
             account.job.forget_order()
             if self.hierarchy is not None:
-                self.hierarchy.allocate(account, task.request)
+                self.hierarchy.allocate(account, task.shape.request)
 
     def deallocate(self, task: TaskInfo) -> None:
         """Count a task that gives its place back."""

@@ -6,11 +6,12 @@ Source: kube-scheduler ``plugins/imagelocality/image_locality.go`` at 1.35.3; vo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from scheduler_core.framework.choices import ClassAnswers
 from scheduler_core.model.mirror import Counts
 from scheduler_core.model.node import NodeTable
 from scheduler_core.model.pod import PodShape
@@ -51,6 +52,12 @@ class ImageTable:
         if score is None:
             score = self._scores[shape.number] = self._score(shape.fact("images", images_of))
         return score
+
+    def of_shapes(self, shapes: Sequence[PodShape], weight: float) -> ClassAnswers:
+        """Return the weighted scores for several shapes."""
+        scores = np.array([self.score(shape) for shape in shapes]) * weight
+        fixed = [held.tobytes() for held in np.ascontiguousarray(scores.T)]
+        return ClassAnswers(lambda node: scores[:, node], fixed=fixed)
 
     def _score(self, images: list[str]) -> Counts:
         total = np.zeros(len(self.nodes), dtype=np.int64)

@@ -6,7 +6,7 @@ Source: volcano ``pkg/scheduler/plugins/nodeorder/nodeorder.go``,
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from scheduler_core.conf import Arguments
 from scheduler_core.errors import ScoreError
+from scheduler_core.framework.choices import ClassAnswers
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
@@ -66,7 +67,13 @@ def open_session(session: Session, arguments: Arguments) -> None:
     """Register what nodeorder answers."""
     scores = NodeOrder(session, Weights.read(arguments))
     session.add_fn(
-        Point.BATCH_NODE_ORDER, NAME, scores.batch_score, is_local=scores.is_local, of_one=scores.of_one
+        Point.BATCH_NODE_ORDER,
+        NAME,
+        scores.batch_score,
+        is_local=scores.is_local,
+        of_one=scores.of_one,
+        of_classes=scores.of_classes,
+        is_settled=scores.is_local,
     )
     if scores.mirror.services:
         session.add_class_part(scores.is_local)
@@ -78,6 +85,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
             NAME,
             lambda task, nodes: images.score(task.shape)[nodes] * float(weight),
             of_one=lambda task: (images.score(task.shape) * float(weight)).tolist().__getitem__,
+            of_classes=lambda tasks: images.of_shapes([task.shape for task in tasks], float(weight)),
         )
 
 
@@ -137,6 +145,11 @@ class NodeOrder:
         if not self.is_local(task):
             return None
         return self.resources.of_one(task.shape, self.weights.taint_toleration * BEST)
+
+    def of_classes(self, tasks: Sequence[TaskInfo]) -> ClassAnswers:
+        """Return the scores for several classes of tasks, none of which compares nodes with each other."""
+        shapes = [task.shape for task in tasks]
+        return self.resources.of_shapes(shapes, rest=self.weights.taint_toleration * BEST)
 
     def _relative(self, task: TaskInfo, nodes: Nodes) -> Counts:
         """Return the scores that compare the candidates with each other."""

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_core.framework.choices import MOST_STATES, ClassAnswers
 from scheduler_core.model.changes import as_array
 from scheduler_core.model.mirror import Counts, Mirror
 from scheduler_core.model.pod import PodShape
@@ -23,6 +25,10 @@ from scheduler_core.plugins.nodeorder.normalise import BEST
 
 Nodes = NDArray[np.intp]
 Fractions = NDArray[np.float64]
+Amounts = Counts | np.int64 | int
+
+# The rows of what nodes have; what is taken of the first two is known in two ways.
+CPU, MEMORY, GPU = range(3)
 
 
 class ResourceWeights(NamedTuple):
@@ -33,14 +39,38 @@ class ResourceWeights(NamedTuple):
     balanced: int
 
 
+class Part(NamedTuple):
+    """What one resource adds to scores.
+
+    Attributes
+    ----------
+    free, full : (M,) int64
+        The part of it that would be free, or used, from 0 to 100; 0 where it is not asked for.
+    fraction : (M,) float64
+        The part that would be used, from 0 to 1.
+    exists : int64, or (M,) of them
+        1 where the node has any of it, else 0.
+
+    """
+
+    free: Amounts
+    full: Amounts
+    fraction: Fractions
+    exists: Amounts
+
+    def of(self, rows: NDArray[np.intp]) -> Part:
+        """Return what the balance of some of the M needs; they are about one node."""
+        return self._replace(fraction=self.fraction[rows])
+
+
 class ResourceScores:
     """The scores of one session that read amounts only."""
 
     def __init__(self, mirror: Mirror, weights: ResourceWeights) -> None:
         self.mirror = mirror
         self.weights = weights
-        self._allocatable = mirror.allocatable.T.tolist()
         self._complete = bool((mirror.allocatable[:2] > 0).all())
+        self._allocatable: list[list[int]] = mirror.allocatable.T.tolist()
         self._kept: dict[int, tuple[int, Counts]] = {}
 
     def kept_score(self, shape: PodShape, nodes: Nodes) -> Counts:
@@ -100,45 +130,93 @@ class ResourceScores:
 
     def score(self, shape: PodShape, nodes: Nodes) -> Counts:
         """Return the weighted sum of the scores, (K,)."""
-        least, most, balanced = self.weights
-        incoming = np.array(self.mirror.incoming(shape), dtype=np.int64)
-        allocatable = self.mirror.allocatable[:, nodes]
-        used = self.mirror.sums[:, nodes] + incoming[:, None]
-        total = np.zeros(len(nodes), dtype=np.int64)
-        if least:
-            total += least * self._mean(np.maximum(allocatable[:2] - used[:2], 0), allocatable[:2])
-        if most:
-            total += most * self._mean(np.minimum(used[:2], allocatable[:2]), allocatable[:2])
-        if balanced and incoming[2:].any():
-            kinds = 3 if incoming[4] > 0 else 2
-            uneven = self._deviations(used[2 : 2 + kinds], allocatable[:kinds])
-            total += balanced * ((1.0 - uneven) * BEST).astype(np.int64)
+        incoming = self.mirror.incoming(shape)
+        has = self.mirror.allocatable[:, nodes]
+        used = [held + more for held, more in zip(self.mirror.sums[:, nodes], incoming, strict=True)]
+        cpu, memory = (self._part(has[kind], used[kind], used[kind + 2]) for kind in (CPU, MEMORY))
+        total = self._of_amounts(cpu, memory)
+        if self.weights.balanced and any(incoming[2:]):
+            parts = [cpu, memory, self._part(has[GPU], used[4], used[4])] if incoming[4] else [cpu, memory]
+            total = total + self.weights.balanced * self._balance(parts)
         return total
 
-    def _mean(self, parts: Counts, allocatable: Counts) -> Counts:
-        """Return the mean score over the resources that a node has, (K,); 0 for a node that has neither."""
-        if self._complete:
-            cpu, memory = BEST * parts // allocatable
-            half: Counts = (cpu + memory) // 2
-            return half
-        has = allocatable > 0
-        cpu, memory = np.where(has, BEST * parts // np.maximum(allocatable, 1), 0)
-        mean: Counts = (cpu + memory) // np.maximum(np.count_nonzero(has, axis=0), 1)
-        return mean
+    def of_shapes(self, shapes: Sequence[PodShape], rest: int) -> ClassAnswers:
+        """Return the same for several shapes, with the rest of their scores."""
+        incoming = np.array([self.mirror.incoming(shape) for shape in shapes], dtype=np.int64).T.copy()
+        asks_gpu = np.flatnonzero(incoming[4])
+        worth = self.weights.balanced * incoming[2:].any(axis=0)
+        balances = bool(worth.any())
+        rows = self._allocatable
+        taken_of = self.mirror.taken_of
 
-    def _deviations(self, used: Counts, allocatable: Counts) -> Fractions:
-        """Return how unevenly each node would be used, (K,)."""
-        if self._complete and len(used) == 2:
-            cpu, memory = np.minimum(used / allocatable, 1.0)
-            half: Fractions = np.abs((cpu - memory) / 2)
+        @lru_cache(maxsize=MOST_STATES)
+        def part(kind: int, has: int, near: int, used: int) -> Part:
+            return self._part(has, near + incoming[kind], used + incoming[kind + 2])
+
+        @lru_cache(maxsize=MOST_STATES)
+        def gpu_part(has: int, used: int) -> Part:
+            asked = used + incoming[4, asks_gpu]
+            return self._part(has, asked, asked)
+
+        def score(node: int) -> Counts:
+            has_cpu, has_memory, has_gpu = rows[node]
+            near_cpu, near_memory, used_cpu, used_memory, used_gpu = taken_of[node]
+            cpu = part(CPU, has_cpu, near_cpu, used_cpu)
+            memory = part(MEMORY, has_memory, near_memory, used_memory)
+            total = self._of_amounts(cpu, memory) + rest
+            if balances:
+                balance = self._balance([cpu, memory])
+                if has_gpu and len(asks_gpu):
+                    parts = [cpu.of(asks_gpu), memory.of(asks_gpu), gpu_part(has_gpu, used_gpu)]
+                    balance[asks_gpu] = self._balance(parts)
+                balance *= worth
+                total += balance
+            return total
+
+        return ClassAnswers(
+            score, fixed=[tuple(row) for row in rows], moving=lambda node: tuple(taken_of[node])
+        )
+
+    # Every number below is one for all M nodes or shapes, or an array of M of them.
+
+    def _part(self, has: Amounts, near: Amounts, used: Amounts) -> Part:
+        """Return what one resource adds: `near` and `used` are what would be taken of what nodes have."""
+        divisor = np.maximum(has, 1)
+        return Part(
+            BEST * np.maximum(has - near, 0) // divisor if self.weights.least else 0,
+            BEST * np.minimum(near, has) // divisor if self.weights.most else 0,
+            np.minimum(used / divisor, 1.0),
+            np.int64(1) * (has > 0),
+        )
+
+    def _of_amounts(self, cpu: Part, memory: Part) -> Counts:
+        """Return the weighted scores for what is free and what is used, (M,); means over what nodes have."""
+        least, most, _ = self.weights
+        kinds = 2 if self._complete else np.maximum(cpu.exists + memory.exists, 1)
+        total: Counts = np.zeros_like(cpu.fraction, dtype=np.int64)
+        if least:
+            total = total + least * ((cpu.free + memory.free) // kinds)
+        if most:
+            total = total + most * ((cpu.full + memory.full) // kinds)
+        return total
+
+    def _balance(self, parts: Sequence[Part]) -> Counts:
+        """Return how evenly each node would be used, (M,)."""
+        even = (1.0 - self._deviations(parts)) * BEST
+        score: Counts = even.astype(np.int64)
+        return score
+
+    def _deviations(self, parts: Sequence[Part]) -> Fractions:
+        """Return how unevenly each node would be used: the standard deviation of its fractions, (M,)."""
+        fractions = [part.fraction for part in parts]
+        if self._complete and len(parts) == 2:
+            half: Fractions = np.abs((fractions[0] - fractions[1]) / 2)
             return half
-        has = allocatable > 0
-        fractions = np.minimum(used / np.maximum(allocatable, 1), 1.0)
-        count = np.count_nonzero(has, axis=0)
-        first = np.where(has[0], fractions[0], fractions[1])
-        second = np.where(has[-1], fractions[-1], fractions[1])
-        uneven = np.where(count == 2, np.abs((first - second) / 2), 0.0)
-        if len(used) == 2:
+        count = sum(part.exists for part in parts)
+        first = np.where(parts[0].exists, fractions[0], fractions[1])
+        second = np.where(parts[-1].exists, fractions[-1], fractions[1])
+        uneven: Fractions = np.where(count == 2, np.abs((first - second) / 2), 0.0)
+        if len(parts) == 2:
             return uneven
         cpu, memory, gpu = fractions
         mean = (cpu + memory + gpu) / 3

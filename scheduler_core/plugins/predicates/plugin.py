@@ -5,7 +5,7 @@ Source: volcano ``pkg/scheduler/plugins/predicates/predicates.go`` at v1.15.1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from scheduler_core.conf import Arguments
 from scheduler_core.errors import CoreError, EventError, PrePredicateError
+from scheduler_core.framework.choices import ClassAnswers
 from scheduler_core.framework.dry_run import DryRun
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
@@ -97,7 +98,15 @@ def open_session(session: Session, arguments: Arguments) -> None:
     """Register what predicates answers."""
     plugin = Predicates(session, arguments)
     session.add_fn(Point.PRE_PREDICATE, NAME, plugin.pre_predicate)
-    session.add_fn(Point.PREDICATE, NAME, plugin.predicate, is_local=plugin.is_local, of_one=plugin.of_one)
+    session.add_fn(
+        Point.PREDICATE,
+        NAME,
+        plugin.predicate,
+        is_local=plugin.is_local,
+        of_one=plugin.of_one,
+        of_classes=plugin.of_classes,
+        is_settled=plugin.is_settled,
+    )
     session.add_event_handler(allocate=plugin.allocate, deallocate=plugin.mirror.remove)
     if plugin.template_cache is not None or plugin.mirror.repelling.any():
         session.add_class_part(plugin.is_local)
@@ -239,6 +248,22 @@ class Predicates:
         alone, when_full = (numbers.tolist() for numbers in self.stable.answers(task.shape))
         room_of = self.mirror.room_of
         return lambda node: alone[node] if room_of[node] > 0 else when_full[node]
+
+    def is_settled(self, task: TaskInfo) -> bool:
+        """Tell whether pod number and stable filters are all that is asked."""
+        return self._is_plain(task.shape) and self.template_cache is None and not self._ports_in_the_way(task)
+
+    def of_classes(self, tasks: Sequence[TaskInfo]) -> ClassAnswers:
+        """Return the answers to several settled tasks."""
+        answers = [self.stable.answers(task.shape) for task in tasks]
+        alone, when_full = (np.array(whys) for whys in zip(*answers, strict=True))
+        room_of = self.mirror.room_of
+
+        return ClassAnswers(
+            lambda node: (alone if room_of[node] > 0 else when_full)[:, node],
+            fixed=[why.tobytes() for why in np.ascontiguousarray(alone.T)],
+            moving=lambda node: room_of[node] > 0,
+        )
 
     def _stable_answers(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Why:
         """Return what pod number and stable filters say of each node, (K,)."""

@@ -27,7 +27,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     accounts = open_accounts(session)
     divide(session, accounts)
     proportion = Proportion(session, accounts)
-    session.add_fn(Point.QUEUE_ORDER, NAME, proportion.queue_order)
+    session.add_fn(Point.QUEUE_ORDER, NAME, proportion.queue_order, key=proportion.queue_key)
     session.add_fn(Point.RECLAIMABLE, NAME, proportion.reclaimable, judge=ShapeJudge(proportion.losable))
     session.add_fn(Point.OVERUSED, NAME, proportion.overused)
     session.add_fn(Point.ALLOCATABLE, NAME, proportion.allocatable)
@@ -57,6 +57,10 @@ class Proportion:
             return right.priority - left.priority
         mine, theirs = self.accounts[left.name].share, self.accounts[right.name].share
         return (mine > theirs) - (mine < theirs)
+
+    def queue_key(self, queue: QueueInfo) -> tuple[int, float]:
+        """Return the same order as a key."""
+        return -queue.priority, self.accounts[queue.name].share
 
     def overused(self, queue: QueueInfo) -> bool:
         """Tell whether the queue has all that it deserves of every resource, `pods` too."""
@@ -157,7 +161,7 @@ class Proportion:
         """Count a task that takes its place."""
         account = self.accounts.get(task.job.queue) if task.job is not None else None
         if account is not None:
-            account.allocated.add(task.request)
+            account.allocated.add(task.shape.request)
             account.forget_share()
 
     def deallocate(self, task: TaskInfo) -> None:

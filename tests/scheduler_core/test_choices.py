@@ -1,0 +1,75 @@
+"""Are classes of tasks that are kept together told the same as each alone, whatever happens to the nodes?"""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scheduler_core.framework.placement import FEW, ErrorCache
+from scheduler_core.framework.session import Session
+from scheduler_core.framework.statement import Statement, displace
+from scheduler_core.model.status import TaskStatus
+from tests.builders import Object, node, pod
+from tests.scheduler_core.placing import opened
+from tests.scheduler_core.states import task_of
+
+COUNT = 8
+
+
+def sizes(number: int) -> Object:
+    return {
+        "cpu": 1 + number % 3,
+        "memory": f"{1 + number % 2}Gi",
+        "gpu": int(number % 4 == 3),
+        "labels": {"app": "a"},
+        "spec": {"nodeSelector": {"disk": "ssd"}} if number % 5 == 4 else {},
+    }
+
+
+def crowd(count: int) -> Session:
+    nodes = [
+        node(f"n{number}", cpu=4, memory="8Gi", gpu=2 * (number % 2), pods=3, labels={"disk": disk})
+        for number, disk in enumerate(("ssd", "hdd", "ssd"))
+    ]
+    nodes += [node(f"small{number:02}", cpu=1, memory="1Gi", pods=1) for number in range(FEW)]
+    waiting = [pod(f"new-{number}", group="group", **sizes(number)) for number in range(count)]
+    there = [pod("there", group="group", node="n0", cpu=2, memory="1Gi")]
+    return opened(nodes, waiting, "predicates", "nodeorder", "binpack", there=there)
+
+
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["place", "pipeline", "leave", "evict", "ask"]), st.integers(0, COUNT - 1)),
+    max_size=40,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(steps=STEPS, few=st.booleans())
+def test_tasks_find_the_same_node_or_reasons_together_and_alone(
+    steps: list[tuple[str, int]], few: bool
+) -> None:
+    count = 2 if few else COUNT
+    together, alone = crowd(count), crowd(count)
+    together.placement.expect([task_of(together, f"default-new-{number}") for number in range(count)])
+    for step, number in steps:
+        told = [take(session, step, number % count) for session in (together, alone)]
+        assert told[0] == told[1]
+
+
+def take(session: Session, step: str, number: int) -> object:
+    task = task_of(session, f"default-new-{number}")
+    if step == "evict":
+        there = task_of(session, "default-there")
+        if there.status is TaskStatus.RUNNING:
+            Statement(session).evict(there, "test", None)
+    elif step == "leave" and task.status is not TaskStatus.PENDING:
+        displace(session, task)
+    elif task.status is TaskStatus.PENDING:
+        session.pre_predicate(task)
+        node_number, errors = session.placement.find(task, ErrorCache(enabled=True))
+        if node_number is not None and step == "place" and session.nodes.fits_idle(task, node_number):
+            Statement(session).allocate(task, node_number)
+        elif node_number is not None and step in ("place", "pipeline"):
+            Statement(session).pipeline(task, node_number, eviction_occurred=False)
+        return node_number, None if errors is None else errors.text()
+    return None
