@@ -100,7 +100,7 @@ class Reclaim:
         """Return the nodes that have candidates, and perhaps enough of them."""
         if self.losses is None:
             return nodes[self.session.evictable.of_other_queues(queue.name)[nodes] > 0]
-        return nodes[self.losses.enough_for(task, queue)[nodes]]
+        return nodes[self.losses.enough_for(task, queue).take(nodes)]
 
     def _reclaim_on(self, statement: Statement, task: TaskInfo, node: int) -> bool:
         session = self.session

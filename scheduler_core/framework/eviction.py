@@ -29,10 +29,7 @@ def promising_nodes(session: Session, task: TaskInfo, cache: ErrorCache) -> Node
     Left out are those that an earlier attempt of this session found hopeless, and those that the predicates
     refuse for good; resources are not compared.
     """
-    candidates, _ = session.placement.examine(
-        task, resources=False, lenient=True, cache=cache, among=not_hopeless(session, task)
-    )
-    return candidates
+    return session.placement.curable(task, cache, not_hopeless(session, task))
 
 
 def not_hopeless(session: Session, task: TaskInfo) -> Nodes | None:

@@ -133,16 +133,31 @@ class Holdings:
         if mask is None:
             mask = judge.accepts(self, np.arange(len(self.tasks)), priority).copy()
         elif seen < len(self._moved) and not judge.is_settled:
-            for job in set(self._moved[seen:]):
-                rows = np.flatnonzero(self.job_of == job)
-                mask[rows] = judge.accepts(self, rows, priority)
+            rows = self.moved_since(seen)
+            mask[rows] = judge.accepts(self, rows, priority)
         self._by_task[judge, priority] = mask, len(self._moved)
         return mask
 
-    def standing(self, tiers: Iterable[Sequence[Judge]]) -> Hashable:
-        """Return what changes whenever the answers of these plugins may do so."""
+    @property
+    def moves(self) -> int:
+        """Return how often something moved in a job that holds something."""
+        return len(self._moved)
+
+    def moved_since(self, moves: int) -> Rows:
+        """Return the tasks of the jobs in which something moved after so many moves, ascending."""
+
+        def work_out() -> Rows:
+            moved = np.zeros(len(self.jobs), dtype=np.bool_)
+            moved[self._moved[moves:]] = True
+            return np.flatnonzero(moved.take(self.job_of))
+
+        rows: Rows = self.known(moves, work_out)
+        return rows
+
+    def shapes_accepted(self, tiers: Iterable[Sequence[Judge]]) -> list[list[bool]]:
+        """Return which shapes each of those plugins accepts that judge by shapes."""
         judges = [judge for tier in tiers for judge in tier if isinstance(judge, ShapeJudge)]
-        return len(self._moved), *(tuple(self._accepts(judge)) for judge in judges)
+        return [self._accepts(judge) for judge in judges]
 
     def _by_queue(self, judge: ShapeJudge) -> Mask:
         accepts = self._accepts(judge)
@@ -322,14 +337,17 @@ class Share:
         Which of its tasks count.
     sums : (S, K, R + 1) float64
         What these hold, by node.
-    standing : hashable
-        How the queue stood then, see `Holdings.standing`.
+    moves : int
+        How many moves of the queue are in it.
+    shapes_accepted : list or None
+        What plugins accepted then, see `Holdings.shapes_accepted`; None before anything was asked.
 
     """
 
     chosen: Mask
     sums: Amounts
-    standing: Hashable = None
+    moves: int = 0
+    shapes_accepted: list[list[bool]] | None = None
 
     @classmethod
     def of(cls, holdings: Holdings, count: int) -> Share:
@@ -359,8 +377,8 @@ class LossesOutside:
         future, own = self._session.nodes.future, self._holdings.of(queue.name)
         enough = self._enough(task, future, self._sums)
         if own is not None and queue.name in self._shares:
-            others = self._sums[:, own.nodes] - self._shares[queue.name].sums
-            enough[own.nodes] = self._enough(task, future[own.nodes], others)
+            others = self._sums.take(own.nodes, axis=1) - self._shares[queue.name].sums
+            enough[own.nodes] = self._enough(task, future.take(own.nodes, axis=0), others)
         return enough
 
     def _enough(self, task: TaskInfo, future: Amounts, sums: Amounts) -> Mask:
@@ -384,28 +402,41 @@ class LossesOutside:
             share = self._shares.get(queue)
             if share is None:
                 share = self._shares[queue] = Share.of(holdings, len(self._sums))
-            standing = holdings.standing(self._judges)
-            if share.standing == standing:
-                continue
-            share.standing = standing
-            chosen = np.array([holdings.present, *(self._at_most(holdings, tier) for tier in self._judges)])
-            tiers, rows = np.nonzero(chosen != share.chosen)
-            change = np.where(chosen[tiers, rows], 1.0, -1.0)[:, None] * holdings.amounts[rows]
-            nodes = holdings.node_of[rows]
-            np.add.at(share.sums, (tiers, nodes), change)
-            np.add.at(self._sums, (tiers, holdings.nodes[nodes]), change)
-            share.chosen = chosen
+            self._judge_again(holdings, share)
         self._holdings.moved.clear()
 
-    def _at_most(self, holdings: Holdings, tier: Sequence[Judge]) -> Mask:
-        """Return who could be a victim by one tier, (P,).
+    def _judge_again(self, holdings: Holdings, share: Share) -> None:
+        """Bring one queue's part up to date: those tasks of which anything may be said anew."""
+        accepted = holdings.shapes_accepted(self._judges)
+        if accepted == share.shapes_accepted:
+            rows = holdings.moved_since(share.moves)
+        else:
+            rows = np.arange(len(holdings.tasks))
+        share.moves, share.shapes_accepted = holdings.moves, accepted
+        present = holdings.present.take(rows)
+        chosen = np.array(
+            [present, *(self._at_most(holdings, tier, rows) & present for tier in self._judges)]
+        )
+        differing = np.flatnonzero(chosen != share.chosen.take(rows, axis=1))
+        if not len(differing):
+            return
+        share.chosen[:, rows] = chosen
+        tiers, places = np.divmod(differing, len(rows))
+        changed = rows.take(places)
+        signs = np.where(chosen.take(differing), 1.0, -1.0)
+        change = signs[:, None] * holdings.amounts.take(changed, axis=0)
+        nodes = holdings.node_of.take(changed)
+        np.add.at(share.sums, (tiers, nodes), change)
+        np.add.at(self._sums, (tiers, holdings.nodes.take(nodes)), change)
+
+    def _at_most(self, holdings: Holdings, tier: Sequence[Judge], rows: Rows) -> Mask:
+        """Return which of some tasks could be a victim by one tier if it is present, (len(rows),).
 
         Two plugins must agree on a victim. With more, the later ones start afresh where the earlier ones do
         not agree, so that only the last one's word counts.
         """
-        accepted = [holdings.accepted(judge, None) for judge in tier]
-        agreed = accepted[0] & accepted[-1] if len(tier) <= 2 else accepted[-1]
-        return agreed & holdings.present
+        last = holdings.accepted(tier[-1], None).take(rows)
+        return holdings.accepted(tier[0], None).take(rows) & last if len(tier) == 2 else last
 
 
 def _fits(task: TaskInfo, future: Amounts, losses: Amounts | None) -> Mask:

@@ -115,6 +115,7 @@ class Placement:
         self._expected: dict[int, TaskInfo] = {}
         self._plugins = Plugins([], [], [])
         self._together: Choices | None = None
+        self._scorers: dict[int, ScoreOf | None] = {}
         self._insufficient = np.array(
             [
                 session.statuses.number(Status(Code.UNSCHEDULABLE, f"Insufficient {name}"))
@@ -209,6 +210,14 @@ class Placement:
         passing = np.flatnonzero(~rejected) if among is None else among[~rejected[among]]
         return passing, FitErrors(self.session.statuses, refused)
 
+    def curable(self, task: TaskInfo, cache: ErrorCache, among: Nodes | None) -> Nodes:
+        """Return the nodes, of those `among` which to look, that evictions could make fit for a task."""
+        row = self._row(task)
+        if among is not None or cache.group_of(task) is not None or not row.is_local:
+            return self.examine(task, resources=False, lenient=True, cache=cache, among=among)[0]
+        rejected = self.session.statuses.rejected(self._answers(row, task, self._predicate), lenient=True)
+        return np.flatnonzero(~rejected) if rejected.any() else self.all
+
     def refused_everywhere(self, status: Status) -> FitErrors:
         """Return the errors of a task that every node refuses for one reason."""
         number = self.session.statuses.number(status)
@@ -294,13 +303,18 @@ class Placement:
         None at all when scoring failed; `wanted` says of every node whether it is, (N,). One alone is not
         scored, unless scoring may fail.
         """
-        chosen = wanted[candidates]
-        if np.count_nonzero(chosen) <= 1 and self._scores_are_local(task):
-            return candidates[chosen]
+        chosen = wanted.take(candidates)
+        left = candidates[chosen]
+        if len(left) <= FEW and self._scores_are_local(task):
+            score_of = self._scorer_of_class(task) if len(left) > 1 else None
+            if score_of is not None:
+                return as_array(sorted(left.tolist(), key=score_of, reverse=True))
+            if len(left) <= 1:
+                return left
         scores = self.scores(task, candidates)
         if scores is None:
             return candidates[:0]
-        return candidates[chosen][np.argsort(-scores[chosen], kind="stable")]
+        return left[np.argsort(-scores[chosen], kind="stable")]
 
     def scores(self, task: TaskInfo, candidates: Nodes) -> Scores | None:
         """Return the total score of each candidate, None when a batch score failed."""
@@ -476,6 +490,13 @@ class Placement:
             return order + batch
 
         return score_of
+
+    def _scorer_of_class(self, task: TaskInfo) -> ScoreOf | None:
+        """Return `_scorer_of` a task, made once for its class."""
+        number = self.session.class_of(task)
+        if number not in self._scorers:
+            self._scorers[number] = self._scorer_of(task)
+        return self._scorers[number]
 
     def _of_one(self, point: Point, task: TaskInfo) -> list[Callable[[int], Any]] | None:
         """Return what answers a point for one node at a time, None unless every plugin offers that."""
