@@ -89,10 +89,11 @@ def _victims(pictures: Sequence[Picture]) -> Iterator[dict[str, Any]]:
 
 
 def _spared(pictures: Sequence[Picture]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Return the candidates that were spared, by the pod for which room was sought."""
+    """Return the candidates that were spared, by whom room was sought for, see `Trace.asker`."""
     told: dict[str, list[dict[str, Any]]] = {}
     for picture in pictures:
         for entry in spared_candidates(picture):
             reason = bounded(entry["reason"])
-            told.setdefault(entry.pop("for"), []).append({"cycle": picture.number, **entry, "reason": reason})
+            whom = Trace.asker(entry.pop("for"), entry.pop("for_job"))
+            told.setdefault(whom, []).append({"cycle": picture.number, **entry, "reason": reason})
     yield from told.items()

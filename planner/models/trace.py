@@ -40,6 +40,11 @@ class Trace(Identified):
         content = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
         return cls(part=part, key=key, packed=zlib.compress(content, 6), size=len(content))
 
+    @staticmethod
+    def asker(pod: str, job: str) -> str:
+        """Return the key of what was asked for a pod, or for a whole gang when there is no pod."""
+        return pod or f"gang {job}"
+
     def told(self) -> Any:
         """Return what it holds."""
         return json.loads(zlib.decompress(self.packed))

@@ -42,7 +42,7 @@ def victim_story(victim: Victim) -> VictimStory | None:
     story = next((story for story in stories if story["order_in_run"] == victim.order), None)
     if story is None:
         return None
-    groups = told(victim.run, Trace.SPARED, victim.for_pod) or ()
+    groups = told(victim.run, Trace.SPARED, Trace.asker(victim.for_pod, victim.for_job)) or ()
     spared = [group for group in groups if group["cycle"] == victim.cycle]
     return VictimStory(
         **{name: getattr(victim, name) for name in _OF_THE_ROW},

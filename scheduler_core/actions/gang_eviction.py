@@ -7,7 +7,7 @@ Source: volcano ``pkg/scheduler/actions/utils/simulate.go``, ``actions/utils/uti
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.placement import ErrorCache, Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
-from scheduler_core.framework.victims import Verdict, ask_victims
+from scheduler_core.framework.victims import Verdict, ask_victims, tell_spared_for_gang
 from scheduler_core.framework.worklist import WorkList, active_jobs, pending_tasks, task_heap
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.pod_info import PREEMPTABLE
@@ -102,6 +102,7 @@ class GangEviction(ABC):
             places = self._try(queue, job, victims)
             if places is not None:
                 chosen = self._chosen(places, bundles)
+                self._tell_spared(job, verdict, {place.node for place in places})
                 for victim in victims:
                     evict_for_gang(statement, victim, self.name, job, demand, verdict, chosen)
                 for place in places:
@@ -150,6 +151,14 @@ class GangEviction(ABC):
         named = np.any([task.shape.demand > -np.inf for task in demand], axis=0)
         short = named & ~(need - available < MIN_RESOURCE)
         return {nodes.axis.names[place]: float((need - available)[place]) for place in np.flatnonzero(short)}
+
+    def _tell_spared(self, job: JobInfo, verdict: Verdict, nodes: Set[int]) -> None:
+        """Keep whom the plugins spared on the nodes where the job goes."""
+        if self.session.trace is not None:
+            there = [
+                task for tasks in self.candidates_for(job).values() for task in tasks if task.node in nodes
+            ]
+            tell_spared_for_gang(self.session, job, there, verdict)
 
     def _chosen(self, places: Sequence[Placed], bundles: Sequence[Bundle]) -> list[ChosenNode]:
         """Return the nodes where a job would go, with what is needed there and who might be evicted."""

@@ -80,17 +80,19 @@ def spared_candidates(picture: Picture) -> Iterator[dict[str, Any]]:
     Returns
     -------
     iterator of dict
-        `for` (the pod for which they were asked about), `plugin`, `reason`, and `nodes`: their names by node.
+        `for` (the pod for which they were asked about, empty for a gang), `for_job` (the gang, else empty),
+        `plugin`, `reason`, and `nodes`: their names by node.
 
     """
-    told: dict[tuple[str, str, str, str], dict[str, Any]] = {}
+    told: dict[tuple[str, str, str, str, str], dict[str, Any]] = {}
     node_of = {pod: task.get("node") or "" for pod, task in picture.task_of.items()}
     for entry in picture.explain.get("spared") or ():
-        key = entry["for"], entry["plugin"], entry["why"], repr(entry["numbers"])
+        whom = {"for": entry["for"], "for_job": entry.get("for_job", "")}
+        key = entry["for"], whom["for_job"], entry["plugin"], entry["why"], repr(entry["numbers"])
         group = told.get(key)
         if group is None:
             why = _spared(picture, entry)["reason"]
-            group = told[key] = {"for": entry["for"], "plugin": entry["plugin"], "reason": why, "nodes": {}}
+            group = told[key] = {**whom, "plugin": entry["plugin"], "reason": why, "nodes": {}}
         group["nodes"].setdefault(node_of.get(entry["pod"], ""), []).append(entry["pod"])
     yield from told.values()
 
@@ -100,7 +102,7 @@ def story_of(picture: Picture, entry: Mapping[str, Any]) -> dict[str, Any]:
     together = [other for other in evictions(picture) if _purpose(other) == _purpose(entry)]
     return {
         **_told(picture, entry, together, _smallest(picture, together)),
-        "spared": [_spared(picture, other) for other in _spared_for(picture, entry["for"])],
+        "spared": [_spared(picture, other) for other in _spared_for(picture, entry)],
     }
 
 
@@ -180,8 +182,14 @@ def _vote(vote: Mapping[str, Any]) -> dict[str, Any]:
     return {"tier": vote["tier"], "plugin": vote["plugin"], "verdict": verdict, "reason": told}
 
 
-def _spared_for(picture: Picture, pod: str) -> Iterable[Object]:
-    return (entry for entry in picture.explain.get("spared") or () if entry["for"] == pod)
+def _spared_for(picture: Picture, victim: Mapping[str, Any]) -> Iterable[Object]:
+    """Return who was spared when room was sought for the same pod, or for the same gang, as by a victim."""
+    gang = "" if victim["for"] else victim["for_job"]
+    return (
+        entry
+        for entry in picture.explain.get("spared") or ()
+        if (entry["for"], entry.get("for_job", "")) == (victim["for"], gang)
+    )
 
 
 def _spared(picture: Picture, entry: Object) -> dict[str, Any]:

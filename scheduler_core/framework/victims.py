@@ -6,7 +6,7 @@ BuildVictimsPriorityQueue), ``util/scheduler_helper.go`` (ValidateVictims) at v1
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,7 @@ from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.heap import PriorityQueue
 from scheduler_core.framework.placement import Nodes
 from scheduler_core.framework.session import Session
-from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.node import add_pairs, fits
 from scheduler_core.trace import Why
 
@@ -89,17 +89,33 @@ def tell_spared(
     session: Session, for_task: TaskInfo, candidates: Sequence[TaskInfo], verdict: Verdict
 ) -> None:
     """Keep which candidates were refused, and by which plugin first."""
+    if session.trace is None or len(verdict.victims) == len(candidates):
+        return
+    for task, plugin, why in _refused(candidates, verdict):
+        session.trace.spare(task.key, for_task.key, plugin, *why)
+
+
+def tell_spared_for_gang(
+    session: Session, job: JobInfo, candidates: Sequence[TaskInfo], verdict: Verdict
+) -> None:
+    """Keep which candidates were refused to a whole gang, and by which plugin first."""
     if session.trace is None:
         return
-    if len(verdict.victims) == len(candidates):
-        return
+    for task, plugin, why in _refused(candidates, verdict):
+        session.trace.spare(task.key, "", plugin, *why, for_job=job.key)
+
+
+def _refused(
+    candidates: Sequence[TaskInfo], verdict: Verdict
+) -> Iterator[tuple[TaskInfo, str, tuple[str, dict[str, Any]]]]:
+    """Yield the candidates that stay, each with the plugin that refused it first and its reason."""
     victims = {task.uid for task in verdict.victims}
     for task in candidates:
         if task.uid in victims:
             continue
         for _, plugin, accepted, why in verdict.votes:
             if accepted is not None and task.uid not in accepted:
-                session.trace.spare(task.key, for_task.key, plugin, *why.get(task.uid, _UNSAID))
+                yield task, plugin, why.get(task.uid, _UNSAID)
                 break
 
 

@@ -303,6 +303,24 @@ def test_a_gangs_victims_say_for_which_job_and_queue_they_left(browser: Client) 
     assert 'class="flow__ribbon"' in show(browser, "run-flow", run)
 
 
+def test_who_was_spared_for_one_gang_is_not_told_of_another(browser: Client, api: APIClient) -> None:
+    document = {**factories.cluster(nodes=1), "scheduler_conf": GANG_CONF}
+    document["pods"][0]["spec"]["priorityClassName"] = "system-node-critical"
+    document["podgroups"][1]["spec"]["minMember"] = 4
+    document["podgroups"].append(factories.podgroup("also", "waits", phase="Inqueue"))
+    document["pods"].append(factories.pod("also-0", "also"))
+    for queue in document["queues"]:
+        queue["spec"]["deserved"] = {"cpu": "8", "memory": "32Gi"}
+    run = run_of(document, simulate_document(document))
+    victims = {victim.for_job: victim for victim in run.victims.all()}
+    assert victims.keys() == {"default/wait", "default/also"}
+    for victim in victims.values():
+        story = ask(api, run, f"victims/{victim.order}/")
+        assert [entry["pod"] for entry in story["spared_there"]] == ["default/run-0"]
+        assert story["spared_by"] == {"conformance": 1}
+        assert "1 candidate on n0" in show(browser, "run-victim", run, victim.order)
+
+
 GANG_CONF = {
     "actions": "enqueue, allocate, gangreclaim",
     "tiers": [

@@ -193,6 +193,22 @@ def test_inside_a_full_queue_it_is_the_queue_that_refuses() -> None:
     assert "but queue a may hold no more cpu" in sentence(listed, "check.fit")
 
 
+# who was spared
+
+
+def test_who_was_spared_on_the_nodes_where_the_gang_goes() -> None:
+    document = full("gangreclaim", waiting=1)
+    document["pods"][0]["spec"]["priorityClassName"] = "system-node-critical"
+    result = simulate_document(document)
+    (victim,) = (step["pod"] for step in result["cycles"][0]["decisions"] if step["op"] == "evict")
+    told = explain.victim_story(document, result, victim)
+    assert (victim, told["node"], told["for"]["pod"]) == ("default/spare-1", "n1", "")
+    assert [(entry["pod"], entry["plugin"]) for entry in told["spared"]] == [
+        ("default/spare-0", "conformance")
+    ]
+    assert told["spared"][0]["reason"]["id"] == "vote.conformance.refuse"
+
+
 # how few would have been enough
 
 
