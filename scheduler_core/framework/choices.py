@@ -25,7 +25,7 @@ Judge = Callable[[TaskInfo, Nodes], tuple[Why, Scores]]
 NOWHERE = -np.inf
 
 # So many classes are told of a changed node together; with more of them each catches up when its turn comes.
-MOST_CLASSES = 256
+MOST_CLASSES = 512
 # Answers to so many states of nodes are remembered.
 MOST_STATES = 4096
 

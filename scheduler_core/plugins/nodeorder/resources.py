@@ -208,20 +208,24 @@ class ResourceScores:
 
     def _deviations(self, parts: Sequence[Part]) -> Fractions:
         """Return how unevenly each node would be used: the standard deviation of its fractions, (M,)."""
-        fractions = [part.fraction for part in parts]
-        if self._complete and len(parts) == 2:
-            half: Fractions = np.abs((fractions[0] - fractions[1]) / 2)
-            return half
-        count = sum(part.exists for part in parts)
-        first = np.where(parts[0].exists, fractions[0], fractions[1])
-        second = np.where(parts[-1].exists, fractions[-1], fractions[1])
-        uneven: Fractions = np.where(count == 2, np.abs((first - second) / 2), 0.0)
         if len(parts) == 2:
-            return uneven
-        cpu, memory, gpu = fractions
+            return self._of_two(parts)
+        cpu, memory, gpu = (part.fraction for part in parts)
         mean = (cpu + memory + gpu) / 3
-        of_three = np.sqrt(((cpu - mean) ** 2 + (memory - mean) ** 2 + (gpu - mean) ** 2) / 3)
-        return np.where(count == 3, of_three, uneven)
+        of_three: Fractions = np.sqrt(((cpu - mean) ** 2 + (memory - mean) ** 2 + (gpu - mean) ** 2) / 3)
+        count = sum(part.exists for part in parts)
+        if np.all(count == 3):
+            return of_three
+        return np.where(count == 3, of_three, self._of_two(parts))
+
+    def _of_two(self, parts: Sequence[Part]) -> Fractions:
+        """Return the same where at most two of the resources exist."""
+        if self._complete and len(parts) == 2:
+            half: Fractions = np.abs((parts[0].fraction - parts[1].fraction) / 2)
+            return half
+        first = np.where(parts[0].exists, parts[0].fraction, parts[1].fraction)
+        second = np.where(parts[-1].exists, parts[-1].fraction, parts[1].fraction)
+        return np.where(sum(part.exists for part in parts) == 2, np.abs((first - second) / 2), 0.0)
 
 
 def deviation(fractions: Sequence[float]) -> float:
