@@ -159,14 +159,14 @@ class Admission:
             return before
         given = self.items("pods")
         work = Workloads(made_of, given)
-        if before is None:
-            work.taken = [self.pod(pod) for pod in given]
-        else:
-            work.taken = [before.admitted.get(id(pod)) or self.pod(pod) for pod in given]
-        work.changes[RESOLVED] = sum(map(_has_priority, work.taken)) - sum(map(_has_priority, given))
-        for pod in work.taken:
-            metadata = pod["metadata"]
-            work.pods[f"{metadata['namespace']}/{metadata['name']}"] = pod
+        admitted = {} if before is None else before.admitted
+        for pod in given:
+            taken = admitted.get(id(pod)) or self.pod(pod)
+            if taken is not pod:
+                work.changes[RESOLVED] += _has_priority(taken) - _has_priority(pod)
+            metadata = taken["metadata"]
+            work.pods[f"{metadata['namespace']}/{metadata['name']}"] = taken
+            work.taken.append(taken)
         work.podgroups = {
             key_of(podgroup): podgroup for podgroup in map(_namespaced, self.items("podgroups"))
         }

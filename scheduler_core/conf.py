@@ -72,6 +72,7 @@ SWITCHES = (
     "EnabledClusterOrder",
 )
 OFF_BY_DEFAULT = frozenset({"enableHierarchy", "EnabledClusterOrder"})
+_ON_BY_DEFAULT = frozenset(SWITCHES) - OFF_BY_DEFAULT
 
 DEFAULT_CONF: Mapping[str, object] = {
     "actions": "enqueue, allocate, backfill",
@@ -221,16 +222,15 @@ def _tier(tier: object, index: int) -> tuple[PluginOption, ...]:
 
 def _option(entry: object, where: str) -> PluginOption:
     entry = _mapping(entry, where)
-    on = set()
-    for switch in SWITCHES:
-        value = entry.get(switch)
+    on = _ON_BY_DEFAULT
+    for switch in [name for name in SWITCHES if name in entry]:
+        value = entry[switch]
         if value is None:
-            value = switch not in OFF_BY_DEFAULT
+            continue
         if not isinstance(value, bool):
             raise ConfError(f"{where}.{switch}: true or false is needed, not {_kind(value)}")
-        if value:
-            on.add(switch)
-    return PluginOption(_text(entry, "name", where), frozenset(on), _arguments(entry, where))
+        on = on | {switch} if value else on - {switch}
+    return PluginOption(_text(entry, "name", where), on, _arguments(entry, where))
 
 
 def _refuse_conflict(tier: tuple[PluginOption, ...]) -> None:

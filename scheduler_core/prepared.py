@@ -73,7 +73,9 @@ class Prepared:
         if not isinstance(document, Mapping):
             return {"name": "", "error": problems(document)[0].message, "notes": []}
         told: Result = {"name": str(document.get("name") or "")}
-        inspection = Inspection(document, self._inspection)
+        inspection = self._inspection
+        if inspection is None or changes:
+            inspection = Inspection(document, inspection)
         errors = inspection.errors()
         if errors or inspection.conf is None:
             others = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""

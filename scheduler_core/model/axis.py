@@ -21,23 +21,27 @@ class ResourceAxis:
     def __len__(self) -> int:
         return len(self.names)
 
-    def row(self, resource: Resource) -> NDArray[np.float64]:
-        """Return the amounts of a vector, (R,).
+    def amounts(self, resource: Resource) -> list[float]:
+        """Return the amounts of a vector, one for each position.
 
         A scalar that it lacks is 0, one that the axis lacks is left out.
         """
-        row = np.zeros(len(self.names))
-        row[0] = resource.cpu
-        row[1] = resource.memory
-        for name, amount in (resource.scalars or {}).items():
-            if name in self.index:
-                row[self.index[name]] = amount
-        return row
-
-    def named(self, resource: Resource) -> NDArray[np.bool_]:
-        """Return which positions a vector names, (R,): cpu, memory and its scalars, whatever their amount."""
         scalars = resource.scalars or {}
-        return np.array([name in (CPU, MEMORY) or name in scalars for name in self.names], dtype=np.bool_)
+        return [resource.cpu, resource.memory, *[scalars.get(name, 0.0) for name in self.names[2:]]]
+
+    def row(self, resource: Resource) -> NDArray[np.float64]:
+        """Return the same as an array, (R,)."""
+        return np.array(self.amounts(resource), dtype=np.float64)
+
+    def rows(self, resources: Iterable[Resource]) -> NDArray[np.float64]:
+        """Return the amounts of several vectors, (K, R)."""
+        amounts = [self.amounts(resource) for resource in resources]
+        return np.array(amounts, dtype=np.float64).reshape(len(amounts), len(self.names))
+
+    def named(self, resource: Resource) -> list[int]:
+        """Return which positions a vector names: cpu, memory and its scalars, whatever their amount."""
+        scalars = resource.scalars or {}
+        return [0, 1, *[self.index[name] for name in self.names[2:] if name in scalars]]
 
     def resource(self, row: NDArray[np.float64]) -> Resource:
         """Return a row as a vector that names every scalar of the axis."""

@@ -119,9 +119,9 @@ class TaskInfo:
         """Return the pod's labels."""
         return self.pod["metadata"].get("labels") or {}
 
-    def transaction(self) -> Transaction:
-        """Return the last discarded transaction, else the present one."""
-        return self.last_transaction or Transaction(self.node_name, self.status, self.eviction_occurred)
+    def standing(self) -> Transaction | TaskInfo:
+        """Return where the task stood in the last discarded transaction, else the task itself."""
+        return self.last_transaction or self
 
 
 @lru_cache(maxsize=65536)
@@ -216,27 +216,29 @@ class JobInfo:
 
     def load(self, tasks: Sequence[TaskInfo]) -> None:
         """Take in all tasks of a new snapshot, ascending by uid."""
+        by_status = self.by_status
+        counts: dict[tuple[TaskStatus, PodShape], int] = {}
         for task in tasks:
             task.job = self
-            self.tasks[task.uid] = task
-            self.by_status[task.status][task.uid] = task
-        for task in self.by_status[TaskStatus.PENDING].values():
+            self.tasks[task.uid] = by_status[task.status][task.uid] = task
+            kind = task.status, task.shape
+            counts[kind] = counts.get(kind, 0) + 1
+        for task in by_status[TaskStatus.PENDING].values():
             self.pending_roles[task.role] = self.pending_roles.get(task.role, 0) + 1
-        for status, group in self.by_status.items():
-            if group and status in VALID_STATUSES:
-                self._count_all(status, len(group), Counter(task.shape for task in group.values()))
+        for (status, shape), count in counts.items():
+            if status in VALID_STATUSES:
+                self._count_all(status, shape, count)
         self.order = None
 
-    def _count_all(self, status: TaskStatus, count: int, shapes: Mapping[PodShape, int]) -> None:
+    def _count_all(self, status: TaskStatus, shape: PodShape, count: int) -> None:
         self.valid_count += count
         if status in READY_STATUSES:
             self.ready_count += count
             if status in ALLOCATED_STATUSES:
                 self.allocated_count += count
-                for shape, number in shapes.items():
-                    self.allocated.add(shape.request.clone().multi(number))
-        else:
-            self.pending_best_effort += sum(number for shape, number in shapes.items() if shape.best_effort)
+                self.allocated.add(shape.request.clone().multi(count))
+        elif shape.best_effort:
+            self.pending_best_effort += count
 
     def update_task_status(self, task: TaskInfo, status: TaskStatus) -> None:
         """Move a task to another status."""

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections import Counter
 
 from scheduler_core.model.job import JobInfo, TaskInfo
-from scheduler_core.model.status import WAITING_STATUSES, TaskStatus
+from scheduler_core.model.status import LABELS, WAITING_STATUSES, TaskStatus
 
 
 def fit_error(job: JobInfo) -> str:
     """Return the sentence that sums up where a job stands."""
-    counts = [f"{len(tasks)} {status.label}" for status, tasks in job.by_status.items() if tasks]
+    counts = [f"{len(tasks)} {LABELS[status]}" for status, tasks in job.by_status.items() if tasks]
     parts = sorted([*counts, f"{job.min_available} minAvailable"])
     text = f"pod group is {'ready' if job.is_ready() else 'not ready'}, {', '.join(parts)}"
-    pending = Counter(_word(task) for task in job.by_status[TaskStatus.PENDING].values())
+    pending = Counter([_word(task) for task in job.by_status[TaskStatus.PENDING].values()])
     if pending:
         text += "; Pending: " + ", ".join(sorted(f"{count} {word}" for word, count in pending.items()))
     if job.fit_errors:
@@ -26,7 +26,7 @@ def fit_error(job: JobInfo) -> str:
 
 
 def _word(task: TaskInfo) -> str:
-    status = task.transaction().status
+    status = task.standing().status
     if status is TaskStatus.ALLOCATED:
         return "Schedulable"
     if status in (TaskStatus.PIPELINED, TaskStatus.PENDING):
@@ -36,7 +36,7 @@ def _word(task: TaskInfo) -> str:
 
 def task_reason(task: TaskInfo) -> tuple[str, str, str]:
     """Return (reason, message, nominated node) of a task that is not bound yet."""
-    place = task.transaction()
+    place = task.standing()
     if place.status is TaskStatus.ALLOCATED:
         message = (
             f"Pod {task.key} can possibly be assigned to {place.node_name}, once minAvailable is satisfied"

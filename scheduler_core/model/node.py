@@ -81,15 +81,14 @@ class NodeTable:
         self.names: list[str] = [node["metadata"]["name"] for node in nodes]
         self.index = {name: number for number, name in enumerate(self.names)}
         self.axis = axis
-        shape = (len(self.names), len(axis))
-        self.allocatable = np.array([axis.row(amount) for amount in allocatable]).reshape(shape)
+        self.allocatable = axis.rows(allocatable)
         self.names_scalars = [amount.scalars is not None for amount in allocatable]
         self.tasks: list[dict[str, TaskInfo]] = [{} for _ in self.names]
         self.listeners: list[Callable[[TaskInfo, int, int], None]] = []
         self.changes = ChangeLog(len(self.names))
         self.moving: set[int] = set()
         self._sorted: list[list[TaskInfo] | None] = [None] * len(self.names)
-        nothing = np.zeros(shape)
+        nothing = np.zeros_like(self.allocatable)
         self._write(self.allocatable, nothing, nothing)
 
     def _write(self, idle: Matrix, used: Matrix, releasing: Matrix) -> None:

@@ -84,12 +84,12 @@ class PodShape:
         """Return the same shape with its request as a row of `axis` and a number of its own."""
         placed = copy(self)
         placed.number = number
-        placed.row = axis.row(self.request)
-        named = axis.named(self.request)
-        placed.demand = np.where(named, placed.row, -np.inf)
-        row = placed.row.tolist()
-        placed.amounts = tuple((position, amount) for position, amount in enumerate(row) if amount)
-        placed.demands = tuple((position, row[position]) for position in np.flatnonzero(named).tolist())
+        amounts, named = axis.amounts(self.request), axis.named(self.request)
+        placed.row = np.array(amounts, dtype=np.float64)
+        placed.demand = np.full(len(axis), -np.inf)
+        placed.demand[named] = placed.row[named]
+        placed.amounts = tuple([(position, amount) for position, amount in enumerate(amounts) if amount])
+        placed.demands = tuple([(position, amounts[position]) for position in named])
         return placed
 
     def fact(self, name: str, work_out: Any) -> Any:

@@ -40,14 +40,12 @@ def flag_of(annotations: Mapping[str, str], labels: Mapping[str, str], *, defaul
     return default if text is None else bool(parse_bool(text))
 
 
-def _task_priority(spec: Object, annotations: Mapping[str, str]) -> int:
-    text = annotations.get(TASK_PRIORITY)
-    if text is not None:
-        digits = text[1:] if text[:1] in "+-" else text
-        if digits.isascii() and digits.isdigit() and -(2**31) <= int(text) < 2**31:
-            return int(text)
-    priority = spec.get("priority")
-    return 1 if priority is None else int(priority)
+def _stated_priority(text: str, default: int) -> int:
+    """Return the priority that an annotation states, `default` when it states none."""
+    digits = text[1:] if text[:1] in "+-" else text
+    if digits.isascii() and digits.isdigit() and -(2**31) <= int(text) < 2**31:
+        return int(text)
+    return default
 
 
 class PodInfo:
@@ -97,7 +95,11 @@ class PodInfo:
         created = get("creationTimestamp")
         self.creation = parse_time(created) if created else float("-inf")
         self.role: str = annotations.get(TASK_SPEC) or labels.get(TASK_SPEC) or ""
-        self.priority = _task_priority(spec, annotations)
+        priority = spec.get("priority")
+        self.priority: int = 1 if priority is None else int(priority)
+        stated = annotations.get(TASK_PRIORITY)
+        if stated is not None:
+            self.priority = _stated_priority(stated, self.priority)
         self.preemptable = flag_of(annotations, labels, default=True)
         group = annotations.get(GROUP_NAME)
         self.job_key = f"{self.namespace}/{group}" if group else ""
@@ -165,14 +167,11 @@ class PodReader:
     def roster(self, pods: Mapping[str, Object]) -> Roster:
         """Return the known ones of these pods; `pods` itself must never change afterwards."""
         if self._pods is not pods:
-            read = self._roster.by_object
-            known = [
-                read.get(id(pod)) or PodInfo(pod, self._shapes.shape_of(pod["spec"]))
-                for pod in pods.values()
-                if self._is_known(pod["spec"])
-            ]
+            read, shape_of, names = self._roster.by_object, self._shapes.shape_of, self.scheduler_names
+            known = []
+            for pod in pods.values():
+                spec = pod["spec"]
+                if spec.get("nodeName") or spec.get("schedulerName") in names:
+                    known.append(read.get(id(pod)) or PodInfo(pod, shape_of(spec)))
             self._pods, self._roster = pods, Roster(known)
         return self._roster
-
-    def _is_known(self, spec: Object) -> bool:
-        return bool(spec.get("nodeName")) or spec.get("schedulerName") in self.scheduler_names

@@ -110,7 +110,7 @@ def write_conditions(session: Session) -> None:
         promised = [
             task
             for task in job.by_status[TaskStatus.PENDING].values()
-            if task.transaction().status in ALLOCATED_STATUSES
+            if task.standing().status in ALLOCATED_STATUSES
         ]
         missing = job.min_available - job.ready_count - len(promised)
         text = f"{missing}/{len(job.tasks)} tasks in gang unschedulable: {fit_error(job)}"

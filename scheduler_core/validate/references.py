@@ -73,7 +73,7 @@ class Listed:
     @cached_property
     def has_twice(self) -> bool:
         """Tell whether two objects cannot be told apart."""
-        return len(set(self.keys)) < len(self.things)
+        return len(set(self.names)) < len(self.things) and len(set(self.keys)) < len(self.things)
 
     @cached_property
     def has_uid_twice(self) -> bool:

@@ -81,7 +81,7 @@ def test_a_discarded_task_remembers_where_it_stood() -> None:
     task = task_of(session, "default-wait-0")
     statement.pipeline(task, 1, eviction_occurred=True)
     statement.discard()
-    assert task.transaction() == ("n1", TaskStatus.PIPELINED, True)
+    assert task.last_transaction == ("n1", TaskStatus.PIPELINED, True)
     assert (task.node, task.node_name) == (NO_NODE, "")
 
 

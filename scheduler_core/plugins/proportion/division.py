@@ -64,14 +64,11 @@ class DivisionTable:
             for account in accounts
             for amount in (total, account.request, account.guarantee, account.real_capability)
         )
-        self.request = self._rows(account.request for account in accounts)
-        self.guarantee = self._rows(account.guarantee for account in accounts)
-        self.ceiling = self._rows(account.real_capability for account in accounts)
+        self.request = self.axis.rows(account.request for account in accounts)
+        self.guarantee = self.axis.rows(account.guarantee for account in accounts)
+        self.ceiling = self.axis.rows(account.real_capability for account in accounts)
         for row, account in enumerate(accounts):
             self.ceiling[row, self._unnamed(account.real_capability)] = np.inf
-
-    def _rows(self, amounts: Iterable[Resource]) -> Matrix:
-        return np.array([self.axis.row(amount) for amount in amounts])
 
     def _unnamed(self, amount: Resource) -> Mask:
         named = {*self.axis.names[:2], *(amount.scalars or ())}
