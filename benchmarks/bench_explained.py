@@ -104,12 +104,13 @@ def crowded() -> dict[str, Any]:
 def finished_run() -> Any:
     """Return a run of the made-up cluster, as a worker ends it."""
     from planner.models import Run
-    from planner.services.execution import run_execute
+    from planner.services.execution import work_execute
     from planner.services.runs import run_create
+    from planner.services.turns import Turn
 
     scenario = scenario_of(crowded())
     run = run_create(scenario=scenario, user=scenario.owner)
-    assert run_execute(run_id=run.pk, worker="bench", stopping=threading.Event())
+    assert work_execute(turn=Turn(Run, run.pk), worker="bench", stopping=threading.Event())
     run.refresh_from_db()
     assert run.state == Run.State.SUCCEEDED, run.error
     return run

@@ -206,7 +206,7 @@ CELERY_WORKER_CONCURRENCY = env.int("QUEUECAST_CONCURRENCY", default=2)
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 
-# The life of a run
+# The life of a run, and of an import that a worker reads
 
 RUN_LEASE_SECONDS = env.float("QUEUECAST_LEASE_SECONDS", default=30.0)
 RUN_HEARTBEAT_SECONDS = env.float("QUEUECAST_HEARTBEAT_SECONDS", default=1.0)
@@ -220,6 +220,9 @@ RUN_MEMORY_MB = env.int("QUEUECAST_RUN_MEMORY_MB", default=4096)
 RUN_TIME_LIMIT_SECONDS = env.float("QUEUECAST_RUN_SECONDS", default=3600.0)
 RUN_EXTENDER_HOSTS = env.list("QUEUECAST_EXTENDER_HOSTS", default=[])
 """The hosts (`host` or `host:port`) that plugin extender may call; none: calls fail."""
+
+IMPORT_SYNCHRONOUS_BYTES = env.int("QUEUECAST_IMPORT_SYNCHRONOUS_BYTES", default=20_000_000)
+"""How much text, inflated, is read while its sender waits; a worker reads what holds more."""
 
 KEEP_RUNS_DAYS = env.float("QUEUECAST_KEEP_RUNS_DAYS", default=90.0)
 """How long `manage.py tidy` keeps a run that has ended."""
@@ -261,7 +264,7 @@ SPECTACULAR_SETTINGS: dict[str, object] = {
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_NAME_OVERRIDES": {
         "RoleEnum": "planner.models.workspace.Role",
-        "RunState": "planner.models.run.Run.State",
+        "WorkState": "planner.models.work.Work.State",
         "DecisionState": "planner.models.outcome.DecisionState",
     },
 }

@@ -5,8 +5,9 @@ from manifests.conf_patch import conf_patched
 from manifests.dump import dump
 from manifests.patch import VERBS, NoPlace, Operation, patched, pointer
 from manifests.problem import ReadProblem, Severity, Unreadable
-from manifests.reader import MAX_TEXT_BYTES, read
+from manifests.reader import MAX_TEXT_BYTES, Progress, read
 from manifests.reading import Reading
+from manifests.unpack import text_bytes
 from manifests.yaml_edit import NoEdit, edited
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "NoEdit",
     "NoPlace",
     "Operation",
+    "Progress",
     "ReadProblem",
     "Reading",
     "Severity",
@@ -31,4 +33,5 @@ __all__ = [
     "pointer",
     "read",
     "resolve",
+    "text_bytes",
 ]

@@ -2,8 +2,9 @@
 
 import gc
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
@@ -19,6 +20,9 @@ from manifests.reading import Origin, Reading, Source
 from manifests.stream import read_documents
 from manifests.unpack import NoText, decoded, unpacked
 
+Progress = Callable[[float, str], None]
+"""Is told how much of all files was read, from 0 to 1, and the name of the present one."""
+
 MAX_TEXT_BYTES = 200_000_000
 """How much text all files of one reading may hold, inflated."""
 MAX_DOCUMENTS = 500_000
@@ -28,7 +32,12 @@ _ALWAYS = ("nodes", "queues", "podgroups", "pods")
 """Lists that every scenario has, empty or not."""
 
 
-def read(files: Sequence[tuple[str, bytes]], *, limit: int = MAX_TEXT_BYTES) -> Reading:
+def read(
+    files: Sequence[tuple[str, bytes]],
+    *,
+    limit: int = MAX_TEXT_BYTES,
+    progress: Progress = lambda done, name: None,
+) -> Reading:
     """Return what files hold, given as names and bytes.
 
     Each is YAML or JSON, plain or gzip, with any number of documents: objects, Lists of them, the scheduler's
@@ -37,7 +46,7 @@ def read(files: Sequence[tuple[str, bytes]], *, limit: int = MAX_TEXT_BYTES) -> 
     with _garbage_collector_off():
         findings = Findings()
         gathering = _Gathering(findings)
-        sources = list(islice(_sources(files, limit, findings), MAX_DOCUMENTS + 1))
+        sources = list(islice(_sources(files, limit, findings, progress), MAX_DOCUMENTS + 1))
         if any(scenario_in(source.document.value) for source in sources):
             gathering.take_alone(sources)
         else:
@@ -57,10 +66,13 @@ def _garbage_collector_off() -> Iterator[None]:
             gc.enable()
 
 
-def _sources(files: Sequence[tuple[str, bytes]], limit: int, findings: Findings) -> Iterator[Source]:
+def _sources(
+    files: Sequence[tuple[str, bytes]], limit: int, findings: Findings, progress: Progress
+) -> Iterator[Source]:
     """Yield the documents of all files that hold something; what cannot be read is a finding."""
-    for name, content in files:
+    for (name, content), tell in zip(files, _tellers(files, progress), strict=True):
         findings.expect(name)
+        tell(0.0)
         try:
             data = unpacked(content, limit=limit)
             text = decoded(data)
@@ -68,7 +80,7 @@ def _sources(files: Sequence[tuple[str, bytes]], limit: int, findings: Findings)
             findings.add(error.rule, "error", str(error), document=name, line=error.line, fix=error.fix)
             continue
         limit -= len(data)
-        for label, document in _labelled(name, read_documents(text)):
+        for label, document in _labelled(name, read_documents(text, tell)):
             source = Source(label, document)
             findings.expect(label)
             for fault in document.faults:
@@ -77,6 +89,18 @@ def _sources(files: Sequence[tuple[str, bytes]], limit: int, findings: Findings)
                 )
             if document.value is not None:
                 yield source
+
+
+def _tellers(files: Sequence[tuple[str, bytes]], progress: Progress) -> Iterator[Callable[[float], None]]:
+    """Yield for each file a function that makes progress of its own share, from 0 to 1, one of all files."""
+    before, total = 0, sum(len(content) for _, content in files) or 1
+    for name, content in files:
+        yield partial(_tell, progress, name, before / total, len(content) / total)
+        before += len(content)
+
+
+def _tell(progress: Progress, name: str, before: float, share: float, done: float) -> None:
+    progress(before + share * done, name)
 
 
 def _labelled(name: str, documents: Iterator[Document]) -> Iterator[tuple[str, Document]]:

@@ -1,7 +1,7 @@
 """Which documents does a text hold, be it YAML, JSON or one after the other?"""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from manifests.document import Document, Fault
 from manifests.json_stream import read_json
@@ -14,10 +14,13 @@ _BETWEEN = re.compile(r"(?:[ \t\r\n]+|^---[ \t]*$)*", re.MULTILINE)
 _NEXT_DOCUMENT = re.compile(r"^(?:[{\[]|---)", re.MULTILINE)
 
 
-def read_documents(text: str) -> Iterator[Document]:
-    """Yield the documents of a text; one that cannot be read costs only itself, unless there are too many."""
+def read_documents(text: str, progress: Callable[[float], None] = lambda share: None) -> Iterator[Document]:
+    """Yield the documents of a text; one that cannot be read costs only itself, unless there are too many.
+
+    `progress` is told now and then which share of the text was read.
+    """
     broken = 0
-    for document in _documents(text):
+    for document in _documents(text, lambda index: progress(index / len(text))):
         yield document
         broken += document.value is None and bool(document.faults)
         if broken == MAX_BROKEN:
@@ -27,7 +30,7 @@ def read_documents(text: str) -> Iterator[Document]:
             return
 
 
-def _documents(text: str) -> Iterator[Document]:
+def _documents(text: str, progress: Callable[[int], None]) -> Iterator[Document]:
     end = line = 0
     while (position := _content(text, end)) < len(text):
         line += text.count("\n", end, position)
@@ -38,9 +41,10 @@ def _documents(text: str) -> Iterator[Document]:
             line_start = max(
                 end, text.rfind("\n", 0, position) + 1
             )  # a YAML document's indentation is part of it
-            yield from read_yaml(text, line_start, line)
+            yield from read_yaml(text, line_start, line, progress)
             return
         yield document
+        progress(stopped)
         line += text.count("\n", position, stopped)
         end = stopped
 

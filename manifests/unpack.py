@@ -1,7 +1,11 @@
 """Which text do a file's bytes hold? gzip is inflated under the limit of size, never beyond."""
 
+import gzip
+import os
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
+from typing import IO
 
 _GZIP = b"\x1f\x8b"
 _CHUNK = 2**20
@@ -25,6 +29,29 @@ def unpacked(content: bytes, *, limit: int) -> bytes:
     if len(data) > limit:
         raise _too_large(limit)
     return data
+
+
+def text_bytes(file: IO[bytes], *, at_most: int) -> int:
+    """Return how many bytes of text an open file holds, inflated when it is gzip; leave it at its beginning.
+
+    Counting ends above `at_most`, and where the file is broken.
+    """
+    file.seek(0)
+    try:
+        if file.read(len(_GZIP)) != _GZIP:
+            return file.seek(0, os.SEEK_END)
+        file.seek(0)
+        return _counted(file, at_most)
+    finally:
+        file.seek(0)
+
+
+def _counted(file: IO[bytes], at_most: int) -> int:
+    counted = 0
+    with gzip.GzipFile(fileobj=file) as inflated, suppress(EOFError, OSError, zlib.error):
+        while counted <= at_most and (piece := inflated.read(_CHUNK)):
+            counted += len(piece)
+    return counted
 
 
 def decoded(data: bytes) -> str:

@@ -1,7 +1,8 @@
 """Which documents does a YAML text hold? A document that cannot be read costs only itself."""
 
+import itertools
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 from yaml import MarkedYAMLError
@@ -14,6 +15,8 @@ from manifests.yaml_places import find_in_yaml
 
 _NEXT_DOCUMENT = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_EVENTS_A_STEP = 20_000
+"""After so many events of the parser progress is told: several times a second."""
 _MAX_FAULTS = 20
 """Of unprintable characters; more of them say nothing new."""
 
@@ -31,14 +34,16 @@ _FIXES = (
 )
 
 
-def read_yaml(text: str, offset: int = 0, line: int = 0) -> Iterator[Document]:
+def read_yaml(
+    text: str, offset: int = 0, line: int = 0, progress: Callable[[int], None] = lambda index: None
+) -> Iterator[Document]:
     """Yield the documents of a text from a place on; one that cannot be read costs only itself."""
     if _UNPRINTABLE.search(text, offset):
         faults = list(_unprintable(text, offset, line))
         yield Document(text, Span(offset, 0, line, offset), None, find_in_yaml, faults)
         text = _UNPRINTABLE.sub("\ufffd", text)
     while True:
-        broken_at = yield from _read_from(text, offset, line)
+        broken_at = yield from _read_from(text, offset, line, progress)
         following = None if broken_at is None else _NEXT_DOCUMENT.search(text, broken_at)
         if following is None:
             return
@@ -46,13 +51,19 @@ def read_yaml(text: str, offset: int = 0, line: int = 0) -> Iterator[Document]:
         offset = following.start()
 
 
-def _read_from(text: str, offset: int, line: int) -> Generator[Document, None, int | None]:
+def _read_from(
+    text: str, offset: int, line: int, progress: Callable[[int], None]
+) -> Generator[Document, None, int | None]:
     """Yield the documents from a place on; return where one cannot be read further, None at the end."""
     builder = Builder(text, line=line, offset=offset)
     try:
         parser = CParser(text[offset:])
-        while parser.check_event():
+        for count in itertools.count():
+            if not parser.check_event():
+                break
             event: Any = parser.get_event()
+            if count % _EVENTS_A_STEP == 0:
+                progress(event.end_mark.index + offset)
             kind = type(event)
             if handler := builder.handlers.get(kind):
                 handler(event)

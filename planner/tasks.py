@@ -18,21 +18,22 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from planner.engine.bundle import About
-from planner.models import Run, Scenario, Workspace
+from planner.models import Blob, Import, Run, Scenario, Workspace
 from planner.services.bundles import bundle_import
-from planner.services.execution import run_execute, worker_name
-from planner.services.recovery import runs_recover
+from planner.services.execution import work_execute, worker_name
+from planner.services.imports import import_create
+from planner.services.recovery import work_recover
 from planner.services.runs import run_create
 from planner.services.searches import search_create
-from planner.services.turns import next_run, waiting_runs
+from planner.services.turns import does_any_wait, next_turn
 from planner.services.workers import worker_gone, worker_seen
 
 logger = logging.getLogger(__name__)
 
 STOPPING = threading.Event()
-"""Set when this worker is asked to go: its runs are put back for others."""
+"""Set when this worker is asked to go: its work is put back for others."""
 BUSY: set[int] = set()
-"""The threads of this worker that execute runs."""
+"""The threads of this worker that are at work."""
 
 
 def submit_run(
@@ -59,34 +60,51 @@ def submit_bundle(*, content: bytes, workspace: Workspace, user: User) -> tuple[
     return run, about
 
 
+def submit_import(
+    *,
+    files: Blob,
+    workspace: Workspace,
+    name: str,
+    provenance: str,
+    is_dry: bool = False,
+    user: User | None = None,
+) -> Import:
+    """Keep files that are too large to be read while their sender waits, and kick a worker."""
+    asked = import_create(
+        files=files, workspace=workspace, name=name, provenance=provenance, is_dry=is_dry, user=user
+    )
+    transaction.on_commit(kick)
+    return asked
+
+
 def kick() -> None:
-    """Tell the workers that a run waits. While the broker is away they see it when they look."""
+    """Tell the workers that something waits. While the broker is away they see it when they look."""
     try:
-        execute_waiting_runs.apply_async(retry=False)
+        do_waiting_work.apply_async(retry=False)
     except (OperationalError, OSError):
-        logger.warning("The broker did not take a kick; a worker will see the run when it looks.")
+        logger.warning("The broker did not take a kick; a worker will see what waits when it looks.")
 
 
 @shared_task(ignore_result=True)
-def execute_waiting_runs() -> None:
-    """Execute the run whose turn it is, then the next, until none waits. The rows hold states and results.
+def do_waiting_work() -> None:
+    """Do the work whose turn it is, then the next, until none waits. The rows hold states and results.
 
-    There is a kick for every run, but it names none: whose turn it is shows when a worker is free.
+    There is a kick for all work, but it names none: whose turn it is shows when a worker is free.
     """
     BUSY.add(threading.get_ident())
     try:
-        while not STOPPING.is_set() and (run := next_run()):
-            run_execute(run_id=run, worker=worker_name(), stopping=STOPPING)
+        while not STOPPING.is_set() and (turn := next_turn()):
+            work_execute(turn=turn, worker=worker_name(), stopping=STOPPING)
     finally:
         BUSY.discard(threading.get_ident())
 
 
-def execute_unkicked_runs() -> None:
-    """Execute the runs that wait, without a message."""
+def do_unkicked_work() -> None:
+    """Do the work that waits, without a message."""
     try:
-        execute_waiting_runs()
+        do_waiting_work()
     except DatabaseError:
-        logger.warning("The database was away; a waiting run is tried again.")
+        logger.warning("The database was away; waiting work is tried again.")
     finally:
         connection.close()
 
@@ -94,7 +112,7 @@ def execute_unkicked_runs() -> None:
 class Recovery(bootsteps.StartStopStep):
     """A thread in every worker that takes back what was left behind, and wakes a free place of its worker.
 
-    So a run starts within a sweep, however many messages are lost.
+    So work starts within a sweep, however many messages are lost.
     """
 
     requires = ("celery.worker.components:Pool",)
@@ -120,9 +138,9 @@ class Recovery(bootsteps.StartStopStep):
         while not self._over.is_set():
             try:
                 worker_seen(name=worker_name(), started=self._started)
-                runs_recover()
-                if len(BUSY) < settings.CELERY_WORKER_CONCURRENCY and waiting_runs().exists():
-                    self._places.submit(execute_unkicked_runs)
+                work_recover()
+                if len(BUSY) < settings.CELERY_WORKER_CONCURRENCY and does_any_wait():
+                    self._places.submit(do_unkicked_work)
             except DatabaseError:
                 logger.warning("Recovery could not read the database; it will try again.")
             finally:
@@ -134,7 +152,7 @@ class Recovery(bootsteps.StartStopStep):
 
 
 @worker_shutting_down.connect
-def _put_back_runs(**_: Any) -> None:
+def _put_back_work(**_: Any) -> None:
     STOPPING.set()
 
 

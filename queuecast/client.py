@@ -3,13 +3,14 @@
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
 from manifests.differences import leaves
 from queuecast.desk import Files, Json, Progress
 from queuecast.plans import Refused
-from queuecast.server import Server
+from queuecast.server import Failure, Server
 
 HERE = "http://127.0.0.1:8000"
 OVER = ("succeeded", "failed", "cancelled")
@@ -24,9 +25,16 @@ class Client:
             address or os.environ.get("QUEUECAST_URL") or HERE, token or os.environ.get("QUEUECAST_TOKEN", "")
         )
 
-    def import_files(self, files: Files, *, name: str) -> Json:
-        """Read a cluster; return the snapshot."""
-        return dict(self.server.upload("snapshots/", {"name": name}, files).json)
+    def import_files(self, files: Files, *, name: str, progress: Progress | None = None) -> Json:
+        """Read a cluster; return the snapshot. A large one is read by a worker, and followed until then."""
+        answer = self.server.upload("snapshots/", {"name": name}, files)
+        if answer.status != HTTPStatus.ACCEPTED:
+            return dict(answer.json)
+        over = self._followed(f"imports/{answer.json['id']}/", progress)
+        if over["state"] != "succeeded":
+            said = {"message": over["error"] or f"The import was {over['state']}."}
+            raise Failure(HTTPStatus.UNPROCESSABLE_ENTITY, {**said, "problems": over["problems"]})
+        return dict(self.server.get(f"snapshots/{over['snapshot']}/"))
 
     def snapshots(self) -> list[Json]:
         """Return the snapshots, newest first."""
@@ -109,13 +117,7 @@ class Client:
 
     def run_wait(self, run: str, progress: Progress | None = None) -> Json:
         """Return a run once it is over."""
-        while True:
-            told: Json = self.server.get(f"runs/{run}/")
-            if progress:
-                progress(told["progress"], told["doing"] or told["state"])
-            if told["state"] in OVER:
-                return told
-            time.sleep(POLL_SECONDS)
+        return self._followed(f"runs/{run}/", progress)
 
     def run_queues(self, run: str) -> list[Json]:
         """Return what a run made of each queue."""
@@ -140,6 +142,16 @@ class Client:
     def page(self, kind: str, name: str) -> str:
         """Return the address of the page of a scenario or a run."""
         return self.server.page(f"{kind}/{name if kind == 'runs' else self._id(kind, name)}/")
+
+    def _followed(self, path: str, progress: Progress | None) -> Json:
+        """Return a run or an import once it is over."""
+        while True:
+            told: Json = self.server.get(path)
+            if progress:
+                progress(told["progress"], told["doing"] or told["state"])
+            if told["state"] in OVER:
+                return told
+            time.sleep(POLL_SECONDS)
 
     def _edit(self, method: str, path: str, body: Any, *, seen_at: str = "") -> Any:
         """Edit what is there now: name the revision that the present state has."""

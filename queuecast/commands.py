@@ -36,7 +36,8 @@ def import_cluster(desk: Desk, asked: argparse.Namespace) -> Told:
         name = asked.name or (asked.files[0].name.partition(".")[0] if asked.files else "")
     if not files:
         raise Refused(["Name files, or say --cluster to read the one of your kubeconfig."])
-    snapshot = desk.import_files(files, name=name)
+    with progress_line(f"import {name}") as progress:
+        snapshot = desk.import_files(files, name=name, progress=progress)
     held = ", ".join(f"{count} {kind}" for kind, count in snapshot["counts"].items() if count)
     return Told(snapshot, [f"Snapshot {snapshot['id']}: {held}", problems(snapshot["problems"])])
 

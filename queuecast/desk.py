@@ -7,7 +7,7 @@ Json = dict[str, Any]
 Files = Sequence[tuple[str, bytes]]
 """Names and contents."""
 Progress = Callable[[float, str], None]
-"""Is told how far a run is, from 0 to 1, and what it is at."""
+"""Is told how far a run or an import is, from 0 to 1, and what it is at."""
 
 
 class Desk(Protocol):
@@ -16,7 +16,7 @@ class Desk(Protocol):
     A scenario or a snapshot is named by its id, or by its name where only one has it.
     """
 
-    def import_files(self, files: Files, *, name: str) -> Json:
+    def import_files(self, files: Files, *, name: str, progress: Progress | None = None) -> Json:
         """Read a cluster; return the snapshot."""
 
     def snapshots(self) -> list[Json]:

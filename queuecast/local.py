@@ -27,9 +27,9 @@ class Local:
     def __init__(self, folder: Path = FOLDER) -> None:
         self._folder = folder
 
-    def import_files(self, files: Files, *, name: str) -> Json:
+    def import_files(self, files: Files, *, name: str, progress: Progress | None = None) -> Json:
         """Read a cluster; return the snapshot."""
-        reading = read_bytes(files)
+        reading = read_bytes(files, progress)
         snapshot = {
             "id": name,
             "name": name,

@@ -26,9 +26,11 @@ def contents(paths: Sequence[Path]) -> list[tuple[str, bytes]]:
         raise Refused([f"{error.filename}: {error.strerror}"]) from None
 
 
-def read_bytes(files: Sequence[tuple[str, bytes]]) -> manifests.Reading:
+def read_bytes(
+    files: Sequence[tuple[str, bytes]], progress: manifests.Progress | None = None
+) -> manifests.Reading:
     """Return what files hold, or raise Refused with every problem and its line."""
-    reading = manifests.read(files)
+    reading = manifests.read(files, progress=progress) if progress else manifests.read(files)
     wrong = [found for found in reading.problems if found.severity == "error"]
     if wrong:
         raise Refused([f"{found.document}:{found.line}: {found.message}" for found in wrong])

@@ -1,10 +1,14 @@
 """Rows for tests: a small cluster with two queues, one of which holds what the other deserves."""
 
+import json
+from collections.abc import Sequence
+from io import BytesIO
 from typing import Any
 
 from django.contrib.auth.models import User
 
-from planner.models import Membership, Role, Run, Scenario, Snapshot, Workspace
+from planner.models import Import, Membership, Role, Run, Scenario, Snapshot, Workspace
+from planner.services.imports import import_create, packed_files
 from planner.services.runs import run_create
 from planner.services.scenarios import scenario_create
 from planner.services.snapshots import snapshot_create
@@ -113,6 +117,21 @@ def snapshot(document: dict[str, Any] | None = None, *, name: str = "small", con
         scheduler_conf=conf,
         counts={"Node": 2, "Queue": 2},
         provenance="made for a test",
+    )
+
+
+def large_import(
+    files: Sequence[tuple[str, bytes]] | None = None, *, owner: User | None = None, is_dry: bool = False
+) -> Import:
+    """Return an import that waits for a worker, of the small cluster unless files are given."""
+    sent = files or [("small.json", json.dumps({**cluster(), "scheduler_conf": CONF}).encode())]
+    return import_create(
+        files=packed_files([(label, BytesIO(content)) for label, content in sent]),
+        workspace=workspace(),
+        name="large",
+        provenance=", ".join(label for label, _ in sent),
+        is_dry=is_dry,
+        user=owner,
     )
 
 

@@ -15,6 +15,7 @@ from planner.models import (
     Change,
     Decision,
     Event,
+    Import,
     Invitation,
     JobOutcome,
     Membership,
@@ -168,6 +169,17 @@ class SnapshotFilter(django_filters.FilterSet):
     class Meta:
         model = Snapshot
         fields = ["cluster"]
+
+
+class ImportFilter(django_filters.FilterSet):
+    """Imports that workers read."""
+
+    name = django_filters.CharFilter(lookup_expr="icontains")
+    ordering = _order("created", "finished", "name")
+
+    class Meta:
+        model = Import
+        fields = ["state", "snapshot"]
 
 
 class ScenarioFilter(django_filters.FilterSet):

@@ -92,7 +92,8 @@ def _said(request: Request) -> Iterator[bytes]:
         yield from (name.encode(), *(str(value).encode() for value in values))
     for name, files in sorted(request.FILES.lists()):
         for file in files:
-            yield from (name.encode(), file.name.encode(), file.read())
+            yield from (name.encode(), file.name.encode())
+            yield from file.chunks()
             file.seek(0)
 
 

@@ -37,7 +37,7 @@ PREFER = OpenApiParameter(
     "Prefer",
     OpenApiTypes.STR,
     OpenApiParameter.HEADER,
-    description="`wait=N`: answer when the run is over, or after N seconds (at most 30).",
+    description="`wait=N`: answer when the run or the import is over, or after N seconds (at most 30).",
 )
 
 DRY_ANSWER = OpenApiResponse(OpenApiTypes.OBJECT, "A dry run: what would be made; its id is null.")

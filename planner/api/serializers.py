@@ -11,6 +11,7 @@ from planner.engine.queues import queue_spec
 from planner.engine.unlimited import amounts
 from planner.models import (
     Decision,
+    Import,
     JobOutcome,
     Membership,
     Queue,
@@ -108,6 +109,22 @@ class SnapshotSerializer(serializers.ModelSerializer[Snapshot]):
     class Meta:
         model = Snapshot
         fields = ["id", "name", "cluster", "created", "provenance", "counts", "problems"]
+
+
+class ImportSerializer(serializers.ModelSerializer[Import]):
+    """A cluster that a worker reads, because its text is large."""
+
+    owner = serializers.CharField(source="owner.username", allow_null=True, default=None)
+    dry_run = serializers.BooleanField(source="is_dry", help_text="It only tells what it finds.")
+    counts = serializers.DictField(child=serializers.IntegerField(), help_text="Empty until it was read.")
+    problems = ProblemSerializer(many=True)
+
+    class Meta:
+        model = Import
+        fields = [
+            "id", "state", "name", "provenance", "dry_run", "owner", "progress", "doing", "error", "counts",
+            "problems", "snapshot", "attempt", "cancel_requested", "created", "started", "finished",
+        ]  # fmt: skip
 
 
 class SnapshotUpload(serializers.Serializer[Any]):
@@ -412,18 +429,21 @@ class WorkerSerializer(serializers.Serializer[Any]):
 
     name = serializers.CharField()
     engine_version = serializers.CharField()
-    places = serializers.IntegerField(help_text="How many runs it computes at once.")
+    places = serializers.IntegerField(help_text="How many runs and imports it does at once.")
     started = serializers.DateTimeField()
     seen = serializers.DateTimeField()
 
 
 class StatusSerializer(serializers.Serializer[Any]):
-    """What waits, what is computed, and by whom; times in seconds."""
+    """What waits, what is in work, and by whom; times in seconds."""
 
     runs = serializers.DictField(child=serializers.IntegerField(), help_text="Runs that are kept, by state.")
-    oldest_queued_seconds = serializers.FloatField()
+    imports = serializers.DictField(
+        child=serializers.IntegerField(), help_text="Imports by workers that are kept, by state."
+    )
+    oldest_queued_seconds = serializers.FloatField(help_text="Of runs and imports.")
     finished_per_minute = serializers.FloatField(help_text="Over the last five minutes.")
     mean_wait_seconds = serializers.FloatField(allow_null=True, help_text="From queued to started.")
     mean_run_seconds = serializers.FloatField(allow_null=True, help_text="From started to the end.")
-    places = serializers.IntegerField(help_text="How many runs can be computed at once.")
+    places = serializers.IntegerField(help_text="How many runs and imports can be done at once.")
     workers = WorkerSerializer(many=True)

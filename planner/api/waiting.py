@@ -1,4 +1,4 @@
-"""May this caller wait here until the run is over?"""
+"""May this caller wait here until the work is over?"""
 
 import re
 import time
@@ -6,7 +6,7 @@ from threading import BoundedSemaphore
 
 from rest_framework.request import Request
 
-from planner.models import Run
+from planner.services.work import Kind
 
 LONGEST_SECONDS = 30
 STEP_SECONDS = 0.2
@@ -16,17 +16,17 @@ SEATS = BoundedSemaphore(2)
 _WAIT = re.compile(r"(?:^|,)\s*wait\s*=\s*(\d{1,6})\s*(?:,|;|$)", re.ASCII | re.IGNORECASE)
 
 
-def wait_until_over(request: Request, run: Run) -> dict[str, str]:
-    """Heed ``Prefer: wait=N`` on a run; return the headers that say so, and leave `run` fresh."""
+def wait_until_over(request: Request, work: Kind) -> dict[str, str]:
+    """Heed ``Prefer: wait=N`` on a run or an import; return the headers that say so, and leave it fresh."""
     asked = _WAIT.search(request.headers.get("Prefer", ""))
-    if asked is None or run.is_over or not SEATS.acquire(blocking=False):
+    if asked is None or work.is_over or not SEATS.acquire(blocking=False):
         return {}
     try:
         seconds = min(int(asked[1]), LONGEST_SECONDS)
         until = time.monotonic() + seconds
-        while not run.is_over and time.monotonic() < until:
+        while not work.is_over and time.monotonic() < until:
             time.sleep(STEP_SECONDS)
-            run.refresh_from_db()
+            work.refresh_from_db()
     finally:
         SEATS.release()
     return {"Preference-Applied": f"wait={seconds}"}

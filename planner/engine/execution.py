@@ -1,43 +1,16 @@
-"""How does a simulation run beside the worker, in a process of its own, under limits?"""
+"""What does a simulation, or the reading of a cluster, give back that runs in a child process?"""
 
-import errno
-import json
-import logging
-import os
-import resource
-import select
-import signal
-import subprocess
-import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import IO, Any
+from dataclasses import dataclass
+from typing import IO
 
-from planner.engine.child import NO_SPACE, OUT_OF_MEMORY, UNREADABLE
+from planner.engine.children import Beat, Limits, Task, room_on_disk, told_by_child
+from planner.engine.importing import has_errors
+from planner.rows import Problem
 
-logger = logging.getLogger(__name__)
-
-PROJECT = Path(__file__).parents[2]
-_LOG_TAIL = 8000
-"""Bytes of the child's complaints that are worth keeping in the log."""
-_DISK_FULL = "The worker's disk has no space left for the input or the result; run it again when it has."
-
-Beat = Callable[[float, str], bool]
-"""Called every `Limits.beat_seconds` with the progress, from 0 to 1, and what is at work; False stops it."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What one simulation may use and call, and how often it is looked after."""
-
-    memory_mb: int
-    seconds: float
-    beat_seconds: float
-    extender_hosts: tuple[str, ...] = ()
+_PIECE = 2**20
 
 
 @dataclass(frozen=True)
@@ -50,136 +23,57 @@ class Simulated:
     error: str | None
 
 
-class SimulationFailed(Exception):
-    """The child came to no result; the message is for the user."""
-
-
-class SimulationStopped(Exception):
-    """The beat asked to stop; the child is dead."""
-
-
 def simulate(document: bytes, *, explain: bool, limits: Limits, beat: Beat, job: str = "") -> Simulated:
     """Simulate a frozen scenario document in a child process.
 
     The result is byte for byte what ``python -m scheduler_core simulate`` prints for `document`; with a `job`
     it is what a search for that job found instead.
 
-    Raises SimulationFailed with the reason, or SimulationStopped after `beat` answered False.
+    Raises ChildFailed with the reason, or ChildStopped after `beat` answered False.
     """
-    try:
-        return _simulated(document, explain=explain, limits=limits, beat=beat, job=job)
-    except OSError as error:
-        if error.errno != errno.ENOSPC:
-            raise
-        raise SimulationFailed(_DISK_FULL) from None
-
-
-def _simulated(document: bytes, *, explain: bool, limits: Limits, beat: Beat, job: str) -> Simulated:
-    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as result, _complaints() as complaints:
+    task = Task(
+        "The simulation",
+        "planner.engine.simulating",
+        ["explain" if explain else "decisions", job, *limits.extender_hosts],
+    )
+    with room_on_disk(), tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as result:
         source.write(document)
-        source.flush()
-        source.seek(0)
-        news = _News()
-        with _child(source, result, complaints, explain=explain, limits=limits, job=job) as child:
-            _look_after(child, news, limits, beat)
-        _check_end(child.returncode, news, limits)
-        result.seek(0)
-        last = news.last
-        return Simulated(result.read(), last["engine_version"], last["timings"], last["error"])
+        told = told_by_child(task, source, result, limits, beat)
+        return Simulated(result.read(), told["engine_version"], told["timings"], told["error"])
+
+
+@dataclass(frozen=True)
+class Read:
+    """What was read of a cluster; see `planner.engine.importing.Imported`."""
+
+    scheduler_conf: str
+    counts: Mapping[str, int]
+    unknown_kinds: Mapping[str, int]
+    problems: Sequence[Problem]
+    _document: IO[bytes]
+
+    @property
+    def has_errors(self) -> bool:
+        """Must something be mended before this can be saved?"""
+        return has_errors(self.problems)
+
+    def document(self) -> Iterator[bytes]:
+        """Yield the objects as one encoded document, piece by piece."""
+        while piece := self._document.read(_PIECE):
+            yield piece
 
 
 @contextmanager
-def _complaints() -> Iterator[IO[bytes]]:
-    """Collect what the child writes to standard error; log its end when there is any."""
-    with tempfile.TemporaryFile() as complaints:
-        yield complaints
-        size = complaints.seek(0, os.SEEK_END)
-        complaints.seek(max(0, size - _LOG_TAIL))
-        if text := complaints.read().decode(errors="replace").strip():
-            logger.warning("A simulation complained:\n%s", text)
+def reading(parcel: Iterable[bytes], *, now: str, limits: Limits, beat: Beat) -> Iterator[Read]:
+    """Read the files of a parcel in a child process, as `planner.engine.importing.read_cluster` does.
 
+    What was read can be used until the end of the block.
 
-@contextmanager
-def _child(
-    source: IO[bytes], result: IO[bytes], complaints: IO[bytes], *, explain: bool, limits: Limits, job: str
-) -> Iterator[subprocess.Popen[bytes]]:
-    """Start the child; whatever happens inside, it is gone at the end."""
-    files = (source.fileno(), result.fileno())
-    child = subprocess.Popen(
-        [
-            sys.executable, "-m", "planner.engine.child",
-            *map(str, files), "explain" if explain else "decisions", job, *limits.extender_hosts,
-        ],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=complaints,
-        pass_fds=files,
-        start_new_session=True,
-        cwd=PROJECT,
-        # One core a run, so that runs do not slow each other down.
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
-    )  # fmt: skip
-    try:
-        bytes_allowed = limits.memory_mb * 2**20
-        resource.prlimit(child.pid, resource.RLIMIT_AS, (bytes_allowed, bytes_allowed))
-        yield child
-    finally:
-        child.kill()
-        child.wait()
-        for pipe in (child.stdin, child.stdout):
-            if pipe is not None:
-                pipe.close()
-
-
-@dataclass
-class _News:
-    """What the child has told so far."""
-
-    progress: float = 0.0
-    doing: str = "starting"
-    last: dict[str, Any] = field(default_factory=dict)
-    _unfinished: bytes = b""
-
-    def hear(self, said: bytes) -> None:
-        *lines, self._unfinished = (self._unfinished + said).split(b"\n")
-        for line in lines:
-            told = json.loads(line)
-            if "progress" in told:
-                self.progress, self.doing = told["progress"], told["doing"]
-            else:
-                self.last = told
-
-
-def _look_after(child: subprocess.Popen[bytes], news: _News, limits: Limits, beat: Beat) -> None:
-    """Listen until the child closes its output; beat in between, and mind the time."""
-    assert child.stdout is not None, "the child was started with a pipe"
-    started = next_beat = time.monotonic()
-    while True:
-        now = time.monotonic()
-        if now - started > limits.seconds:
-            raise SimulationFailed(
-                f"The simulation took longer than the limit of {limits.seconds:g} seconds."
-            )
-        if now >= next_beat:
-            if not beat(news.progress, news.doing):
-                raise SimulationStopped
-            next_beat = now + limits.beat_seconds
-        if select.select([child.stdout], [], [], max(0.0, next_beat - time.monotonic()))[0]:
-            said = os.read(child.stdout.fileno(), 65536)
-            if not said:
-                child.wait()
-                return
-            news.hear(said)
-
-
-def _check_end(status: int, news: _News, limits: Limits) -> None:
-    if status == 0:
-        return
-    if status == OUT_OF_MEMORY:
-        raise SimulationFailed(f"The simulation needed more memory than the limit of {limits.memory_mb} MiB.")
-    if status == NO_SPACE:
-        raise SimulationFailed(_DISK_FULL)
-    if status == UNREADABLE:
-        raise SimulationFailed(f"The scheduler configuration cannot be read: {news.last['unreadable']}.")
-    how = signal.Signals(-status).name if status < 0 else f"status {status}"
-    raise SimulationFailed(f"The simulation stopped unexpectedly ({how}); the worker's log says more.")
+    Raises ChildFailed with the reason, or ChildStopped after `beat` answered False.
+    """
+    task = Task("The import", "planner.engine.reading", [now])
+    with room_on_disk(), tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as result:
+        source.writelines(parcel)
+        told = told_by_child(task, source, result, limits, beat)
+        problems = [Problem(**found) for found in told["problems"]]
+        yield Read(told["scheduler_conf"], told["counts"], told["unknown_kinds"], problems, result)

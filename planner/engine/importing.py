@@ -1,13 +1,21 @@
 """Which cluster do these files describe, and what is wrong with it? Nothing is saved here."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import manifests
-from planner.engine.queues import row_problems
+from planner.engine.queue_fields import row_problems
 from planner.rows import Problem
 from scheduler_core.lint import REFUSED, review
+
+Files = Sequence[tuple[str, bytes]]
+"""Names and contents, as they were sent."""
+Progress = Callable[[float, str], None]
+"""Is told how far reading is, from 0 to 1, and what it is at."""
+
+_READ = 0.6
+"""The share of reading; the rest is checking what was read."""
 
 MAX_TEXT_BYTES = manifests.MAX_TEXT_BYTES
 """How much text, inflated, one import may hold."""
@@ -30,15 +38,26 @@ class Imported:
     @property
     def has_errors(self) -> bool:
         """Must something be mended before this can be saved?"""
-        return any(problem.is_error for problem in self.problems)
+        return has_errors(self.problems)
+
+    @property
+    def has_conf(self) -> bool:
+        """Was there a scheduler configuration?"""
+        return bool(self.scheduler_conf)
 
 
-def read_cluster(files: Sequence[tuple[str, bytes]], *, now: str) -> Imported:
+def has_errors(problems: Sequence[Problem]) -> bool:
+    """Is one of the problems an error?"""
+    return any(problem.is_error for problem in problems)
+
+
+def read_cluster(files: Files, *, now: str, progress: Progress = lambda done, doing: None) -> Imported:
     """Read the files of one cluster, given as names and bytes.
 
     `now` (RFC 3339) is the moment of a live export; a scenario has its own clock.
     """
-    reading = manifests.read(files)
+    reading = manifests.read(files, progress=lambda done, name: progress(_READ * done, f"reading {name}"))
+    progress(_READ, "checking the objects")
     document = {key: value for key, value in reading.document.items() if key != "scheduler_conf"}
     if not reading.is_scenario:
         document.setdefault("now", now)
@@ -47,7 +66,11 @@ def read_cluster(files: Sequence[tuple[str, bytes]], *, now: str) -> Imported:
         scheduler_conf=_conf_text(reading),
         counts=reading.counts,
         unknown_kinds=reading.unknown_kinds,
-        problems=[*(Problem(**asdict(found)) for found in reading.problems), *_plan_problems(reading)],
+        problems=[
+            *(Problem(**asdict(found)) for found in reading.problems),
+            *_plan_problems(reading),
+            *_left_out(reading.unknown_kinds),
+        ],
     )
 
 
@@ -67,6 +90,13 @@ def _plan_problems(reading: manifests.Reading) -> Iterator[Problem]:
         for problem in row_problems(queue, f"queues[{index}]"):
             if problem.path not in refused:
                 yield _placed(problem, reading)
+
+
+def _left_out(kinds: Mapping[str, int]) -> Iterator[Problem]:
+    """Name what an import leaves out, so that nothing vanishes in silence."""
+    for kind, count in kinds.items():
+        message = f"{kind}: {count} left out, the scheduler does not read them."
+        yield Problem("kind.left_out", "remark", message, actual=count)
 
 
 def _placed(problem: Problem, reading: manifests.Reading) -> Problem:

@@ -2,12 +2,14 @@
 
 from planner.models.access import Event, Identity, Invitation, PublicLink, TokenDetails
 from planner.models.idempotency import IdempotencyKey
+from planner.models.imports import Import
 from planner.models.outcome import Decision, JobOutcome, QueueOutcome, Victim
 from planner.models.queue import Queue
 from planner.models.run import Run
 from planner.models.scenario import Change, ObjectChange, Scenario, ScenarioCopy
 from planner.models.snapshot import Blob, Cluster, Snapshot
 from planner.models.trace import Trace
+from planner.models.work import Work
 from planner.models.worker import Worker
 from planner.models.workspace import Membership, Role, Workspace
 
@@ -19,6 +21,7 @@ __all__ = [
     "Event",
     "IdempotencyKey",
     "Identity",
+    "Import",
     "Invitation",
     "JobOutcome",
     "Membership",
@@ -34,6 +37,7 @@ __all__ = [
     "TokenDetails",
     "Trace",
     "Victim",
+    "Work",
     "Worker",
     "Workspace",
 ]

@@ -3,12 +3,16 @@
 import hashlib
 import json
 import zlib
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.conf import settings
 from django.db import models
 
 from planner.models.workspace import Identified, Workspace
+
+_PIECE = 2**16
+"""Packed bytes that are unpacked at a time; manifests shrink to a tenth or less."""
 
 
 class Blob(models.Model):
@@ -25,9 +29,18 @@ class Blob(models.Model):
     @classmethod
     def of(cls, content: bytes) -> "Blob":
         """Return the unsaved blob that holds `content`; slow for megabytes, so not inside a transaction."""
-        return cls(
-            sha256=hashlib.sha256(content).hexdigest(), packed=zlib.compress(content, 6), size=len(content)
-        )
+        return cls.of_pieces([content])
+
+    @classmethod
+    def of_pieces(cls, pieces: Iterable[bytes]) -> "Blob":
+        """Return the unsaved blob that holds pieces one after the other; only packed they are all there."""
+        digest, packer, packed, size = hashlib.sha256(), zlib.compressobj(6), [], 0
+        for piece in pieces:
+            digest.update(piece)
+            size += len(piece)
+            packed.append(packer.compress(piece))
+        packed.append(packer.flush())
+        return cls(sha256=digest.hexdigest(), packed=b"".join(packed), size=size)
 
     def keep(self) -> "Blob":
         """Save, or make the same bytes young again: until this transaction ends nobody tidies them away."""
@@ -39,6 +52,13 @@ class Blob(models.Model):
     def content(self) -> bytes:
         """Return the bytes."""
         return zlib.decompress(self.packed)
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield the bytes, a few megabytes at a time."""
+        unpacker = zlib.decompressobj()
+        packed = memoryview(self.packed)
+        for start in range(0, len(packed), _PIECE):
+            yield unpacker.decompress(packed[start : start + _PIECE])
 
     def document(self) -> dict[str, Any]:
         """Return the JSON object that the bytes spell."""

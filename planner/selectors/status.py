@@ -7,9 +7,9 @@ from django.conf import settings
 from django.db.models import Avg, Count, F, Min
 from django.utils import timezone
 
-from planner.models import Run, Worker
+from planner.models import Import, Run, Work, Worker
 
-State = Run.State
+State = Work.State
 RECENTLY = timedelta(minutes=5)
 """Over which time throughput and durations are told."""
 
@@ -20,10 +20,12 @@ class Status:
 
     runs: dict[str, int]
     """How many runs are kept, by state; every state is there."""
+    imports: dict[str, int]
+    """The same of imports that workers read."""
     oldest_queued_seconds: float
-    """How long the oldest queued run has waited; 0 when none waits."""
+    """How long the oldest queued run or import has waited; 0 when none waits."""
     finished_per_minute: float
-    """Over the last five minutes."""
+    """Runs that ended, over the last five minutes."""
     mean_wait_seconds: float | None
     """From queued to started, of runs that ended in the last five minutes; None when none did."""
     mean_run_seconds: float | None
@@ -33,26 +35,37 @@ class Status:
 
     @property
     def places(self) -> int:
-        """Return how many runs can be computed at once."""
+        """Return how many runs and imports can be done at once."""
         return sum(worker.places for worker in self.workers)
 
 
 def status() -> Status:
-    """Return the state of queue and workers (4 queries)."""
+    """Return the state of queue and workers (6 queries)."""
     now = timezone.now()
-    counts = dict(Run.objects.order_by().values_list("state").annotate(count=Count("pk")))
-    oldest = Run.objects.filter(state=State.QUEUED).aggregate(oldest=Min("created"))["oldest"]
+    oldest = min(filter(None, map(_oldest_queued, (Run, Import))), default=None)
     recent = Run.objects.filter(finished__gt=now - RECENTLY, started__isnull=False).aggregate(
         count=Count("pk"), wait=Avg(F("started") - F("created")), run=Avg(F("finished") - F("started"))
     )
     return Status(
-        runs={state: counts.get(state, 0) for state in State.values},
+        runs=_by_state(Run),
+        imports=_by_state(Import),
         oldest_queued_seconds=(now - oldest).total_seconds() if oldest else 0.0,
         finished_per_minute=recent["count"] / (RECENTLY / timedelta(minutes=1)),
         mean_wait_seconds=_seconds(recent["wait"]),
         mean_run_seconds=_seconds(recent["run"]),
         workers=list(Worker.objects.filter(seen__gt=alive_since())),
     )
+
+
+def _by_state(kind: type[Work]) -> dict[str, int]:
+    counts = dict(kind._default_manager.order_by().values_list("state").annotate(count=Count("pk")))
+    return {state: counts.get(state, 0) for state in State.values}
+
+
+def _oldest_queued(kind: type[Work]) -> datetime | None:
+    queued = kind._default_manager.filter(state=State.QUEUED)
+    oldest: datetime | None = queued.aggregate(oldest=Min("created"))["oldest"]
+    return oldest
 
 
 def is_worker_alive(host: str) -> bool:

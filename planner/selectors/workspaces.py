@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from planner.models import (
     Event,
+    Import,
     Invitation,
     Membership,
     Role,
@@ -18,7 +19,7 @@ from planner.models import (
     Workspace,
 )
 
-Owned = TypeVar("Owned", Run, Scenario, Snapshot)
+Owned = TypeVar("Owned", Import, Run, Scenario, Snapshot)
 
 
 def default_workspace() -> Workspace:

@@ -9,10 +9,11 @@ itself.
 - `snapshots.snapshot_create`: keep imported objects.
 - `scenarios.scenario_create`, `scenarios.conf_update`: a what-if and its scheduler configuration.
 - `queues.queue_update`: a merge patch on one queue.
-- `runs.run_create`, `runs.run_cancel`: ask for a run, ask it to stop. Interfaces start runs through
-  `planner.tasks.submit_run`, which also sends the kick.
-- `runs.run_claim`, `run_heartbeat`, `run_finish`, `run_fail`, `run_release`: a worker's steps, all fenced by
-  the attempt number; each says whether the run was still this worker's.
-- `execution.run_execute`: those steps in order, around the child process.
-- `recovery.runs_recover`: expired leases and forgotten kicks.
+- `runs.run_create`, `imports.import_create`: ask a worker for a run, for the reading of a large import.
+  Interfaces start both through `planner.tasks`, which also sends the kick. `work.work_cancel` stops either.
+- `work.work_claim`, `work_heartbeat`, `work_end`, `work_release`: a worker's steps with all work, fenced by
+  the attempt number; each says whether the work was still this worker's.
+- `execution.work_execute`: those steps in order, around the child process; `simulations` and `readings` say
+  what is done with a run and with an import.
+- `recovery.work_recover`: expired leases and forgotten kicks.
 """

@@ -1,25 +1,23 @@
-"""How does a cluster come in? One way for page, API and command."""
+"""How does a cluster come in? One way for page, API and command; what is large is read by a worker."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from datetime import datetime
 
+from django.conf import settings
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.utils import timezone
 
-from planner.engine.importing import Imported, read_cluster
-from planner.models import Snapshot, Workspace
-from planner.rows import Problem
+from planner.engine.importing import Files, Imported, read_cluster
+from planner.engine.parcel import OpenFiles, holds_more, parcel
+from planner.models import Blob, Import, Snapshot, Workspace
 from planner.services.errors import Invalid
+from planner.services.members import role_require
 from planner.services.snapshots import snapshot_create
-
-Files = Sequence[tuple[str, bytes]]
-"""Names and contents, as they were sent."""
 
 
 def cluster_read(files: Files) -> Imported:
     """Read a cluster and save nothing; a live export is as of this moment."""
-    read = read_cluster(files, now=timezone.now().strftime("%Y-%m-%dT%H:%M:%SZ"))
-    return replace(read, problems=[*read.problems, *_left_out(read.unknown_kinds)])
+    return read_cluster(files, now=moment(timezone.now()))
 
 
 def cluster_import(
@@ -40,8 +38,41 @@ def cluster_import(
     )
 
 
-def _left_out(kinds: Mapping[str, int]) -> Iterator[Problem]:
-    """Name what an import leaves out, so that nothing vanishes in silence."""
-    for kind, count in kinds.items():
-        message = f"{kind}: {count} left out, the scheduler does not read them."
-        yield Problem("kind.left_out", "remark", message, actual=count)
+def is_large(files: OpenFiles) -> bool:
+    """Do files hold so much text that a worker has to read them?"""
+    return holds_more(files, settings.IMPORT_SYNCHRONOUS_BYTES)
+
+
+def packed_files(files: OpenFiles) -> Blob:
+    """Return the unsaved blob in which files wait for a worker; slow, so not inside a transaction."""
+    return Blob.of_pieces(parcel(files))
+
+
+@transaction.atomic
+def import_create(
+    *,
+    files: Blob,
+    workspace: Workspace,
+    name: str,
+    provenance: str,
+    is_dry: bool = False,
+    user: User | None = None,
+) -> Import:
+    """Keep packed files for a worker that reads them; `is_dry`: it only tells what it finds.
+
+    Interfaces call `planner.tasks.submit_import`, which also sends the kick.
+    """
+    role_require(user=user, workspace=workspace)
+    return Import.objects.create(
+        workspace=workspace,
+        owner=user,
+        name=name,
+        provenance=provenance,
+        is_dry=is_dry,
+        files=files.keep(),
+    )
+
+
+def moment(when: datetime) -> str:
+    """Return a moment as Kubernetes writes it."""
+    return when.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -11,13 +11,13 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from planner.engine.queue_fields import spec_problems
 from planner.engine.queues import (
     apply_spec,
     duplicate_row,
     merge_patch,
     queue_row,
     queue_spec,
-    spec_problems,
 )
 from planner.engine.states import QUEUES, Edit, kept_queue
 from planner.models import Queue, Scenario

@@ -1,4 +1,4 @@
-"""Which runs were left behind by a worker that died?"""
+"""Which work was left behind by a worker that died?"""
 
 from django.conf import settings
 from django.db import transaction
@@ -6,23 +6,25 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from planner.models import Run
+from planner.models import Work
 from planner.services.clock import seconds_from_now
+from planner.services.work import KINDS, Kind
 
-State = Run.State
+State = Work.State
 
 
-def runs_recover() -> None:
-    """Take back the runs whose lease ran out.
+def work_recover() -> None:
+    """Take back the work whose lease ran out.
 
     Every worker calls this now and then. Each step is a conditional update, so two at once do no harm.
     """
-    runs_take_back(Run.objects.filter(lease_until__lt=Now()))
+    for kind in KINDS:
+        _take_back(kind._default_manager.filter(lease_until__lt=Now()))
 
 
 @transaction.atomic
-def runs_take_back(lost: QuerySet[Run]) -> None:
-    """Queue running runs again whose worker is gone; end those that were cancelled or lost too often.
+def _take_back(lost: QuerySet[Kind]) -> None:
+    """Queue running work again whose worker is gone; end what was cancelled or lost too often.
 
     The wait before the next attempt doubles with every loss.
     """
@@ -35,7 +37,7 @@ def runs_take_back(lost: QuerySet[Run]) -> None:
     running.filter(losses__gte=limit - 1).update(
         state=State.FAILED,
         losses=F("losses") + 1,
-        error=f"The worker was lost {limit} times while it computed this run.",
+        error=f"The worker was lost {limit} times while it worked on this {lost.model.kind_name()}.",
         finished=now,
         lease_until=None,
         doing="",
@@ -53,5 +55,6 @@ def runs_take_back(lost: QuerySet[Run]) -> None:
 
 
 def worker_lost(worker: str) -> None:
-    """Take back at once the runs of a worker that is known to be dead."""
-    runs_take_back(Run.objects.filter(worker=worker))
+    """Take back at once the work of a worker that is known to be dead."""
+    for kind in KINDS:
+        _take_back(kind._default_manager.filter(worker=worker))

@@ -1,4 +1,4 @@
-"""What is old enough to go? Runs that ended long ago, and what nothing refers to any more."""
+"""What is old enough to go? Runs and imports that ended long ago, and what nothing refers to any more."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 from knox.models import AuthToken
 
-from planner.models import Blob, IdempotencyKey, Run
+from planner.models import Blob, IdempotencyKey, Import, Run
 
 KEYS_KEPT = timedelta(days=1)
 BLOBS_KEPT = timedelta(days=1)
@@ -22,19 +22,26 @@ class Removed:
     """How many rows went, by kind."""
 
     runs: int
+    imports: int
     blobs: int
     keys: int
     tokens: int
 
 
 def old_runs_remove(*, keep: timedelta) -> Removed:
-    """Remove runs that ended longer ago than `keep` and what is left over; each scenario keeps its last."""
+    """Remove runs that ended longer ago than `keep` and what is left over; each scenario keeps its last.
+
+    Of imports only the files and the row go: the snapshot stays.
+    """
     now = timezone.now()
     runs = _removed_in_steps(_old_runs(ended_before=now - keep))
+    imports = _removed_in_steps(Import.objects.filter(finished__lt=now - keep))
+    Import.objects.filter(state__in=Import.OVER).exclude(files=None).update(files=None)
     expired = AuthToken.objects.filter(expiry__lt=now)
     keys = IdempotencyKey.objects.filter(created__lt=now - KEYS_KEPT)
     return Removed(
         runs=runs,
+        imports=imports,
         blobs=_removed_in_steps(_blobs_without_owner(kept_before=now - BLOBS_KEPT)),
         keys=keys.delete()[0],
         tokens=expired.delete()[0],

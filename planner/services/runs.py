@@ -1,24 +1,18 @@
-"""How does a run move from queued to its end? Only from here, a worker only under its own attempt."""
+"""How does a run begin over a frozen input, and how is its outcome kept?"""
 
-import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import F, QuerySet
-from django.utils import timezone
 
 from planner.engine.contents import content_of
 from planner.engine.frozen import frozen_input
 from planner.engine.outcomes import Outcome
 from planner.engine.revisions import state_of
 from planner.models import Blob, Run, Scenario
-from planner.services.clock import seconds_from_now
 from planner.services.members import role_require
+from planner.services.work import Claim, work_end
 
 State = Run.State
 
@@ -62,129 +56,34 @@ def run_queue(
     )
 
 
-def run_cancel(*, run: Run, user: User | None = None) -> Run:
-    """Cancel a queued run at once, ask a running one to stop, leave one that is over; return it fresh."""
-    role_require(user=user, workspace=run.workspace)
-    waiting = Run.objects.filter(pk=run.pk, state=State.QUEUED)
-    if not waiting.update(state=State.CANCELLED, cancel_requested=True, finished=timezone.now()):
-        Run.objects.filter(pk=run.pk, state=State.RUNNING).update(cancel_requested=True)
-    run.refresh_from_db()
-    return run
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A worker's right to write to a run: it holds until the lease runs out or somebody else claims."""
-
-    run_id: UUID
-    attempt: int
-
-    def mine(self) -> QuerySet[Run]:
-        """Return the run, or nothing once this worker has lost it."""
-        return Run.objects.filter(pk=self.run_id, attempt=self.attempt, state=State.RUNNING)
-
-
-class Beat(enum.Enum):
-    """What a heartbeat learned."""
-
-    GO_ON = "go on"
-    CANCEL = "cancel"
-    LOST = "lost"
-
-
-@transaction.atomic
-def run_claim(*, run_id: UUID, worker: str) -> Claim | None:
-    """Take a queued run with a lease, or return None when there is nothing to take."""
-    now = timezone.now()
-    claimed = Run.objects.filter(pk=run_id, state=State.QUEUED).update(
-        state=State.RUNNING,
-        attempt=F("attempt") + 1,
-        worker=worker,
-        started=now,
-        heartbeat=now,
-        lease_until=seconds_from_now(settings.RUN_LEASE_SECONDS),
-        progress=0.0,
-        doing="starting",
-    )
-    if not claimed:
-        return None
-    return Claim(run_id, Run.objects.values_list("attempt", flat=True).get(pk=run_id))
-
-
-def run_heartbeat(*, claim: Claim, progress: float, doing: str) -> Beat:
-    """Renew the lease and tell how far the run is; learn whether to go on."""
-    renewed = claim.mine().update(
-        heartbeat=timezone.now(),
-        lease_until=seconds_from_now(settings.RUN_LEASE_SECONDS),
-        progress=progress,
-        doing=doing[:100],
-    )
-    if not renewed:
-        return Beat.LOST
-    return Beat.CANCEL if claim.mine().filter(cancel_requested=True).exists() else Beat.GO_ON
-
-
 @transaction.atomic
 def run_finish(
-    *, claim: Claim, result: Blob, outcome: Outcome, timings: Mapping[str, float], engine_version: str
+    *, claim: Claim[Run], result: Blob, outcome: Outcome, timings: Mapping[str, float], engine_version: str
 ) -> bool:
     """Store the result with its rows and end the run, or nothing at all; was the run still this worker's?"""
     run = claim.mine().select_for_update().first()
     if run is None:
         return False
     outcome.keep(run)
-    run.result = result.keep()
-    run.engine_version = engine_version
-    run.timings = dict(timings)
-    _end(run, State.SUCCEEDED)
-    return True
+    return work_end(
+        claim=claim,
+        state=State.SUCCEEDED,
+        result=result.keep(),
+        timings=dict(timings),
+        engine_version=engine_version,
+    )
 
 
 @transaction.atomic
 def run_fail(
-    *,
-    claim: Claim,
-    error: str,
-    result: Blob | None = None,
-    timings: Mapping[str, float] | None = None,
-    engine_version: str = "",
+    *, claim: Claim[Run], error: str, result: Blob, timings: Mapping[str, float], engine_version: str
 ) -> bool:
-    """End the run with the reason why it failed; was it still this worker's?"""
-    run = claim.mine().select_for_update().first()
-    if run is None:
-        return False
-    run.error = error
-    run.result = result.keep() if result else None
-    run.timings = dict(timings or {})
-    run.engine_version = engine_version
-    _end(run, State.FAILED)
-    return True
-
-
-def run_stop(*, claim: Claim) -> bool:
-    """End a run that was asked to stop; was it still this worker's?"""
-    return bool(
-        claim.mine().update(state=State.CANCELLED, finished=timezone.now(), lease_until=None, doing="")
+    """End a run whose scenario cannot be simulated, with the core's reason; was it still this worker's?"""
+    return work_end(
+        claim=claim,
+        state=State.FAILED,
+        error=error,
+        result=result.keep(),
+        timings=dict(timings),
+        engine_version=engine_version,
     )
-
-
-def run_release(*, claim: Claim) -> bool:
-    """Put a run back because its worker is going away; was it still this worker's?
-
-    This is no loss: it does not count towards the limit of lost workers.
-    """
-    return bool(claim.mine().update(state=State.QUEUED, lease_until=None, worker="", progress=0.0, doing=""))
-
-
-def _end(run: Run, state: str) -> None:
-    run.state = state
-    run.finished = timezone.now()
-    run.lease_until = None
-    run.progress = 1.0 if state == State.SUCCEEDED else run.progress
-    run.doing = ""
-    run.save(
-        update_fields=[
-            "state", "finished", "lease_until", "progress", "doing",
-            "error", "result", "timings", "engine_version",
-        ]
-    )  # fmt: skip

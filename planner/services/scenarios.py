@@ -14,7 +14,7 @@ from planner.services.errors import Invalid
 from planner.services.events import event_note
 from planner.services.members import role_require
 from planner.services.revisions import revision_lock, revision_raise
-from planner.services.runs import run_cancel
+from planner.services.work import work_cancel
 
 
 def scenario_create(*, snapshot: Snapshot, name: str, owner: User | None = None) -> Scenario:
@@ -43,7 +43,7 @@ def scenario_remove(*, scenario: Scenario, expected_revision: int, user: User | 
     scenario.removed = timezone.now()
     scenario.save(update_fields=["removed"])
     for run in scenario.runs.exclude(state__in=Run.OVER):
-        run_cancel(run=run, user=user)
+        work_cancel(work=run, user=user)
     event_note(
         workspace=scenario.workspace,
         user=user,

@@ -35,21 +35,47 @@ def snapshot_create(
     role_require(user=owner, workspace=workspace)
     content = Blob.of(encoded({key: value for key, value in document.items() if key != "scheduler_conf"}))
     with transaction.atomic():
-        snapshot = Snapshot.objects.create(
+        snapshot = snapshot_keep(
             workspace=workspace,
-            cluster=_cluster(workspace, cluster or name),
             name=name,
-            owner=owner,
-            provenance=provenance,
-            counts=dict(counts or {}),
-            problems=[asdict(problem) for problem in problems],
+            content=content,
             scheduler_conf=scheduler_conf,
-            content=content.keep(),
+            counts=counts or {},
+            problems=problems,
+            provenance=provenance,
+            cluster=cluster,
+            owner=owner,
         )
         transaction.on_commit(partial(count_demand, snapshot, document))
     return snapshot
 
 
-def _cluster(workspace: Workspace, name: str) -> Cluster:
-    cluster, _ = Cluster.objects.get_or_create(workspace=workspace, name=name)
-    return cluster
+@transaction.atomic
+def snapshot_keep(
+    *,
+    workspace: Workspace,
+    name: str,
+    content: Blob,
+    scheduler_conf: str,
+    counts: Mapping[str, int],
+    problems: Sequence[Problem],
+    provenance: str,
+    owner: User | None,
+    cluster: str = "",
+) -> Snapshot:
+    """Keep a document that is packed already, without `scheduler_conf`, as a snapshot.
+
+    Whether its owner may do that was asked when it was sent.
+    """
+    belongs_to, _ = Cluster.objects.get_or_create(workspace=workspace, name=cluster or name)
+    return Snapshot.objects.create(
+        workspace=workspace,
+        cluster=belongs_to,
+        name=name,
+        owner=owner,
+        provenance=provenance,
+        counts=dict(counts),
+        problems=[asdict(problem) for problem in problems],
+        scheduler_conf=scheduler_conf,
+        content=content.keep(),
+    )

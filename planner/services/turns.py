@@ -1,27 +1,71 @@
-"""Whose run is next? Owners take turns: the one with the fewest running runs, and of those the oldest run."""
+"""Whose work is next? Owners take turns: the one with the least in work, and of those the oldest work."""
 
+from collections import Counter
+from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db.models import Count, Min, Q, QuerySet
 from django.db.models.functions import Now
 
-from planner.models import Run
+from planner.models import Work
+from planner.services.work import KINDS, Kind
 
-State = Run.State
-
-
-def waiting_runs() -> QuerySet[Run]:
-    """Return the queued runs that may start now; after a lost worker a run waits for a while."""
-    return Run.objects.filter(Q(not_before=None) | Q(not_before__lte=Now()), state=State.QUEUED)
+State = Work.State
 
 
-def next_run() -> UUID | None:
-    """Return the run that a free worker should take, if any waits (3 queries)."""
-    waiting = waiting_runs().order_by()
-    first = dict(waiting.values_list("owner").annotate(first=Min("created")))
+class Turn(NamedTuple):
+    """Work that may be claimed."""
+
+    kind: type[Work]
+    id: UUID
+
+
+def waiting(kind: type[Kind]) -> QuerySet[Kind]:
+    """Return the queued work that may start now; after a lost worker it waits for a while."""
+    may_start = Q(not_before=None) | Q(not_before__lte=Now())
+    return kind._default_manager.filter(may_start, state=State.QUEUED)
+
+
+def does_any_wait() -> bool:
+    """Is there work for a free worker (a query for each kind, at most)?"""
+    return any(waiting(kind).exists() for kind in KINDS)
+
+
+def next_turn() -> Turn | None:
+    """Return what a free worker should take, if anything waits (3 queries for each kind, at most)."""
+    first = _first_of_owners()
     if not first:
         return None
-    running = Run.objects.filter(state=State.RUNNING).order_by()
-    busy = dict(running.values_list("owner").annotate(count=Count("pk")))
-    owner = min(first, key=lambda owner: (busy.get(owner, 0), first[owner]))
-    return waiting.filter(owner=owner).order_by("created", "pk").values_list("pk", flat=True).first()
+    busy = _busy()
+    owner = min(first, key=lambda owner: (busy[owner], first[owner]))
+    oldest = [
+        (created, id, kind)
+        for kind in KINDS
+        for created, id in waiting(kind)
+        .filter(owner=owner)
+        .order_by("created", "pk")
+        .values_list("created", "pk")[:1]
+    ]
+    if not oldest:
+        return None
+    _, id, kind = min(oldest, key=lambda row: row[:2])
+    return Turn(kind, id)
+
+
+def _first_of_owners() -> dict[int | None, datetime]:
+    """Return since when the oldest waiting work of each owner waits."""
+    first: dict[int | None, datetime] = {}
+    for kind in KINDS:
+        for owner, created in waiting(kind).order_by().values_list("owner").annotate(first=Min("created")):
+            first[owner] = min(created, first.get(owner, created))
+    return first
+
+
+def _busy() -> Counter[int | None]:
+    """Return how much of each owner is in work."""
+    busy: Counter[int | None] = Counter()
+    for kind in KINDS:
+        running = kind._default_manager.filter(state=State.RUNNING).order_by()
+        busy.update(dict(running.values_list("owner").annotate(count=Count("pk"))))
+    return busy

@@ -1,25 +1,37 @@
-"""How does a cluster come in through the browser? First it is read and shown, then saved."""
+"""How does a cluster come in through the browser? Read and shown, then saved; large ones by a worker."""
 
 import secrets
 from collections.abc import Sequence
 from http import HTTPStatus
+from io import BytesIO
+from typing import Any
+from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.cache import cache
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from planner.engine.importing import MAX_TEXT_BYTES, Imported
+from planner.engine.parcel import OpenFiles
+from planner.models import Import
 from planner.rows import Problem
+from planner.selectors.imports import get_import, problems_of, recent_imports
+from planner.selectors.scenarios import scenarios
 from planner.services.errors import Invalid
-from planner.services.imports import Files, cluster_import, cluster_read
+from planner.services.imports import cluster_import, cluster_read, is_large, packed_files
 from planner.services.members import workspace_require
 from planner.services.scenarios import scenario_create
-from planner.views.pages import caller
+from planner.services.work import work_cancel
+from planner.tasks import submit_import
+from planner.views.following import UNCHANGED, seen
+from planner.views.pages import caller, page_or_part
 
 PASTED = "pasted text"
+PARTS = {"import": "planner/_import.html"}
+BEGUN = "Imported. This scenario starts as the cluster is; change a queue and run it."
 KEPT_SECONDS = 3600
 """For how long a preview can be saved."""
 
@@ -27,21 +39,66 @@ KEPT_SECONDS = 3600
 @login_required
 @require_http_methods(["GET", "POST"])
 def import_cluster(request: HttpRequest) -> HttpResponse:
-    """Show the form; with files or a text, show what was read of them and save nothing."""
-    workspace_require(user=caller(request))
+    """Show the form; with files or a text, show what was read of them and save nothing.
+
+    What is too large to be read meanwhile goes to a worker, and the browser to the page of that import.
+    """
+    workspace = workspace_require(user=caller(request))
     if request.method == "GET":
-        return render(request, "planner/import.html", {"place": "import", "typed": {}})
+        context = {"place": "import", "typed": {}, "imports": recent_imports(caller(request))}
+        return render(request, "planner/import.html", context)
     if _size(request) > MAX_TEXT_BYTES:
         return _page(request, problems=[_too_large()])
     files = _sent(request)
     if not files:
         return _page(request, problems=[_nothing_sent()])
-    read = cluster_read(files)
-    if read.has_errors:
-        return _page(request, read=read, problems=read.problems)
     name = request.POST.get("name", "").strip() or files[0][0].partition(".")[0]
     provenance = ", ".join(label for label, _ in files)
+    if is_large(files):
+        asked = submit_import(
+            files=packed_files(files),
+            workspace=workspace,
+            name=name[:253],
+            provenance=provenance[:500],
+            user=caller(request),
+        )
+        return redirect("planner:import-detail", asked.pk)
+    read = cluster_read([(label, file.read()) for label, file in files])
+    if read.has_errors:
+        return _page(request, read=read, problems=read.problems)
     return _page(request, read=read, problems=read.problems, draft=_keep(request, name, provenance, read))
+
+
+@login_required
+@require_GET
+def detail(request: HttpRequest, import_id: UUID) -> HttpResponse:
+    """Show an import that a worker reads; a poll that has seen this much hears that nothing changed."""
+    asked = import_or_404(request, import_id)
+    if request.GET.get("seen") == seen(asked):
+        return HttpResponse(status=UNCHANGED)
+    return page_or_part(request, "planner/import_detail.html", PARTS, _context(request, asked))
+
+
+@login_required
+@require_POST
+def cancel(request: HttpRequest, import_id: UUID) -> HttpResponse:
+    """Ask an import to stop and show where it stands."""
+    asked = work_cancel(work=import_or_404(request, import_id), user=caller(request))
+    if request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
+        return render(request, PARTS["import"], _context(request, asked))
+    return redirect("planner:import-detail", asked.pk)
+
+
+@login_required
+@require_POST
+def begin(request: HttpRequest, import_id: UUID) -> HttpResponse:
+    """Begin a scenario on what an import kept."""
+    asked = import_or_404(request, import_id)
+    if asked.snapshot is None:
+        raise Http404
+    scenario = scenario_create(snapshot=asked.snapshot, name=asked.name, owner=caller(request))
+    messages.success(request, BEGUN)
+    return redirect("planner:scenario-detail", scenario.pk)
 
 
 @login_required
@@ -64,7 +121,7 @@ def save(request: HttpRequest) -> HttpResponse:
     except Invalid as error:
         return _page(request, read=read, problems=error.problems)
     scenario = scenario_create(snapshot=snapshot, name=snapshot.name, owner=caller(request))
-    messages.success(request, "Imported. This scenario starts as the cluster is; change a queue and run it.")
+    messages.success(request, BEGUN)
     return redirect("planner:scenario-detail", scenario.pk)
 
 
@@ -87,16 +144,38 @@ def _page(
         "problems": problems,
         "errors": sum(problem.is_error for problem in problems),
         "draft": draft,
+        "imports": recent_imports(caller(request)),
     }
     status = HTTPStatus.OK if draft else HTTPStatus.UNPROCESSABLE_ENTITY
     return render(request, "planner/import.html", context, status=status)
 
 
-def _sent(request: HttpRequest) -> Files:
-    files = [(file.name or "file", file.read()) for file in request.FILES.getlist("files")]
+def import_or_404(request: HttpRequest, import_id: UUID) -> Import:
+    """Return an import of a workspace of the caller."""
+    try:
+        return get_import(caller(request), import_id)
+    except Import.DoesNotExist:
+        raise Http404 from None
+
+
+def _context(request: HttpRequest, asked: Import) -> dict[str, Any]:
+    """Return what the page of an import shows."""
+    problems = problems_of(asked)
+    return {
+        "place": "import",
+        "import": asked,
+        "seen": seen(asked),
+        "problems": problems,
+        "errors": sum(problem.is_error for problem in problems),
+        "scenario": scenarios(caller(request)).filter(snapshot=asked.snapshot_id).first(),
+    }
+
+
+def _sent(request: HttpRequest) -> OpenFiles:
+    files: list[tuple[str, Any]] = [(file.name or "file", file) for file in request.FILES.getlist("files")]
     if (text := request.POST.get("documents", "")).strip():
         # A browser sends line ends as CR LF; lines are counted the same, and a YAML text keeps its own.
-        files.append((PASTED, text.replace("\r\n", "\n").encode()))
+        files.append((PASTED, BytesIO(text.replace("\r\n", "\n").encode())))
     return files
 
 

@@ -1,7 +1,7 @@
 """What does Prometheus learn? Everything comes from the database, so any web process may be asked."""
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
@@ -33,6 +33,13 @@ def _may_ask(request: HttpRequest) -> bool:
     return secrets.compare_digest(given.encode(), expected.encode())
 
 
+def _by_state(name: str, what: str, counts: Mapping[str, int]) -> Metric:
+    family = GaugeMetricFamily(name, what, labels=["state"])
+    for state, count in counts.items():
+        family.add_metric([state], count)
+    return family
+
+
 class _Collector(Collector):
     """The figures of one moment."""
 
@@ -41,13 +48,11 @@ class _Collector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         now = self._now
-        runs = GaugeMetricFamily("queuecast_runs", "Runs that are kept, by state.", labels=["state"])
-        for state, count in now.runs.items():
-            runs.add_metric([state], count)
-        yield runs
+        yield _by_state("queuecast_runs", "Runs that are kept, by state.", now.runs)
+        yield _by_state("queuecast_imports", "Imports by workers that are kept, by state.", now.imports)
         yield GaugeMetricFamily(
             "queuecast_oldest_queued_seconds",
-            "How long the oldest queued run has waited.",
+            "How long the oldest queued run or import has waited.",
             value=now.oldest_queued_seconds,
         )
         yield GaugeMetricFamily(
@@ -68,7 +73,7 @@ class _Collector(Collector):
             )
         yield GaugeMetricFamily("queuecast_workers", "Workers that were seen lately.", value=len(now.workers))
         yield GaugeMetricFamily(
-            "queuecast_worker_places", "Runs that the workers can compute at once.", value=now.places
+            "queuecast_worker_places", "Runs and imports that the workers can do at once.", value=now.places
         )
         version = GaugeMetricFamily("queuecast_engine_info", "Which engine computes.", labels=["version"])
         version.add_metric([ENGINE_VERSION], 1)

@@ -21,9 +21,10 @@ from planner.selectors.stories import (
     victims_of_job,
     victims_of_queue,
 )
-from planner.services.runs import run_cancel
+from planner.services.work import work_cancel
 from planner.tasks import submit_run
 from planner.templatetags.quantities import resource_order
+from planner.views.following import UNCHANGED, seen
 from planner.views.pages import caller, page_or_part
 from planner.views.run_page import RunPage
 from planner.views.scenarios import scenario_or_404
@@ -35,7 +36,6 @@ PARTS = {
     "pending": "planner/_pending.html",
     "decisions": "planner/_decisions.html",
 }
-UNCHANGED = 204
 
 
 @login_required
@@ -63,7 +63,7 @@ def detail(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @require_POST
 def cancel(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Ask a run to stop and show where it stands."""
-    run = run_cancel(run=run_or_404(request, run_id), user=caller(request))
+    run = work_cancel(work=run_or_404(request, run_id), user=caller(request))
     if request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
         return render(
             request, PARTS["run"], {"run": run, "page": RunPage(run, request.GET), "seen": seen(run)}
@@ -123,11 +123,6 @@ def search_context(run: Run, job: str) -> dict[str, Any]:
     """Return what the part about unblocking shows: the search, and what it found."""
     search = search_of(run, job)
     return {"search": search, "found": found(search) if search else None}
-
-
-def seen(run: Run) -> str:
-    """Return what a poll remembers of a run, to ask whether it changed."""
-    return f"{run.state}-{run.progress:.3f}-{run.doing}-{run.cancel_requested:d}"
 
 
 def run_or_404(request: HttpRequest, run_id: UUID) -> Run:

@@ -11,7 +11,8 @@ from tests.e2e.tour import PAGES, Tour
 
 SERIOUS = ("serious", "critical")
 NO_PAGES = {
-    "logout", "sign-on", "sign-on-back", "planner:sample", "planner:scenario-remove", "planner:import-save",
+    "logout", "sign-on", "sign-on-back", "planner:sample", "planner:scenario-remove",
+    "planner:import-save", "planner:import-begin", "planner:import-cancel",
     "planner:branch", "planner:difference-revert", "planner:changes-walk", "planner:change-revert",
     "planner:nodes-add", "planner:nodes-change", "planner:workloads-add", "planner:undo", "planner:redo",
     "planner:queue-move", "planner:queue-duplicate", "planner:run-submit", "planner:run-cancel",

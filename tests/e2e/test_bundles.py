@@ -9,8 +9,10 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
+from planner.models import Run
 from planner.services.bundles import bundle_of
-from planner.services.execution import run_execute
+from planner.services.execution import work_execute
+from planner.services.turns import Turn
 from tests import factories
 from tests.e2e.product import Product
 from tests.e2e.test_scripts import call
@@ -22,7 +24,7 @@ PATIENCE_SECONDS = 60
 def bundle(transactional_db: None) -> tuple[bytes, bytes, bytes]:
     """A run of this process's own database as one file; what it read and what it came to."""
     run = factories.run()
-    assert run_execute(run_id=run.pk, worker="test", stopping=threading.Event())
+    assert work_execute(turn=Turn(Run, run.pk), worker="test", stopping=threading.Event())
     run.refresh_from_db()
     assert run.result is not None, run.error
     return bundle_of(run=run), run.input.content(), run.result.content()

@@ -1,5 +1,7 @@
 """A visit to every page, for axe and for eyes: ``python -m tests.e2e.tour`` renews docs/pages."""
 
+import gzip
+import json
 import tempfile
 import uuid
 from collections.abc import Iterator
@@ -9,6 +11,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, FloatRect, Locator, Page
 
+from planner.sample import sample_document
 from tests.e2e.product import Product, chromium, product
 
 PICTURES = Path(__file__).parents[2] / "docs" / "pages"
@@ -20,6 +23,7 @@ PAGES = {
     "home": "planner:home",
     "import": "planner:import",
     "import-problems": "planner:import",
+    "import-large": "planner:import-detail",
     "scenario": "planner:scenario-detail",
     "scenario-edit": "planner:queue",
     "scenario-new": "planner:queues",
@@ -142,6 +146,7 @@ class Tour:
             "home": home,
             "import": f"{home}import/",
             "import-problems": f"{home}import/",
+            "import-large": self._large_import(),
             "scenario": scenario,
             "scenario-edit": f"{scenario}queues/agents/?edit",
             "scenario-new": f"{scenario}queues/?new&parent=research",
@@ -189,6 +194,16 @@ class Tour:
             "share": share, "shared": shared, "members": members, "invitation": invitation,
             "history": members.replace("/members/", "/history/"),
         }  # fmt: skip
+
+    def _large_import(self) -> str:
+        """Let a worker read what is large for its blanks; return the address of the import's page."""
+        text = json.dumps(sample_document()).encode() + b"\n" * 20_000_000
+        file = {"name": "production.json.gz", "mimeType": "application/gzip", "buffer": gzip.compress(text)}
+        headers = {"Authorization": f"Token {self._running.token()}", "Prefer": "wait=30"}
+        address = f"{self._running.address}api/v1/snapshots/"
+        with self._window(1400, "light") as stranger:
+            sent = stranger.request.post(address, headers=headers, multipart={"files": file}, timeout=60_000)
+            return f"{self._running.address}imports/{sent.json()['id']}/"
 
     def _newer_snapshot(self, run: str) -> str:
         """Import the sample again, with the weight 3 for queue agents; return the snapshot's id."""

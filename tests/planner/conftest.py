@@ -10,7 +10,8 @@ from knox.models import AuthToken
 from rest_framework.test import APIClient
 
 from planner.models import Run
-from planner.services.execution import run_execute
+from planner.services.execution import work_execute
+from planner.services.turns import Turn
 from tests import factories
 
 
@@ -38,7 +39,7 @@ def browser(client: Client, editor: User) -> Client:
 def finished_run(transactional_db: None) -> Run:
     """A run that a worker has executed: one queue reclaims from the other."""
     run = factories.run()
-    assert run_execute(run_id=run.pk, worker="test", stopping=threading.Event())
+    assert work_execute(turn=Turn(Run, run.pk), worker="test", stopping=threading.Event())
     run.refresh_from_db()
     assert run.state == "succeeded", run.error
     return run

@@ -8,7 +8,8 @@ from typing import Any
 from planner.engine.documents import encoded
 from planner.engine.outcomes import outcome_of
 from planner.models import Blob, Run, Scenario
-from planner.services.runs import run_claim, run_finish
+from planner.services.runs import run_finish
+from planner.services.work import work_claim
 from scheduler_core import simulate_document
 from tests import factories
 
@@ -40,7 +41,7 @@ def run_of(scenario: dict, result: dict) -> Run:
 
 def finish(run: Run, result: dict) -> Run:
     """Store a result as a worker would."""
-    claim = run_claim(run_id=run.pk, worker="test")
+    claim = work_claim(kind=Run, id=run.pk, worker="test")
     assert claim is not None
     assert run_finish(
         claim=claim,

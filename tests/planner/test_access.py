@@ -35,6 +35,7 @@ def bodies(run: Run) -> dict[tuple[str, str], object]:
     """A body that each writing call accepts."""
     return {
         ("post", "snapshots"): {"name": "again", "scenario": factories.cluster()},
+        ("post", "import-cancel"): {},
         ("post", "scenarios"): {"name": "again", "snapshot": str(run.scenario.snapshot_id)},
         ("post", "scenario-queues"): {"name": "new"},
         ("patch", "scenario-queue"): {"weight": 3},
@@ -108,6 +109,7 @@ def things(run: Run, scenario: Scenario) -> dict[str, Any]:
     """What the addresses name: a thing of each kind; `scenario` is an edited one, see `edited`."""
     admin = User.objects.get(username="admin")
     return {
+        "import_id": factories.large_import().pk,
         "snapshot_id": scenario.snapshot_id, "scenario_id": scenario.pk, "run_id": run.pk,
         "workspace_id": run.workspace_id, "name": "waits", "username": "viewer",
         "namespace": "default", "job": "wait", "pod": "wait-0", "node": "n0", "seq": 1,
@@ -132,7 +134,7 @@ def answers(run: Run, clients: dict[str, APIClient]) -> Iterator[tuple[str, list
                 continue
             assert method == "get" or (method, route.name) in sent, "give this call a body"
             address = "/api/v1/" + pattern.format(**named)
-            query = "" if method == "get" or route.name == "run-cancel" else "?dry_run=1"
+            query = "" if method == "get" or route.name in ("run-cancel", "import-cancel") else "?dry_run=1"
             if (method, route.name) == ("get", "scenario-rebase"):
                 query = f"?snapshot={scenario.snapshot_id}"
             if route.name == "comparisons":

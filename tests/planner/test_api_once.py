@@ -17,7 +17,8 @@ from rest_framework.test import APIClient
 from planner.api import waiting
 from planner.api.urls import urlpatterns
 from planner.models import IdempotencyKey, Role, Run, Scenario, Snapshot
-from planner.services.execution import run_execute
+from planner.services.execution import work_execute
+from planner.services.turns import Turn
 from tests import factories
 from tests.planner import test_access
 
@@ -113,7 +114,7 @@ def test_a_caller_may_wait_until_the_run_is_over(transactional_db: None, api: AP
 
     def work() -> None:
         try:
-            run_execute(run_id=run.pk, worker="test", stopping=threading.Event())
+            work_execute(turn=Turn(Run, run.pk), worker="test", stopping=threading.Event())
         finally:
             connection.close()
 

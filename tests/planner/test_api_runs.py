@@ -12,8 +12,9 @@ from rest_framework.test import APIClient
 
 from planner.engine.unlimited import UNLIMITED
 from planner.models import Run, Scenario
-from planner.services.execution import run_execute
-from planner.services.runs import run_cancel, run_claim
+from planner.services.execution import work_execute
+from planner.services.turns import Turn
+from planner.services.work import work_cancel, work_claim
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -62,7 +63,7 @@ def test_a_dry_run_of_a_run_queues_nothing(api: APIClient) -> None:
 
 def test_runs_are_filtered_and_ordered(api: APIClient) -> None:
     first, second = factories.run(), factories.run(factories.scenario("another"))
-    run_cancel(run=second)
+    work_cancel(work=second)
     assert [row["id"] for row in rows(api, "/api/v1/runs/")] == [str(second.pk), str(first.pk)]
     assert [row["id"] for row in rows(api, "/api/v1/runs/?ordering=created&page_size=1")] == [
         str(first.pk),
@@ -81,7 +82,7 @@ def test_a_queued_run_is_cancelled_at_once(api: APIClient) -> None:
 
 def test_a_running_run_is_asked_to_stop(api: APIClient) -> None:
     run = factories.run()
-    run_claim(run_id=run.pk, worker="test")
+    work_claim(kind=Run, id=run.pk, worker="test")
     assert api.post(f"{address(run)}cancel/").json()["cancel_requested"] is True
     assert Run.objects.get(pk=run.pk).state == "running"
 
@@ -232,7 +233,7 @@ def test_an_edited_weight_changes_the_deserved_of_the_next_run(
 
     def deserved() -> float:
         run = Run.objects.get(pk=api.post(f"/api/v1/scenarios/{scenario.pk}/runs/").json()["id"])
-        run_execute(run_id=run.pk, worker="test", stopping=threading.Event())
+        work_execute(turn=Turn(Run, run.pk), worker="test", stopping=threading.Event())
         (queue,) = rows(api, f"{address(run)}queues/?queue=busy")
         return queue["deserved"]["cpu"]["value"]
 

@@ -12,10 +12,11 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from planner.models import Membership, Role, Run
-from planner.services.execution import run_execute
+from planner.services.execution import work_execute
 from planner.services.invitations import invitation_make
 from planner.services.queues import queue_create, queue_update
 from planner.services.tokens import token_make
+from planner.services.turns import Turn
 from tests import factories
 from tests.planner.pages import text_of
 
@@ -105,7 +106,7 @@ def test_tables_of_accounts_tell_no_secret(api: APIClient, browser: Client, edit
 
 def test_a_comparison_has_a_column_for_each_run(api: APIClient, finished_run: Run) -> None:
     other = factories.run(finished_run.scenario, cycles=2)
-    assert run_execute(run_id=other.pk, worker="test", stopping=threading.Event())
+    assert work_execute(turn=Turn(Run, other.pk), worker="test", stopping=threading.Event())
     at = f"/api/v1/comparisons/?format=csv&runs={finished_run.pk},{other.pk}"
     queues = {row["name"]: row for row in rows(api, at)}
     assert queues["waits"]["runs[1].weight"] == "1"

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from planner.engine.children import ChildFailed, ChildStopped, Limits
 from planner.engine.documents import encoded
-from planner.engine.execution import Limits, SimulationFailed, SimulationStopped, simulate
+from planner.engine.execution import simulate
 from tests import factories
 
 
@@ -47,31 +48,31 @@ def test_it_tells_how_far_it_is() -> None:
 
 def test_a_beat_that_says_no_stops_it() -> None:
     began = time.monotonic()
-    with pytest.raises(SimulationStopped):
+    with pytest.raises(ChildStopped):
         simulate(document(cycles=10_000), explain=False, limits=limits(), beat=lambda *_: False)
     assert time.monotonic() - began < 5
 
 
 def test_the_time_limit_is_named_as_the_reason() -> None:
-    with pytest.raises(SimulationFailed, match=r"longer than the limit of 0\.5 seconds"):
+    with pytest.raises(ChildFailed, match=r"longer than the limit of 0\.5 seconds"):
         simulate(document(cycles=10_000), explain=False, limits=limits(seconds=0.5), beat=go_on)
 
 
 def test_the_memory_limit_is_named_as_the_reason() -> None:
     pods = [factories.pod(f"wait-{number}", "wait") for number in range(30_000)]
-    with pytest.raises(SimulationFailed, match="more memory than the limit of 220 MiB"):
+    with pytest.raises(ChildFailed, match="more memory than the limit of 220 MiB"):
         simulate(document(pods=pods), explain=False, limits=limits(memory_mb=220), beat=go_on)
 
 
 def test_a_full_disk_is_named_as_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     # Linux keeps this device for such tests: every write says that no space is left.
     monkeypatch.setattr("tempfile.TemporaryFile", partial(open, "/dev/full", "r+b", buffering=0))
-    with pytest.raises(SimulationFailed, match="no space left"):
+    with pytest.raises(ChildFailed, match="no space left"):
         simulate(document(), explain=False, limits=limits(), beat=go_on)
 
 
 def test_a_configuration_that_cannot_be_read_is_named_as_the_reason() -> None:
-    with pytest.raises(SimulationFailed, match="scheduler configuration cannot be read: line 2: not YAML"):
+    with pytest.raises(ChildFailed, match="scheduler configuration cannot be read: line 2: not YAML"):
         simulate(document(scheduler_conf="actions: ["), explain=True, limits=limits(), beat=go_on)
 
 

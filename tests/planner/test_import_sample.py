@@ -9,13 +9,14 @@ import pytest
 from django.core.management import call_command
 
 import manifests
-from planner.models import Scenario, Snapshot
+from planner.models import Run, Scenario, Snapshot
 from planner.sample import sample_document
 from planner.sample.conf import SAMPLE_CONF
-from planner.services.execution import run_execute
+from planner.services.execution import work_execute
 from planner.services.queues import queue_update
 from planner.services.runs import run_create
 from planner.services.samples import sample_load
+from planner.services.turns import Turn
 from scheduler_core import simulate_document
 from tests import factories
 
@@ -108,7 +109,7 @@ def test_the_whole_way_through_rows_and_a_run_gives_these_figures(transactional_
     scenario = sample_load(workspace=factories.workspace())
     queue_update(scenario=scenario, name="agents", patch={"weight": 2}, expected_revision=1)
     run = run_create(scenario=scenario)
-    assert run_execute(run_id=run.pk, worker="test", stopping=threading.Event())
+    assert work_execute(turn=Turn(Run, run.pk), worker="test", stopping=threading.Event())
     outcome = run.queue_outcomes.get(queue="agents")
     assert (outcome.weight, outcome.deserved[GPU], outcome.allocated[GPU]) == (2, 80_000, 80_000)
     assert run.victims.filter(state="committed").count() == 20

@@ -8,10 +8,11 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from planner.engine.preview import figures
-from planner.models import ObjectChange, QueueOutcome, Scenario
-from planner.services.execution import run_execute
+from planner.models import ObjectChange, QueueOutcome, Run, Scenario
+from planner.services.execution import work_execute
 from planner.services.queues import queue_create, queue_update
 from planner.services.scenarios import conf_update
+from planner.services.turns import Turn
 from tests import factories
 from tests.planner.pages import text_of
 
@@ -26,7 +27,7 @@ def scenario(db: None) -> Scenario:
 def test_figures_are_those_of_a_run_when_it_opens(transactional_db: None) -> None:
     run = factories.run()
     preview = figures(run.scenario)
-    assert run_execute(run_id=run.pk, worker="test", stopping=threading.Event())
+    assert work_execute(turn=Turn(Run, run.pk), worker="test", stopping=threading.Event())
     outcomes = QueueOutcome.objects.filter(run=run)
     assert {outcome.queue for outcome in outcomes if outcome.in_session} == {"busy", "waits"}
     for outcome in outcomes.filter(in_session=True):

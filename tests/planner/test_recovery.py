@@ -6,9 +6,9 @@ import pytest
 from django.utils import timezone
 
 from planner.models import Run
-from planner.services.recovery import runs_recover, worker_lost
-from planner.services.runs import run_cancel, run_claim, run_heartbeat, run_release
-from planner.services.turns import waiting_runs
+from planner.services.recovery import work_recover, worker_lost
+from planner.services.turns import does_any_wait
+from planner.services.work import work_cancel, work_claim, work_heartbeat, work_release
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 def claimed(worker: str = "w") -> Run:
     run = factories.run()
-    assert run_claim(run_id=run.pk, worker=worker)
+    assert work_claim(kind=Run, id=run.pk, worker=worker)
     return run
 
 
@@ -36,21 +36,21 @@ def let_the_back_off_end(run: Run) -> None:
 def test_a_run_whose_lease_ran_out_is_queued_and_waits_for_a_while() -> None:
     run = claimed()
     let_the_lease_run_out(run)
-    runs_recover()
+    work_recover()
     assert now(run) == ("queued", 1)
-    assert not waiting_runs().exists()
+    assert not does_any_wait()
     let_the_back_off_end(run)
-    assert waiting_runs().exists()
+    assert does_any_wait()
 
 
 def test_the_wait_after_a_lost_worker_doubles(settings) -> None:
     run = factories.run()
     waits = []
     for _ in range(settings.RUN_MAX_LOSSES - 1):
-        assert run_claim(run_id=run.pk, worker="w")
+        assert work_claim(kind=Run, id=run.pk, worker="w")
         let_the_lease_run_out(run)
         before = timezone.now()
-        runs_recover()
+        work_recover()
         run.refresh_from_db()
         assert run.not_before is not None
         waits.append((run.not_before - before).total_seconds() / settings.RUN_BACK_OFF_SECONDS)
@@ -60,24 +60,24 @@ def test_the_wait_after_a_lost_worker_doubles(settings) -> None:
 
 def test_a_run_whose_lease_holds_is_left_alone() -> None:
     run = claimed()
-    runs_recover()
+    work_recover()
     assert now(run) == ("running", 0)
 
 
 def test_a_cancelled_run_of_a_lost_worker_ends_cancelled() -> None:
     run = claimed()
-    run_cancel(run=run)
+    work_cancel(work=run)
     let_the_lease_run_out(run)
-    runs_recover()
+    work_recover()
     assert now(run) == ("cancelled", 0)
 
 
 def test_a_run_that_costs_one_worker_after_the_other_fails(settings) -> None:
     run = factories.run()
     for _ in range(settings.RUN_MAX_LOSSES):
-        assert run_claim(run_id=run.pk, worker="w")
+        assert work_claim(kind=Run, id=run.pk, worker="w")
         let_the_lease_run_out(run)
-        runs_recover()
+        work_recover()
     assert now(run) == ("failed", settings.RUN_MAX_LOSSES)
     assert "lost 3 times" in run.error
 
@@ -91,20 +91,20 @@ def test_the_runs_of_a_worker_that_is_known_to_be_dead_are_taken_back_at_once() 
 
 def test_a_released_run_is_there_for_the_next_worker() -> None:
     run = factories.run()
-    claim = run_claim(run_id=run.pk, worker="w")
+    claim = work_claim(kind=Run, id=run.pk, worker="w")
     assert claim
-    assert not waiting_runs().exists()
-    run_release(claim=claim)
-    assert waiting_runs().exists()
+    assert not does_any_wait()
+    work_release(claim=claim)
+    assert does_any_wait()
     assert now(run) == ("queued", 0)
 
 
 def test_a_heartbeat_keeps_the_lease(settings) -> None:
     run = factories.run()
-    claim = run_claim(run_id=run.pk, worker="w")
+    claim = work_claim(kind=Run, id=run.pk, worker="w")
     assert claim
     let_the_lease_run_out(run)
-    run_heartbeat(claim=claim, progress=0.5, doing="allocate")
-    runs_recover()
+    work_heartbeat(claim=claim, progress=0.5, doing="allocate")
+    work_recover()
     run.refresh_from_db()
     assert (run.state, run.progress, run.doing) == ("running", 0.5, "allocate")

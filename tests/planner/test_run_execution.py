@@ -8,7 +8,8 @@ import pytest
 from planner.models import Run
 from planner.rows import QueueFigures
 from planner.selectors.runs import pending_jobs, queue_figures, run_counts
-from planner.services.execution import run_execute
+from planner.services.execution import work_execute
+from planner.services.turns import Turn
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -18,7 +19,7 @@ def executed(run: Run, *, stopping: bool = False) -> Run:
     event = threading.Event()
     if stopping:
         event.set()
-    assert run_execute(run_id=run.pk, worker="here", stopping=event)
+    assert work_execute(turn=Turn(Run, run.pk), worker="here", stopping=event)
     run.refresh_from_db()
     return run
 

@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from planner.models import Run
-from planner.services.runs import run_claim, run_fail, run_heartbeat
+from planner.services.work import work_claim, work_fail, work_heartbeat
 from tests import factories
 from tests.planner.pages import asking_for, part, text_of, words_of
 from tests.planner.recorded import finish, finished_run
@@ -79,9 +79,9 @@ def test_a_part_is_literally_part_of_the_page(browser: Client, run: Run, name: s
 
 def test_a_running_run_says_how_far_it_is_and_polls(browser: Client) -> None:
     run = factories.run()
-    claim = run_claim(run_id=run.pk, worker="test")
+    claim = work_claim(kind=Run, id=run.pk, worker="test")
     assert claim is not None
-    run_heartbeat(claim=claim, progress=0.42, doing="reclaim, cycle 1")
+    work_heartbeat(claim=claim, progress=0.42, doing="reclaim, cycle 1")
     page = text_of(browser.get(page_of(run)))
     assert "42 %" in page
     assert "reclaim, cycle 1" in page
@@ -94,7 +94,7 @@ def test_a_poll_that_has_seen_this_hears_that_nothing_changed(browser: Client) -
     address = re.search(r'hx-get="([^"]+)"', part(browser, page_of(run), "run"))[1]  # type: ignore[index]
     answer = browser.get(address, headers=asking_for("run"))
     assert answer.status_code == 204
-    run_claim(run_id=run.pk, worker="test")
+    work_claim(kind=Run, id=run.pk, worker="test")
     assert "Running" in part(browser, address, "run")
 
 
@@ -110,9 +110,9 @@ def test_without_javascript_the_page_asks_again_by_itself(browser: Client, run: 
 
 def test_a_failed_run_gives_its_reason(browser: Client) -> None:
     run = factories.run()
-    claim = run_claim(run_id=run.pk, worker="test")
+    claim = work_claim(kind=Run, id=run.pk, worker="test")
     assert claim is not None
-    run_fail(claim=claim, error="Queue a has a parent b that does not exist.")
+    work_fail(claim=claim, error="Queue a has a parent b that does not exist.")
     assert "Queue a has a parent b that does not exist." in text_of(browser.get(page_of(run)))
 
 

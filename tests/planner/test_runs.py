@@ -5,14 +5,14 @@ import json
 import pytest
 
 from planner.models import Run
-from planner.services.runs import (
+from planner.services.work import (
     Beat,
-    run_cancel,
-    run_claim,
-    run_fail,
-    run_heartbeat,
-    run_release,
-    run_stop,
+    work_cancel,
+    work_claim,
+    work_fail,
+    work_heartbeat,
+    work_release,
+    work_stop,
 )
 from tests import factories
 
@@ -41,37 +41,37 @@ def test_equal_inputs_are_kept_once() -> None:
 
 def test_a_queued_run_is_claimed_once() -> None:
     run = factories.run()
-    assert run_claim(run_id=run.pk, worker="a") is not None
-    assert run_claim(run_id=run.pk, worker="b") is None
+    assert work_claim(kind=Run, id=run.pk, worker="a") is not None
+    assert work_claim(kind=Run, id=run.pk, worker="b") is None
 
 
 def test_a_worker_that_lost_its_run_changes_nothing() -> None:
     run = factories.run()
-    first = run_claim(run_id=run.pk, worker="a")
+    first = work_claim(kind=Run, id=run.pk, worker="a")
     assert first is not None
-    assert run_release(claim=first)
-    second = run_claim(run_id=run.pk, worker="b")
+    assert work_release(claim=first)
+    second = work_claim(kind=Run, id=run.pk, worker="b")
     assert second is not None
-    assert run_heartbeat(claim=first, progress=0.5, doing="x") is Beat.LOST
-    assert not run_fail(claim=first, error="late")
-    assert run_heartbeat(claim=second, progress=0.5, doing="x") is Beat.GO_ON
+    assert work_heartbeat(claim=first, progress=0.5, doing="x") is Beat.LOST
+    assert not work_fail(claim=first, error="late")
+    assert work_heartbeat(claim=second, progress=0.5, doing="x") is Beat.GO_ON
     run.refresh_from_db()
     assert (run.state, run.worker, run.attempt) == ("running", "b", 2)
 
 
 def test_a_queued_run_is_cancelled_at_once() -> None:
-    run = run_cancel(run=factories.run())
+    run = work_cancel(work=factories.run())
     assert run.state == "cancelled"
-    assert run_claim(run_id=run.pk, worker="a") is None
+    assert work_claim(kind=Run, id=run.pk, worker="a") is None
 
 
 def test_a_running_run_learns_at_its_next_heartbeat_that_it_is_cancelled() -> None:
     run = factories.run()
-    claim = run_claim(run_id=run.pk, worker="a")
+    claim = work_claim(kind=Run, id=run.pk, worker="a")
     assert claim is not None
-    assert run_cancel(run=run).state == "running"
-    assert run_heartbeat(claim=claim, progress=0.1, doing="x") is Beat.CANCEL
-    assert run_stop(claim=claim)
+    assert work_cancel(work=run).state == "running"
+    assert work_heartbeat(claim=claim, progress=0.1, doing="x") is Beat.CANCEL
+    assert work_stop(claim=claim)
     assert Run.objects.get(pk=run.pk).state == "cancelled"
 
 

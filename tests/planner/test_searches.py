@@ -13,9 +13,10 @@ from planner.models import Role, Run, Scenario
 from planner.selectors.runs import runs
 from planner.selectors.searches import found, search_of
 from planner.services.errors import RoleTooLow
-from planner.services.execution import run_execute
+from planner.services.execution import work_execute
 from planner.services.runs import run_create
 from planner.services.searches import change_try, search_create
+from planner.services.turns import Turn
 from tests import factories
 from tests.planner.pages import part, text_of
 
@@ -24,7 +25,7 @@ JOB = "default/wait"
 
 
 def execute(run: Run) -> Run:
-    assert run_execute(run_id=run.pk, worker="test", stopping=threading.Event())
+    assert work_execute(turn=Turn(Run, run.pk), worker="test", stopping=threading.Event())
     run.refresh_from_db()
     assert run.state == "succeeded", run.error
     return run

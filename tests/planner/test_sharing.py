@@ -12,7 +12,8 @@ from rest_framework.test import APIClient
 
 from planner.models import Event, PublicLink, Role, Run, Snapshot
 from planner.services.bundles import bundle_of
-from planner.services.execution import run_execute
+from planner.services.execution import work_execute
+from planner.services.turns import Turn
 from tests import factories
 from tests.planner.pages import text_of
 
@@ -73,7 +74,7 @@ def test_a_bundle_repeats_to_the_same_bytes_elsewhere(api: APIClient, finished_r
     body = upload(api, packed).json()
     run = Run.objects.get(pk=body["run"]["id"])
     assert run.input.content() == parts.read("input.json")
-    assert run_execute(run_id=run.pk, worker="test", stopping=threading.Event())
+    assert work_execute(turn=Turn(Run, run.pk), worker="test", stopping=threading.Event())
     run.refresh_from_db()
     assert (run.state, run.result_id) == ("succeeded", body["result_sha256"])
     assert run.result.content() == result  # type: ignore[union-attr]

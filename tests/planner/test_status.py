@@ -17,7 +17,8 @@ from tests import factories
 
 @pytest.fixture
 def busy(db: None) -> Run:
-    """Two runs wait, one for a minute; one worker lives, one is gone for an hour."""
+    """Two runs wait, one for a minute, and an import; one worker lives, one is gone for an hour."""
+    factories.large_import()
     scenario = factories.scenario()
     first, _ = factories.run(scenario), factories.run(scenario)
     now = timezone.now()
@@ -31,6 +32,7 @@ def busy(db: None) -> Run:
 def test_the_api_tells_what_waits_and_who_lives(busy: Run, api: APIClient) -> None:
     told = api.get("/api/v1/status/").json()
     assert told["runs"] == {"queued": 2, "running": 0, "succeeded": 0, "failed": 0, "cancelled": 0}
+    assert told["imports"] == {"queued": 1, "running": 0, "succeeded": 0, "failed": 0, "cancelled": 0}
     assert 60 <= told["oldest_queued_seconds"] < 90
     assert [worker["name"] for worker in told["workers"]] == ["a:1"]
     assert told["mean_wait_seconds"] is None
@@ -40,6 +42,7 @@ def test_the_page_shows_the_same_and_renews_a_part_of_itself(busy: Run, browser:
     whole = browser.get("/status/").content.decode()
     assert "<h1>Status</h1>" in whole
     assert re.search(r"Queued</th><td[^>]*>2 runs", whole)
+    assert re.search(r"Queued, large imports</th><td[^>]*>1 import<", whole)
     part = browser.get("/status/", headers={"HX-Request": "true", "HX-Target": "status"}).content.decode()
     assert "<h1>" not in part
     assert "a:1" in part
@@ -48,6 +51,7 @@ def test_the_page_shows_the_same_and_renews_a_part_of_itself(busy: Run, browser:
 def test_prometheus_reads_the_same(busy: Run, client: Client) -> None:
     lines = client.get("/metrics").content.decode().splitlines()
     assert 'queuecast_runs{state="queued"} 2.0' in lines
+    assert 'queuecast_imports{state="queued"} 1.0' in lines
     assert "queuecast_workers 1.0" in lines
 
 
@@ -84,6 +88,6 @@ def test_the_health_check_of_a_worker_looks_for_this_machine(db: None, capsys, m
     assert "A worker lives." in capsys.readouterr().out
 
 
-def test_the_figures_take_four_queries(busy: Run, django_assert_num_queries) -> None:
-    with django_assert_num_queries(4):
+def test_the_figures_take_six_queries(busy: Run, django_assert_num_queries) -> None:
+    with django_assert_num_queries(6):
         assert status().runs["queued"] == 2

@@ -7,10 +7,12 @@ import pytest
 from django.utils import timezone
 
 from planner.models import Run
-from planner.services.execution import known_result, run_execute
-from planner.services.runs import run_claim, run_create
+from planner.services.execution import work_execute
+from planner.services.runs import run_create
 from planner.services.scenarios import scenario_create
-from planner.services.turns import next_run
+from planner.services.simulations import known_result
+from planner.services.turns import Turn, next_turn
+from planner.services.work import work_claim
 from tests import factories
 
 
@@ -21,9 +23,9 @@ def test_who_has_fewer_running_runs_goes_first_then_the_oldest_run() -> None:
     many = [run_create(scenario=scenario, user=greedy) for _ in range(3)]
     few = [run_create(scenario=scenario, user=modest) for _ in range(2)]
     order = []
-    while (run := next_run()) is not None:
-        order.append(run)
-        assert run_claim(run_id=run, worker="w")
+    while (turn := next_turn()) is not None:
+        order.append(turn.id)
+        assert work_claim(kind=turn.kind, id=turn.id, worker="w")
     assert order == [run.pk for run in (many[0], few[0], many[1], few[1], many[2])]
 
 
@@ -32,16 +34,16 @@ def test_a_run_that_backs_off_lets_others_pass() -> None:
     scenario = factories.scenario()
     lost, fresh = factories.run(scenario), factories.run(scenario)
     Run.objects.filter(pk=lost.pk).update(not_before=timezone.now() + timedelta(seconds=60))
-    assert next_run() == fresh.pk
+    assert next_turn() == Turn(Run, fresh.pk)
 
 
 @pytest.mark.django_db
-def test_whose_turn_it_is_takes_three_queries(django_assert_num_queries) -> None:
+def test_whose_turn_it_is_takes_three_queries_for_each_kind_of_work(django_assert_num_queries) -> None:
     scenario = factories.scenario()
     for _ in range(5):
         factories.run(scenario)
-    with django_assert_num_queries(3):
-        assert next_run()
+    with django_assert_num_queries(6):
+        assert next_turn()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -49,7 +51,7 @@ def test_the_same_input_is_computed_once_and_both_runs_have_all_rows() -> None:
     scenario = factories.scenario()
     first, second = (factories.run(scenario) for _ in range(2))
     for run in (first, second):
-        assert run_execute(run_id=run.pk, worker="here", stopping=threading.Event())
+        assert work_execute(turn=Turn(Run, run.pk), worker="here", stopping=threading.Event())
         run.refresh_from_db()
     assert first.result_id == second.result_id
     assert "simulate_ms" in first.timings
@@ -65,7 +67,7 @@ def test_the_same_input_is_computed_once_and_both_runs_have_all_rows() -> None:
 def test_a_result_is_not_shared_across_engines_options_inputs_or_extenders(settings) -> None:
     scenario = factories.scenario()
     done = factories.run(scenario)
-    assert run_execute(run_id=done.pk, worker="here", stopping=threading.Event())
+    assert work_execute(turn=Turn(Run, done.pk), worker="here", stopping=threading.Event())
     same = factories.run(scenario)
     assert known_result(same) is not None
     assert known_result(factories.run(scenario, explain=False)) is None

@@ -11,6 +11,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from io import BytesIO
 from typing import Any
 from uuid import uuid4
 
@@ -21,11 +22,12 @@ django.setup()
 from django.test import Client  # noqa: E402
 
 import manifests  # noqa: E402
-from planner.models import Run  # noqa: E402
+from planner.models import Import, Run, Snapshot  # noqa: E402
 from planner.services.accounts import admin_create, token_create  # noqa: E402
-from planner.services.runs import run_cancel  # noqa: E402
+from planner.services.imports import packed_files  # noqa: E402
 from planner.services.scenarios import scenario_create  # noqa: E402
-from planner.tasks import kick, submit_run  # noqa: E402
+from planner.services.work import work_cancel  # noqa: E402
+from planner.tasks import kick, submit_import, submit_run  # noqa: E402
 from scheduler_core import Options, encode, simulate_document  # noqa: E402
 from tests import factories  # noqa: E402
 
@@ -126,6 +128,42 @@ def killed_while_storing(run_id: str, group: str) -> bool:
     return True
 
 
+def imported(pods: str) -> str:
+    """Hand a cluster with so many waiting pods to a worker; return the import's id."""
+    text = json.dumps(factories.cluster(waiting=int(pods))).encode()
+    asked = submit_import(
+        files=packed_files([("cluster.json", BytesIO(text))]),
+        workspace=factories.workspace(),
+        name="large",
+        provenance="a test",
+    )
+    return str(asked.pk)
+
+
+def killed_while_importing(import_id: str, doing: str, group: str) -> bool:
+    """Kill the worker's process group while the import is at something; was it caught?"""
+    asked = Import.objects.filter(pk=import_id)
+    caught, over = asked.filter(doing=doing), asked.filter(state__in=Import.OVER)
+    _wait(lambda: caught.exists() or over.exists(), pause=0.001)
+    if over.exists():
+        return False
+    os.killpg(int(group), signal.SIGKILL)
+    return True
+
+
+def import_over(import_id: str) -> dict[str, Any]:
+    """Wait until the import is over; return how it ended."""
+    asked = _wait(lambda: Import.objects.filter(pk=import_id, state__in=Import.OVER).first())
+    return {
+        "state": asked.state,
+        "attempt": asked.attempt,
+        "losses": asked.losses,
+        "pods": asked.counts.get("pods"),
+        "kept": len(asked.snapshot.content.document()["pods"]),
+        "snapshots": Snapshot.objects.count(),
+    }
+
+
 def reckoned(*run_ids: str) -> dict[str, Any]:
     """Wait until the runs are over; return how many were lost, stored twice, or stored wrong."""
     runs = Run.objects.filter(pk__in=run_ids)
@@ -175,7 +213,7 @@ def queued(run_id: str) -> int:
 def cancel(run_id: str) -> float:
     """Cancel a run; return how many seconds its end took."""
     asked = time.monotonic()
-    run_cancel(run=Run.objects.get(pk=run_id))
+    work_cancel(work=Run.objects.get(pk=run_id))
     _wait(lambda: Run.objects.get(pk=run_id).is_over)
     return time.monotonic() - asked
 
@@ -230,7 +268,8 @@ if __name__ == "__main__":
         step.__name__: step
         for step in (
             submit, distinct, struck, repeated, drained, admin, script, runs_of, kicked_again,
-            killed_while_storing, reckoned, computing, over, queued, cancel, frozen, result, pages,
+            killed_while_storing, imported, killed_while_importing, import_over, reckoned, computing, over,
+            queued, cancel, frozen, result, pages,
         )
     }  # fmt: skip
     sys.stdout.write(json.dumps(steps[sys.argv[1]](*sys.argv[2:])))

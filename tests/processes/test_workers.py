@@ -14,6 +14,7 @@ from tests.processes.test_supervisor import wait_until_dead
 ENDLESS = "10000"
 SHORT = "1"
 SECONDS = "6"
+MANY_PODS = "30000"
 
 
 def test_a_run_whose_worker_was_killed_is_taken_again_and_finishes(installation: Installation) -> None:
@@ -80,6 +81,21 @@ def test_a_simulation_that_is_killed_fails_its_run_and_not_the_worker(installati
     assert "SIGKILL" in ending["error"]
     [short] = installation.drive("submit", SHORT, "1")
     assert installation.drive("over", short)[short]["state"] == "succeeded"
+
+
+@pytest.mark.parametrize("doing", ["checking the objects", "storing the objects"])
+def test_an_import_whose_worker_was_killed_is_read_again_and_kept_once(
+    installation: Installation, doing: str
+) -> None:
+    worker = installation.start_worker()
+    asked = installation.drive("imported", MANY_PODS)
+    assert installation.drive("killed_while_importing", asked, doing, str(worker.process.pid))
+    worker.end()
+    installation.start_worker()
+    pods = 16 + int(MANY_PODS)
+    assert installation.drive("import_over", asked) == {
+        "state": "succeeded", "attempt": 2, "losses": 1, "pods": pods, "kept": pods, "snapshots": 1,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("installation", ["defaults"], indirect=True)

@@ -21,7 +21,7 @@ from planner.api.tables import TableList
 from planner.api.waiting import wait_until_over
 from planner.models import Blob, Decision, JobOutcome, QueueOutcome, Run, Victim
 from planner.selectors.runs import decisions, job_outcomes, queue_outcomes, runs, victims
-from planner.services.runs import run_cancel
+from planner.services.work import work_cancel
 from planner.tasks import submit_run
 
 
@@ -89,7 +89,7 @@ class RunCancel(WorkspaceView):
     @extend_schema(request=None, responses=answers({200: serializers.RunSerializer}, 403, 404))
     def post(self, request: Request, run_id: UUID) -> Response:
         """Cancel a queued run at once, ask a running one to stop, leave one that is over as it is."""
-        return Response(serializers.RunSerializer(run_cancel(run=self.run(), user=self.user)).data)
+        return Response(serializers.RunSerializer(work_cancel(work=self.run(), user=self.user)).data)
 
 
 _BYTES = {(200, "application/json"): OpenApiResponse(OpenApiTypes.OBJECT, "The bytes as they are kept.")}

@@ -7,10 +7,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
+from planner.engine.importing import Files
 from planner.models import Scenario, Workspace
 from planner.rows import Problem
 from planner.services.errors import Invalid
-from planner.services.imports import Files, cluster_import, cluster_read
+from planner.services.imports import cluster_import, cluster_read
 from planner.services.scenarios import scenario_create
 
 

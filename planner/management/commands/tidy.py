@@ -13,7 +13,8 @@ class Command(BaseCommand):
     """Meant for a timer, once a day."""
 
     help = (
-        "Remove runs that ended long ago (each scenario keeps its last), bytes without owner, expired tokens."
+        "Remove runs (each scenario keeps its last) and imports that ended long ago, bytes without owner, "
+        "expired tokens."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -22,13 +23,14 @@ class Command(BaseCommand):
             "--days",
             type=float,
             default=settings.KEEP_RUNS_DAYS,
-            help="how long an ended run is kept (%(default)s)",
+            help="how long an ended run or import is kept (%(default)s)",
         )
 
     def handle(self, *, days: float, **options: Any) -> None:
         """Remove, and say how much went."""
         removed = old_runs_remove(keep=timedelta(days=days))
         self.stdout.write(
-            f"Removed {removed.runs} runs, {removed.blobs} stored documents without owner, "
+            f"Removed {removed.runs} runs, {removed.imports} imports, "
+            f"{removed.blobs} stored documents without owner, "
             f"{removed.keys} idempotency keys, {removed.tokens} expired tokens."
         )

@@ -1,0 +1,52 @@
+"""How do the files of an import travel to the worker that reads them? As one archive, piece by piece."""
+
+import io
+import tarfile
+from collections.abc import Iterator, Sequence
+from typing import IO
+
+import manifests
+
+OpenFiles = Sequence[tuple[str, IO[bytes]]]
+"""Names and open files, as they were sent."""
+
+_PIECE = 2**20
+
+
+def holds_more(files: OpenFiles, limit: int) -> bool:
+    """Do files hold more bytes of text than `limit`, inflated where they are gzip?"""
+    left = limit
+    for _, file in files:
+        left -= manifests.text_bytes(file, at_most=left)
+        if left < 0:
+            return True
+    return False
+
+
+def parcel(files: OpenFiles) -> Iterator[bytes]:
+    """Yield the pieces of an archive of files: the same bytes for the same names and contents.
+
+    Each file is left at its beginning.
+    """
+    for name, file in files:
+        entry = tarfile.TarInfo(name)
+        entry.size = file.seek(0, io.SEEK_END)
+        file.seek(0)
+        yield entry.tobuf(tarfile.PAX_FORMAT)
+        while piece := file.read(_PIECE):
+            yield piece
+        file.seek(0)
+        yield bytes(-entry.size % tarfile.BLOCKSIZE)
+    yield bytes(2 * tarfile.BLOCKSIZE)
+
+
+def unparcelled(archive: IO[bytes]) -> list[tuple[str, bytes]]:
+    """Return the names and contents of the files in an archive, in the order sent."""
+    with tarfile.open(fileobj=archive, mode="r:") as held:
+        return [(entry.name, _content(held, entry)) for entry in held]
+
+
+def _content(held: tarfile.TarFile, entry: tarfile.TarInfo) -> bytes:
+    file = held.extractfile(entry)
+    assert file is not None, "only files are packed"
+    return file.read()

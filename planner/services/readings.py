@@ -1,0 +1,71 @@
+"""What does a worker do with an import that it has claimed?"""
+
+from dataclasses import asdict
+from typing import Any
+
+from django.db import transaction
+
+from planner.engine.execution import Read, reading
+from planner.models import Blob, Import
+from planner.services.imports import moment
+from planner.services.snapshots import snapshot_keep
+from planner.services.watch import Watch, limits, patiently
+from planner.services.work import Claim, work_end
+
+State = Import.State
+
+
+def import_read(claim: Claim[Import], watch: Watch) -> None:
+    """Read an import's files in a child process and store what they hold.
+
+    Raises ChildFailed and ChildStopped as `reading` does.
+    """
+    asked = patiently(lambda: Import.objects.select_related("files").get(pk=claim.id))
+    assert asked.files is not None, "files stay until the import is over"
+    with reading(asked.files.pieces(), now=moment(asked.created), limits=limits(), beat=watch.beat) as read:
+        if read.has_errors:
+            patiently(lambda: _refuse(claim, read))
+            return
+        with watch.beating("storing the objects"):
+            content = None if asked.is_dry else Blob.of_pieces(read.document())
+        patiently(lambda: _finish(claim, read, content))
+
+
+def _refuse(claim: Claim[Import], read: Read) -> bool:
+    """End an import whose files must be mended, with all that is wrong; was it still this worker's?"""
+    errors = sum(problem.is_error for problem in read.problems)
+    error = f"{errors} problem{'' if errors == 1 else 's'} to mend; nothing was saved."
+    return work_end(claim=claim, state=State.FAILED, error=error, **_facts(read))
+
+
+@transaction.atomic
+def _finish(claim: Claim[Import], read: Read, content: Blob | None) -> bool:
+    """Keep the snapshot and end the import, or nothing at all; was the import still this worker's?"""
+    mine = claim.mine().select_for_update().first()
+    if mine is None:
+        return False
+    snapshot = (
+        None
+        if content is None
+        else snapshot_keep(
+            workspace=mine.workspace,
+            name=mine.name,
+            content=content,
+            scheduler_conf=read.scheduler_conf,
+            counts=read.counts,
+            problems=read.problems,
+            provenance=mine.provenance,
+            owner=mine.owner,
+        )
+    )
+    return work_end(claim=claim, state=State.SUCCEEDED, snapshot=snapshot, **_facts(read))
+
+
+def _facts(read: Read) -> dict[str, Any]:
+    """Return what is kept of what was read, whether it can be saved or not."""
+    return {
+        "counts": dict(read.counts),
+        "unknown_kinds": dict(read.unknown_kinds),
+        "has_conf": bool(read.scheduler_conf),
+        "problems": [asdict(problem) for problem in read.problems],
+    }
