@@ -51,6 +51,11 @@ class TableView(WorkspaceView):
     renderer_classes = [JSONRenderer, CsvTable]
     rows_in = "results"
 
+    def get_renderers(self) -> list[BaseRenderer]:
+        """Return in what forms the call answers: a table is what can be read, not what is made."""
+        forms = super().get_renderers()
+        return forms if self.request.method == "GET" else [form for form in forms if form.format != FORMAT]
+
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         """Return the rows alone where a table is asked for."""
         is_answer = isinstance(response, Response) and response.status_code == 200

@@ -1,10 +1,13 @@
 """Every call of the API, made from its own schema: no fault of ours, and every answer as it is described."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import schemathesis
+from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
+from django.db import close_old_connections
 from hypothesis import HealthCheck, Phase, settings
 from schemathesis import Case
 from schemathesis.checks import not_a_server_error
@@ -31,7 +34,18 @@ SCHEMA = schemathesis.openapi.from_wsgi("/api/v1/schema/", get_wsgi_application(
 
 
 @pytest.fixture
-def world(db: None) -> dict[str, Any]:
+def one_connection() -> Iterator[None]:
+    """A call ends without the connection on which the test's transaction is."""
+    ends = (request_started, request_finished)
+    for end in ends:
+        end.disconnect(close_old_connections)
+    yield
+    for end in ends:
+        end.connect(close_old_connections)
+
+
+@pytest.fixture
+def world(db: None, one_connection: None) -> dict[str, Any]:
     """A run with an outcome, and an admin's token: addresses lead somewhere."""
     run = finished_run("capacity_hierarchy", 3)
     admin = factories.user("fuzzer", role=Role.ADMIN)

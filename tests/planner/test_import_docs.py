@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-RULE = re.compile(r'"((?:file|yaml|json|form|conf|kind)\.[a-z]+)"')
+RULE = re.compile(r'"((?:file|yaml|json|form|conf|kind)\.[a-z_]+)"')
 
 
 def test_every_rule_of_the_reader_has_its_line() -> None:
