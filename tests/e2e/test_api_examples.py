@@ -1,5 +1,6 @@
 """Every shell example of docs/api.md, run as it stands there against a running product."""
 
+import gzip
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 from tests import factories
 from tests.e2e.product import Product
@@ -46,13 +48,15 @@ def things(running: Product) -> dict[str, str]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """The repository's folder as a reader has it, and a `kubectl` that knows a small cluster."""
+    """The repository's folder as a reader has it, a `kubectl` of a small cluster, a file for a worker."""
     (tmp_path / "manage.py").symlink_to(ROOT / "manage.py")
     program(tmp_path / ".venv" / "bin" / "python", f'exec {sys.executable} "$@"')
     program(tmp_path / "bin" / "kubectl", "exec cat of-the-cluster.json")
     lists = ("nodes", "queues", "podgroups", "pods")
     items = [thing for name in lists for thing in factories.cluster()[name]]
     (tmp_path / "of-the-cluster.json").write_text(json.dumps({"kind": "List", "items": items}))
+    with gzip.open(tmp_path / "cluster.json.gz", "wb", compresslevel=1) as large:
+        large.write(json.dumps(factories.cluster()).encode() + b" " * settings.IMPORT_SYNCHRONOUS_BYTES)
     return tmp_path
 
 

@@ -128,8 +128,11 @@ def killed_while_storing(run_id: str, group: str) -> bool:
     return True
 
 
-def imported(pods: str) -> str:
-    """Hand a cluster with so many waiting pods to a worker; return the import's id."""
+def killed_while_importing(pods: str, doing: str, group: str) -> str:
+    """Hand a cluster with so many pods to a worker, and kill its process group while it is at something.
+
+    Return the import's id; empty when the worker was not caught.
+    """
     text = json.dumps(factories.cluster(waiting=int(pods))).encode()
     asked = submit_import(
         files=packed_files([("cluster.json", BytesIO(text))]),
@@ -137,18 +140,13 @@ def imported(pods: str) -> str:
         name="large",
         provenance="a test",
     )
-    return str(asked.pk)
-
-
-def killed_while_importing(import_id: str, doing: str, group: str) -> bool:
-    """Kill the worker's process group while the import is at something; was it caught?"""
-    asked = Import.objects.filter(pk=import_id)
-    caught, over = asked.filter(doing=doing), asked.filter(state__in=Import.OVER)
+    row = Import.objects.filter(pk=asked.pk)
+    caught, over = row.filter(doing=doing), row.filter(state__in=Import.OVER)
     _wait(lambda: caught.exists() or over.exists(), pause=0.001)
     if over.exists():
-        return False
+        return ""
     os.killpg(int(group), signal.SIGKILL)
-    return True
+    return str(asked.pk)
 
 
 def import_over(import_id: str) -> dict[str, Any]:
@@ -268,7 +266,7 @@ if __name__ == "__main__":
         step.__name__: step
         for step in (
             submit, distinct, struck, repeated, drained, admin, script, runs_of, kicked_again,
-            killed_while_storing, imported, killed_while_importing, import_over, reckoned, computing, over,
+            killed_while_storing, killed_while_importing, import_over, reckoned, computing, over,
             queued, cancel, frozen, result, pages,
         )
     }  # fmt: skip

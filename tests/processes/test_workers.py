@@ -83,13 +83,15 @@ def test_a_simulation_that_is_killed_fails_its_run_and_not_the_worker(installati
     assert installation.drive("over", short)[short]["state"] == "succeeded"
 
 
-@pytest.mark.parametrize("doing", ["checking the objects", "storing the objects"])
+@pytest.mark.parametrize(
+    "doing", [pytest.param("checking the objects", marks=pytest.mark.long), "storing the objects"]
+)
 def test_an_import_whose_worker_was_killed_is_read_again_and_kept_once(
     installation: Installation, doing: str
 ) -> None:
     worker = installation.start_worker()
-    asked = installation.drive("imported", MANY_PODS)
-    assert installation.drive("killed_while_importing", asked, doing, str(worker.process.pid))
+    asked = installation.drive("killed_while_importing", MANY_PODS, doing, str(worker.process.pid))
+    assert asked, "the worker was not caught"
     worker.end()
     installation.start_worker()
     pods = 16 + int(MANY_PODS)
