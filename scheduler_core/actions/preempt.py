@@ -21,6 +21,7 @@ from scheduler_core.framework.holdings import LossesInside, judges_of
 from scheduler_core.framework.placement import ErrorCache
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
+from scheduler_core.framework.vain import evict_in_vain
 from scheduler_core.framework.victims import (
     ask_victims,
     tell_left_out,
@@ -33,7 +34,7 @@ from scheduler_core.model.fit import FITS, Code
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.status import PREEMPTABLE_STATUSES
-from scheduler_core.resource import Resource
+from scheduler_core.resource import Resource, total_of
 
 NAME = "preempt"
 
@@ -183,6 +184,9 @@ class Preempt:
         verdict = ask_victims(session, Point.PREEMPTABLE, task, candidates)
         tell_spared(session, task, candidates, verdict)
         if not victims_suffice(session, task, node, verdict.victims):
+            return False
+        freed = total_of(victim.request for victim in verdict.victims)
+        if not session.allocatable_once_freed(queue, task, freed) and evict_in_vain(session, verdict.victims):
             return False
         local = Statement(session)
         victims = victims_queue(session, verdict.victims, task)

@@ -6,9 +6,8 @@ Source: volcano ``pkg/scheduler/framework/session.go``, ``session_plugins.go`` a
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scheduler_core.conf import SchedulerConf
 from scheduler_core.errors import EventError
@@ -24,17 +23,17 @@ from scheduler_core.model.node import add_pairs, fits
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.snapshot import Snapshot
 from scheduler_core.model.status import TaskStatus
-from scheduler_core.resource import total_of
+from scheduler_core.resource import Resource, total_of
 from scheduler_core.trace import Decision, Trace, Why
 
 if TYPE_CHECKING:
     from scheduler_core.framework.holdings import Judge
 
 Handler = Callable[[TaskInfo], None]
+InVain = Callable[[Sequence[TaskInfo]], None]
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """A plugin's function for one extension point.
 
     Attributes
@@ -55,6 +54,9 @@ class Answer:
         comes or goes. None when there is no such key. Only asked of the order of queues.
     judge : callable or None
         The same answer for all tasks of a queue at once. Only asked of who may be evicted.
+    once_freed : callable or None
+        ``once_freed(queue, task, freed)``: False when the answer stays no even once tasks of the queue that
+        hold so much have left. Only asked of what a queue may take.
 
     """
 
@@ -65,6 +67,7 @@ class Answer:
     is_settled: Callable[[TaskInfo], bool]
     key: Callable[[QueueInfo], tuple[Any, ...]] | None
     judge: Judge | None
+    once_freed: Callable[[QueueInfo, TaskInfo, Resource], bool] | None
 
 
 def always(_task: TaskInfo) -> bool:
@@ -106,6 +109,8 @@ class Session:
         have.
     kept : dict
         What outlives the session, by plugin (the time of tdm's last eviction).
+    in_vain : list or None
+        What each plugin does about evictions that are taken back; None when one has to be told of each.
 
     """
 
@@ -137,6 +142,7 @@ class Session:
         self.placement = Placement(self)
         self._fns: dict[Point, dict[str, Answer]] = {point: {} for point in Point}
         self._handlers: list[tuple[Handler, Handler]] = []
+        self.in_vain: list[InVain] | None = []
         self._tiers: dict[Point, list[list[tuple[str, Answer]]]] = {}
         self._answers = _Functions(self)
         self._class_parts: list[Callable[[TaskInfo], Hashable]] = []
@@ -164,13 +170,26 @@ class Session:
         is_settled: Callable[[TaskInfo], bool] = always,
         key: Callable[[QueueInfo], tuple[Any, ...]] | None = None,
         judge: Judge | None = None,
+        once_freed: Callable[[QueueInfo, TaskInfo, Resource], bool] | None = None,
     ) -> None:
         """Register a plugin's answer; a second one of the same plugin replaces the first."""
-        self._fns[point][plugin] = Answer(fn, is_local, of_one, of_classes, is_settled, key, judge)
+        self._fns[point][plugin] = Answer(
+            fn, is_local, of_one, of_classes, is_settled, key, judge, once_freed
+        )
 
-    def add_event_handler(self, *, allocate: Handler, deallocate: Handler) -> None:
-        """Register what a plugin does when a task takes or gives back its place."""
+    def add_event_handler(
+        self, *, allocate: Handler, deallocate: Handler, in_vain: InVain | None = None
+    ) -> None:
+        """Register what a plugin does when a task takes or gives back its place.
+
+        ``in_vain(tasks)`` leaves behind what is left when tasks give back their places, one after the other,
+        and take them again, the last one first; None: it has to be told of each.
+        """
         self._handlers.append((allocate, deallocate))
+        if in_vain is None:
+            self.in_vain = None
+        elif self.in_vain is not None:
+            self.in_vain.append(in_vain)
 
     def add_report(self, report: Callable[[], dict[str, Any]]) -> None:
         """Register what a plugin shows of its state at the session's open and end."""
@@ -368,6 +387,14 @@ class Session:
     def allocatable(self, queue: QueueInfo, task: TaskInfo) -> Why | None:
         """Return None when the queue may take the task, else what the refusing plugin left."""
         return self._first_refusal(Point.ALLOCATABLE, queue, task)
+
+    def allocatable_once_freed(self, queue: QueueInfo, task: TaskInfo, freed: Resource) -> bool:
+        """Tell whether the queue might take the task once so much of what it holds is given back."""
+        for tier in self.tiers_of(Point.ALLOCATABLE):
+            for _, answer in tier:
+                if answer.once_freed is not None and not answer.once_freed(queue, task, freed):
+                    return False
+        return True
 
     def _first_refusal(self, point: Point, queue: QueueInfo, what: Any) -> Why | None:
         for position, fn in enumerate(self._answers[point]):

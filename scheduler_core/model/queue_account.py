@@ -122,6 +122,15 @@ class QueueAccount:
         """Return the requested dimensions (not `pods`) of which `limit` is below allocated + request."""
         return short_of(limit, request, self.allocated)
 
+    def is_short_once_freed(self, request: Resource, limit: Resource, freed: Resource) -> bool:
+        """Tell whether there is such a shortage even once so much of what is allocated is given back.
+
+        Not when it holds less than that, so that to give it back fails.
+        """
+        if not freed.less_equal(self.allocated, Absent.ZERO):
+            return False
+        return bool(short_of(limit, request, self.allocated.clone().raw_sub(freed)))
+
     def shortage_beside(self, minimum: Resource) -> list[str]:
         """Return the requested dimensions of which real capability is below `reserved_with` a minimum."""
         if self.elastic.is_nothing():

@@ -44,6 +44,13 @@ class Limits:
             fits_real_capability(account, task.request, why) for account in self.queues.chain(queue.name)
         )
 
+    def allocatable_once_freed(self, queue: QueueInfo, task: TaskInfo, freed: Resource) -> bool:
+        """Tell whether they would, once the queue has given back so much."""
+        return not any(
+            account.is_short_once_freed(task.request, account.real_capability, freed)
+            for account in self.queues.chain(queue.name)
+        )
+
     def preemptive(self, queue: QueueInfo, tasks: Sequence[TaskInfo], why: Why | None) -> bool:
         """Tell whether the queue stays within real capability and it, or an ancestor, deserves a part."""
         closed = self._closed_to_all(queue)

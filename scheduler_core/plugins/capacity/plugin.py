@@ -10,6 +10,7 @@ from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.holdings import ShapeJudge
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.simulation import copy_at_pre_predicate
+from scheduler_core.framework.vain import leave_nothing
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.plugins.capacity import dry_run
 from scheduler_core.plugins.capacity.account import NAME, Queues
@@ -29,7 +30,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
     levels = max(arguments.get_int(RECLAIM_LEVELS, 0), 0) if hierarchical else 0
     _register_order(session, queues)
     limits = Limits(session, queues, levels)
-    session.add_fn(Point.ALLOCATABLE, NAME, limits.allocatable)
+    session.add_fn(Point.ALLOCATABLE, NAME, limits.allocatable, once_freed=limits.allocatable_once_freed)
     session.add_fn(Point.PREEMPTIVE, NAME, limits.preemptive)
     session.add_fn(Point.JOB_ENQUEUEABLE, NAME, limits.job_enqueueable)
     reclaim = Reclaim(session, queues, levels)
@@ -40,7 +41,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
     session.add_fn(Point.SIMULATE_REMOVE_TASK, NAME, dry_run.remove_task)
     copy_at_pre_predicate(session, NAME, queues.accounts)
     events = Events(queues)
-    session.add_event_handler(allocate=events.allocate, deallocate=events.deallocate)
+    session.add_event_handler(allocate=events.allocate, deallocate=events.deallocate, in_vain=leave_nothing)
     if session.conf.first_option("proportion") is None:
         session.add_report(lambda: report(queues))
 

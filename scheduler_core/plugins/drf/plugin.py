@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
+from scheduler_core.framework.vain import leave_nothing
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.plugins.drf.hierarchy import DESIGN, NAME, RULE, Hierarchy
 from scheduler_core.plugins.drf.share import JobAccount, Yardstick
@@ -24,9 +25,12 @@ def open_session(session: Session, arguments: Arguments) -> None:
     drf = Drf(session)
     session.add_fn(Point.JOB_ORDER, NAME, drf.job_order)
     session.add_fn(Point.PREEMPTABLE, NAME, drf.preemptable)
-    session.add_event_handler(allocate=drf.allocate, deallocate=drf.deallocate)
+    hierarchical = session.conf.hierarchy_enabled(NAME)
+    session.add_event_handler(
+        allocate=drf.allocate, deallocate=drf.deallocate, in_vain=None if hierarchical else leave_nothing
+    )
     session.add_report(drf.report)
-    if session.conf.hierarchy_enabled(NAME):
+    if hierarchical:
         by_design = arguments.get_str(RULE) == DESIGN
         hierarchy = Hierarchy(session, drf.accounts, drf.yardstick, by_design=by_design)
         drf.hierarchy = hierarchy

@@ -107,7 +107,9 @@ def open_session(session: Session, arguments: Arguments) -> None:
         of_classes=plugin.of_classes,
         is_settled=plugin.is_settled,
     )
-    session.add_event_handler(allocate=plugin.allocate, deallocate=plugin.mirror.remove)
+    session.add_event_handler(
+        allocate=plugin.allocate, deallocate=plugin.mirror.remove, in_vain=plugin.evict_in_vain
+    )
     if plugin.template_cache is not None or plugin.mirror.repelling.any():
         session.add_class_part(plugin.is_local)
     session.add_fn(Point.SIMULATE_ADD_TASK, NAME, plugin.simulate_add)
@@ -203,6 +205,17 @@ class Predicates:
         if self._state(task) is None:
             raise EventError(f"pod {task.key} has no state in this session: not found")
         self.mirror.add(task)
+
+    def evict_in_vain(self, tasks: Sequence[TaskInfo]) -> None:
+        """Take pods from the mirror of their nodes; back comes who could have been placed in this session."""
+        changes, seen = self.session.nodes.changes, len(self.mirror.changes)
+        for task in tasks:
+            self.mirror.remove(task)
+        for task in reversed(tasks):
+            if self._state(task) is not None:
+                self.mirror.add(task)
+        for number in self.mirror.changes.entries[seen:]:
+            changes.add(number)
 
     def _state(self, task: TaskInfo) -> PodState | None:
         kept = self.session.cycle_states.get(task.uid)

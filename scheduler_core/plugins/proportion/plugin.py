@@ -13,6 +13,7 @@ from scheduler_core.framework.extension_points import Point, Vote
 from scheduler_core.framework.holdings import ShapeJudge
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.simulation import copies_behind, copies_in, copy_at_pre_predicate
+from scheduler_core.framework.vain import leave_nothing
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.pod import PodShape
 from scheduler_core.model.queue import QueueInfo
@@ -30,13 +31,17 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     session.add_fn(Point.QUEUE_ORDER, NAME, proportion.queue_order, key=proportion.queue_key)
     session.add_fn(Point.RECLAIMABLE, NAME, proportion.reclaimable, judge=ShapeJudge(proportion.losable))
     session.add_fn(Point.OVERUSED, NAME, proportion.overused)
-    session.add_fn(Point.ALLOCATABLE, NAME, proportion.allocatable)
+    session.add_fn(
+        Point.ALLOCATABLE, NAME, proportion.allocatable, once_freed=proportion.allocatable_once_freed
+    )
     session.add_fn(Point.PREEMPTIVE, NAME, proportion.preemptive)
     session.add_fn(Point.JOB_ENQUEUEABLE, NAME, proportion.job_enqueueable)
     session.add_fn(Point.SIMULATE_ALLOCATABLE, NAME, simulate_allocatable)
     session.add_fn(Point.SIMULATE_ADD_TASK, NAME, simulate_add_task)
     session.add_fn(Point.SIMULATE_REMOVE_TASK, NAME, simulate_remove_task)
-    session.add_event_handler(allocate=proportion.allocate, deallocate=proportion.deallocate)
+    session.add_event_handler(
+        allocate=proportion.allocate, deallocate=proportion.deallocate, in_vain=leave_nothing
+    )
     session.add_report(proportion.report)
     copy_at_pre_predicate(session, NAME, accounts)
 
@@ -112,6 +117,11 @@ class Proportion:
     def allocatable(self, queue: QueueInfo, task: TaskInfo, why: Why | None) -> bool:
         """Tell whether the queue stays within its deserved, in what the task requests."""
         return self._stays_within_deserved(queue, task.request, why)
+
+    def allocatable_once_freed(self, queue: QueueInfo, task: TaskInfo, freed: Resource) -> bool:
+        """Tell whether it would, once so much of what it holds is given back."""
+        account = self.accounts[queue.name]
+        return not account.is_short_once_freed(task.request, account.deserved, freed)
 
     def preemptive(self, queue: QueueInfo, tasks: Sequence[TaskInfo], why: Why | None) -> bool:
         """Tell whether the queue would stay within its deserved with all these tasks."""
