@@ -20,6 +20,7 @@ from scheduler_core.framework.extension_points import Point
 from scheduler_core.model.changes import as_array
 from scheduler_core.model.fit import FITS, Code, FitErrors, Status, Why, merge_first, no_refusals
 from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.node import fits
 from scheduler_core.resource import MIN_RESOURCE
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 Nodes = NDArray[np.intp]
 Scores = NDArray[np.float64]
 Question = Callable[[TaskInfo, Nodes], NDArray[Any]]
+OfOne = Callable[[int], Any]
 ScoreOf = Callable[[int], float]
 Judge = Callable[[int], tuple[int, float]]
 
@@ -69,14 +71,17 @@ class Answers:
         By node.
     seen : int
         How much of the nodes' change log is in the answers.
+    of_one : callable or None
+        ``of_one(node)``: the same for one node, None when a plugin has no such form.
 
     """
 
-    __slots__ = ("seen", "values")
+    __slots__ = ("of_one", "seen", "values")
 
-    def __init__(self, values: NDArray[Any], seen: int) -> None:
+    def __init__(self, values: NDArray[Any], seen: int, of_one: OfOne | None) -> None:
         self.values = values
         self.seen = seen
+        self.of_one = of_one
 
 
 class Row:
@@ -123,6 +128,13 @@ class Placement:
             ],
             dtype=np.int32,
         )
+        self._forms_of_one: dict[Question, Callable[[TaskInfo], OfOne | None]] = {
+            self._predicate: self._refusal_of,
+            self._resource_fit: self._shortage_of,
+            self._fits_idle: self._idle_fit_of,
+            self._order_score: self._order_scorer_of,
+            self._total_score: self._scorer_of_class,
+        }
 
     # where a task is placed
 
@@ -371,10 +383,16 @@ class Placement:
         """Return what the task's class is answered on every node, (N,); nodes that changed are asked anew."""
         changes, known = self.nodes.changes, row.answers.get(question)
         if known is None:
-            known = row.answers[question] = Answers(question(task, self.all), len(changes))
+            of_one = self._forms_of_one[question](task)
+            known = row.answers[question] = Answers(question(task, self.all), len(changes), of_one)
         elif known.seen < len(changes):
-            nodes = as_array(changes.since(known.seen))
-            known.values[nodes] = question(task, nodes)
+            changed, values, of_one = changes.since(known.seen), known.values, known.of_one
+            if of_one is not None and len(changed) <= FEW:
+                for node in changed:
+                    values[node] = of_one(node)
+            else:
+                nodes = as_array(changed)
+                values[nodes] = question(task, nodes)
             known.seen = len(changes)
         return known.values
 
@@ -450,29 +468,61 @@ class Placement:
 
     def _judge_of(self, task: TaskInfo) -> Judge | None:
         """Return a function that gives the same two answers for one node; None when a plugin has none."""
-        refusals, score_of = self._of_one(Point.PREDICATE, task), self._scorer_of(task)
-        if refusals is None or score_of is None:
+        refusal_of, score_of = self._refusal_of(task), self._scorer_of(task)
+        if refusal_of is None or score_of is None:
             return None
+        shortage_of, fits_idle = self._shortage_of(task), self._idle_fit_of(task)
         idle_of, future_of = self.nodes.idle_of, self.nodes.future_of
-        insufficient = self._insufficient.tolist()
-        demands = task.shape.demands
 
         def judge(node: int) -> tuple[int, float]:
-            future, idle = future_of[node], idle_of[node]
-            for position, amount in demands:
-                if amount - future[position] >= MIN_RESOURCE:
-                    return insufficient[position], NOWHERE
-            for refusal in refusals:
-                number = refusal(node)
-                if number:
-                    return number, NOWHERE
-            if future is not idle:
-                for position, amount in demands:
-                    if amount - idle[position] >= MIN_RESOURCE:
-                        return FITS, NOWHERE
+            number = shortage_of(node) or refusal_of(node)
+            if number:
+                return number, NOWHERE
+            if future_of[node] is not idle_of[node] and not fits_idle(node):
+                return FITS, NOWHERE
             return FITS, score_of(node)
 
         return judge
+
+    def _refusal_of(self, task: TaskInfo) -> Callable[[int], int] | None:
+        """Return a function that gives the first refusal of one node, see `_predicate`."""
+        refusals = self._of_one(Point.PREDICATE, task)
+        if refusals is None:
+            return None
+
+        def refusal_of(node: int) -> int:
+            for refusal in refusals:
+                number: int = refusal(node)
+                if number:
+                    return number
+            return FITS
+
+        return refusal_of
+
+    def _shortage_of(self, task: TaskInfo) -> Callable[[int], int]:
+        """Return a function that tells of what one node will not have enough, see `_resource_fit`."""
+        future_of, demands = self.nodes.future_of, task.shape.demands
+        insufficient = self._insufficient.tolist()
+
+        def shortage_of(node: int) -> int:
+            future = future_of[node]
+            for position, amount in demands:
+                if amount - future[position] >= MIN_RESOURCE:
+                    number: int = insufficient[position]
+                    return number
+            return FITS
+
+        return shortage_of
+
+    def _idle_fit_of(self, task: TaskInfo) -> Callable[[int], bool]:
+        """Return a function that tells whether a task fits what is idle on one node."""
+        idle_of = self.nodes.idle_of
+        return lambda node: fits(task, idle_of[node])
+
+    def _order_scorer_of(self, task: TaskInfo) -> ScoreOf | None:
+        """Return a function that gives the score of one node that is its own, see `_order_score`."""
+        orders = self._of_one(Point.NODE_ORDER, task)
+        return None if orders is None else lambda node: sum([score(node) for score in orders], start=0.0)
 
     def _scorer_of(self, task: TaskInfo) -> ScoreOf | None:
         """Return a function that gives the total score of one node; None when a plugin has none."""
