@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import isfinite
 from typing import Any
 
 from scheduler_core.controllers import Made, expand_jobs, group_plain_pods
 from scheduler_core.controllers.made import key_of
-from scheduler_core.model.pod_info import PodReader, creation_of
+from scheduler_core.model.pod_info import DEFAULT_NAMESPACE, PodInfo, PodReader, Pods, PodTable, creation_of
 from scheduler_core.model.queue import rooted
 from scheduler_core.model.snapshot import Cluster, NodeList
 from scheduler_core.model.timestamps import parse_time
@@ -21,7 +20,6 @@ Object = Mapping[str, Any]
 _NOTHING: Object = {}
 
 DEFAULT_SCHEDULER = "volcano"
-DEFAULT_NAMESPACE = "default"
 DEFAULT_QUEUE = "default"
 RESOLVED = "pod spec.priority resolved from priority class"
 
@@ -51,33 +49,24 @@ class Workloads:
     ----------
     made_of : tuple
         The parts of the document that they were made of.
-    given, taken : sequence
-        The document's pods, and what each became.
-    pods, podgroups : dict
+    pods, podgroups : mapping
         All of them by namespace/name, those that controllers made among them.
     unmodelled : list of str
         What they ask for that is not modelled.
 
     """
 
-    def __init__(self, made_of: tuple[Any, ...], given: Sequence[Object]) -> None:
+    def __init__(self, made_of: tuple[Any, ...], pods: Pods) -> None:
         self.made_of = made_of
-        self.given = given
-        self.taken: list[Object] = []
-        self.pods: dict[str, Object] = {}
+        self.pods = pods
         self.podgroups: dict[str, Object] = {}
         self.changes: Counter[str] = Counter()
         self.unmodelled: list[str] = []
 
-    @cached_property
-    def admitted(self) -> dict[int, Object]:
-        """Return what each of the document's pods became, by the identity of its object."""
-        return {id(pod): taken for pod, taken in zip(self.given, self.taken, strict=True)}
-
-    @cached_property
     def newest(self) -> float:
         """Return the newest creationTimestamp, seconds since 1970; 0 without any."""
-        newest = max(map(creation_of, (*self.pods.values(), *self.podgroups.values())), default=0.0)
+        times = [info.creation for info in self.pods.infos.values()]
+        newest = max((*times, *map(creation_of, self.podgroups.values())), default=0.0)
         return newest if isfinite(newest) else 0.0
 
 
@@ -88,13 +77,17 @@ class Admission:
     ----------
     document : mapping
         A scenario without errors. None of its objects may be edited afterwards.
+    pods : sequence of PodInfo, optional
+        What was read of the scenario's pods, in their order; without it they are read.
     before : Admission, optional
         That of another scenario. What is made of the very same objects in both is taken from there; `before`
         stays as it is.
 
     """
 
-    def __init__(self, document: Object, before: Admission | None = None) -> None:
+    def __init__(
+        self, document: Object, pods: Sequence[PodInfo] | None = None, before: Admission | None = None
+    ) -> None:
         self.document = document
         self.defaults = document.get("admission_defaults") is not False
         self.changes: Counter[str] = Counter()
@@ -106,13 +99,14 @@ class Admission:
         )
         alike = before if before is not None and before._treatment() == self._treatment() else None
         self.nodes: Nodes = self._nodes(None if alike is None else alike.nodes)
-        self.workloads: Workloads = self._workloads(None if alike is None else alike.workloads)
         self.reader: PodReader = PodReader(
+            self.pod,
             default_requests=self.defaults,
             scheduler_names=frozenset(self.scheduler_order),
             before=None if alike is None else alike.reader,
         )
-        self.reader.roster(self.workloads.pods)
+        self.workloads: Workloads = self._workloads(pods, None if alike is None else alike.workloads)
+        self.workloads.pods.roster()
 
     def items(self, name: str) -> Sequence[Object]:
         """Return the objects of one list, given as a plain list or as a Kubernetes List."""
@@ -133,8 +127,7 @@ class Admission:
             namespaces=self.items("namespaces"),
             pod_disruption_budgets=[_namespaced(entry) for entry in self.items("poddisruptionbudgets")],
             services=[_namespaced(entry) for entry in self.items("services")],
-            now=parse_time(text) if text else self.workloads.newest,
-            reader=self.reader,
+            now=parse_time(text) if text else self.workloads.newest(),
         )
 
     def notes(self) -> list[str]:
@@ -153,26 +146,26 @@ class Admission:
         changes: Counter[str] = Counter()
         return Nodes(made_of, NodeList([self.node(entry, changes) for entry in self.items("nodes")]), changes)
 
-    def _workloads(self, before: Workloads | None) -> Workloads:
+    def _workloads(self, pods: Sequence[PodInfo] | None, before: Workloads | None) -> Workloads:
         made_of = tuple(self.document.get(name) for name in WORKLOAD_PARTS)
         if before is not None and _same(before.made_of, made_of):
             return before
-        given = self.items("pods")
-        work = Workloads(made_of, given)
-        admitted = {} if before is None else before.admitted
-        for pod in given:
-            taken = admitted.get(id(pod)) or self.pod(pod)
-            if taken is not pod:
-                work.changes[RESOLVED] += _has_priority(taken) - _has_priority(pod)
-            metadata = taken["metadata"]
-            work.pods[f"{metadata['namespace']}/{metadata['name']}"] = taken
-            work.taken.append(taken)
+        table = PodTable()
+        infos = list(map(table.read, self.items("pods"))) if pods is None else pods
+        work = Workloads(made_of, Pods(infos, table, self.reader))
+        self._count_resolved(infos, work)
         work.podgroups = {
             key_of(podgroup): podgroup for podgroup in map(_namespaced, self.items("podgroups"))
         }
         self.run_controllers(work)
-        work.unmodelled = unmodelled_notes(self.document, work.pods.values(), work.podgroups.values())
+        claiming = {key: info.given for key, info in work.pods.infos.items() if info.template.claims}
+        work.unmodelled = unmodelled_notes(self.document, claiming, work.podgroups)
         return work
+
+    def _count_resolved(self, infos: Iterable[PodInfo], work: Workloads) -> None:
+        """Count the pods that get a priority."""
+        for template, count in Counter([info.template for info in infos]).items():
+            work.changes[RESOLVED] += count * self.reader.kind_of(template).resolved
 
     def run_controllers(self, work: Workloads) -> None:
         """Add what Jobs lack; with `controllers` give plain pods their PodGroups, too."""
@@ -200,8 +193,8 @@ class Admission:
     def take(self, made: Made, work: Workloads) -> None:
         """Add what a controller made."""
         for entry in made.pods:
-            pod = work.pods[key_of(entry)] = self.pod(entry)
-            work.changes[RESOLVED] += _has_priority(pod) - _has_priority(entry)
+            work.pods[key_of(entry)] = entry
+        self._count_resolved([work.pods.infos[key_of(entry)] for entry in made.pods], work)
         work.podgroups.update((key_of(podgroup), podgroup) for podgroup in made.podgroups)
         work.changes.update(made.notes)
 
@@ -281,10 +274,6 @@ class Admission:
 def _same(some: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
     """Tell whether these are the very same objects."""
     return all(one is other for one, other in zip(some, others, strict=True))
-
-
-def _has_priority(pod: Object) -> bool:
-    return (pod.get("spec") or _NOTHING).get("priority") is not None
 
 
 def _made_queue(name: str, reclaimable: bool) -> Object:

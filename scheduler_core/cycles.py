@@ -42,7 +42,7 @@ class Afterwards:
         self.termination_cycles = termination_cycles
         self.cycle_seconds = cycle_seconds
         self.terminating: dict[str, int] = {}
-        self.pods: dict[str, Object] = {}
+        self.pods = cluster.pods
 
     def advance(self, session: Session, cycle: int) -> None:
         """Write what cycle number `cycle` decided, at the clock of the next one."""
@@ -50,7 +50,7 @@ class Afterwards:
         cluster.now += self.cycle_seconds
         after = {job.key: _podgroup_after(job) for job in session.jobs.values()}
         cluster.podgroups = {**cluster.podgroups, **after}
-        cluster.pods = self.pods = dict(cluster.pods)
+        cluster.pods = self.pods = cluster.pods.copy()
         evicted = {
             decision.pod
             for decision in session.decisions
@@ -134,6 +134,7 @@ def _requeued(pod: Object, cycle: int, now: str, cluster: Cluster) -> Object:
     metadata["uid"] = f"{_REQUEUED.sub('', metadata['uid'])}-re{cycle}"
     metadata["creationTimestamp"] = now
     spec = {name: value for name, value in pod["spec"].items() if name != "nodeName"}
-    if spec.get("schedulerName") not in cluster.reader.scheduler_names:
-        spec["schedulerName"] = min(cluster.reader.scheduler_names)
+    names = cluster.pods.reader.scheduler_names
+    if spec.get("schedulerName") not in names:
+        spec["schedulerName"] = min(names)
     return {**pod, "metadata": metadata, "spec": spec, "status": {"phase": "Pending"}}

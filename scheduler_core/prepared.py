@@ -40,7 +40,7 @@ class Prepared:
         if isinstance(document, Mapping):
             self._inspection = Inspection(document)
             if not self._inspection.errors():
-                self._admission = _admission_of(document)
+                self._admission = _admission_of(document, self._inspection)
 
     def simulate(self, changes: Mapping[str, Any] | None = None, options: Options = DEFAULTS) -> Result:
         """Return the result of a variant; one that cannot be simulated has the key `error`.
@@ -81,7 +81,7 @@ class Prepared:
             others = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
             return {**told, "error": errors[0].message + others, "notes": []}
         try:
-            admission = Admission(document, self._admission)
+            admission = Admission(document, inspection.read_pods(), self._admission)
             return ask(Simulation(document, inspection.conf, admission, options), told)
         except SchedulerPanic as error:
             return _stopped(told, f"Volcano would crash here: {error}")
@@ -116,9 +116,9 @@ def simulate_document(document: Mapping[str, Any], options: Options = DEFAULTS) 
     return Prepared(document).simulate(options=options)
 
 
-def _admission_of(document: Mapping[str, Any]) -> Admission | None:
+def _admission_of(document: Mapping[str, Any], inspection: Inspection) -> Admission | None:
     try:
-        return Admission(document)
+        return Admission(document, inspection.read_pods())
     except InputError:
         return None
 

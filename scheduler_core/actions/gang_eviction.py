@@ -23,7 +23,7 @@ from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.victims import Verdict, ask_victims, tell_spared_for_gang
 from scheduler_core.framework.worklist import WorkList, active_jobs, pending_tasks, task_heap
 from scheduler_core.model.job import JobInfo, TaskInfo
-from scheduler_core.model.pod_info import PREEMPTABLE
+from scheduler_core.model.pod_template import PREEMPTABLE
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.resource import MIN_RESOURCE, total_of
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from scheduler_core.admission import DEFAULT_NAMESPACE, DEFAULT_QUEUE, Admission
+from scheduler_core.admission import DEFAULT_QUEUE, Admission
 from scheduler_core.model.pod import pod_request
+from scheduler_core.model.pod_info import DEFAULT_NAMESPACE
 from scheduler_core.resource import Resource
 
 Object = Mapping[str, Any]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from scheduler_core.conf import parse_bool
-from scheduler_core.model.pod_info import PREEMPTABLE
+from scheduler_core.model.pod_template import PREEMPTABLE
 from scheduler_core.model.timestamps import parse_duration
 
 REVOCABLE_ZONE = "volcano.sh/revocable-zone"

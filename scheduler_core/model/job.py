@@ -11,7 +11,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scheduler_core.model.pod import PodShape
-from scheduler_core.model.pod_info import PodInfo, flag_of
+from scheduler_core.model.pod_info import PodInfo, PodKind
+from scheduler_core.model.pod_template import flag_of
 from scheduler_core.model.status import ALLOCATED_STATUSES, READY_STATUSES, VALID_STATUSES, TaskStatus
 from scheduler_core.resource import PODS, Resource, exceeded_part, is_scalar_name, total_of
 
@@ -56,17 +57,19 @@ class TaskInfo:
     """One pod as the scheduler sees it."""
 
     __slots__ = (
+        "_pod",
         "creation",
         "eviction_occurred",
+        "info",
         "job",
         "key",
+        "kind",
         "last_transaction",
         "name",
         "namespace",
         "node",
         "node_name",
         "node_status",
-        "pod",
         "preemptable",
         "priority",
         "role",
@@ -75,12 +78,14 @@ class TaskInfo:
         "uid",
     )
 
-    def __init__(self, info: PodInfo, shape: PodShape) -> None:
+    def __init__(self, info: PodInfo, kind: PodKind, shape: PodShape) -> None:
+        self.info = info
+        self.kind = kind
+        self._pod: Mapping[str, Any] | None = None
         self.uid = info.uid
         self.namespace = info.namespace
         self.name = info.name
         self.key = info.key
-        self.pod = info.pod
         self.shape = shape
         self.job: JobInfo | None = None
         self.status = self.node_status = info.status
@@ -89,12 +94,19 @@ class TaskInfo:
         self.node_name = info.node_name
         self.eviction_occurred = False
         self.last_transaction: Transaction | None = None
-        self.role = info.role
-        self.priority = info.priority
-        self.preemptable = info.preemptable
+        self.role = kind.role
+        self.priority = kind.priority
+        self.preemptable = kind.preemptable
 
     def __repr__(self) -> str:
         return f"TaskInfo({self.key}, {self.status.label})"
+
+    @property
+    def pod(self) -> Mapping[str, Any]:
+        """Return the pod as the scheduler finds it."""
+        if self._pod is None:
+            self._pod = self.kind.admit(self.info.given)
+        return self._pod
 
     @property
     def best_effort(self) -> bool:
@@ -113,11 +125,11 @@ class TaskInfo:
 
     def annotations(self) -> Mapping[str, str]:
         """Return the pod's annotations."""
-        return self.pod["metadata"].get("annotations") or {}
+        return self.info.given["metadata"].get("annotations") or {}
 
     def labels(self) -> Mapping[str, str]:
         """Return the pod's labels."""
-        return self.pod["metadata"].get("labels") or {}
+        return self.info.given["metadata"].get("labels") or {}
 
     def standing(self) -> Transaction | TaskInfo:
         """Return where the task stood in the last discarded transaction, else the task itself."""

@@ -105,7 +105,7 @@ class Mirror:
         self.nodes = nodes
         self.labels = NodeLabels(nodes.names, nodes.objects)
         self.taints = NodeTaints(nodes.objects)
-        self.default_requests = cluster.reader.default_requests
+        self.default_requests = cluster.pods.reader.default_requests
         tables = [(node.get("status") or {}).get("allocatable") or {} for node in nodes.objects]
         self.allocatable = np.array(
             [

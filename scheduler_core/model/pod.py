@@ -114,21 +114,9 @@ class ShapeTable:
     def __init__(self, *, default_requests: bool, before: ShapeTable | None = None) -> None:
         self.default_requests = default_requests
         self.shapes: dict[Any, PodShape] = {} if before is None else dict(before.shapes)
-        self._plain: dict[tuple[str, ...], bool] = {}
-        self._of_containers: dict[bytes, PodShape] = {}
 
     def shape_of(self, spec: Mapping[str, Any]) -> PodShape:
         """Return the shape of a pod's specification."""
-        if self._plain.get((*spec,)) is not True:
-            return self._shape_of_parts(spec)
-        containers = marshal.dumps(spec.get("containers"), 2)
-        shape = self._of_containers.get(containers)
-        if shape is None:
-            shape = self._of_containers[containers] = self._shape_of_parts(spec)
-        return shape
-
-    def _shape_of_parts(self, spec: Mapping[str, Any]) -> PodShape:
-        self._plain[(*spec,)] = spec.keys().isdisjoint(_OTHER_PARTS)
         key = _shape_key(spec)
         shape = self.shapes.get(key)
         if shape is None:
@@ -145,11 +133,8 @@ _SPEC_PARTS = (
     "overhead",
     "resources",
     "schedulingGates",
-    "volumes",
-    "resourceClaims",
     "hostNetwork",
 )
-_OTHER_PARTS = frozenset({*_SPEC_PARTS, "initContainers"})
 
 
 def _shape_key(spec: Mapping[str, Any]) -> Any:

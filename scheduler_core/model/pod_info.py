@@ -5,39 +5,27 @@ Source: volcano ``pkg/scheduler/api/job_info.go`` (NewTaskInfo) at v1.15.1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from operator import attrgetter
 from typing import Any
 
-from scheduler_core.conf import parse_bool
 from scheduler_core.model.axis import ResourceAxis
 from scheduler_core.model.pod import PodShape, ShapeTable
-from scheduler_core.model.status import status_of
+from scheduler_core.model.pod_template import NOTHING, PodTemplate, TemplateTable
 from scheduler_core.model.timestamps import parse_time
 
 Object = Mapping[str, Any]
 
 GROUP_NAME = "scheduling.k8s.io/group-name"
-TASK_SPEC = "volcano.sh/task-spec"
-TASK_PRIORITY = "volcano.sh/task-priority"
-PREEMPTABLE = "volcano.sh/preemptable"
-
-_NOTHING: Mapping[str, str] = {}
+DEFAULT_NAMESPACE = "default"
+_uid = attrgetter("uid")
+_template = attrgetter("template")
 
 
 def creation_of(thing: Object) -> float:
     """Return when an object was made; one without a creationTimestamp is the oldest of all."""
     text = thing["metadata"].get("creationTimestamp")
     return parse_time(text) if text else float("-inf")
-
-
-def flag_of(annotations: Mapping[str, str], labels: Mapping[str, str], *, default: bool) -> bool:
-    """Return the `volcano.sh/preemptable` flag: the annotation, else the label, else `default`.
-
-    Unparsable is False.
-    """
-    text = annotations.get(PREEMPTABLE, labels.get(PREEMPTABLE))
-    return default if text is None else bool(parse_bool(text))
 
 
 def _stated_priority(text: str, default: int) -> int:
@@ -53,8 +41,10 @@ class PodInfo:
 
     Attributes
     ----------
-    shape : PodShape
-        As the reader knows it; a session has its own copy, on its own axis.
+    given : mapping
+        The pod as it is written, before admission.
+    creation : float
+        Seconds since 1970, minus infinity without a creationTimestamp.
     job_key : str
         The namespace and name of the PodGroup that the pod names, empty when it names none.
 
@@ -62,47 +52,119 @@ class PodInfo:
 
     __slots__ = (
         "creation",
+        "given",
         "job_key",
         "key",
         "name",
         "namespace",
         "node_name",
-        "pod",
-        "preemptable",
-        "priority",
-        "role",
-        "shape",
         "status",
+        "template",
         "uid",
     )
 
-    def __init__(self, pod: Object, shape: PodShape) -> None:
-        metadata, spec = pod["metadata"], pod["spec"]
+    def __init__(self, pod: Object, template: PodTemplate) -> None:
+        metadata = pod["metadata"]
         get = metadata.get
-        annotations, labels = get("annotations") or _NOTHING, get("labels") or _NOTHING
-        self.pod = pod
-        self.shape = shape
-        self.uid: str = metadata["uid"]
-        self.namespace: str = metadata["namespace"]
+        self.given = pod
+        self.template = template
         self.name: str = metadata["name"]
+        self.namespace: str = get("namespace") or DEFAULT_NAMESPACE
+        self.uid: str = get("uid") or f"{self.namespace}-{self.name}"
         self.key = f"{self.namespace}/{self.name}"
-        self.node_name: str = spec.get("nodeName") or ""
-        self.status = status_of(
-            (pod.get("status") or _NOTHING).get("phase") or "",
-            deleting=bool(get("deletionTimestamp")),
-            has_node=bool(self.node_name),
-        )
+        self.node_name: str = (pod.get("spec") or NOTHING).get("nodeName") or ""
+        self.status = template.placed if self.node_name else template.pending
+        if get("deletionTimestamp"):
+            self.status = template.status(deleting=True, has_node=bool(self.node_name))
         created = get("creationTimestamp")
         self.creation = parse_time(created) if created else float("-inf")
-        self.role: str = annotations.get(TASK_SPEC) or labels.get(TASK_SPEC) or ""
-        priority = spec.get("priority")
-        self.priority: int = 1 if priority is None else int(priority)
-        stated = annotations.get(TASK_PRIORITY)
-        if stated is not None:
-            self.priority = _stated_priority(stated, self.priority)
-        self.preemptable = flag_of(annotations, labels, default=True)
-        group = annotations.get(GROUP_NAME)
+        group = (get("annotations") or NOTHING).get(GROUP_NAME)
         self.job_key = f"{self.namespace}/{group}" if group else ""
+
+
+class PodTable:
+    """Reads pods, each template once."""
+
+    def __init__(self) -> None:
+        self._templates = TemplateTable()
+
+    def read(self, pod: Object) -> PodInfo:
+        """Return what is read of a sound pod."""
+        return PodInfo(pod, self._templates.template_of(pod))
+
+
+class PodKind:
+    """What a scheduler makes of the pods of one template.
+
+    Attributes
+    ----------
+    shape : PodShape
+        As the reader knows it; a session has its own copy, on its own axis.
+    is_ours : bool
+        The pods name one of the schedulers that are simulated.
+    admit : callable
+        ``admit(pod)``: the pod as the scheduler finds it.
+    resolved : bool
+        The pods get a priority that they do not name.
+
+    """
+
+    __slots__ = ("admit", "is_ours", "preemptable", "priority", "resolved", "role", "shape")
+
+    def __init__(
+        self, template: PodTemplate, shape: PodShape, admit: Callable[[Object], Object], names: frozenset[str]
+    ) -> None:
+        spec = admit(template.pod)["spec"]
+        priority = spec.get("priority")
+        self.shape = shape
+        self.admit = admit
+        self.role = template.role
+        self.preemptable = template.preemptable
+        self.is_ours = spec.get("schedulerName") in names
+        self.resolved = priority is not None and (template.pod.get("spec") or NOTHING).get("priority") is None
+        self.priority: int = 1 if priority is None else int(priority)
+        if template.priority is not None:
+            self.priority = _stated_priority(template.priority, self.priority)
+
+
+class PodReader:
+    """Tells what a scheduler makes of pods.
+
+    Parameters
+    ----------
+    admit : callable
+        ``admit(pod)``: a pod as the scheduler finds it; one that was admitted stays as it is.
+    default_requests : bool
+        Requests that a container lacks are its limits.
+    scheduler_names : frozenset of str
+        Pods of other schedulers are known only where they have a node.
+    before : PodReader, optional
+        One that makes the same of pods; it is left as it is.
+
+    """
+
+    def __init__(
+        self,
+        admit: Callable[[Object], Object],
+        *,
+        default_requests: bool,
+        scheduler_names: frozenset[str],
+        before: PodReader | None = None,
+    ) -> None:
+        self.admit = admit
+        self.default_requests = default_requests
+        self.scheduler_names = scheduler_names
+        shapes = None if before is None else before._shapes
+        self._shapes: ShapeTable = ShapeTable(default_requests=default_requests, before=shapes)
+        self._kinds: dict[PodTemplate, PodKind] = {} if before is None else dict(before._kinds)
+
+    def kind_of(self, template: PodTemplate) -> PodKind:
+        """Return what becomes of the pods of a template."""
+        kind = self._kinds.get(template)
+        if kind is None:
+            shape = self._shapes.shape_of(template.pod.get("spec") or NOTHING)
+            kind = self._kinds[template] = PodKind(template, shape, self.admit, self.scheduler_names)
+        return kind
 
 
 class Roster:
@@ -112,66 +174,78 @@ class Roster:
     ----------
     pods : list of PodInfo
         Ascending by uid.
-    shapes : list of PodShape
+    kinds : list of PodKind
         Those of the pods, each once, in order of first sight.
     numbers : list of int
-        The position in `shapes` of each pod's shape.
+        The position in `kinds` of each pod's kind.
+    shapes : list of PodShape
+        Those of the kinds, each once, in order of first sight.
 
     """
 
-    def __init__(self, pods: list[PodInfo]) -> None:
-        self.pods = sorted(pods, key=lambda info: info.uid)
-        positions: dict[int, int] = {}
-        self.numbers = [positions.setdefault(info.shape.number, len(positions)) for info in self.pods]
-        by_number = {info.shape.number: info.shape for info in self.pods}
-        self.shapes = [by_number[number] for number in positions]
-
-    @cached_property
-    def by_object(self) -> dict[int, PodInfo]:
-        """Return what was read of each pod, by the identity of its object."""
-        return {id(info.pod): info for info in self.pods}
+    def __init__(self, pods: Iterable[PodInfo], reader: PodReader) -> None:
+        pods = list(pods)
+        templates = dict.fromkeys(map(_template, pods))
+        foreign = {template for template in templates if not reader.kind_of(template).is_ours}
+        if foreign:
+            pods = [info for info in pods if info.node_name or info.template not in foreign]
+        self.pods = sorted(pods, key=_uid)
+        numbers = {
+            template: number for number, template in enumerate(dict.fromkeys(map(_template, self.pods)))
+        }
+        self.kinds = [reader.kind_of(template) for template in numbers]
+        self.numbers = [numbers[info.template] for info in self.pods]
+        self.shapes = list({kind.shape.number: kind.shape for kind in self.kinds}.values())
 
     def shapes_on(self, axis: ResourceAxis) -> list[PodShape]:
         """Return copies of the shapes with their rows of an axis, numbered by their positions."""
         return [shape.on_axis(axis, number) for number, shape in enumerate(self.shapes)]
 
 
-class PodReader:
-    """Reads pods, each object once.
+class Pods(MutableMapping[str, Object]):
+    """Pods by namespace/name as the scheduler finds them, each admitted when somebody looks at it.
 
-    Parameters
+    Attributes
     ----------
-    default_requests : bool
-        Requests that a container lacks are its limits.
-    scheduler_names : frozenset of str
-        Pods of other schedulers are known only where they have a node.
-    before : PodReader, optional
-        One whose pods need not be read again; it is left as it is.
+    infos : dict
+        What is read of each, by the same keys.
+    reader : PodReader
+        What the scheduler makes of them.
 
     """
 
-    def __init__(
-        self,
-        *,
-        default_requests: bool,
-        scheduler_names: frozenset[str],
-        before: PodReader | None = None,
-    ) -> None:
-        self.default_requests = default_requests
-        self.scheduler_names = scheduler_names
-        shapes = None if before is None else before._shapes
-        self._shapes: ShapeTable = ShapeTable(default_requests=default_requests, before=shapes)
-        self._pods: Mapping[str, Object] = {} if before is None else before._pods
-        self._roster: Roster = Roster([]) if before is None else before._roster
+    def __init__(self, infos: Iterable[PodInfo], table: PodTable, reader: PodReader) -> None:
+        self.infos = {info.key: info for info in infos}
+        self._table = table
+        self.reader = reader
+        self._roster: Roster | None = None
 
-    def roster(self, pods: Mapping[str, Object]) -> Roster:
-        """Return the known ones of these pods; `pods` itself must never change afterwards."""
-        if self._pods is not pods:
-            read, shape_of, names = self._roster.by_object, self._shapes.shape_of, self.scheduler_names
-            known = []
-            for pod in pods.values():
-                spec = pod["spec"]
-                if spec.get("nodeName") or spec.get("schedulerName") in names:
-                    known.append(read.get(id(pod)) or PodInfo(pod, shape_of(spec)))
-            self._pods, self._roster = pods, Roster(known)
+    def __getitem__(self, key: str) -> Object:
+        return self.reader.admit(self.infos[key].given)
+
+    def __setitem__(self, key: str, pod: Object) -> None:
+        self.infos[key] = self._table.read(pod)
+        self._roster = None
+
+    def __delitem__(self, key: str) -> None:
+        del self.infos[key]
+        self._roster = None
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.infos
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.infos)
+
+    def __len__(self) -> int:
+        return len(self.infos)
+
+    def copy(self) -> Pods:
+        """Return the same pods, to be changed."""
+        return Pods(self.infos.values(), self._table, self.reader)
+
+    def roster(self) -> Roster:
+        """Return those that the scheduler knows."""
+        if self._roster is None:
+            self._roster = Roster(self.infos.values(), self.reader)
         return self._roster

@@ -13,7 +13,7 @@ from scheduler_core.model.axis import ResourceAxis
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.node import NodeTable, allocatable_of
 from scheduler_core.model.pod import PodShape
-from scheduler_core.model.pod_info import PodReader, creation_of
+from scheduler_core.model.pod_info import Pods, creation_of
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.status import COMPLETED_STATUSES
 from scheduler_core.resource import Resource
@@ -35,11 +35,9 @@ class Cluster:
     ----------
     nodes : NodeList
         The nodes by name, with what they offer.
-    pods, podgroups : dict
-        Pods and PodGroups by namespace/name. Neither an object nor the dict is ever edited: a change makes
+    pods, podgroups : mapping
+        Pods and PodGroups by namespace/name. Neither an object nor the mapping is ever edited: a change makes
         new ones.
-    reader : PodReader
-        What is known of the pods' objects, kept from cycle to cycle.
     now : float
         The clock, seconds since 1970.
 
@@ -48,14 +46,13 @@ class Cluster:
     nodes: NodeList
     queues: Sequence[Mapping[str, Any]]
     podgroups: Mapping[str, Mapping[str, Any]]
-    pods: Mapping[str, Mapping[str, Any]]
+    pods: Pods
     priority_classes: Sequence[Mapping[str, Any]]
     resource_quotas: Sequence[Mapping[str, Any]]
     namespaces: Sequence[Mapping[str, Any]]
     pod_disruption_budgets: Sequence[Mapping[str, Any]]
     services: Sequence[Mapping[str, Any]]
     now: float
-    reader: PodReader
 
 
 @dataclass
@@ -88,7 +85,7 @@ class Snapshot:
 
 def take_snapshot(cluster: Cluster) -> Snapshot:
     """Return the snapshot of a cluster at its present clock."""
-    roster = cluster.reader.roster(cluster.pods)
+    roster = cluster.pods.roster()
     allocatable = cluster.nodes.allocatable
     axis = ResourceAxis([*allocatable, *(shape.request for shape in roster.shapes)])
     shapes = roster.shapes_on(axis)
@@ -96,7 +93,9 @@ def take_snapshot(cluster: Cluster) -> Snapshot:
     queues = {queue["metadata"]["name"]: QueueInfo(queue, creation_of(queue)) for queue in cluster.queues}
     queues = dict(sorted(queues.items()))
     jobs = _jobs_of(cluster, queues)
-    tasks = [TaskInfo(info, shapes[number]) for info, number in zip(roster.pods, roster.numbers, strict=True)]
+    placed = {shape: shapes[number] for number, shape in enumerate(roster.shapes)}
+    kinds = [(kind, placed[kind.shape]) for kind in roster.kinds]
+    tasks = [TaskInfo(info, *kinds[number]) for info, number in zip(roster.pods, roster.numbers, strict=True)]
     members: dict[str, list[TaskInfo]] = {}
     for task, info in zip(tasks, roster.pods, strict=True):
         if info.job_key in jobs:

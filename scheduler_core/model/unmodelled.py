@@ -68,30 +68,33 @@ def queue_notes(queues: Iterable[Object]) -> list[str]:
     ]
 
 
-def unmodelled_notes(document: Object, pods: Iterable[Object], podgroups: Iterable[Object]) -> list[str]:
-    """Return one sentence for each thing that is not modelled, with the objects that ask for it."""
-    pods = [pod for pod in pods if pod["spec"].get("volumes") or pod["spec"].get("resourceClaims")]
-    podgroups = list(podgroups)
+def unmodelled_notes(
+    document: Object, pods: Mapping[str, Object], podgroups: Mapping[str, Object]
+) -> list[str]:
+    """Return one sentence for each thing that is not modelled, with the objects that ask for it.
+
+    Pods and PodGroups are given by namespace/name.
+    """
     notes = [
         f"{name} not modelled: {meaning}" for name, meaning in UNREAD_LISTS.items() if document.get(name)
     ]
     for objects, kind, parts in ((pods, "pods", POD_PARTS), (podgroups, "podgroups", PODGROUP_PARTS)):
         for what, (asks, meaning) in parts.items():
-            asking = [thing for thing in objects if asks(thing)]
+            asking = [key for key, thing in objects.items() if asks(thing)]
             if asking:
                 notes.append(f"{what} of {kind} {named(asking)} are not modelled: {meaning}")
     return notes
 
 
-def named(objects: Iterable[Object]) -> str:
+def named(keys: Iterable[str]) -> str:
     """Return the names of objects, the first few in full.
 
     Examples
     --------
-    >>> named([{"metadata": {"namespace": "a", "name": str(number)}} for number in range(7)])
+    >>> named(f"a/{number}" for number in range(7))
     'a/0, a/1, a/2, a/3, a/4 and 2 more'
 
     """
-    names = sorted(f"{thing['metadata']['namespace']}/{thing['metadata']['name']}" for thing in objects)
+    names = sorted(keys)
     rest = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return ", ".join(names[:NAMED]) + rest

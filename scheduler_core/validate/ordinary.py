@@ -11,28 +11,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from scheduler_core.errors import InputError
+from scheduler_core.model.pod_info import PodInfo, PodTable
 from scheduler_core.model.timestamps import parse_time
 
 _TEXT_OR_NONE = frozenset({str, type(None)})
 _FLAG_OR_NONE = frozenset({bool, type(None)})
 _TEXTS = frozenset({str})
 _OBJECTS = frozenset({dict})
-_PHASES = frozenset({"Pending", "Running", "Succeeded", "Failed", "Unknown", "", None})
-_POLICIES = frozenset({"Never", "PreemptLowerPriority", "", None})
-_SPEC_PARTS = (
-    "nodeSelector",
-    "affinity",
-    "tolerations",
-    "topologySpreadConstraints",
-    "schedulingGates",
-    "overhead",
-    "resources",
-    "hostNetwork",
-)
-_SIMPLE_SPEC = frozenset(
-    {"containers", "nodeName", "schedulerName", "priorityClassName", "priority", "preemptionPolicy"}
-)
-_CONTAINER_PARTS = ("name", "image", "resources", "restartPolicy", "ports")
 _PLAIN = frozenset({"apiVersion", "kind", "metadata", "spec", "status"})
 _PLAIN_METADATA = frozenset({"name", "namespace", "uid", "annotations", "labels", "creationTimestamp"})
 _STRANGE = (KeyError, TypeError, AttributeError, ValueError, InputError)
@@ -46,41 +31,45 @@ class Ordinary:
         self._parts: set[bytes] = set()
         self._plain: set[tuple[str, ...]] = set()
 
-    def learn(self, thing: Mapping[str, Any]) -> None:
-        """Remember the parts of a sound object."""
+    def learn(self, thing: Mapping[str, Any]) -> Any:
+        """Remember the parts of a sound object; returns what it is known as from now on."""
         try:
             self._parts.update(self._parts_of(thing))
         except ValueError:
-            return  # it holds something that JSON cannot, so it is looked at every time
+            return None  # it holds something that JSON cannot, so it is looked at every time
+        return thing
 
-    def knows(self, thing: Any) -> bool:
-        """Tell whether an object is certainly sound; False means that somebody has to look."""
+    def recognised(self, thing: Any) -> Any:
+        """Return what an object is known as that is certainly sound; None: somebody has to look at it."""
         try:
-            metadata = thing["metadata"]
-            name, get = metadata["name"], metadata.get
-            if type(name) is not str or not name or "/" in name or len(name) > 253:
-                return False
-            if type(get("namespace")) not in _TEXT_OR_NONE or type(get("uid")) not in _TEXT_OR_NONE:
-                return False
-            annotations, labels = get("annotations"), get("labels")
-            if annotations and not _TEXTS.issuperset(map(type, annotations.values())):
-                return False
-            if labels and not _TEXTS.issuperset(map(type, labels.values())):
-                return False
-            created = get("creationTimestamp")
-            if created not in self._times:
-                self._learn_time(created)
-            if (
-                (*metadata,) not in self._plain
-                and not self._is_plain(metadata, _PLAIN_METADATA)
-                and not self._rare_metadata(get)
-            ):
-                return False
-            if (*thing,) not in self._plain and not self._is_plain(thing, _PLAIN):
-                return False
-            return self._knows_parts(thing.get("spec"), thing.get("status"))
+            known = self._knows_names(thing) and self._knows_parts(thing.get("spec"), thing.get("status"))
         except _STRANGE:
+            return None
+        return thing if known else None
+
+    def _knows_names(self, thing: Any) -> bool:
+        """Tell whether the metadata are sound and no field is unknown."""
+        metadata = thing["metadata"]
+        name, get = metadata["name"], metadata.get
+        if type(name) is not str or not name or "/" in name or len(name) > 253:
             return False
+        if type(get("namespace")) not in _TEXT_OR_NONE or type(get("uid")) not in _TEXT_OR_NONE:
+            return False
+        annotations, labels = get("annotations"), get("labels")
+        if annotations and not _TEXTS.issuperset(map(type, annotations.values())):
+            return False
+        if labels and not _TEXTS.issuperset(map(type, labels.values())):
+            return False
+        created = get("creationTimestamp")
+        if created not in self._times:
+            self._learn_time(created)
+        if (
+            (*metadata,) not in self._plain
+            and not self._is_plain(metadata, _PLAIN_METADATA)
+            and not self._rare_metadata(get)
+        ):
+            return False
+        return (*thing,) in self._plain or self._is_plain(thing, _PLAIN)
 
     def _parts_of(self, thing: Mapping[str, Any]) -> list[bytes]:
         return [marshal.dumps(thing.get(part), 2) for part in ("spec", "status")]
@@ -116,31 +105,46 @@ class Ordinary:
 
 
 class OrdinaryPods(Ordinary):
-    """Knows pods again: what every pod has for itself is looked at, the rest is recognised."""
+    """Knows pods again whose template was seen in a sound pod before, and reads them in the same visit."""
 
-    def _parts_of(self, thing: Mapping[str, Any]) -> list[bytes]:
-        spec = thing.get("spec") or {}
-        return [_shape(spec), marshal.dumps(spec.get("containers"), 2)]
+    def __init__(self) -> None:
+        super().__init__()
+        self._table = PodTable()
 
-    def _knows_parts(self, spec: Any, status: Any) -> bool:
-        get = spec.get
-        if type(get("nodeName")) not in _TEXT_OR_NONE or type(get("schedulerName")) not in _TEXT_OR_NONE:
+    def learn(self, thing: Mapping[str, Any]) -> PodInfo | None:
+        """Remember the template of a sound pod."""
+        try:
+            info = self.read(thing)
+        except ValueError:
+            return None  # it holds something that JSON cannot, so it is looked at every time
+        info.template.sound = True
+        return info
+
+    def read(self, pod: Mapping[str, Any]) -> PodInfo:
+        """Return what is read of a sound pod."""
+        return self._table.read(pod)
+
+    def recognised(self, thing: Any) -> PodInfo | None:
+        """Return what is read of a pod that is certainly sound; None: somebody has to look at it."""
+        try:
+            if not self._knows_names(thing):
+                return None
+            info = self._table.read(thing)
+            known = info.template.sound and self._knows_rest(thing.get("spec"), thing.get("status"))
+        except _STRANGE:
+            return None
+        return info if known else None
+
+    def _knows_rest(self, spec: Any, status: Any) -> bool:
+        """Tell whether what each pod has for itself is sound."""
+        if type(spec) is not dict or type(spec.get("nodeName")) not in _TEXT_OR_NONE:
             return False
-        if type(get("priorityClassName")) not in _TEXT_OR_NONE or get("preemptionPolicy") not in _POLICIES:
-            return False
-        priority = get("priority")
-        if priority is not None and (type(priority) is not int or abs(priority) >= 2**31):
-            return False
-        simple = (*spec,) in self._plain or self._is_plain(spec, _SIMPLE_SPEC)
-        if not simple or marshal.dumps(get("containers"), 2) not in self._parts:
-            for part in (get("volumes"), get("resourceClaims")):
-                if part and not _OBJECTS.issuperset(map(type, part)):
-                    return False
-            if _shape(spec) not in self._parts:
+        for part in (spec.get("volumes"), spec.get("resourceClaims")):
+            if part and not (type(part) is list and _OBJECTS.issuperset(map(type, part))):
                 return False
-        if not status:
-            return True
-        return status.get("phase") in _PHASES and (len(status) == 1 or self._rare_status(status.get))
+        if type(status) is not dict:
+            return status is None
+        return (len(status) == 1 and "phase" in status) or self._rare_status(status.get)
 
     def _rare_status(self, get: Callable[[str], Any]) -> bool:
         times = [get("startTime")]
@@ -159,12 +163,3 @@ class OrdinaryPods(Ordinary):
             if time not in self._times:
                 self._learn_time(time)
         return True
-
-
-def _shape(spec: Mapping[str, Any]) -> bytes:
-    """Return the parts of a specification that are looked at."""
-    get = spec.get
-    parts: list[Any] = [get(part) for part in _SPEC_PARTS]
-    for containers in (get("containers"), get("initContainers")):
-        parts.append([[container.get(part) for part in _CONTAINER_PARTS] for container in containers or ()])
-    return marshal.dumps(parts, 2)

@@ -9,7 +9,7 @@ from typing import Any
 
 from scheduler_core.admission_rules import QueueAdmission
 from scheduler_core.conf import SchedulerConf
-from scheduler_core.model.pod_info import GROUP_NAME
+from scheduler_core.model.pod_info import GROUP_NAME, PodInfo
 from scheduler_core.model.queue import ROOT
 from scheduler_core.problem import Place
 from scheduler_core.validate.fields import is_object
@@ -26,10 +26,15 @@ MOST_PODS_OF_JOBS = 1_000_000
 class Listed:
     """The objects of one list whose names can be relied on, with their positions in it.
 
+    Attributes
+    ----------
+    all : list
+        All objects of the list, those without a name among them.
+
     Parameters
     ----------
     things : list
-        All objects of the list.
+        The same.
     nameless : frozenset of int
         The positions of those that are left out here.
 
@@ -38,13 +43,13 @@ class Listed:
     def __init__(self, name: str, place: Place, things: list[Any], nameless: frozenset[int]) -> None:
         self.name = name
         self.place = place
-        self._things = things
+        self.all = things
         self._nameless = nameless
 
     def __iter__(self) -> Iterator[tuple[Place, Object]]:
         return (
             ((self.place, index), thing)
-            for index, thing in enumerate(self._things)
+            for index, thing in enumerate(self.all)
             if index not in self._nameless
         )
 
@@ -55,8 +60,8 @@ class Listed:
     def things(self) -> list[Object]:
         """Return the objects."""
         if not self._nameless:
-            return self._things
-        return [thing for index, thing in enumerate(self._things) if index not in self._nameless]
+            return self.all
+        return [thing for index, thing in enumerate(self.all) if index not in self._nameless]
 
     @cached_property
     def keys(self) -> list[Any]:
@@ -87,6 +92,31 @@ class Listed:
         space = f"{metadata.get('namespace') or DEFAULT}/" if self.name in NAMESPACED else ""
         queue = metadata["name"] if self.name == "queues" else ""
         report.look_at(f"{KINDS[self.name][0]} {space}{metadata['name']}", place, queue)
+
+
+class ListedPods(Listed):
+    """Pods that were all read.
+
+    Parameters
+    ----------
+    infos : list of PodInfo
+        What is read of each.
+
+    """
+
+    def __init__(self, name: str, place: Place, things: list[Any], infos: list[PodInfo]) -> None:
+        super().__init__(name, place, things, frozenset())
+        self._infos = infos
+
+    @cached_property
+    def has_twice(self) -> bool:
+        """Tell whether two pods cannot be told apart."""
+        return len({info.key for info in self._infos}) < len(self._infos)
+
+    @cached_property
+    def has_uid_twice(self) -> bool:
+        """Tell whether two pods have the same uid, be it a given one or made up of their names."""
+        return len({info.uid for info in self._infos}) < len(self._infos)
 
 
 def check_integrity(objects: Mapping[str, Listed], document: Object, report: Report) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from scheduler_core.conf import MODELLED_PLUGINS, UNMODELLED_PLUGINS, SchedulerConf, parse_conf
 from scheduler_core.errors import ConfError
+from scheduler_core.model.pod_info import PodInfo
 from scheduler_core.problem import Place, Problem
 from scheduler_core.validate.fields import (
     Check,
@@ -23,7 +25,7 @@ from scheduler_core.validate.fields import (
 )
 from scheduler_core.validate.kinds import KINDS, NAMESPACED
 from scheduler_core.validate.ordinary import Ordinary, OrdinaryPods
-from scheduler_core.validate.references import Listed, check_integrity, check_references
+from scheduler_core.validate.references import Listed, ListedPods, check_integrity, check_references
 from scheduler_core.validate.report import Report
 
 MOST_CYCLES = 10_000
@@ -68,7 +70,7 @@ class Inspection:
         self.lists: dict[str, LookedAt] = {
             name: before.lists[name]
             if before is not None and before.lists[name].source is document.get(name)
-            else _look_at(document, name, None if before is None else before.lists[name].ordinary)
+            else _look_at(document, name, None if before is None else before.lists[name])
             for name in KINDS
         }
 
@@ -83,6 +85,10 @@ class Inspection:
         report = self._forms()
         check_references(self._objects(), self.document, self.conf, report)
         return report.sorted()
+
+    def read_pods(self) -> list[PodInfo]:
+        """Return what is read of the pods of a scenario without errors, in their order."""
+        return self.lists["pods"].read_pods()
 
     def _objects(self) -> dict[str, Listed]:
         return {name: looked_at.listed for name, looked_at in self.lists.items()}
@@ -106,6 +112,8 @@ class LookedAt:
         The objects whose names can be relied on.
     ordinary : Ordinary
         What was learnt of the objects' parts.
+    known : list
+        What each object is known as, None for one about which there is something to say.
 
     """
 
@@ -113,6 +121,18 @@ class LookedAt:
     listed: Listed
     report: Report
     ordinary: Ordinary
+    known: list[Any]
+
+    @cached_property
+    def known_objects(self) -> dict[int, Any]:
+        """Return what objects are known as, by their identity."""
+        return dict(zip(map(id, self.listed.all), self.known, strict=True))
+
+    def read_pods(self) -> list[PodInfo]:
+        """Return what is read of each pod, when these are sound pods."""
+        assert isinstance(self.ordinary, OrdinaryPods), "only pods are read"
+        read = self.ordinary.read
+        return [info or read(pod) for pod, info in zip(self.listed.all, self.known, strict=True)]
 
 
 def problems(document: Any) -> list[Problem]:
@@ -133,14 +153,18 @@ def problems(document: Any) -> list[Problem]:
     return Inspection(document).problems()
 
 
-def _look_at(document: Mapping[str, Any], name: str, ordinary: Ordinary | None) -> LookedAt:
+def _look_at(document: Mapping[str, Any], name: str, before: LookedAt | None) -> LookedAt:
+    """Look at the objects of one list; those that were found sound `before` are not looked at again."""
     kind, check = KINDS[name]
     report = Report()
     place, things = _things(document, name, report)
-    known = ordinary or (OrdinaryPods() if name == "pods" else Ordinary())
+    same = {} if before is None else before.known_objects
+    ordinary = (OrdinaryPods() if name == "pods" else Ordinary()) if before is None else before.ordinary
+    known = []
     nameless = set()
     for index, thing in enumerate(things):
-        if known.knows(thing):
+        known.append(same.get(id(thing)) or ordinary.recognised(thing))
+        if known[-1] is not None:
             continue
         found = report.found()
         at = (place, index)
@@ -149,11 +173,15 @@ def _look_at(document: Mapping[str, Any], name: str, ordinary: Ordinary | None) 
         )
         check(thing, at, report)
         if found == report.found():
-            known.learn(thing)
+            known[-1] = ordinary.learn(thing)
         if not _is_named(thing):
             nameless.add(index)
-    listed = Listed(name, place, things, frozenset(nameless))
-    return LookedAt(document.get(name), listed, report, known)
+    listed = (
+        ListedPods(name, place, things, known)
+        if name == "pods" and None not in known
+        else Listed(name, place, things, frozenset(nameless))
+    )
+    return LookedAt(document.get(name), listed, report, ordinary, known)
 
 
 def _things(document: Mapping[str, Any], name: str, report: Report) -> tuple[Place, list[Any]]:
