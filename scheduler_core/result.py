@@ -22,6 +22,7 @@ from scheduler_core.resource import CPU, MEMORY, Resource
 from scheduler_core.trace import ROLLED_BACK, Trace
 
 _EXACT = 2.0**53
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False)
 _key = attrgetter("key")
 _PLAIN = frozenset({str, int, bool, type(None)})
 _ALWAYS = frozenset({CPU, MEMORY})
@@ -213,4 +214,4 @@ def spared_candidates(trace: Trace) -> list[dict[str, Any]]:
 
 def encode(result: Mapping[str, Any]) -> bytes:
     """Return a result as compact UTF-8 JSON with one newline at its end."""
-    return json.dumps(result, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    return _ENCODER.encode(result).encode() + b"\n"
