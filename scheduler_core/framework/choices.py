@@ -1,11 +1,11 @@
-"""Where can each class of tasks be allocated at once? All classes are told of a node that changed together.
+"""Where can each class of tasks be allocated at once? Nodes that changed are judged for all classes together.
 
 Nodes that hold the same are answered alike, so that what was once worked out for one serves the next.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import reduce
 from operator import add
 from typing import Any, NamedTuple
@@ -13,20 +13,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_core.model.fit import FITS, FitErrors, StatusTable, Why, merge_first
+from scheduler_core.model.changes import as_array
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.node import NodeTable
 from scheduler_core.resource import MIN_RESOURCE
 
 Nodes = NDArray[np.intp]
 Scores = NDArray[np.float64]
-Judge = Callable[[TaskInfo, Nodes], tuple[Why, Scores]]
+Mask = NDArray[np.bool_]
+ScoreOf = Callable[[int], float]
+Judge = Callable[[TaskInfo, Nodes], Scores]
 
 NOWHERE = -np.inf
 
+# So many nodes in a new state wait to be judged together, while classes that ask judge them one by one.
+MOST_WAITING = 8
+
 # So many classes are told of a changed node together; with more of them each catches up when its turn comes.
 MOST_CLASSES = 512
-# Answers to so many states of nodes are remembered.
+# Answers to so many states of nodes are remembered, and to twice as many as there are nodes.
 MOST_STATES = 4096
 
 
@@ -36,7 +41,8 @@ class ClassAnswers(NamedTuple):
     Attributes
     ----------
     on : callable
-        ``on(node)``: the answers, (C,), to the classes on one node. Never NaN.
+        ``on(nodes)``: the answers, (K, C), to the classes on some nodes, (K,): of a filter whether the nodes
+        take them, of a score the scores, never NaN.
     fixed : sequence, optional
         By node, what of it is read and stays the same all session long; None: nothing.
     moving : callable, optional
@@ -45,7 +51,7 @@ class ClassAnswers(NamedTuple):
 
     """
 
-    on: Callable[[int], NDArray[Any]]
+    on: Callable[[Nodes], NDArray[Any]]
     fixed: Sequence[Hashable] | None = None
     moving: Callable[[int], Hashable] | None = None
 
@@ -61,46 +67,12 @@ class Plugins(NamedTuple):
     batch_ordering: list[OfClasses]
 
 
-class Choice:
-    """Where a task of one class can be allocated at once.
-
-    Attributes
-    ----------
-    at_once : (N,) float64
-        The score where the task can be allocated at once, else minus infinity.
-    seen : int
-        How much of the nodes' change log is in the answers.
-
-    """
-
-    __slots__ = ("_bring_up_to_date", "_errors", "_errors_at", "_why", "at_once", "seen")
-
-    def __init__(
-        self, why: Why, at_once: Scores, seen: int = 0, bring_up_to_date: Callable[[], None] | None = None
-    ) -> None:
-        self._why = why
-        self._bring_up_to_date = bring_up_to_date
-        self.at_once = at_once
-        self.seen = seen
-        self._errors: FitErrors | None = None
-        self._errors_at = seen
-
-    @property
-    def why(self) -> Why:
-        """Return why each node refuses the task, resources first, (N,); it follows the nodes."""
-        if self._bring_up_to_date is not None:
-            self._bring_up_to_date()
-        return self._why
-
-    def errors(self, statuses: StatusTable) -> FitErrors:
-        """Return the refusals as they are kept with a task."""
-        if self._errors is None or self._errors_at != self.seen:
-            self._errors, self._errors_at = FitErrors(statuses, self.why.copy()), self.seen
-        return self._errors
-
-
 class Choices:
-    """The choices of several classes of tasks.
+    """Where several classes of tasks can be allocated at once.
+
+    Each state that a node is found in has a number and one row of scores, (C,), once it has been judged. A
+    class copies the scores of the nodes that changed since it was asked last. Nodes in a new state wait until
+    there are some of them; until then a class that asks judges them for itself.
 
     Parameters
     ----------
@@ -108,76 +80,97 @@ class Choices:
         The session's nodes.
     plugins : Plugins
         All that refuse or score nodes.
-    tasks : dict
+    tasks : mapping
         One task of each class, by the number of the class.
-    insufficient : (R,) int32
-        The number of the status that a node lacks a resource.
     judge : callable
-        ``judge(task, nodes)``: both answers to one class on several nodes, (K,) each.
+        ``judge(task, nodes)``: the scores of one class on several nodes, (K,).
+    judge_of : callable
+        ``judge_of(task)``: a function that gives the same for one node.
 
     """
 
     def __init__(
-        self, nodes: NodeTable, plugins: Plugins, tasks: dict[int, TaskInfo], insufficient: Why, judge: Judge
+        self,
+        nodes: NodeTable,
+        plugins: Plugins,
+        tasks: Mapping[int, TaskInfo],
+        judge: Judge,
+        judge_of: Callable[[TaskInfo], ScoreOf],
     ) -> None:
         self.nodes = nodes
+        self._judge_class, self._judge_of = judge, judge_of
         asking = list(tasks.values())
-        # one more resource, of which everybody lacks some: who lacks no other one fits
-        self._demands = np.array([[*task.shape.demand, np.inf] for task in asking])
-        self._lacks = np.array([*insufficient, FITS], dtype=np.int32)
+        demands = np.array([task.shape.demand for task in asking]).T
+        self._asked = np.flatnonzero((demands > -np.inf).any(axis=1))
+        self._demands = demands[self._asked, np.newaxis]
         self._refusals, self._orders, self._batches = (
-            [of_classes(asking) for of_classes in asked] for asked in plugins
+            [of_classes(asking) for of_classes in forms] for forms in plugins
         )
         answers = [*self._refusals, *self._orders, *self._batches]
         self._moving = [answer.moving for answer in answers if answer.moving is not None]
         fixed = [answer.fixed for answer in answers if answer.fixed is not None]
-        self._kinds = _numbered(fixed, len(self.nodes))
-        self._known: dict[Hashable, tuple[Why, Scores]] = {}
-        self._reasons: dict[int, Why] = {}
-        self._seen = len(self.nodes.changes)
-        self._everywhere: Nodes = np.arange(len(self.nodes), dtype=np.intp)
-        self._why = np.empty((len(asking), len(self.nodes)), dtype=np.int32)
-        self._at_once = np.empty((len(asking), len(self.nodes)))
-        self._judge_class = judge
-        self._choices = {
-            number: Choice(self._why[row], self._at_once[row], bring_up_to_date=self._write_reasons)
-            for row, number in enumerate(tasks)
-        }
-        states = {self._state(node) for node in range(len(self.nodes))}
-        if len(states) <= len(asking):
-            self._unknown: set[int] = set()
-            self._look_at(range(len(self.nodes)))
-        else:
-            self._unknown = set(tasks)
+        self._kinds = _numbered(fixed, len(nodes))
+        self._columns = {number: column for column, number in enumerate(tasks)}
+        self._classes: dict[int, _Class] = {}
+        self._seen = len(nodes.changes)
+        self._waiting: dict[int, tuple[int, Hashable]] = {}
+        self._known: dict[Hashable, int] = {}
+        self._scores = np.empty((max(MOST_STATES, 2 * len(nodes)), len(asking)))
+        self._state_of = np.full(len(nodes), -1, dtype=np.intp)
+        states = {node: self._state(node) for node in range(len(nodes))}
+        self._all_known = len(set(states.values())) <= len(asking)
+        if self._all_known:
+            self._judge(states)
 
-    def of(self, number: int, task: TaskInfo) -> Choice:
-        """Return the choice of a class, of which this is a task that is being placed, as nodes are now."""
-        changes, choice = self.nodes.changes, self._choices[number]
+    def at_once(self, number: int, task: TaskInfo) -> Scores:
+        """Return the scores of a class where it can be allocated at once, else minus infinity, (N,).
+
+        They are those of now, and change when the class is asked again.
+        """
+        changes = self.nodes.changes
         if self._seen < len(changes):
-            self._look_at(changes.since(self._seen))
-            self._seen = len(changes)
-        if number in self._unknown:
-            self._unknown.remove(number)
-            choice.why[:], choice.at_once[:] = self._judge_class(task, self._everywhere)
-        choice.seen = self._seen
-        return choice
+            self._follow(changes.since(self._seen), len(changes))
+        known = self._classes.get(number)
+        if known is None:
+            known = self._classes[number] = self._ask_first(number, task)
+        elif known.seen < len(changes):
+            self._catch_up(known)
+        return known.scores
 
-    def _look_at(self, nodes: Iterable[int]) -> None:
-        """Write the answers of some nodes."""
-        for node in nodes:
+    def _follow(self, changed: Iterable[int], now: int) -> None:
+        """Find the states of nodes that changed."""
+        for node in changed:
             state = self._state(node)
-            known = self._known.get(state)
-            if known is None:
-                if len(self._known) == MOST_STATES:
-                    self._known.clear()
-                known = self._known[state] = self._judge(node)
-            self._reasons[node], self._at_once[:, node] = known
+            number = self._known.get(state)
+            if number is None:
+                self._waiting[node] = now, state
+            else:
+                self._state_of[node] = number
+                self._waiting.pop(node, None)
+        if len(self._waiting) > MOST_WAITING:
+            self._judge({node: state for node, (_, state) in self._waiting.items()})
+            self._waiting.clear()
+        self._seen = now
 
-    def _write_reasons(self) -> None:
-        """Write why nodes that changed refuse the classes."""
-        for node, why in self._reasons.items():
-            self._why[:, node] = why
-        self._reasons.clear()
+    def _ask_first(self, number: int, task: TaskInfo) -> _Class:
+        """Return a class that has not been asked before."""
+        column, judge_of_one = self._columns[number], self._judge_of(task)
+        if not self._all_known:
+            scores = self._judge_class(task, np.arange(len(self.nodes), dtype=np.intp))
+            return _Class(column, judge_of_one, scores, len(self.nodes.changes))
+        known = _Class(column, judge_of_one, self._scores[self._state_of, column], 0)
+        self._catch_up(known)
+        return known
+
+    def _catch_up(self, known: _Class) -> None:
+        """Copy the scores of the nodes that changed since a class was asked last."""
+        seen, scores = known.seen, known.scores
+        changed = self.nodes.changes.nodes_since(seen)
+        scores[changed] = self._scores[self._state_of.take(changed), known.column]
+        for node, (since, _) in self._waiting.items():
+            if since > seen:
+                scores[node] = known.judge(node)
+        known.seen = self._seen
 
     def _state(self, node: int) -> Hashable:
         """Return all that is read of a node."""
@@ -185,31 +178,79 @@ class Choices:
         parts = [moving(node) for moving in self._moving]
         return self._kinds[node], tuple(idle), None if future is idle else tuple(future), *parts
 
-    def _judge(self, node: int) -> tuple[Why, Scores]:
-        """Return why a node refuses each class, and its scores where they can be allocated at once, (C,)."""
-        idle, future = self.nodes.idle_of[node], self.nodes.future_of[node]
-        why = self._short_of(future)
+    def _judge(self, states: Mapping[int, Hashable]) -> None:
+        """Judge nodes in states that are new, one for each state."""
+        alike: dict[Hashable, list[int]] = {}
+        for node, state in states.items():
+            alike.setdefault(state, []).append(node)
+        if len(self._known) + len(alike) > len(self._scores):
+            self._forget_past_states()
+        first = len(self._known)
+        scores = self._judged(as_array([nodes[0] for nodes in alike.values()]))
+        self._scores[first : first + len(alike)] = scores
+        for number, (state, nodes) in enumerate(alike.items(), first):
+            self._known[state] = number
+            for node in nodes:
+                self._state_of[node] = number
+
+    def _forget_past_states(self) -> None:
+        """Number anew those states only that nodes are in."""
+        present = np.unique(self._state_of[self._state_of >= 0])
+        self._scores[: len(present)] = self._scores[present]
+        renamed = {old: new for new, old in enumerate(present.tolist())}
+        self._known = {state: renamed[old] for state, old in self._known.items() if old in renamed}
+        self._state_of = np.where(self._state_of >= 0, np.searchsorted(present, self._state_of), -1)
+
+    def _judged(self, nodes: Nodes) -> Scores:
+        """Return the scores of nodes for each class that can be allocated there at once, (K, C)."""
+        numbers = nodes.tolist()
+        future_of, idle_of = self.nodes.future_of, self.nodes.idle_of
+        possible = self._fits([future_of[node] for node in numbers])
+        if any(future_of[node] is not idle_of[node] for node in numbers):
+            possible &= self._fits([idle_of[node] for node in numbers])
         for refusals in self._refusals:
-            why = merge_first(why, refusals.on(node))
-        possible = why == FITS
-        if future is not idle:
-            possible &= self._short_of(idle) == FITS
-        return why, np.where(possible, self._score(node), NOWHERE)
+            possible &= refusals.on(nodes)
+        return np.where(possible, self._score(nodes), NOWHERE)
 
-    def _short_of(self, available: Sequence[float]) -> Why:
-        """Return the first resource, by order of the axis, of which there is not enough, (C,)."""
-        lacking = self._demands - np.array([*available, 0.0]) >= MIN_RESOURCE
-        why: Why = self._lacks[lacking.argmax(axis=1)]
-        return why
+    def _fits(self, available: Sequence[Sequence[float]]) -> Mask:
+        """Tell which classes find enough of everything that they ask for on some nodes, (K, C)."""
+        lacking = self._demands - np.array(available).T[self._asked, :, np.newaxis]
+        fits: Mask = lacking.max(axis=0) < MIN_RESOURCE
+        return fits
 
-    def _score(self, node: int) -> Scores | float:
-        """Return the total score of a node for each class, (C,); one number when nobody scores nodes."""
-        return _sum_of(self._orders, node) + _sum_of(self._batches, node)
+    def _score(self, nodes: Nodes) -> Scores | float:
+        """Return the total scores of some nodes, (K, C); one number when nobody scores nodes."""
+        return _sum_of(self._orders, nodes) + _sum_of(self._batches, nodes)
 
 
-def _sum_of(answers: Sequence[ClassAnswers], node: int) -> Scores | float:
-    """Return the sum of several scores of a node, (C,), added up in order; 0.0 of none."""
-    return reduce(add, [scores.on(node) for scores in answers]) if answers else 0.0
+class _Class:
+    """What is known of one class of tasks.
+
+    Attributes
+    ----------
+    column : int
+        Its position among all classes.
+    judge : callable
+        ``judge(node)``: its score on one node.
+    scores : (N,) float64
+        By node.
+    seen : int
+        How much of the nodes' change log is in the scores.
+
+    """
+
+    __slots__ = ("column", "judge", "scores", "seen")
+
+    def __init__(self, column: int, judge: ScoreOf, scores: Scores, seen: int) -> None:
+        self.column = column
+        self.judge = judge
+        self.scores = scores
+        self.seen = seen
+
+
+def _sum_of(answers: Sequence[ClassAnswers], nodes: Nodes) -> Scores | float:
+    """Return the sum of several scores of some nodes, (K, C), added up in order; 0.0 of none."""
+    return reduce(add, [scores.on(nodes) for scores in answers]) if answers else 0.0
 
 
 def _numbered(fixed: Sequence[Sequence[Hashable]], count: int) -> list[int]:

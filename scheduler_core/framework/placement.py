@@ -9,15 +9,16 @@ Source: volcano ``pkg/scheduler/util/predicate_helper.go``, ``util/scheduler_hel
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.errors import ScoreError
-from scheduler_core.framework.choices import MOST_CLASSES, NOWHERE, Choice, Choices, Plugins
+from scheduler_core.framework.choices import MOST_CLASSES, NOWHERE, Choices, Plugins
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.model.changes import as_array
+from scheduler_core.model.changes import ChangeLog, as_array
 from scheduler_core.model.fit import FITS, Code, FitErrors, Status, Why, merge_first, no_refusals
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.node import fits
@@ -28,10 +29,8 @@ if TYPE_CHECKING:
 
 Nodes = NDArray[np.intp]
 Scores = NDArray[np.float64]
-Question = Callable[[TaskInfo, Nodes], NDArray[Any]]
-OfOne = Callable[[int], Any]
+RefusalOf = Callable[[int], int]
 ScoreOf = Callable[[int], float]
-Judge = Callable[[int], tuple[int, float]]
 
 # Up to so many nodes are judged one by one: there the calls of numpy cost more than the numbers.
 FEW = 40
@@ -62,26 +61,60 @@ class ErrorCache:
             np.copyto(known, refused, where=known == FITS)
 
 
-class Answers:
-    """What one class of tasks is answered on every node.
+def no_form(_task: TaskInfo) -> None:
+    """Say that there is no form for one node."""
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What is asked about nodes for a class of tasks.
 
     Attributes
     ----------
-    values : (N,) array
-        By node.
-    seen : int
-        How much of the nodes' change log is in the answers.
-    of_one : callable or None
-        ``of_one(node)``: the same for one node, None when a plugin has no such form.
+    kind : dtype
+        Of the answers.
+    of_many : callable
+        ``of_many(task, nodes)``: the answers on several nodes, (K,).
+    of_one : callable
+        ``of_one(task)``: a function that gives the same for one node; None when there is none.
 
     """
 
-    __slots__ = ("of_one", "seen", "values")
+    kind: type[Any]
+    of_many: Callable[[TaskInfo, Nodes], NDArray[Any]]
+    of_one: Callable[[TaskInfo], Callable[[int], Any] | None] = no_form
 
-    def __init__(self, values: NDArray[Any], seen: int, of_one: OfOne | None) -> None:
-        self.values = values
-        self.seen = seen
-        self.of_one = of_one
+
+class Answers:
+    """What one class of tasks is answered on every node, brought up to date when somebody asks."""
+
+    __slots__ = ("_changes", "_of_one", "_question", "_seen", "_values")
+
+    def __init__(self, question: Question, task: TaskInfo, everywhere: Nodes, changes: ChangeLog) -> None:
+        self._question = question
+        self._of_one = question.of_one(task)
+        self._values: NDArray[Any] = np.empty(len(everywhere), dtype=question.kind)
+        self._changes = changes
+        self._seen = len(changes)
+        self._ask(task, everywhere if len(everywhere) > FEW else range(len(everywhere)))
+
+    def now(self, task: TaskInfo) -> NDArray[Any]:
+        """Return the answers to a task of the class as nodes are now, (N,); the next call changes them."""
+        seen = self._seen
+        if seen < len(self._changes):
+            self._seen = len(self._changes)
+            self._ask(task, self._changes.since(seen))
+        return self._values
+
+    def _ask(self, task: TaskInfo, nodes: Collection[int] | Nodes) -> None:
+        """Ask about some nodes, one by one when they are few."""
+        of_one = self._of_one
+        if of_one is not None and len(nodes) <= FEW:
+            for node in nodes:
+                self._values[node] = of_one(node)
+        else:
+            numbers = nodes if isinstance(nodes, np.ndarray) else as_array(nodes)
+            self._values[numbers] = self._question.of_many(task, numbers)
 
 
 class Row:
@@ -93,20 +126,18 @@ class Row:
         All that is asked about a node holds until the node changes.
     answers : dict
         By the question that was asked of every node.
-    choice : Choice or None
-        Where the task can be allocated at once, when the class has to catch up on its own.
-    judge : callable or None
-        ``judge(node)``: both answers for one node. None when a plugin has no such form.
+    errors : FitErrors or None
+        The refusals as they are kept with the tasks that found no node when so many changes were logged.
 
     """
 
-    __slots__ = ("answers", "choice", "is_local", "judge")
+    __slots__ = ("answers", "errors", "errors_at", "is_local")
 
     def __init__(self, *, is_local: bool) -> None:
         self.is_local = is_local
         self.answers: dict[Question, Answers] = {}
-        self.choice: Choice | None = None
-        self.judge: Judge | None = None
+        self.errors: FitErrors | None = None
+        self.errors_at = 0
 
 
 class Placement:
@@ -128,13 +159,13 @@ class Placement:
             ],
             dtype=np.int32,
         )
-        self._forms_of_one: dict[Question, Callable[[TaskInfo], OfOne | None]] = {
-            self._predicate: self._refusal_of,
-            self._resource_fit: self._shortage_of,
-            self._fits_idle: self._idle_fit_of,
-            self._order_score: self._order_scorer_of,
-            self._total_score: self._scorer_of_class,
-        }
+        self._fit = Question(np.int32, self._resource_fit, self._shortage_of)
+        self._idle = Question(np.bool_, self._fits_idle, self._idle_fit_of)
+        self._passes = Question(np.int32, self._predicate, self._predicate_of)
+        self._refuses = Question(np.int32, self._refusal, self._refusal_of)
+        self._takes_at_once = Question(np.float64, self._score_at_once, self._score_at_once_of)
+        self._order = Question(np.float64, self._order_score, self._order_scorer_of)
+        self._total = Question(np.float64, self._total_score, self._scorer_of_class)
 
     # where a task is placed
 
@@ -143,9 +174,9 @@ class Placement:
 
         Both are None when nodes passed but none could be chosen.
         """
-        choice = self._choice(task)
-        if choice is not None:
-            node = self._best_at_once(task, choice, cache)
+        at_once = self._at_once(task)
+        if at_once is not None:
+            node = self._best_at_once(task, at_once, cache)
             if node is not None:
                 return node, None
         candidates, errors = self.examine(task, resources=True, lenient=False, cache=cache)
@@ -153,17 +184,17 @@ class Placement:
             return None, errors
         return self.choose(task, candidates), None
 
-    def _best_at_once(self, task: TaskInfo, choice: Choice, cache: ErrorCache) -> int | None:
+    def _best_at_once(self, task: TaskInfo, at_once: Scores, cache: ErrorCache) -> int | None:
         """Return the best node for a task that fits at once somewhere, None when that takes a closer look."""
-        node = int(choice.at_once.argmax())
-        if choice.at_once[node] == NOWHERE:
+        node = int(at_once.argmax())
+        if at_once.item(node) == NOWHERE:
             return None
         group = cache.group_of(task)
         if group is not None:
             remembered = cache.remembered.get(group)
             if remembered is not None and remembered[node] != FITS:
                 return None
-            cache.remember(group, choice.why)
+            cache.remember(group, self._answers(self._row(task), task, self._refuses))
         return node
 
     # which nodes a task may run on
@@ -194,12 +225,13 @@ class Placement:
 
         """
         group = cache.group_of(task)
-        choice = self._choice(task) if group is None and among is None and resources and not lenient else None
-        if choice is not None:
-            return np.flatnonzero(choice.why == FITS), choice.errors(self.session.statuses)
         row = self._row(task)
-        if group is None and among is None and not resources and row.is_local:
-            refusals = self._answers(row, task, self._predicate)
+        unbounded = group is None and among is None and row.is_local
+        if unbounded and resources and not lenient:
+            why = self._answers(row, task, self._refuses)
+            return np.flatnonzero(why == FITS), self._errors(row, why)
+        if unbounded and not resources:
+            refusals = self._answers(row, task, self._passes)
             rejected = self.session.statuses.rejected(refusals, lenient=lenient)
             return np.flatnonzero(~rejected), FitErrors(
                 self.session.statuses, np.where(rejected, refusals, np.int32(FITS))
@@ -227,7 +259,7 @@ class Placement:
         row = self._row(task)
         if among is not None or cache.group_of(task) is not None or not row.is_local:
             return self.examine(task, resources=False, lenient=True, cache=cache, among=among)[0]
-        rejected = self.session.statuses.rejected(self._answers(row, task, self._predicate), lenient=True)
+        rejected = self.session.statuses.rejected(self._answers(row, task, self._passes), lenient=True)
         return np.flatnonzero(~rejected) if rejected.any() else self.all
 
     def refused_everywhere(self, status: Status) -> FitErrors:
@@ -245,9 +277,9 @@ class Placement:
         Answers that are not local are asked for anew, and only where Volcano would ask.
         """
         row = self._row(task)
-        fit = self._answers(row, task, self._resource_fit) if resources else None
+        fit = self._answers(row, task, self._fit) if resources else None
         if self._is_local(Point.PREDICATE, task):
-            predicate = self._answers(row, task, self._predicate)
+            predicate = self._answers(row, task, self._passes)
             return predicate if fit is None else merge_first(fit, predicate)
         why = no_refusals(len(self.nodes)) if fit is None else fit.copy()
         nodes = np.flatnonzero(asked & (why == FITS))
@@ -284,7 +316,7 @@ class Placement:
 
         None when there is none.
         """
-        now = self._answers(self._row(task), task, self._fits_idle)[candidates]
+        now = self._answers(self._row(task), task, self._idle)[candidates]
         node = self.best(task, candidates[now])
         if node is None and not now.all():
             later = candidates[~now]
@@ -293,7 +325,7 @@ class Placement:
 
     def will_fit(self, task: TaskInfo, nodes: Nodes) -> NDArray[np.bool_]:
         """Tell on which of the nodes a task fits what will be idle, (K,)."""
-        fits: NDArray[np.bool_] = self._answers(self._row(task), task, self._resource_fit)[nodes] == FITS
+        fits: NDArray[np.bool_] = self._answers(self._row(task), task, self._fit)[nodes] == FITS
         return fits
 
     def best(self, task: TaskInfo, candidates: Nodes) -> int | None:
@@ -334,7 +366,7 @@ class Placement:
             row = self._row(task)
             if not self._scores_are_local(task):
                 return self._relative_score(row, task, candidates)
-            scores: Scores = self._answers(row, task, self._total_score)[candidates]
+            scores: Scores = self._answers(row, task, self._total)[candidates]
             return scores
         except ScoreError:
             return None
@@ -344,7 +376,7 @@ class Placement:
         batch = self._batch_score(task, candidates)
         if not self._is_local(Point.NODE_ORDER, task):
             return self._order_score(task, candidates) + batch
-        total: Scores = self._answers(row, task, self._order_score)[candidates] + batch
+        total: Scores = self._answers(row, task, self._order)[candidates] + batch
         return total
 
     def _total_score(self, task: TaskInfo, nodes: Nodes) -> Scores:
@@ -381,20 +413,16 @@ class Placement:
 
     def _answers(self, row: Row, task: TaskInfo, question: Question) -> NDArray[Any]:
         """Return what the task's class is answered on every node, (N,); nodes that changed are asked anew."""
-        changes, known = self.nodes.changes, row.answers.get(question)
+        known = row.answers.get(question)
         if known is None:
-            of_one = self._forms_of_one[question](task)
-            known = row.answers[question] = Answers(question(task, self.all), len(changes), of_one)
-        elif known.seen < len(changes):
-            changed, values, of_one = changes.since(known.seen), known.values, known.of_one
-            if of_one is not None and len(changed) <= FEW:
-                for node in changed:
-                    values[node] = of_one(node)
-            else:
-                nodes = as_array(changed)
-                values[nodes] = question(task, nodes)
-            known.seen = len(changes)
-        return known.values
+            known = row.answers[question] = Answers(question, task, self.all, self.nodes.changes)
+        return known.now(task)
+
+    def _errors(self, row: Row, why: Why) -> FitErrors:
+        """Return the refusals of a class as they are kept with its tasks, made once until a node changes."""
+        if row.errors is None or row.errors_at != len(self.nodes.changes):
+            row.errors, row.errors_at = FitErrors(self.session.statuses, why.copy()), len(self.nodes.changes)
+        return row.errors
 
     # choices
 
@@ -421,85 +449,55 @@ class Placement:
                     if len(self._expected) == MOST_CLASSES:
                         return
 
-    def _choice(self, task: TaskInfo) -> Choice | None:
-        """Return where a task can be allocated at once, None when nodes are compared with each other."""
+    def _at_once(self, task: TaskInfo) -> Scores | None:
+        """Return the scores of a task where it can be allocated at once, else minus infinity, (N,).
+
+        None when nodes are compared with each other.
+        """
         number = self.session.class_of(task)
         if number in self._expected:
             if self._together is None:
                 self._together = Choices(
-                    self.nodes, self._plugins, self._expected, self._insufficient, self._judgement
+                    self.nodes, self._plugins, self._expected, self._score_at_once, self._settled_score_of
                 )
-            return self._together.of(number, task)
+            return self._together.at_once(number, task)
         row = self._row(task)
-        return self._choice_alone(row, task) if row.is_local else None
+        return self._answers(row, task, self._takes_at_once) if row.is_local else None
 
-    def _choice_alone(self, row: Row, task: TaskInfo) -> Choice:
-        """Return the choice of a class that is not kept with others, with what changed judged again."""
-        changes, choice = self.nodes.changes, row.choice
-        if choice is None:
-            row.judge = self._judge_of(task)
-            why, at_once = no_refusals(len(self.nodes)), np.zeros(len(self.nodes))
-            choice = row.choice = Choice(why, at_once, len(changes))
-            self._judge(task, row, choice, range(len(self.nodes)))
-        elif choice.seen < len(changes):
-            self._judge(task, row, choice, changes.since(choice.seen))
-            choice.seen = len(changes)
-        return choice
+    def _refusal(self, task: TaskInfo, nodes: Nodes) -> Why:
+        """Return why nodes refuse a task, resources first, (K,)."""
+        return merge_first(self._resource_fit(task, nodes), self._predicate(task, nodes))
 
-    def _judge(self, task: TaskInfo, row: Row, choice: Choice, nodes: Collection[int]) -> None:
-        """Write what a task is answered on some nodes, one by one when they are few."""
-        if row.judge is not None and len(nodes) <= FEW:
-            judge, whys, scores = row.judge, choice.why, choice.at_once
-            for node in nodes:
-                whys[node], scores[node] = judge(node)
-        else:
-            numbers = self.all if len(nodes) == len(self.all) else as_array(nodes)
-            choice.why[numbers], choice.at_once[numbers] = self._judgement(task, numbers)
-
-    def _judgement(self, task: TaskInfo, nodes: Nodes) -> tuple[Why, Scores]:
-        """Return why nodes refuse a task, and the scores where it can be allocated at once, (K,) each."""
-        why = merge_first(self._resource_fit(task, nodes), self._predicate(task, nodes))
-        possible = np.flatnonzero(why == FITS)
+    def _score_at_once(self, task: TaskInfo, nodes: Nodes) -> Scores:
+        """Return the scores of nodes where a task can be allocated at once, else minus infinity, (K,)."""
+        possible = np.flatnonzero(self._refusal(task, nodes) == FITS)
         if self.nodes.moving and len(possible):
             possible = possible[self._fits_idle(task, nodes[possible])]
         scores = np.full(len(nodes), NOWHERE)
         scores[possible] = self._total_score(task, nodes[possible])
-        return why, scores
+        return scores
 
-    def _judge_of(self, task: TaskInfo) -> Judge | None:
-        """Return a function that gives the same two answers for one node; None when a plugin has none."""
-        refusal_of, score_of = self._refusal_of(task), self._scorer_of(task)
-        if refusal_of is None or score_of is None:
-            return None
-        shortage_of, fits_idle = self._shortage_of(task), self._idle_fit_of(task)
-        idle_of, future_of = self.nodes.idle_of, self.nodes.future_of
+    def _refusal_of(self, task: TaskInfo) -> RefusalOf | None:
+        """Return a function that gives the same as `_refusal` for one node; None when a plugin has none."""
+        shortage_of, predicate_of = self._shortage_of(task), self._predicate_of(task)
+        return None if predicate_of is None else lambda node: shortage_of(node) or predicate_of(node)
 
-        def judge(node: int) -> tuple[int, float]:
-            number = shortage_of(node) or refusal_of(node)
-            if number:
-                return number, NOWHERE
-            if future_of[node] is not idle_of[node] and not fits_idle(node):
-                return FITS, NOWHERE
-            return FITS, score_of(node)
-
-        return judge
-
-    def _refusal_of(self, task: TaskInfo) -> Callable[[int], int] | None:
+    def _predicate_of(self, task: TaskInfo) -> RefusalOf | None:
         """Return a function that gives the first refusal of one node, see `_predicate`."""
         refusals = self._of_one(Point.PREDICATE, task)
         if refusals is None:
             return None
 
-        def refusal_of(node: int) -> int:
+        def predicate_of(node: int) -> int:
             for refusal in refusals:
                 number: int = refusal(node)
                 if number:
                     return number
             return FITS
 
-        return refusal_of
+        return predicate_of
 
-    def _shortage_of(self, task: TaskInfo) -> Callable[[int], int]:
+    def _shortage_of(self, task: TaskInfo) -> RefusalOf:
         """Return a function that tells of what one node will not have enough, see `_resource_fit`."""
         future_of, demands = self.nodes.future_of, task.shape.demands
         insufficient = self._insufficient.tolist()
@@ -519,10 +517,33 @@ class Placement:
         idle_of = self.nodes.idle_of
         return lambda node: fits(task, idle_of[node])
 
+    def _score_at_once_of(self, task: TaskInfo) -> ScoreOf | None:
+        """Return a function that gives the same as `_score_at_once` for one node; None when there is none."""
+        predicate_of, score_of = self._predicate_of(task), self._scorer_of_class(task)
+        if predicate_of is None or score_of is None:
+            return None
+        shortage_of, fits_idle = self._shortage_of(task), self._idle_fit_of(task)
+        idle_of, future_of = self.nodes.idle_of, self.nodes.future_of
+
+        def score_at_once_of(node: int) -> float:
+            if shortage_of(node) or predicate_of(node):
+                return NOWHERE
+            if future_of[node] is not idle_of[node] and not fits_idle(node):
+                return NOWHERE
+            return score_of(node)
+
+        return score_at_once_of
+
     def _order_scorer_of(self, task: TaskInfo) -> ScoreOf | None:
         """Return a function that gives the score of one node that is its own, see `_order_score`."""
         orders = self._of_one(Point.NODE_ORDER, task)
         return None if orders is None else lambda node: sum([score(node) for score in orders], start=0.0)
+
+    def _settled_score_of(self, task: TaskInfo) -> ScoreOf:
+        """Return `_score_at_once_of` a settled task, of which there is one."""
+        score_of = self._score_at_once_of(task)
+        assert score_of is not None, "who answers for several classes answers for one node"
+        return score_of
 
     def _scorer_of(self, task: TaskInfo) -> ScoreOf | None:
         """Return a function that gives the total score of one node; None when a plugin has none."""

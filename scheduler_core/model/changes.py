@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection
 from typing import Generic, TypeVar
 
@@ -17,7 +18,7 @@ class ChangeLog:
 
     Attributes
     ----------
-    entries : list of int
+    entries : array of int
         One per change; a node may be in it many times.
 
     """
@@ -26,7 +27,7 @@ class ChangeLog:
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self.entries: list[int] = []
+        self.entries = array("q")
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -39,8 +40,12 @@ class ChangeLog:
         """Return the nodes that changed after the first `seen` entries: all of them when those are many."""
         entries = self.entries
         if len(entries) - seen == 1:
-            return entries[-1:]
+            return (entries[-1],)
         return range(self.count) if len(entries) - seen >= self.count else set(entries[seen:])
+
+    def nodes_since(self, seen: int) -> NDArray[np.intp]:
+        """Return the same in the order of the log, as an array; a node may be in it many times."""
+        return np.array(self.entries[seen:], dtype=np.intp)
 
 
 class RowTable(Generic[Row, Number]):

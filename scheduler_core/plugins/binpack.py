@@ -6,15 +6,15 @@ Source: volcano ``pkg/scheduler/plugins/binpack/binpack.go`` at v1.15.1.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, reduce
-from operator import add, and_
+from functools import reduce
+from operator import add
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.conf import Arguments
-from scheduler_core.framework.choices import MOST_STATES, ClassAnswers
+from scheduler_core.framework.choices import ClassAnswers
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
@@ -22,7 +22,7 @@ from scheduler_core.model.node import NodeTable
 from scheduler_core.resource import CPU, MEMORY
 
 Scores = NDArray[np.float64]
-Part = tuple[Scores, NDArray[np.bool_]]
+Weights = NDArray[np.int64]
 
 NAME = "binpack"
 MAX_NODE_SCORE = 100
@@ -152,45 +152,39 @@ class Binpack:
 
     def of_many(self, demand: Demand, nodes: NDArray[np.intp]) -> Scores:
         """Return the scores of several nodes, (K,)."""
-        parts = [
-            _part(self.nodes.used[nodes, column] + amount, self._allocatable[nodes, column], weight)
-            for column, amount, weight in demand.dimensions
-        ]
-        return self._total(parts, demand.weight_sum or 1) if parts else np.zeros(len(nodes))
+        if not demand.dimensions:
+            return np.zeros(len(nodes))
+        columns, amounts, weights = (list(numbers) for numbers in zip(*demand.dimensions, strict=True))
+        filled = self.nodes.used[nodes][:, columns].T + np.array(amounts)[:, np.newaxis]
+        has = self._allocatable[nodes][:, columns].T
+        return self._total(filled, has, np.array(weights)[:, np.newaxis], demand.weight_sum or 1)
 
-    def of_demands(self, demands: Sequence[Demand]) -> Callable[[int], Scores]:
-        """Return a function that gives the scores of one node for several demands, (C,)."""
+    def of_demands(self, demands: Sequence[Demand]) -> Callable[[NDArray[np.intp]], Scores]:
+        """Return a function that gives the scores of some nodes, (K,), for several demands, (K, C)."""
         columns = sorted({dimension.column for demand in demands for dimension in demand.dimensions})
-        amounts, weights = np.zeros((2, len(columns), len(demands)))
+        if not columns:
+            return lambda nodes: np.zeros((len(nodes), len(demands)))
+        amounts, weights = np.zeros((2, len(columns), 1, len(demands)))
         for row, demand in enumerate(demands):
             for column, amount, weight in demand.dimensions:
                 position = columns.index(column)
-                amounts[position, row], weights[position, row] = amount, weight
+                amounts[position, 0, row], weights[position, 0, row] = amount, weight
+        counts = weights != 0
         weight_sums = np.array([float(demand.weight_sum or 1) for demand in demands])
-        counted = list(enumerate(columns))
-        rows, used_of = self._rows, self.nodes.used_of
+        allocatable, used_of = self._allocatable.T[columns, :, np.newaxis], self.nodes.used_of
 
-        @lru_cache(maxsize=MOST_STATES)
-        def part(position: int, used: float, allocatable: float) -> Part:
-            amount, fits = _part(used + amounts[position], allocatable, weights[position])
-            return amount, fits | (weights[position] == 0)
-
-        def score(node: int) -> Scores:
-            used, allocatable = used_of[node], rows[node]
-            parts = [part(position, used[column], allocatable[column]) for position, column in counted]
-            return self._total(parts, weight_sums) if parts else np.zeros(len(demands))
+        def score(nodes: NDArray[np.intp]) -> Scores:
+            used = np.array([used_of[node] for node in nodes.tolist()]).T[columns, :, np.newaxis]
+            has = np.where(counts, allocatable[:, nodes], np.inf)
+            return self._total(amounts + used, has, weights, weight_sums)
 
         return score
 
-    def _total(self, parts: Sequence[Part], weight_sum: Scores | int) -> Scores:
-        """Return the scores from what each resource adds, (M,)."""
-        amounts, fits = zip(*parts, strict=True)
-        total: Scores = reduce(add, amounts) / weight_sum
+    def _total(
+        self, filled: Scores, has: Scores, weights: Scores | Weights, weight_sum: Scores | int
+    ) -> Scores:
+        """Return the scores where so much would be filled, from one entry for each resource, (D, ...)."""
+        total: Scores = reduce(add, filled * weights / has) / weight_sum
         total *= self.scale
-        total *= reduce(and_, fits)
+        total *= (filled <= has).all(axis=0)
         return total
-
-
-def _part(filled: Scores, allocatable: Scores | float, weight: Scores | int) -> Part:
-    """Return what one resource adds where so much of it would be filled, and where that is not too much."""
-    return filled * weight / allocatable, filled <= allocatable

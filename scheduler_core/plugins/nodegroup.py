@@ -174,14 +174,14 @@ class NodeGroups:
         return scores.__getitem__
 
     def predicates_of(self, tasks: Sequence[TaskInfo]) -> ClassAnswers:
-        """Return the same for several tasks."""
-        refusals = np.array([self._of(task)[0] for task in tasks])
-        return ClassAnswers(lambda node: refusals[:, node], fixed=self.groups)
+        """Tell which of several tasks the nodes take."""
+        allowed = np.array([self._of(task)[0] for task in tasks]) == FITS
+        return ClassAnswers(lambda nodes: allowed[:, nodes].T, fixed=self.groups)
 
     def scores_of(self, tasks: Sequence[TaskInfo]) -> ClassAnswers:
         """Return how much the queues of several tasks like each node."""
         scores = np.array([self._of(task)[1] for task in tasks])
-        return ClassAnswers(lambda node: scores[:, node], fixed=self.groups)
+        return ClassAnswers(lambda nodes: scores[:, nodes].T, fixed=self.groups)
 
     def _of(self, task: TaskInfo) -> tuple[Why, NDArray[np.float64]]:
         assert task.job is not None, "only tasks of a job are placed"

@@ -114,7 +114,7 @@ def test_nodes_and_classes_score_the_same_one_by_one_and_all_at_once(
     allocatable = scorer.nodes.allocatable.tolist()
     for number in every.tolist():
         scores = [one_score(each, used[number], allocatable[number], 300) for each in asked]
-        assert of_classes(number).tolist() == scores
+        assert of_classes(every)[number].tolist() == scores
         assert [scorer.of_many(each, every).tolist()[number] for each in asked] == scores
 
 

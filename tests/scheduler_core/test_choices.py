@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import random
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scheduler_core.framework import choices
 from scheduler_core.framework.placement import FEW, ErrorCache
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement, displace
@@ -48,7 +52,21 @@ STEPS = st.lists(
 def test_tasks_find_the_same_node_or_reasons_together_and_alone(
     steps: list[tuple[str, int]], few: bool
 ) -> None:
-    count = 2 if few else COUNT
+    assert_told_the_same(steps, 2 if few else COUNT)
+
+
+@pytest.mark.parametrize(("waiting", "states"), [(0, 4096), (2, 0)])
+def test_nodes_are_judged_sooner_or_later_and_states_forgotten_without_a_difference(
+    monkeypatch: pytest.MonkeyPatch, waiting: int, states: int
+) -> None:
+    monkeypatch.setattr(choices, "MOST_WAITING", waiting)
+    monkeypatch.setattr(choices, "MOST_STATES", states)
+    chance = random.Random(7)  # noqa: S311 - repeatable steps, no secret
+    steps = [(chance.choice(["place", "pipeline", "leave"]), chance.randrange(COUNT)) for _ in range(800)]
+    assert_told_the_same(steps, COUNT)
+
+
+def assert_told_the_same(steps: list[tuple[str, int]], count: int) -> None:
     together, alone = crowd(count), crowd(count)
     together.placement.expect([task_of(together, f"default-new-{number}") for number in range(count)])
     for step, number in steps:

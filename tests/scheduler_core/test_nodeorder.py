@@ -140,7 +140,7 @@ def test_nodes_and_shapes_score_the_same_one_by_one_and_all_at_once(
     rows = session.mirror.allocatable.T.tolist()
     for number in every.tolist():
         scores = [one_score(weights, rows[number], taken, session.mirror.incoming(shape)) for shape in shapes]
-        assert of_shapes.on(number).tolist() == scores
+        assert of_shapes.on(every)[number].tolist() == scores
         assert [resources.score(shape, every).tolist()[number] for shape in shapes] == scores
 
 

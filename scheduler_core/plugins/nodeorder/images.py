@@ -57,7 +57,7 @@ class ImageTable:
         """Return the weighted scores for several shapes."""
         scores = np.array([self.score(shape) for shape in shapes]) * weight
         fixed = [held.tobytes() for held in np.ascontiguousarray(scores.T)]
-        return ClassAnswers(lambda node: scores[:, node], fixed=fixed)
+        return ClassAnswers(lambda nodes: scores[:, nodes].T, fixed=fixed)
 
     def _score(self, images: list[str]) -> Counts:
         total = np.zeros(len(self.nodes), dtype=np.int64)

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_core.framework.choices import MOST_STATES, ClassAnswers
+from scheduler_core.framework.choices import ClassAnswers
 from scheduler_core.model.changes import as_array
 from scheduler_core.model.mirror import Counts, Mirror
 from scheduler_core.model.pod import PodShape
@@ -25,7 +24,7 @@ from scheduler_core.plugins.nodeorder.normalise import BEST
 
 Nodes = NDArray[np.intp]
 Fractions = NDArray[np.float64]
-Amounts = Counts | np.int64 | int
+Mask = NDArray[np.bool_]
 
 # The rows of what nodes have; what is taken of the first two is known in two ways.
 CPU, MEMORY, GPU = range(3)
@@ -39,37 +38,13 @@ class ResourceWeights(NamedTuple):
     balanced: int
 
 
-class Part(NamedTuple):
-    """What one resource adds to scores.
-
-    Attributes
-    ----------
-    free, full : (M,) int64
-        The part of it that would be free, or used, from 0 to 100; 0 where it is not asked for.
-    fraction : (M,) float64
-        The part that would be used, from 0 to 1.
-    exists : int64, or (M,) of them
-        1 where the node has any of it, else 0.
-
-    """
-
-    free: Amounts
-    full: Amounts
-    fraction: Fractions
-    exists: Amounts
-
-    def of(self, rows: NDArray[np.intp]) -> Part:
-        """Return what the balance of some of the M needs; they are about one node."""
-        return self._replace(fraction=self.fraction[rows])
-
-
 class ResourceScores:
     """The scores of one session that read amounts only."""
 
     def __init__(self, mirror: Mirror, weights: ResourceWeights) -> None:
         self.mirror = mirror
         self.weights = weights
-        self._complete = bool((mirror.allocatable[:2] > 0).all())
+        self._complete = bool((mirror.allocatable[:GPU] > 0).all())
         self._allocatable: list[list[int]] = mirror.allocatable.T.tolist()
         self._kept: dict[int, tuple[int, Counts]] = {}
 
@@ -132,100 +107,79 @@ class ResourceScores:
         """Return the weighted sum of the scores, (K,)."""
         incoming = self.mirror.incoming(shape)
         has = self.mirror.allocatable[:, nodes]
-        used = [held + more for held, more in zip(self.mirror.sums[:, nodes], incoming, strict=True)]
-        cpu, memory = (self._part(has[kind], used[kind], used[kind + 2]) for kind in (CPU, MEMORY))
-        total = self._of_amounts(cpu, memory)
-        if self.weights.balanced and any(incoming[2:]):
-            parts = [cpu, memory, self._part(has[GPU], used[4], used[4])] if incoming[4] else [cpu, memory]
-            total = total + self.weights.balanced * self._balance(parts)
-        return total
+        taken = self.mirror.sums[:, nodes] + np.array([incoming]).T
+        counts_gpu = (has[GPU] > 0) & (incoming[GPU + 2] > 0)
+        return self._weighted(has, taken, counts_gpu, np.array([any(incoming[2:])]))
 
     def of_shapes(self, shapes: Sequence[PodShape], rest: int) -> ClassAnswers:
         """Return the same for several shapes, with the rest of their scores."""
-        incoming = np.array([self.mirror.incoming(shape) for shape in shapes], dtype=np.int64).T.copy()
-        asks_gpu = np.flatnonzero(incoming[4])
-        worth = self.weights.balanced * incoming[2:].any(axis=0)
-        balances = bool(worth.any())
-        rows = self._allocatable
-        taken_of = self.mirror.taken_of
+        amounts = np.array([self.mirror.incoming(shape) for shape in shapes], dtype=np.int64)
+        incoming = amounts.T[:, np.newaxis]
+        asks_gpu = incoming[GPU + 2] > 0
+        balances: Mask = np.any(incoming[2:] > 0, axis=0)
+        rows, taken_of, allocatable = self._allocatable, self.mirror.taken_of, self.mirror.allocatable
 
-        @lru_cache(maxsize=MOST_STATES)
-        def part(kind: int, has: int, near: int, used: int) -> Part:
-            return self._part(has, near + incoming[kind], used + incoming[kind + 2])
-
-        @lru_cache(maxsize=MOST_STATES)
-        def gpu_part(has: int, used: int) -> Part:
-            asked = used + incoming[4, asks_gpu]
-            return self._part(has, asked, asked)
-
-        def score(node: int) -> Counts:
-            has_cpu, has_memory, has_gpu = rows[node]
-            near_cpu, near_memory, used_cpu, used_memory, used_gpu = taken_of[node]
-            cpu = part(CPU, has_cpu, near_cpu, used_cpu)
-            memory = part(MEMORY, has_memory, near_memory, used_memory)
-            total = self._of_amounts(cpu, memory) + rest
-            if balances:
-                balance = self._balance([cpu, memory])
-                if has_gpu and len(asks_gpu):
-                    parts = [cpu.of(asks_gpu), memory.of(asks_gpu), gpu_part(has_gpu, used_gpu)]
-                    balance[asks_gpu] = self._balance(parts)
-                balance *= worth
-                total += balance
-            return total
+        def score(nodes: Nodes) -> Counts:
+            has = allocatable[:, nodes, np.newaxis]
+            taken = np.array([taken_of[node] for node in nodes.tolist()]).T[:, :, np.newaxis]
+            counts_gpu = asks_gpu & (has[GPU] > 0)
+            return self._weighted(has, taken + incoming, counts_gpu, balances) + rest
 
         return ClassAnswers(
             score, fixed=[tuple(row) for row in rows], moving=lambda node: tuple(taken_of[node])
         )
 
-    # Every number below is one for all M nodes or shapes, or an array of M of them.
+    # one shape on several nodes, (K,), or several shapes on each of them, (K, C)
 
-    def _part(self, has: Amounts, near: Amounts, used: Amounts) -> Part:
-        """Return what one resource adds: `near` and `used` are what would be taken of what nodes have."""
-        divisor = np.maximum(has, 1)
-        return Part(
-            BEST * np.maximum(has - near, 0) // divisor if self.weights.least else 0,
-            BEST * np.minimum(near, has) // divisor if self.weights.most else 0,
-            np.minimum(used / divisor, 1.0),
-            np.int64(1) * (has > 0),
-        )
+    def _weighted(self, has: Counts, taken: Counts, counts_gpu: Mask, balances: Mask) -> Counts:
+        """Return the weighted sums of the scores, (...).
 
-    def _of_amounts(self, cpu: Part, memory: Part) -> Counts:
-        """Return the weighted scores for what is free and what is used, (M,); means over what nodes have."""
-        least, most, _ = self.weights
-        kinds = 2 if self._complete else np.maximum(cpu.exists + memory.exists, 1)
-        total: Counts = np.zeros_like(cpu.fraction, dtype=np.int64)
+        Parameters
+        ----------
+        has : (3, ...) int64
+            Cpu, memory and GPUs of the nodes.
+        taken : (5, ...) int64
+            What would be taken: cpu and memory with small amounts assumed, then all three as requested.
+        counts_gpu, balances : (...) bool
+            Where the balance looks at GPUs too, and where it counts at all.
+
+        """
+        least, most, balanced = self.weights
+        basic, near = has[:GPU], taken[:GPU]
+        divisor = basic if self._complete else np.maximum(basic, 1)
+        kinds = 2 if self._complete else np.maximum(np.count_nonzero(basic > 0, axis=0), 1)
+        total: Counts = np.zeros(taken.shape[1:], dtype=np.int64)
         if least:
-            total = total + least * ((cpu.free + memory.free) // kinds)
+            free = BEST * np.maximum(basic - near, 0) // divisor
+            total += least * ((free[CPU] + free[MEMORY]) // kinds)
         if most:
-            total = total + most * ((cpu.full + memory.full) // kinds)
+            full = BEST * np.minimum(near, basic) // divisor
+            total += most * ((full[CPU] + full[MEMORY]) // kinds)
+        if balanced and balances.any():
+            even = (1.0 - self._deviations(has, taken[GPU:], counts_gpu)) * BEST
+            total += balanced * even.astype(np.int64) * balances
         return total
 
-    def _balance(self, parts: Sequence[Part]) -> Counts:
-        """Return how evenly each node would be used, (M,)."""
-        even = (1.0 - self._deviations(parts)) * BEST
-        score: Counts = even.astype(np.int64)
-        return score
+    def _deviations(self, has: Counts, used: Counts, counts_gpu: Mask) -> Fractions:
+        """Return how unevenly nodes would be used: the standard deviation of their fractions, (...)."""
+        fractions = np.minimum(used / np.maximum(has, 1), 1.0)
+        cpu, memory, gpu = fractions
+        if self._complete:
+            of_two = np.abs((cpu - memory) / 2)
+            return np.where(counts_gpu, _of_three(fractions), of_two) if counts_gpu.any() else of_two
+        has_cpu, has_memory = has[:GPU] > 0
+        kinds = np.add(has_cpu, has_memory, dtype=np.int64) + counts_gpu
+        of_two = np.abs((np.where(has_cpu, cpu, memory) - np.where(counts_gpu, gpu, memory)) / 2)
+        return np.where(kinds == 3, _of_three(fractions), np.where(kinds == 2, of_two, 0.0))
 
-    def _deviations(self, parts: Sequence[Part]) -> Fractions:
-        """Return how unevenly each node would be used: the standard deviation of its fractions, (M,)."""
-        if len(parts) == 2:
-            return self._of_two(parts)
-        cpu, memory, gpu = (part.fraction for part in parts)
-        mean = (cpu + memory + gpu) / 3
-        of_three: Fractions = np.sqrt(((cpu - mean) ** 2 + (memory - mean) ** 2 + (gpu - mean) ** 2) / 3)
-        count = sum(part.exists for part in parts)
-        if np.all(count == 3):
-            return of_three
-        return np.where(count == 3, of_three, self._of_two(parts))
 
-    def _of_two(self, parts: Sequence[Part]) -> Fractions:
-        """Return the same where at most two of the resources exist."""
-        if self._complete and len(parts) == 2:
-            half: Fractions = np.abs((parts[0].fraction - parts[1].fraction) / 2)
-            return half
-        first = np.where(parts[0].exists, parts[0].fraction, parts[1].fraction)
-        second = np.where(parts[-1].exists, parts[-1].fraction, parts[1].fraction)
-        return np.where(sum(part.exists for part in parts) == 2, np.abs((first - second) / 2), 0.0)
+def _of_three(fractions: Fractions) -> Fractions:
+    """Return the standard deviations of three fractions each, (...)."""
+    cpu, memory, gpu = fractions
+    mean = (cpu + memory + gpu) / 3
+    squares = (fractions - mean) ** 2
+    deviations: Fractions = np.sqrt((squares[CPU] + squares[MEMORY] + squares[GPU]) / 3)
+    return deviations
 
 
 def deviation(fractions: Sequence[float]) -> float:

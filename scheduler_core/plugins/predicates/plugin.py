@@ -267,14 +267,19 @@ class Predicates:
         return self._is_plain(task.shape) and self.template_cache is None and not self._ports_in_the_way(task)
 
     def of_classes(self, tasks: Sequence[TaskInfo]) -> ClassAnswers:
-        """Return the answers to several settled tasks."""
-        answers = [self.stable.answers(task.shape) for task in tasks]
-        alone, when_full = (np.array(whys) for whys in zip(*answers, strict=True))
+        """Tell which of several settled tasks the nodes take."""
+        whose, refusals = self.stable.distinct([task.shape for task in tasks])
+        accepted = refusals == FITS
         room_of = self.mirror.room_of
 
+        def accepts(nodes: NDArray[np.intp]) -> NDArray[np.bool_]:
+            room = np.array([room_of[node] > 0 for node in nodes.tolist()])
+            taken: NDArray[np.bool_] = accepted[:, nodes][whose].T & room[:, np.newaxis]
+            return taken
+
         return ClassAnswers(
-            lambda node: (alone if room_of[node] > 0 else when_full)[:, node],
-            fixed=[why.tobytes() for why in np.ascontiguousarray(alone.T)],
+            accepts,
+            fixed=[column.tobytes() for column in np.ascontiguousarray(accepted.T)],
             moving=lambda node: room_of[node] > 0,
         )
 

@@ -7,10 +7,11 @@ Source: kube-scheduler ``plugins/nodeunschedulable``, ``plugins/nodeaffinity``,
 from __future__ import annotations
 
 import marshal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scheduler_core.model.fit import Code, Status, StatusTable, Why
 from scheduler_core.model.mirror import Mirror
@@ -47,6 +48,14 @@ class StableFilters:
                 known = self._by_demand[demand] = self._look(shape, full=False), self._look(shape, full=True)
             self._answers[shape.number] = known
         return known
+
+    def distinct(self, shapes: Sequence[PodShape]) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
+        """Return which of the distinct answers is whose, (C,), and these, of nodes with room, (D, N)."""
+        answers = [self.answers(shape)[0] for shape in shapes]
+        rows = {id(answer): answer for answer in answers}
+        positions = {key: position for position, key in enumerate(rows)}
+        whose = np.array([positions[id(answer)] for answer in answers], dtype=np.intp)
+        return whose, np.array(list(rows.values()))
 
     def _look(self, shape: PodShape, *, full: bool) -> Why:
         findings = Findings.none_yet(self.statuses, len(self.mirror.nodes))
