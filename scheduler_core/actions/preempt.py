@@ -5,7 +5,7 @@ Source: volcano ``pkg/scheduler/actions/preempt/preempt.go`` at v1.15.1.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from scheduler_core.actions.preempt_dry_run import DryRunArguments, preempt_by_dry_run
 from scheduler_core.errors import PrePredicateError
-from scheduler_core.framework.eviction import evict_for, never_evicts, promising_nodes
+from scheduler_core.framework.eviction import evict_for, never_evicts, not_hopeless, promising_nodes
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.heap import PriorityQueue
 from scheduler_core.framework.holdings import LossesInside, judges_of
@@ -23,6 +23,7 @@ from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.vain import evict_in_vain
 from scheduler_core.framework.victims import (
+    Verdict,
     ask_victims,
     tell_left_out,
     tell_spared,
@@ -57,6 +58,28 @@ class Candidates(NamedTuple):
     nodes: NDArray[np.bool_]
 
 
+Among = Callable[[TaskInfo], Candidates]
+
+
+class Vain(NamedTuple):
+    """An attempt that found no room.
+
+    Attributes
+    ----------
+    kind : tuple or None
+        Who asked when, see `Preempt.kind_of`; None: nobody would hear the same.
+    left_out : int
+        On how many nodes nobody was asked.
+    heard : list
+        The candidates that were asked about and what was said of them, node by node.
+
+    """
+
+    kind: tuple[Hashable, ...] | None
+    left_out: int
+    heard: list[tuple[Sequence[TaskInfo], Verdict]]
+
+
 def execute(session: Session) -> None:
     """Let each queue's starving jobs preempt, first other jobs, then their own less important tasks."""
     preempt = Preempt(session)
@@ -78,6 +101,10 @@ class Preempt:
         self.dry_run = DryRunArguments.read(arguments)
         self.starving: dict[str, list[JobInfo]] = {}
         self.tasks: dict[str, Tasks] = {}
+        self._in_vain = Vain(None, 0, [])
+        self._answers_alike = all(
+            answer.is_alike for tier in session.tiers_of(Point.PREEMPTABLE) for _, answer in tier
+        )
         for job in active_jobs(session):
             if session.job_starving(job):
                 self.starving.setdefault(job.queue, []).append(job)
@@ -103,7 +130,7 @@ class Preempt:
             assigned = False
             while tasks and session.job_starving(job):
                 task = tasks.pop()
-                assigned = self.attempt(statement, queue, task, self.other_jobs(task, job))
+                assigned = self.attempt(statement, queue, task, self.other_jobs)
             if not session.job_pipelined(job):
                 statement.discard()
                 continue
@@ -117,26 +144,31 @@ class Preempt:
         while tasks:
             task = tasks.pop()
             statement = Statement(self.session)
-            if not self.attempt(statement, queue, task, self.same_job(task, job)):
+            if not self.attempt(statement, queue, task, self.same_job):
                 statement.discard()
                 return
             statement.commit()
 
-    def other_jobs(self, task: TaskInfo, job: JobInfo) -> Candidates:
+    def other_jobs(self, task: TaskInfo) -> Candidates:
         """Return the candidates when a task looks for room among other jobs of its queue."""
+        job = job_of(task)
         if self.losses is None:
             nodes = self.session.evictable.of_other_jobs(job) > 0
         else:
             nodes = self.losses.enough_for(task)
         return Candidates(of_other_jobs(task, job), nodes)
 
-    def same_job(self, task: TaskInfo, job: JobInfo) -> Candidates:
+    def same_job(self, task: TaskInfo) -> Candidates:
         """Return the candidates when a task looks for room in its own job."""
+        job = job_of(task)
         nodes = self.session.evictable.of_job(job) > 0 if self.losses is None else self.losses.holders(job)
         return Candidates(_of_same_job(task, job), nodes)
 
-    def attempt(self, statement: Statement, queue: QueueInfo, task: TaskInfo, candidates: Candidates) -> bool:
-        """Find room for a task by evictions; True when it was pipelined."""
+    def attempt(self, statement: Statement, queue: QueueInfo, task: TaskInfo, among: Among) -> bool:
+        """Find room for a task by evictions; True when it was pipelined.
+
+        What was just tried in vain for one like it is not tried again.
+        """
         session = self.session
         if not self._is_eligible(task):
             return False
@@ -144,16 +176,48 @@ class Preempt:
             session.pre_predicate(task)
         except PrePredicateError:
             return False
+        kind = self.kind_of(task, among)
+        if kind is not None and kind == self._in_vain.kind:
+            self._tell_in_vain(task)
+            return False
+        candidates = among(task)
         nodes = promising_nodes(session, task, self.cache)
         if self.dry_run.enabled:
             return preempt_by_dry_run(statement, queue, task, nodes, candidates.include, self.dry_run)
         hopeful = candidates.nodes | session.placement.will_fit(task, session.placement.all)
         worth_a_look = session.placement.sorted_by_score(task, nodes, hopeful)
-        tell_left_out(session, task, nodes, worth_a_look)
-        return any(
-            self._preempt_on(statement, queue, task, node, candidates.include)
-            for node in worth_a_look.tolist()
+        attempt = Vain(kind, len(nodes) - len(worth_a_look), [])
+        tell_left_out(session, task, attempt.left_out)
+        for node in worth_a_look.tolist():
+            if self._preempt_on(statement, queue, task, node, candidates.include, attempt):
+                return True
+        self._in_vain = attempt
+        return False
+
+    def kind_of(self, task: TaskInfo, among: Among) -> tuple[Hashable, ...] | None:
+        """Return what decides how an attempt ends as long as nothing moves, None when that may be more.
+
+        Two tasks of one job that are equal in this find the same candidates and hear the same of them.
+        """
+        session = self.session
+        if self.dry_run.enabled or not self._answers_alike or not session.placement.is_local(task):
+            return None
+        open_to = not_hopeless(session, task)
+        return (
+            among,
+            job_of(task).key,
+            task.role,
+            task.priority,
+            session.class_of(task),
+            None if open_to is None else open_to.tobytes(),
+            len(session.nodes.changes),
         )
+
+    def _tell_in_vain(self, task: TaskInfo) -> None:
+        """Say of a task what was said of the one before."""
+        tell_left_out(self.session, task, self._in_vain.left_out)
+        for candidates, verdict in self._in_vain.heard:
+            tell_spared(self.session, task, candidates, verdict)
 
     def _is_eligible(self, task: TaskInfo) -> bool:
         """Tell whether a task may preempt.
@@ -177,12 +241,19 @@ class Preempt:
         return not any(_makes_way(other, task) for other in session.nodes.sorted_tasks(node))
 
     def _preempt_on(
-        self, statement: Statement, queue: QueueInfo, task: TaskInfo, node: int, is_candidate: Filter
+        self,
+        statement: Statement,
+        queue: QueueInfo,
+        task: TaskInfo,
+        node: int,
+        is_candidate: Filter,
+        attempt: Vain,
     ) -> bool:
         session = self.session
         candidates = [other for other in session.nodes.sorted_tasks(node) if is_candidate(other)]
         verdict = ask_victims(session, Point.PREEMPTABLE, task, candidates)
         tell_spared(session, task, candidates, verdict)
+        attempt.heard.append((candidates, verdict))
         if not victims_suffice(session, task, node, verdict.victims):
             return False
         freed = total_of(victim.request for victim in verdict.victims)
@@ -207,6 +278,12 @@ class Preempt:
         return self.session.allocatable(queue, task) is None and self.session.nodes.fits_future_idle(
             task, node
         )
+
+
+def job_of(task: TaskInfo) -> JobInfo:
+    """Return the job of a task that starves."""
+    assert task.job is not None, "only tasks of a job starve"
+    return task.job
 
 
 def _may_give_way(task: TaskInfo, to: TaskInfo) -> bool:

@@ -91,7 +91,7 @@ class Reclaim:
             return
         nodes = promising_nodes(session, task, ErrorCache(enabled=self.remember_errors))
         worth_a_look = self._worth_a_look(queue, task, nodes)
-        tell_left_out(session, task, nodes, worth_a_look)
+        tell_left_out(session, task, len(nodes) - len(worth_a_look))
         for node in worth_a_look:
             if self._reclaim_on(statement, task, int(node)):
                 return

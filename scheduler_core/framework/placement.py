@@ -254,6 +254,10 @@ class Placement:
         passing = np.flatnonzero(~rejected) if among is None else among[~rejected[among]]
         return passing, FitErrors(self.session.statuses, refused)
 
+    def is_local(self, task: TaskInfo) -> bool:
+        """Tell whether all that is asked about a node for a task holds until the node changes."""
+        return self._row(task).is_local
+
     def curable(self, task: TaskInfo, cache: ErrorCache, among: Nodes | None) -> Nodes:
         """Return the nodes, of those `among` which to look, that evictions could make fit for a task."""
         row = self._row(task)

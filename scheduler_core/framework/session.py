@@ -57,6 +57,9 @@ class Answer(NamedTuple):
     once_freed : callable or None
         ``once_freed(queue, task, freed)``: False when the answer stays no even once tasks of the queue that
         hold so much have left. Only asked of what a queue may take.
+    is_alike : bool
+        Whether tasks of one job that are of one class and priority are answered alike as long as nothing
+        moves. Only asked of who may be evicted.
 
     """
 
@@ -68,6 +71,7 @@ class Answer(NamedTuple):
     key: Callable[[QueueInfo], tuple[Any, ...]] | None
     judge: Judge | None
     once_freed: Callable[[QueueInfo, TaskInfo, Resource], bool] | None
+    is_alike: bool
 
 
 def always(_task: TaskInfo) -> bool:
@@ -171,10 +175,11 @@ class Session:
         key: Callable[[QueueInfo], tuple[Any, ...]] | None = None,
         judge: Judge | None = None,
         once_freed: Callable[[QueueInfo, TaskInfo, Resource], bool] | None = None,
+        is_alike: bool = False,
     ) -> None:
         """Register a plugin's answer; a second one of the same plugin replaces the first."""
         self._fns[point][plugin] = Answer(
-            fn, is_local, of_one, of_classes, is_settled, key, judge, once_freed
+            fn, is_local, of_one, of_classes, is_settled, key, judge, once_freed, is_alike
         )
 
     def add_event_handler(

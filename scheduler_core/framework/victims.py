@@ -12,7 +12,6 @@ from typing import Any
 
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.heap import PriorityQueue
-from scheduler_core.framework.placement import Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.node import add_pairs, fits
@@ -119,10 +118,10 @@ def _refused(
                 break
 
 
-def tell_left_out(session: Session, for_task: TaskInfo, nodes: Nodes, looked_at: Nodes) -> None:
+def tell_left_out(session: Session, for_task: TaskInfo, nodes: int) -> None:
     """Keep on how many of the nodes that would take a task nobody was asked, as it could not help."""
     if session.trace is not None:
-        session.trace.leave_out(for_task.key, len(nodes) - len(looked_at))
+        session.trace.leave_out(for_task.key, nodes)
 
 
 def victims_queue(

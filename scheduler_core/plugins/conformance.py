@@ -23,7 +23,9 @@ SYSTEM_NAMESPACE = "kube-system"
 
 def open_session(session: Session, _arguments: Arguments) -> None:
     """Register what conformance answers."""
-    session.add_fn(Point.PREEMPTABLE, NAME, ordinary_tasks, judge=TaskJudge(ordinary, is_settled=True))
+    session.add_fn(
+        Point.PREEMPTABLE, NAME, ordinary_tasks, judge=TaskJudge(ordinary, is_settled=True), is_alike=True
+    )
     session.add_fn(Point.RECLAIMABLE, NAME, ordinary_tasks, judge=TaskJudge(ordinary, is_settled=True))
     session.add_fn(
         Point.UNIFIED_EVICTABLE,

@@ -31,7 +31,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     session.add_fn(Point.JOB_READY, NAME, job_ready)
     session.add_fn(Point.JOB_PIPELINED, NAME, job_pipelined)
     session.add_fn(Point.JOB_STARVING, NAME, JobInfo.is_starving)
-    session.add_fn(Point.PREEMPTABLE, NAME, surplus_tasks, judge=TaskJudge(surplus))
+    session.add_fn(Point.PREEMPTABLE, NAME, surplus_tasks, judge=TaskJudge(surplus), is_alike=True)
     session.add_fn(Point.RECLAIMABLE, NAME, surplus_tasks, judge=TaskJudge(surplus))
     session.add_close_fn(lambda: write_conditions(session))
     session.add_fn(

@@ -22,7 +22,9 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     """Register what priority answers."""
     session.add_fn(Point.TASK_ORDER, NAME, task_order)
     session.add_fn(Point.JOB_ORDER, NAME, job_order)
-    session.add_fn(Point.PREEMPTABLE, NAME, less_important, judge=TaskJudge(lower_jobs, is_settled=True))
+    session.add_fn(
+        Point.PREEMPTABLE, NAME, less_important, judge=TaskJudge(lower_jobs, is_settled=True), is_alike=True
+    )
     session.add_fn(Point.UNIFIED_EVICTABLE, NAME, evictable)
     session.add_fn(Point.JOB_STARVING, NAME, job_starving)
 

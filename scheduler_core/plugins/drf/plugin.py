@@ -24,7 +24,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
     """Measure every job, and register what follows from that."""
     drf = Drf(session)
     session.add_fn(Point.JOB_ORDER, NAME, drf.job_order)
-    session.add_fn(Point.PREEMPTABLE, NAME, drf.preemptable)
+    session.add_fn(Point.PREEMPTABLE, NAME, drf.preemptable, is_alike=True)
     hierarchical = session.conf.hierarchy_enabled(NAME)
     session.add_event_handler(
         allocate=drf.allocate, deallocate=drf.deallocate, in_vain=None if hierarchical else leave_nothing
