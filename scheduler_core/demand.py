@@ -22,6 +22,7 @@ from scheduler_core.model.snapshot import take_snapshot
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.plugins.registry import OPENERS
 from scheduler_core.resource import Resource, total_of
+from scheduler_core.told import amounts
 from scheduler_core.validate import problems
 
 Object = Mapping[str, Any]
@@ -190,7 +191,7 @@ def _without_jobs(session: Session, told: Object) -> dict[str, dict[str, float]]
     guaranteed = total_of(queue.guarantee for queue in session.queues.values())
     taking_part = {queue["name"] for queue in told.get("queues") or ()}
     return {
-        name: shown.amounts(
+        name: amounts(
             real_capability(
                 session.total,
                 guaranteed=guaranteed,

@@ -19,24 +19,15 @@ from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.messages import fit_error, task_reason
 from scheduler_core.model.status import LABELS, WAITING_STATUSES, TaskStatus
 from scheduler_core.resource import CPU, MEMORY, Resource
+from scheduler_core.told import Told, amounts, number
 from scheduler_core.trace import ROLLED_BACK, Trace
 
 _EXACT = 2.0**53
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False)
 _key = attrgetter("key")
-_PLAIN = frozenset({str, int, bool, type(None)})
+_PLAIN = frozenset({str, int, bool, type(None), Told})
 _ALWAYS = frozenset({CPU, MEMORY})
 _STATE_KEYS = ("queue_plugin", "queues", "total_resource", "drf_jobs", "hdrf_tree", "overcommit")
-
-
-def number(value: float) -> float:
-    """Return a whole number as int where that is exact."""
-    return int(value) if value.is_integer() and abs(value) < _EXACT else value
-
-
-def amounts(resource: Resource) -> dict[str, float]:
-    """Return a resource vector by name."""
-    return {name: number(float(amount)) for name, amount in resource.items()}
 
 
 def plain(value: Any) -> Any:
@@ -48,7 +39,7 @@ def plain(value: Any) -> Any:
         return amounts(value)
     if isinstance(value, float):
         return number(value)
-    if kind is dict or isinstance(value, Mapping):
+    if isinstance(value, Mapping):
         return {name: plain(entry) for name, entry in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(entry) for entry in value]

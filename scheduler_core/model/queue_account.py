@@ -16,6 +16,7 @@ from typing import Any, Self
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.resource import MIN_RESOURCE, UNLIMITED, Absent, Resource, exceeded_part, short_of
+from scheduler_core.told import Told, amounts
 
 
 class QueueAccount:
@@ -36,6 +37,7 @@ class QueueAccount:
     """
 
     __slots__ = (
+        "_fixed",
         "_share",
         "allocated",
         "capability",
@@ -53,6 +55,7 @@ class QueueAccount:
         self.queue = queue
         self.name = queue.name
         self._share: float | None = 0.0
+        self._fixed: Told | None = None
         self.deserved = Resource()
         self.allocated = Resource()
         self.request = Resource()
@@ -148,18 +151,22 @@ class QueueAccount:
         """
         return minimum.clone().add(self.allocated).add(self.inqueue).sub(self.elastic)
 
-    def figures(self) -> dict[str, Any]:
-        """Return the amounts that a result shows."""
-        return {
-            "deserved": self.deserved,
-            "allocated": self.allocated,
-            "request": self.request,
-            "elastic": self.elastic,
-            "inqueue": self.inqueue,
-            "capability": self.capability,
-            "realCapability": self.real_capability,
-            "guarantee": self.guarantee,
-        }
+    def figures(self) -> Told:
+        """Return the amounts that a result tells; asked first when the session is open."""
+        if self._fixed is None:
+            self._fixed = Told(
+                deserved=amounts(self.deserved),
+                allocated={},
+                request=amounts(self.request),
+                elastic=amounts(self.elastic),
+                inqueue={},
+                capability=amounts(self.capability),
+                realCapability=amounts(self.real_capability),
+                guarantee=amounts(self.guarantee),
+            )
+        told = Told(self._fixed)
+        told["allocated"], told["inqueue"] = amounts(self.allocated), amounts(self.inqueue)
+        return told
 
 
 def capability_of(queue: QueueInfo) -> Resource:

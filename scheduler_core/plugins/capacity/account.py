@@ -9,6 +9,7 @@ from typing import Any
 from scheduler_core.model.queue import ROOT, QueueInfo
 from scheduler_core.model.queue_account import QueueAccount
 from scheduler_core.resource import Resource
+from scheduler_core.told import Told, number
 
 NAME = "capacity"
 
@@ -39,14 +40,15 @@ class CapacityAccount(QueueAccount):
         """Return the largest allocated / deserved; 1 when nothing is deserved (`pods` alone are nothing)."""
         return 1.0 if self.deserved.is_empty() else super().share_of_deserved()
 
-    def figures(self) -> dict[str, Any]:
-        """Return what a result shows."""
-        told: dict[str, Any] = {"name": self.name, "share": self.share}
+    def figures(self) -> Told:
+        """Return what a result tells of the queue."""
+        told = Told(name=self.name, share=number(self.share))
         if self.ancestors:
             told["ancestors"] = self.ancestors
         if self.children:
             told["children"] = self.children
-        return {**told, **super().figures()}
+        told.update(super().figures())
+        return told
 
     def terms(self) -> dict[str, Any]:
         """Return what the queue itself brings to what it deserves, and what came of it."""

@@ -15,6 +15,7 @@ from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.plugins.drf.hierarchy import DESIGN, NAME, RULE, Hierarchy
 from scheduler_core.plugins.drf.share import JobAccount, Yardstick
 from scheduler_core.resource import Resource
+from scheduler_core.told import Told
 from scheduler_core.trace import Why
 
 SHARE_DELTA = 0.000001
@@ -117,14 +118,7 @@ class Drf:
         """Return the jobs' shares and, with hierarchy, the tree as they are now."""
         told: dict[str, object] = {}
         if self.accounts:
-            told["drf_jobs"] = {
-                key: {
-                    "share": account.share.value,
-                    "dominantResource": account.share.resource,
-                    "allocated": account.allocated,
-                }
-                for key, account in self.accounts.items()
-            }
+            told["drf_jobs"] = Told((key, account.told()) for key, account in self.accounts.items())
         if self.hierarchy is not None:
             told["hdrf_tree"] = self.hierarchy.report()
         return told

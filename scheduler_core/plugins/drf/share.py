@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from scheduler_core.model.job import JobInfo
 from scheduler_core.resource import Resource
+from scheduler_core.told import Told, amounts, number
 
 
 class Share(NamedTuple):
@@ -50,13 +51,14 @@ class JobAccount:
 
     """
 
-    __slots__ = ("_share", "allocated", "job", "yardstick")
+    __slots__ = ("_share", "_told", "allocated", "job", "yardstick")
 
     def __init__(self, job: JobInfo, yardstick: Yardstick) -> None:
         self.job = job
         self.yardstick = yardstick
         self.allocated = job.allocated.clone()
         self._share: Share | None = None if job.allocated_count else NOTHING
+        self._told: Told | None = None
 
     @property
     def share(self) -> Share:
@@ -65,12 +67,21 @@ class JobAccount:
             self._share = self.yardstick.dominant_share(self.allocated)
         return self._share
 
+    def told(self) -> Told:
+        """Return what a result tells of the job, the same facts as long as nothing moves."""
+        if self._told is None:
+            value, resource = self.share
+            self._told = Told(
+                share=number(value), dominantResource=resource, allocated=amounts(self.allocated)
+            )
+        return self._told
+
     def add(self, request: Resource) -> None:
         """Count a task that takes its place."""
         self.allocated.add(request)
-        self._share = None
+        self._share = self._told = None
 
     def sub(self, request: Resource) -> None:
         """Count a task that gives its place back."""
         self.allocated.sub(request)
-        self._share = None
+        self._share = self._told = None

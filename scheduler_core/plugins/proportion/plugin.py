@@ -20,6 +20,7 @@ from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.queue_account import QueueAccount, shortage_facts
 from scheduler_core.plugins.proportion.division import NAME, divide, open_accounts
 from scheduler_core.resource import Absent, Resource, total_of
+from scheduler_core.told import Told, number
 from scheduler_core.trace import Why
 
 
@@ -186,13 +187,13 @@ class Proportion:
     def report(self) -> dict[str, object]:
         """Return the queues' amounts as they are now."""
         queues = [
-            {
-                "name": account.name,
-                "weight": account.queue.weight,
-                "share": account.share,
+            Told(
+                name=account.name,
+                weight=account.queue.weight,
+                share=number(account.share),
                 **account.figures(),
-                "overused": self.overused(account.queue),
-            }
+                overused=self.overused(account.queue),
+            )
             for account in self.accounts.values()
         ]
         return {"queue_plugin": NAME, "queues": queues} if queues else {"queue_plugin": NAME}
