@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scheduler_core.model.changes import ChangeLog, RowTable
 from scheduler_core.model.host_ports import HostPort, host_ports
 from scheduler_core.model.job import TaskInfo
-from scheduler_core.model.labels import Mask, NodeLabels, Selector, SelectorError, parse_selector
+from scheduler_core.model.labels import Mask, Selector, SelectorError, parse_selector
 from scheduler_core.model.node_affinity import matching_nodes
 from scheduler_core.model.pod import PodShape
 from scheduler_core.model.pod_affinity import (
@@ -30,10 +30,9 @@ from scheduler_core.model.pod_affinity import (
     prefers_pods,
     raw_terms,
 )
-from scheduler_core.model.pod_amounts import GPU, held_amounts, incoming_amounts
-from scheduler_core.model.taints import NodeTaints, tolerations_of
+from scheduler_core.model.pod_amounts import held_amounts, incoming_amounts
+from scheduler_core.model.taints import tolerations_of
 from scheduler_core.model.topology_spread import SpreadConstraint, raw_constraints
-from scheduler_core.quantity import milli_value, whole_value
 
 if TYPE_CHECKING:
     from scheduler_core.model.snapshot import Snapshot
@@ -103,17 +102,9 @@ class Mirror:
     def __init__(self, snapshot: Snapshot) -> None:
         nodes, cluster = snapshot.nodes, snapshot.cluster
         self.nodes = nodes
-        self.labels = NodeLabels(nodes.names, nodes.objects)
-        self.taints = NodeTaints(nodes.objects)
+        facts = cluster.nodes.facts
+        self.labels, self.taints, self.allocatable = facts.labels, facts.taints, facts.allocatable
         self.default_requests = cluster.pods.reader.default_requests
-        tables = [(node.get("status") or {}).get("allocatable") or {} for node in nodes.objects]
-        self.allocatable = np.array(
-            [
-                [min(int(value(table.get(name, 0))), 2**62) for table in tables]
-                for name, value in (("cpu", milli_value), ("memory", whole_value), (GPU, whole_value))
-            ],
-            dtype=np.int64,
-        ).reshape(3, len(nodes))
         self.namespaces = namespace_labels(cluster.namespaces)
         self.services = [_Service(service) for service in cluster.services]
         self._reader = AffinityReader(self.namespaces, merges_label_keys=self.default_requests)
@@ -132,12 +123,11 @@ class Mirror:
         self._pairs: dict[int, tuple[tuple[int, int], ...]] = {}
         self._copies: dict[str, int] = {}
         self._gone: set[str] = set()
-        limits = [min(int(whole_value(table.get("pods", 0))), 2**62) for table in tables]
         self.used_ports = np.zeros((len(self.ports), len(nodes)), dtype=np.bool_)
         self.repelling = np.zeros(len(nodes), dtype=np.bool_)
         self.relating = np.zeros(len(nodes), dtype=np.bool_)
         self.changes = ChangeLog(len(nodes))
-        self._take_in(shapes, np.array(limits, dtype=np.int64))
+        self._take_in(shapes, facts.pod_limits)
 
     def _take_in(self, shapes: Sequence[PodShape], limits: Counts) -> None:
         """Count the pods that are on the nodes, which take so many at most."""

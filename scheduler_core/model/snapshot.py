@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from scheduler_core.model.axis import ResourceAxis
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.node import NodeTable, allocatable_of
+from scheduler_core.model.node_facts import NodeFacts
 from scheduler_core.model.pod import PodShape
 from scheduler_core.model.pod_info import Pods, creation_of
 from scheduler_core.model.queue import QueueInfo
@@ -25,6 +27,11 @@ class NodeList:
     def __init__(self, nodes: Iterable[Mapping[str, Any]]) -> None:
         self.objects = sorted(nodes, key=lambda node: str(node["metadata"]["name"]))
         self.allocatable = [allocatable_of(node) for node in self.objects]
+
+    @cached_property
+    def facts(self) -> NodeFacts:
+        """Return what Kubernetes reads of the nodes, read when the first session asks."""
+        return NodeFacts(self.objects)
 
 
 @dataclass
