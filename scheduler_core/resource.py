@@ -266,7 +266,14 @@ class Resource:
             return False
         if not (self.memory < other.memory or abs(self.memory - other.memory) < MIN_RESOURCE):
             return False
-        return not self._scalars_above(other, absent)
+        if self.scalars:
+            theirs = other.scalars or {}
+            for name, amount in self.scalars.items():
+                if name in theirs or absent is Absent.ZERO:
+                    limit = theirs.get(name, 0.0)
+                    if not (amount < limit or abs(amount - limit) < MIN_RESOURCE):
+                        return False
+        return True
 
     def insufficient(self, other: Resource, absent: Absent = Absent.ZERO) -> list[str]:
         """Return the dimensions of self that exceed `other`: cpu, memory, then scalars by name."""
@@ -275,11 +282,8 @@ class Resource:
             names.append(CPU)
         if not less_equal(self.memory, other.memory):
             names.append(MEMORY)
-        return names + self._scalars_above(other, absent)
-
-    def _scalars_above(self, other: Resource, absent: Absent) -> list[str]:
         if not self.scalars:
-            return []
+            return names
         theirs = other.scalars or {}
         above = []
         for name, amount in self.scalars.items():
@@ -288,7 +292,7 @@ class Resource:
             limit = theirs.get(name, 0.0)
             if not (amount < limit or abs(amount - limit) < MIN_RESOURCE):
                 above.append(name)
-        return sorted(above)
+        return names + sorted(above)
 
     def less_partly(self, other: Resource, absent: Absent) -> bool:
         """Tell whether some dimension is below that of `other`.

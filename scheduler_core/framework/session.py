@@ -347,10 +347,15 @@ class Session:
 
     def job_starving(self, job: JobInfo) -> bool:
         """Tell whether the job may evict: the first tier that answers decides, all of it must agree."""
-        for tier in self.tiers_of(Point.JOB_STARVING):
-            if tier:
-                return all(answer.fn(job) for _, answer in tier)
-        return False
+        for fn in self._starving:
+            if not fn(job):
+                return False
+        return bool(self._starving)
+
+    @cached_property
+    def _starving(self) -> list[Callable[[JobInfo], bool]]:
+        tiers = self.tiers_of(Point.JOB_STARVING)
+        return next(([answer.fn for _, answer in tier] for tier in tiers if tier), [])
 
     def job_enqueueable(self, job: JobInfo) -> Why | None:
         """Return None when the job may be enqueued, else what the rejecting plugin left, with its name."""
@@ -395,11 +400,12 @@ class Session:
 
     def allocatable_once_freed(self, queue: QueueInfo, task: TaskInfo, freed: Resource) -> bool:
         """Tell whether the queue might take the task once so much of what it holds is given back."""
-        for tier in self.tiers_of(Point.ALLOCATABLE):
-            for _, answer in tier:
-                if answer.once_freed is not None and not answer.once_freed(queue, task, freed):
-                    return False
-        return True
+        return all(may_take(queue, task, freed) for may_take in self._once_freed)
+
+    @cached_property
+    def _once_freed(self) -> list[Callable[[QueueInfo, TaskInfo, Resource], bool]]:
+        answers = [answer for tier in self.tiers_of(Point.ALLOCATABLE) for _, answer in tier]
+        return [answer.once_freed for answer in answers if answer.once_freed is not None]
 
     def _first_refusal(self, point: Point, queue: QueueInfo, what: Any) -> Why | None:
         for position, fn in enumerate(self._answers[point]):

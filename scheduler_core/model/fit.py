@@ -30,6 +30,10 @@ ABORTING = frozenset({Code.ERROR, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.WAIT
 _REJECTING = ABORTING | {Code.UNSCHEDULABLE}
 
 
+# What refusals may mean: the node is rejected, it is rejected even for who evicts, no eviction can help.
+_STRICT, _LENIENT, _UNRESOLVABLE = range(3)
+
+
 class Status(NamedTuple):
     """One reason why a node refuses a task."""
 
@@ -47,9 +51,8 @@ class StatusTable:
     def __init__(self) -> None:
         self.lists: list[tuple[Status, ...]] = [()]
         self._numbers: dict[tuple[Status, ...], int] = {(): FITS}
-        self._strict = np.zeros(1, dtype=np.bool_)
-        self._lenient = np.zeros(1, dtype=np.bool_)
-        self._unresolvable = np.zeros(1, dtype=np.bool_)
+        self._meanings: list[tuple[bool, bool, bool]] = [(False, False, False)]
+        self._known = np.zeros((3, 0), dtype=np.bool_)
 
     def number(self, *statuses: Status) -> int:
         """Return the number of a list of statuses."""
@@ -58,9 +61,13 @@ class StatusTable:
             known = self._numbers[statuses] = len(self.lists)
             self.lists.append(statuses)
             codes = {status.code for status in statuses}
-            self._strict = np.append(self._strict, bool(codes & _REJECTING))
-            self._lenient = np.append(self._lenient, bool(codes & ABORTING))
-            self._unresolvable = np.append(self._unresolvable, Code.UNSCHEDULABLE_AND_UNRESOLVABLE in codes)
+            self._meanings.append(
+                (
+                    bool(codes & _REJECTING),
+                    bool(codes & ABORTING),
+                    Code.UNSCHEDULABLE_AND_UNRESOLVABLE in codes,
+                )
+            )
         return known
 
     def append(self, why: Why, where: NDArray[np.bool_], status: Status) -> Why:
@@ -72,11 +79,16 @@ class StatusTable:
 
     def rejected(self, why: Why, *, lenient: bool) -> NDArray[np.bool_]:
         """Tell which refusals reject the node; `lenient` forgives what evictions could cure."""
-        return (self._lenient if lenient else self._strict).take(why)
+        return self._means(_LENIENT if lenient else _STRICT, why)
 
     def unresolvable(self, why: Why) -> NDArray[np.bool_]:
         """Tell which refusals no eviction on the node can cure."""
-        return self._unresolvable.take(why)
+        return self._means(_UNRESOLVABLE, why)
+
+    def _means(self, meaning: int, why: Why) -> NDArray[np.bool_]:
+        if self._known.shape[1] < len(self._meanings):
+            self._known = np.array(self._meanings).T.copy()
+        return self._known[meaning].take(why)
 
 
 class FitErrors:

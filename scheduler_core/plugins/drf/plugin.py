@@ -79,8 +79,10 @@ class Drf:
             theirs = self.accounts.get(task.job.key) if task.job is not None else None
             if theirs is None:
                 continue
-            held = left.setdefault(theirs.job.key, theirs.allocated.clone()).sub(task.request)
-            kept = self.yardstick.dominant_share(held).value
+            held = left.get(theirs.job.key)
+            if held is None:
+                held = left[theirs.job.key] = theirs.allocated.clone()
+            kept = self.yardstick.dominant_share(held.sub(task.request)).value
             accepts = wanted < kept or abs(wanted - kept) <= SHARE_DELTA
             if accepts:
                 accepted.append(task)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from scheduler_core.model.job import JobInfo
-from scheduler_core.resource import Resource
+from scheduler_core.resource import CPU, MEMORY, Resource
 from scheduler_core.told import Told, amounts, number
 
 
@@ -34,8 +34,10 @@ class Yardstick:
     def dominant_share(self, held: Resource) -> Share:
         """Return the largest held / total; among equals cpu, then memory, then the first scalar by name."""
         largest, dominant = NOTHING
+        scalars = held.scalars or {}
         for name, total in self.amounts:
-            share = held.get(name) / total
+            amount = held.cpu if name == CPU else held.memory if name == MEMORY else scalars.get(name, 0.0)
+            share = amount / total
             if share > largest:
                 largest, dominant = share, name
         return Share(largest, dominant)
