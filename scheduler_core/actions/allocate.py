@@ -183,7 +183,7 @@ def nominated_node(session: Session, task: TaskInfo) -> int | None:
 
     None when there is none in the session.
     """
-    name = (task.pod.get("status") or {}).get("nominatedNodeName")
+    name = task.nominated
     return session.nodes.index.get(name) if name else None
 
 

@@ -226,11 +226,10 @@ class Preempt:
         """
         if never_evicts(task):
             return False
-        name = (task.pod.get("status") or {}).get("nominatedNodeName")
-        if not name:
+        if not task.nominated:
             return True
         session = self.session
-        node = session.nodes.index.get(name)
+        node = session.nodes.index.get(task.nominated)
         if node is None:
             return False
         number = session.placement.predicate_on(task, node)

@@ -20,7 +20,7 @@ from scheduler_core.resource import Resource, total_of
 
 def never_evicts(task: TaskInfo) -> bool:
     """Tell whether the pod says that it never evicts others."""
-    return bool(task.pod["spec"].get("preemptionPolicy") == "Never")
+    return task.kind.never_evicts
 
 
 def promising_nodes(session: Session, task: TaskInfo, cache: ErrorCache) -> Nodes:

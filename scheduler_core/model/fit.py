@@ -88,7 +88,8 @@ class StatusTable:
     def _means(self, meaning: int, why: Why) -> NDArray[np.bool_]:
         if self._known.shape[1] < len(self._meanings):
             self._known = np.array(self._meanings).T.copy()
-        return self._known[meaning].take(why)
+        means: NDArray[np.bool_] = self._known[meaning].take(why)
+        return means
 
 
 class FitErrors:

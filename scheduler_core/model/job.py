@@ -109,6 +109,11 @@ class TaskInfo:
         return self._pod
 
     @property
+    def nominated(self) -> str:
+        """Return the node that an earlier cycle nominated for the pod, empty when none did."""
+        return (self.info.given.get("status") or {}).get("nominatedNodeName") or ""
+
+    @property
     def best_effort(self) -> bool:
         """Tell whether nothing but `pods` is requested."""
         return self.shape.best_effort

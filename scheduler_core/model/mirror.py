@@ -178,7 +178,7 @@ class Mirror:
         copies = self._copies.get(task.uid, 0)
         if copies:
             self._copies[task.uid] = copies - 1
-        elif task.pod["spec"].get("nodeName") and task.uid not in self._gone:
+        elif task.info.node_name and task.uid not in self._gone:
             self._gone.add(task.uid)
         else:
             return

@@ -106,10 +106,24 @@ class PodKind:
         ``admit(pod)``: the pod as the scheduler finds it.
     resolved : bool
         The pods get a priority that they do not name.
+    priority_class : str
+        The name of their class, empty without one.
+    never_evicts : bool
+        The pods evict nobody, by their preemption policy.
 
     """
 
-    __slots__ = ("admit", "is_ours", "preemptable", "priority", "resolved", "role", "shape")
+    __slots__ = (
+        "admit",
+        "is_ours",
+        "never_evicts",
+        "preemptable",
+        "priority",
+        "priority_class",
+        "resolved",
+        "role",
+        "shape",
+    )
 
     def __init__(
         self, template: PodTemplate, shape: PodShape, admit: Callable[[Object], Object], names: frozenset[str]
@@ -121,6 +135,8 @@ class PodKind:
         self.role = template.role
         self.preemptable = template.preemptable
         self.is_ours = spec.get("schedulerName") in names
+        self.priority_class: str = spec.get("priorityClassName") or ""
+        self.never_evicts: bool = spec.get("preemptionPolicy") == "Never"
         self.resolved = priority is not None and (template.pod.get("spec") or NOTHING).get("priority") is None
         self.priority: int = 1 if priority is None else int(priority)
         if template.priority is not None:

@@ -60,7 +60,7 @@ def _is_ordinary(task: TaskInfo) -> bool:
 
 def critical_by(task: TaskInfo) -> str | None:
     """Return what makes a pod critical for the cluster, None when nothing does."""
-    name = task.pod["spec"].get("priorityClassName")
+    name = task.kind.priority_class
     if name in SYSTEM_CLASSES:
         return f"priority class {name}"
     return f"namespace {SYSTEM_NAMESPACE}" if task.namespace == SYSTEM_NAMESPACE else None
