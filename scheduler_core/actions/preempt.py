@@ -5,7 +5,7 @@ Source: volcano ``pkg/scheduler/actions/preempt/preempt.go`` at v1.15.1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from scheduler_core.actions.preempt_dry_run import DryRunArguments, preempt_by_dry_run
 from scheduler_core.errors import PrePredicateError
-from scheduler_core.framework.eviction import evict_for, never_evicts, not_hopeless, promising_nodes
+from scheduler_core.framework.attempts import Attempt, Attempts
+from scheduler_core.framework.eviction import evict_for, never_evicts, promising_nodes
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.heap import PriorityQueue
 from scheduler_core.framework.holdings import LossesInside, judges_of
@@ -23,7 +24,6 @@ from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.vain import evict_in_vain
 from scheduler_core.framework.victims import (
-    Verdict,
     ask_victims,
     tell_left_out,
     tell_spared,
@@ -61,25 +61,6 @@ class Candidates(NamedTuple):
 Among = Callable[[TaskInfo], Candidates]
 
 
-class Vain(NamedTuple):
-    """An attempt that found no room.
-
-    Attributes
-    ----------
-    kind : tuple or None
-        Who asked when, see `Preempt.kind_of`; None: nobody would hear the same.
-    left_out : int
-        On how many nodes nobody was asked.
-    heard : list
-        The candidates that were asked about and what was said of them, node by node.
-
-    """
-
-    kind: tuple[Hashable, ...] | None
-    left_out: int
-    heard: list[tuple[Sequence[TaskInfo], Verdict]]
-
-
 def execute(session: Session) -> None:
     """Let each queue's starving jobs preempt, first other jobs, then their own less important tasks."""
     preempt = Preempt(session)
@@ -101,10 +82,7 @@ class Preempt:
         self.dry_run = DryRunArguments.read(arguments)
         self.starving: dict[str, list[JobInfo]] = {}
         self.tasks: dict[str, Tasks] = {}
-        self._in_vain = Vain(None, 0, [])
-        self._answers_alike = all(
-            answer.is_alike for tier in session.tiers_of(Point.PREEMPTABLE) for _, answer in tier
-        )
+        self.attempts = Attempts(session, Point.PREEMPTABLE)
         for job in active_jobs(session):
             if session.job_starving(job):
                 self.starving.setdefault(job.queue, []).append(job)
@@ -176,9 +154,8 @@ class Preempt:
             session.pre_predicate(task)
         except PrePredicateError:
             return False
-        kind = self.kind_of(task, among)
-        if kind is not None and kind == self._in_vain.kind:
-            self._tell_in_vain(task)
+        kind = None if self.dry_run.enabled else self.attempts.kind_of(task, among)
+        if self.attempts.was_in_vain(task, kind):
             return False
         candidates = among(task)
         nodes = promising_nodes(session, task, self.cache)
@@ -186,38 +163,13 @@ class Preempt:
             return preempt_by_dry_run(statement, queue, task, nodes, candidates.include, self.dry_run)
         hopeful = candidates.nodes | session.placement.will_fit(task, session.placement.all)
         worth_a_look = session.placement.sorted_by_score(task, nodes, hopeful)
-        attempt = Vain(kind, len(nodes) - len(worth_a_look), [])
+        attempt = Attempt(kind, len(nodes) - len(worth_a_look), [])
         tell_left_out(session, task, attempt.left_out)
         for node in worth_a_look.tolist():
             if self._preempt_on(statement, queue, task, node, candidates.include, attempt):
                 return True
-        self._in_vain = attempt
+        self.attempts.keep(attempt)
         return False
-
-    def kind_of(self, task: TaskInfo, among: Among) -> tuple[Hashable, ...] | None:
-        """Return what decides how an attempt ends as long as nothing moves, None when that may be more.
-
-        Two tasks of one job that are equal in this find the same candidates and hear the same of them.
-        """
-        session = self.session
-        if self.dry_run.enabled or not self._answers_alike or not session.placement.is_local(task):
-            return None
-        open_to = not_hopeless(session, task)
-        return (
-            among,
-            job_of(task).key,
-            task.role,
-            task.priority,
-            session.class_of(task),
-            None if open_to is None else open_to.tobytes(),
-            len(session.nodes.changes),
-        )
-
-    def _tell_in_vain(self, task: TaskInfo) -> None:
-        """Say of a task what was said of the one before."""
-        tell_left_out(self.session, task, self._in_vain.left_out)
-        for candidates, verdict in self._in_vain.heard:
-            tell_spared(self.session, task, candidates, verdict)
 
     def _is_eligible(self, task: TaskInfo) -> bool:
         """Tell whether a task may preempt.
@@ -246,7 +198,7 @@ class Preempt:
         task: TaskInfo,
         node: int,
         is_candidate: Filter,
-        attempt: Vain,
+        attempt: Attempt,
     ) -> bool:
         session = self.session
         candidates = [other for other in session.nodes.sorted_tasks(node) if is_candidate(other)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from scheduler_core.errors import PrePredicateError
+from scheduler_core.framework.attempts import Attempt, Attempts
 from scheduler_core.framework.eviction import evict_for, never_evicts, promising_nodes
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.holdings import LossesOutside, judges_of
@@ -50,6 +51,7 @@ class Reclaim:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.remember_errors = session.conf.arguments_of(NAME).get_bool("predicateErrorCacheEnable", True)
+        self.attempts = Attempts(session, Point.RECLAIMABLE)
         self.work = WorkList(session, settled=False)
         self.tasks: dict[str, Tasks] = {}
         for job in active_jobs(session):
@@ -89,12 +91,17 @@ class Reclaim:
             session.pre_predicate(task)
         except PrePredicateError:
             return
+        kind = self.attempts.kind_of(task)
+        if self.attempts.was_in_vain(task, kind):
+            return
         nodes = promising_nodes(session, task, ErrorCache(enabled=self.remember_errors))
         worth_a_look = self._worth_a_look(queue, task, nodes)
-        tell_left_out(session, task, len(nodes) - len(worth_a_look))
+        attempt = Attempt(kind, len(nodes) - len(worth_a_look), [])
+        tell_left_out(session, task, attempt.left_out)
         for node in worth_a_look:
-            if self._reclaim_on(statement, task, int(node)):
+            if self._reclaim_on(statement, task, int(node), attempt):
                 return
+        self.attempts.keep(attempt)
 
     def _worth_a_look(self, queue: QueueInfo, task: TaskInfo, nodes: Nodes) -> Nodes:
         """Return the nodes that have candidates, and perhaps enough of them."""
@@ -102,7 +109,7 @@ class Reclaim:
             return nodes[self.session.evictable.of_other_queues(queue.name)[nodes] > 0]
         return nodes[self.losses.enough_for(task, queue).take(nodes)]
 
-    def _reclaim_on(self, statement: Statement, task: TaskInfo, node: int) -> bool:
+    def _reclaim_on(self, statement: Statement, task: TaskInfo, node: int, attempt: Attempt) -> bool:
         session = self.session
         candidates = [
             other for other in session.nodes.sorted_tasks(node) if may_be_reclaimed(session, other, task)
@@ -111,6 +118,7 @@ class Reclaim:
             return False
         verdict = ask_victims(session, Point.RECLAIMABLE, task, candidates)
         tell_spared(session, task, candidates, verdict)
+        attempt.heard.append((candidates, verdict))
         if not victims_suffice(session, task, node, verdict.victims):
             return False
         local = Statement(session)

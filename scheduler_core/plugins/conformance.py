@@ -26,7 +26,9 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     session.add_fn(
         Point.PREEMPTABLE, NAME, ordinary_tasks, judge=TaskJudge(ordinary, is_settled=True), is_alike=True
     )
-    session.add_fn(Point.RECLAIMABLE, NAME, ordinary_tasks, judge=TaskJudge(ordinary, is_settled=True))
+    session.add_fn(
+        Point.RECLAIMABLE, NAME, ordinary_tasks, judge=TaskJudge(ordinary, is_settled=True), is_alike=True
+    )
     session.add_fn(
         Point.UNIFIED_EVICTABLE,
         NAME,

@@ -32,7 +32,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     session.add_fn(Point.JOB_PIPELINED, NAME, job_pipelined)
     session.add_fn(Point.JOB_STARVING, NAME, JobInfo.is_starving)
     session.add_fn(Point.PREEMPTABLE, NAME, surplus_tasks, judge=TaskJudge(surplus), is_alike=True)
-    session.add_fn(Point.RECLAIMABLE, NAME, surplus_tasks, judge=TaskJudge(surplus))
+    session.add_fn(Point.RECLAIMABLE, NAME, surplus_tasks, judge=TaskJudge(surplus), is_alike=True)
     session.add_close_fn(lambda: write_conditions(session))
     session.add_fn(
         Point.UNIFIED_EVICTABLE, NAME, lambda _initiator, candidates, _action, _why: list(candidates)

@@ -34,7 +34,13 @@ def open_session(session: Session, arguments: Arguments) -> None:
     session.add_fn(Point.PREEMPTIVE, NAME, limits.preemptive)
     session.add_fn(Point.JOB_ENQUEUEABLE, NAME, limits.job_enqueueable)
     reclaim = Reclaim(session, queues, levels)
-    session.add_fn(Point.RECLAIMABLE, NAME, reclaim.reclaimable, judge=ShapeJudge(reclaim.losable))
+    session.add_fn(
+        Point.RECLAIMABLE,
+        NAME,
+        reclaim.reclaimable,
+        judge=ShapeJudge(reclaim.losable),
+        is_alike=True,
+    )
     session.add_fn(Point.UNIFIED_EVICTABLE, NAME, reclaim.evictable)
     session.add_fn(Point.SIMULATE_ALLOCATABLE, NAME, dry_run.DryRunLimits(queues).allocatable)
     session.add_fn(Point.SIMULATE_ADD_TASK, NAME, dry_run.add_task)

@@ -30,7 +30,13 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     divide(session, accounts)
     proportion = Proportion(session, accounts)
     session.add_fn(Point.QUEUE_ORDER, NAME, proportion.queue_order, key=proportion.queue_key)
-    session.add_fn(Point.RECLAIMABLE, NAME, proportion.reclaimable, judge=ShapeJudge(proportion.losable))
+    session.add_fn(
+        Point.RECLAIMABLE,
+        NAME,
+        proportion.reclaimable,
+        judge=ShapeJudge(proportion.losable),
+        is_alike=True,
+    )
     session.add_fn(Point.OVERUSED, NAME, proportion.overused)
     session.add_fn(
         Point.ALLOCATABLE, NAME, proportion.allocatable, once_freed=proportion.allocatable_once_freed
