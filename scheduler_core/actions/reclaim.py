@@ -11,7 +11,8 @@ from scheduler_core.errors import PrePredicateError
 from scheduler_core.framework.attempts import Attempt, Attempts
 from scheduler_core.framework.eviction import evict_for, never_evicts, promising_nodes
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.holdings import LossesOutside, judges_of
+from scheduler_core.framework.holdings import judges_of
+from scheduler_core.framework.losses_outside import LossesOutside
 from scheduler_core.framework.placement import ErrorCache, Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Sequence
 from functools import cached_property
+from itertools import accumulate
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,10 @@ _by_place = attrgetter("node", "key")
 
 
 class HeldTasks:
-    """The tasks of one queue that might be evicted one day, P of them on K nodes, as they were at first.
+    """Tasks that might be evicted one day, P of them on K nodes, as they were at first.
+
+    They are those of one queue, or of several ones joined; then everything is by queue first, and a node,
+    job or shape is counted once for each queue.
 
     Attributes
     ----------
@@ -47,9 +51,6 @@ class HeldTasks:
         The position of each task's shape in `shapes`.
     amounts : (P, R + 1) float64
         What each task holds; the last number is 1.
-    columns : (R + 1, P) float64
-        The same amounts.
-
     """
 
     def __init__(self, queue: str, tasks: Sequence[TaskInfo]) -> None:
@@ -60,17 +61,57 @@ class HeldTasks:
         self.starts = np.flatnonzero(is_first)
         self.nodes = places[self.starts]
         self.node_of = np.cumsum(is_first) - 1
-        self._positions, self.job_of = _numbered([_job(task) for task in self.tasks])
-        self.jobs = list(self._positions)
-        shapes, self.shape_of = _numbered([task.shape for task in self.tasks])
-        self.shapes = list(shapes)
-        self.amounts: Amounts = np.array([[*shape.row, 1.0] for shape in shapes]).take(self.shape_of, axis=0)
-        self.columns: Amounts = np.ascontiguousarray(self.amounts.T)
+        self.jobs, self.job_of = _numbered([_job(task) for task in self.tasks])
+        self.shapes, self.shape_of = _numbered([task.shape for task in self.tasks])
+        self.amounts: Amounts = np.array([[*shape.row, 1.0] for shape in self.shapes]).take(
+            self.shape_of, axis=0
+        )
         self._facts: dict[Callable[[TaskInfo], Any], NDArray[Any]] = {}
+
+    @classmethod
+    def joined(cls, parts: Sequence[HeldTasks]) -> Self:
+        """Return the tasks of several queues, of one at least."""
+        held = cls.__new__(cls)
+        held.queue = ""
+        held.tasks = [task for part in parts for task in part.tasks]
+        held.nodes = np.concatenate([part.nodes for part in parts])
+        held.starts = _counted_on([part.starts for part in parts], [len(part.tasks) for part in parts])
+        held.node_of = _counted_on([part.node_of for part in parts], [len(part.nodes) for part in parts])
+        held.jobs = [job for part in parts for job in part.jobs]
+        held.job_of = _counted_on([part.job_of for part in parts], [len(part.jobs) for part in parts])
+        held.shapes = [shape for part in parts for shape in part.shapes]
+        held.shape_of = _counted_on([part.shape_of for part in parts], [len(part.shapes) for part in parts])
+        held.amounts = np.concatenate([part.amounts for part in parts])
+        held._facts = {}
+        return held
+
+    @cached_property
+    def columns(self) -> Amounts:
+        """Return what each task holds, resource by resource, (R + 1, P)."""
+        return np.ascontiguousarray(self.amounts.T)
+
+    @cached_property
+    def _positions(self) -> dict[JobInfo, int]:
+        return {job: position for position, job in enumerate(self.jobs)}
+
+    @cached_property
+    def _rows_by_job(self) -> list[NDArray[np.intp]]:
+        order = np.argsort(self.job_of, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(self.job_of, minlength=len(self.jobs)))[:-1])
+
+    def rows_of(self, jobs: Collection[int]) -> NDArray[np.intp]:
+        """Return where the tasks of some jobs are, those of each job ascending."""
+        by_job = self._rows_by_job
+        return np.concatenate([by_job[job] for job in jobs])
 
     @cached_property
     def _rows(self) -> dict[str, int]:
         return {task.uid: row for row, task in enumerate(self.tasks)}
+
+    @cached_property
+    def places(self) -> dict[int, int]:
+        """Return the position of each node in `nodes`."""
+        return {node: position for position, node in enumerate(self.nodes.tolist())}
 
     def row_of(self, task: TaskInfo) -> int | None:
         """Return where a task is in `tasks`, None when it is not among them."""
@@ -87,6 +128,14 @@ class HeldTasks:
             self.node_of * len(self.jobs) + self.job_of, return_inverse=True, return_counts=True
         )
         return groups, sizes[groups] == 1
+
+    @cached_property
+    def crowds(self) -> NDArray[np.intp]:
+        """Return how many tasks of each job are on the node where most of them are, (J,)."""
+        groups, _ = self.groups
+        crowds = np.zeros(len(self.jobs), dtype=np.intp)
+        np.maximum.at(crowds, self.job_of, np.bincount(groups)[groups])
+        return crowds
 
     def each(self, fact: Callable[[TaskInfo], Any]) -> NDArray[Any]:
         """Return what never changes of each task, (P,), asked once."""
@@ -123,11 +172,17 @@ class AllHeldTasks:
         return held
 
 
-def _numbered(things: Sequence[Thing]) -> tuple[dict[Thing, int], NDArray[np.intp]]:
-    """Return the different things with their positions, and the position of each one."""
+def _numbered(things: Sequence[Thing]) -> tuple[list[Thing], NDArray[np.intp]]:
+    """Return the different things, and the position of each one among them."""
     positions: dict[Thing, int] = {}
     numbers = [positions.setdefault(thing, len(positions)) for thing in things]
-    return positions, np.array(numbers, dtype=np.intp)
+    return list(positions), np.array(numbers, dtype=np.intp)
+
+
+def _counted_on(parts: Sequence[NDArray[np.intp]], sizes: Sequence[int]) -> NDArray[np.intp]:
+    """Return numbers of several parts that are counted on from one to the next, each part having a size."""
+    firsts = accumulate(sizes, initial=0)
+    return np.concatenate([part + first for part, first in zip(parts, firsts, strict=False)])
 
 
 def _job(task: TaskInfo) -> JobInfo:

@@ -6,7 +6,7 @@ it says at least what a look at the node would find.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, ClassVar
@@ -18,12 +18,12 @@ from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.held_tasks import Amounts, HeldTasks, Mask
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
-from scheduler_core.model.pod import PodShape
-from scheduler_core.model.queue import QueueInfo
-from scheduler_core.model.status import PREEMPTABLE_STATUSES, TaskStatus
+from scheduler_core.model.pod import Pairs, PodShape
+from scheduler_core.model.status import PREEMPTABLE_STATUSES
 from scheduler_core.resource import MIN_RESOURCE
 
 Rows = NDArray[np.intp]
+Numbers = NDArray[np.float64]
 
 # How far sums in another order may be off before a node is left out.
 SLACK = 2 * MIN_RESOURCE
@@ -33,23 +33,51 @@ COUNT = -1
 
 
 @dataclass(frozen=True)
-class TaskJudge:
-    """A plugin that judges each task by what it is, and by how its job stands unless that is settled.
+class FactJudge:
+    """A plugin that judges each task by what never changes.
 
     Attributes
     ----------
-    accepts : callable
-        ``accepts(holdings, rows, priority)``: which of these tasks are accepted when all of them are offered,
-        node by node, (len(rows),). `rows` are all tasks of some jobs, ascending; `priority` is that of the
-        job that asks, None: whoever asks.
+    fact : callable
+        ``fact(task)``: whether it is accepted.
+
+    """
+
+    fact: Callable[[TaskInfo], bool]
+    is_settled: ClassVar[bool] = True
+    is_exact: ClassVar[bool] = True
+
+    def accepts(self, holdings: Holdings, rows: Rows, _priority: int | None) -> Mask:
+        """Tell which of some tasks are accepted, (len(rows),)."""
+        return holdings.held.each(self.fact)[rows]
+
+
+@dataclass(frozen=True)
+class JobJudge:
+    """A plugin that judges tasks by how their jobs stand.
+
+    Attributes
+    ----------
+    most : callable
+        ``most(job, priority)``: how many of a job's tasks are accepted on a node where all of them are
+        offered, the first ones. `priority` is that of the job that asks, None: whoever asks.
     is_settled : bool
         Whether the answer never changes.
 
     """
 
-    accepts: Callable[[Holdings, Rows, int | None], Mask]
+    most: Callable[[JobInfo, int | None], float]
     is_settled: bool = False
     is_exact: ClassVar[bool] = True
+
+    def accepts(self, holdings: Holdings, rows: Rows, priority: int | None) -> Mask:
+        """Tell which of some tasks are accepted, (len(rows),).
+
+        They are all tasks of some jobs, those of each job ascending.
+        """
+        most = holdings.of_jobs(lambda job: self.most(job, priority), rows)
+        accepted: Mask = holdings.rank_in_job(rows) < most
+        return accepted
 
 
 @dataclass(frozen=True)
@@ -67,6 +95,7 @@ class ShapeJudge:
     is_exact: ClassVar[bool] = False
 
 
+TaskJudge = FactJudge | JobJudge
 Judge = TaskJudge | ShapeJudge
 
 
@@ -109,9 +138,9 @@ class Holdings:
 
     # what is asked of tasks
 
-    def of_jobs(self, number: Callable[[JobInfo], int], rows: Rows) -> NDArray[np.int64]:
+    def of_jobs(self, number: Callable[[JobInfo], float], rows: Rows) -> Numbers:
         """Return a number of each task's job, asked once for each of the jobs, (len(rows),)."""
-        numbers = np.zeros(len(self.jobs), dtype=np.int64)
+        numbers: Numbers = np.zeros(len(self.jobs))
         for job in set(self.job_of[rows].tolist()):
             numbers[job] = number(self.jobs[job])
         return numbers[self.job_of[rows]]
@@ -138,26 +167,9 @@ class Holdings:
         self._by_task[judge, priority] = mask, len(self._moved)
         return mask
 
-    @property
-    def moves(self) -> int:
-        """Return how often something moved in a job that holds something."""
-        return len(self._moved)
-
     def moved_since(self, moves: int) -> Rows:
-        """Return the tasks of the jobs in which something moved after so many moves, ascending."""
-
-        def work_out() -> Rows:
-            moved = np.zeros(len(self.jobs), dtype=np.bool_)
-            moved[self._moved[moves:]] = True
-            return np.flatnonzero(moved.take(self.job_of))
-
-        rows: Rows = self.known(moves, work_out)
-        return rows
-
-    def shapes_accepted(self, tiers: Iterable[Sequence[Judge]]) -> list[list[bool]]:
-        """Return which shapes each of those plugins accepts that judge by shapes."""
-        judges = [judge for tier in tiers for judge in tier if isinstance(judge, ShapeJudge)]
-        return [self._accepts(judge) for judge in judges]
+        """Return the tasks of the jobs in which something moved after so many moves."""
+        return self.held.rows_of(set(self._moved[moves:]))
 
     def _by_queue(self, judge: ShapeJudge) -> Mask:
         accepts = self._accepts(judge)
@@ -208,20 +220,11 @@ def counted_before(groups: NDArray[np.intp], counted: Mask) -> NDArray[np.int64]
 
 
 class AllHoldings:
-    """The holdings of every queue, kept up to date with the nodes.
+    """The holdings of every queue, kept up to date with the nodes."""
 
-    Parameters
-    ----------
-    statuses : collection of TaskStatus
-        Those in which a task might be evicted; `PREEMPTABLE_STATUSES` or some of them.
-
-    """
-
-    def __init__(self, session: Session, statuses: Collection[TaskStatus]) -> None:
+    def __init__(self, session: Session) -> None:
         self._held = session.held
-        self._statuses = statuses
         self._built: dict[str, Holdings] = {}
-        self.moved: set[str] = set(self._held.queues)
         session.nodes.listeners.append(self._follow)
 
     def of(self, queue: str) -> Holdings | None:
@@ -231,18 +234,14 @@ class AllHoldings:
             held = self._held.of(queue)
             if held is None:
                 return None
-            statuses = self._statuses
-            present = np.array([task.node_status in statuses for task in held.tasks])
+            present = np.array([task.node_status in PREEMPTABLE_STATUSES for task in held.tasks])
             holdings = self._built[queue] = Holdings(held, present)
         return holdings
 
     def _follow(self, task: TaskInfo, _node: int, sign: int) -> None:
-        if task.job is None or task.job.queue not in self._held.queues:
-            return
-        queue = task.job.queue
-        self.moved.add(queue)
-        if queue in self._built:
-            self._built[queue].note(task, present=sign > 0 and task.node_status in self._statuses)
+        holdings = None if task.job is None else self._built.get(task.job.queue)
+        if holdings is not None:
+            holdings.note(task, present=sign > 0 and task.node_status in PREEMPTABLE_STATUSES)
 
 
 def judges_of(session: Session, point: Point) -> list[list[Judge]] | None:
@@ -262,7 +261,7 @@ class LossesInside:
     def __init__(self, session: Session, judges: Sequence[Sequence[Judge]]) -> None:
         self._session = session
         self._judges = judges
-        self._holdings = AllHoldings(session, PREEMPTABLE_STATUSES)
+        self._holdings = AllHoldings(session)
 
     def enough_for(self, task: TaskInfo) -> Mask:
         """Tell on which nodes a task might fit once all that others may lose is gone, (N,)."""
@@ -275,7 +274,7 @@ class LossesInside:
             enough[holdings.nodes] = holdings.on_nodes(holdings.present)
             return enough
         future = self._session.nodes.future.take(holdings.nodes, axis=0)
-        enough[holdings.nodes] = _fits(task, future, self._losses(holdings, job))
+        enough[holdings.nodes] = fits_with(task.shape.demands, future, self._losses(holdings, job))
         return enough
 
     def holders(self, job: JobInfo) -> Mask:
@@ -327,122 +326,10 @@ def _named(holdings: Holdings, accepted: Sequence[Mask]) -> Mask:
     return named & holdings.of_nodes(passing)
 
 
-@dataclass
-class Share:
-    """One queue's part in the sums over all queues, S of them.
-
-    Attributes
-    ----------
-    chosen : (S, P) bool
-        Which of its tasks count.
-    sums : (S, K, R + 1) float64
-        What these hold, by node.
-    moves : int
-        How many moves of the queue are in it.
-    shapes_accepted : list or None
-        What plugins accepted then, see `Holdings.shapes_accepted`; None before anything was asked.
-
-    """
-
-    chosen: Mask
-    sums: Amounts
-    moves: int = 0
-    shapes_accepted: list[list[bool]] | None = None
-
-    @classmethod
-    def of(cls, holdings: Holdings, count: int) -> Share:
-        """Return the share of a queue of whose tasks none counts yet."""
-        size = len(holdings.nodes), holdings.amounts.shape[1]
-        return cls(np.zeros((count, len(holdings.tasks)), dtype=np.bool_), np.zeros((count, *size)))
-
-
-class LossesOutside:
-    """What a queue could gain on each node from all others.
-
-    The first sums are those of everybody who might be asked about, the others those of the tiers.
-    """
-
-    def __init__(self, session: Session, judges: Sequence[Sequence[Judge]]) -> None:
-        self._session = session
-        self._judges = judges
-        self._decides = [len(tier) <= 2 and all(judge.is_exact for judge in tier) for tier in judges]
-        self._holdings = AllHoldings(session, {TaskStatus.RUNNING})
-        shape = (1 + len(judges), len(session.nodes.axis) + 1, len(session.nodes))
-        self._sums: Amounts = np.zeros(shape).transpose(0, 2, 1)
-        self._shares: dict[str, Share] = {}
-
-    def enough_for(self, task: TaskInfo, queue: QueueInfo) -> Mask:
-        """Tell which nodes have candidates of other queues, perhaps enough of them for a task, (N,)."""
-        self._catch_up()
-        future, own = self._session.nodes.future, self._holdings.of(queue.name)
-        enough = self._enough(task, future, self._sums)
-        if own is not None and queue.name in self._shares:
-            others = self._sums.take(own.nodes, axis=1) - self._shares[queue.name].sums
-            enough[own.nodes] = self._enough(task, future.take(own.nodes, axis=0), others)
-        return enough
-
-    def _enough(self, task: TaskInfo, future: Amounts, sums: Amounts) -> Mask:
-        """Tell on which of some nodes with these sums there are candidates, perhaps enough of them, (K,)."""
-        enough, undecided = _fits(task, future, None), sums[0, :, COUNT] > 0
-        enough &= undecided
-        for losses, decides in zip(sums[1:], self._decides, strict=True):
-            enough |= undecided & _fits(task, future, losses)
-            if decides:
-                undecided &= losses[:, COUNT] == 0
-                if not undecided.any():
-                    break
-        return enough
-
-    def _catch_up(self) -> None:
-        """Judge the queues again in which something moved."""
-        for queue in self._holdings.moved:
-            holdings = self._holdings.of(queue)
-            if holdings is None or not self._session.queues[queue].reclaimable:
-                continue
-            share = self._shares.get(queue)
-            if share is None:
-                share = self._shares[queue] = Share.of(holdings, len(self._sums))
-            self._judge_again(holdings, share)
-        self._holdings.moved.clear()
-
-    def _judge_again(self, holdings: Holdings, share: Share) -> None:
-        """Bring one queue's part up to date: those tasks of which anything may be said anew."""
-        accepted = holdings.shapes_accepted(self._judges)
-        if accepted == share.shapes_accepted:
-            rows = holdings.moved_since(share.moves)
-        else:
-            rows = np.arange(len(holdings.tasks))
-        share.moves, share.shapes_accepted = holdings.moves, accepted
-        present = holdings.present.take(rows)
-        chosen = np.array(
-            [present, *(self._at_most(holdings, tier, rows) & present for tier in self._judges)]
-        )
-        differing = np.flatnonzero(chosen != share.chosen.take(rows, axis=1))
-        if not len(differing):
-            return
-        share.chosen[:, rows] = chosen
-        tiers, places = np.divmod(differing, len(rows))
-        changed = rows.take(places)
-        signs = np.where(chosen.take(differing), 1.0, -1.0)
-        change = signs[:, None] * holdings.amounts.take(changed, axis=0)
-        nodes = holdings.node_of.take(changed)
-        np.add.at(share.sums, (tiers, nodes), change)
-        np.add.at(self._sums, (tiers, holdings.nodes.take(nodes)), change)
-
-    def _at_most(self, holdings: Holdings, tier: Sequence[Judge], rows: Rows) -> Mask:
-        """Return which of some tasks could be a victim by one tier if it is present, (len(rows),).
-
-        Two plugins must agree on a victim. With more, the later ones start afresh where the earlier ones do
-        not agree, so that only the last one's word counts.
-        """
-        last = holdings.accepted(tier[-1], None).take(rows)
-        return holdings.accepted(tier[0], None).take(rows) & last if len(tier) == 2 else last
-
-
-def _fits(task: TaskInfo, future: Amounts, losses: Amounts | None) -> Mask:
+def fits_with(demands: Pairs, future: Amounts, losses: Amounts | None) -> Mask:
     """Tell on which of K nodes a task might fit once the losses are gone; both by node and resource."""
     fits = np.ones(len(future), dtype=np.bool_)
-    for position, amount in task.shape.demands:
+    for position, amount in demands:
         available = future[:, position] if losses is None else future[:, position] + losses[:, position]
         fits &= available > amount - SLACK
     return fits

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.held_tasks import Mask
-from scheduler_core.framework.holdings import Holdings, Rows, TaskJudge
+from scheduler_core.framework.holdings import FactJudge
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.trace import Why
@@ -23,12 +22,8 @@ SYSTEM_NAMESPACE = "kube-system"
 
 def open_session(session: Session, _arguments: Arguments) -> None:
     """Register what conformance answers."""
-    session.add_fn(
-        Point.PREEMPTABLE, NAME, ordinary_tasks, judge=TaskJudge(ordinary, is_settled=True), is_alike=True
-    )
-    session.add_fn(
-        Point.RECLAIMABLE, NAME, ordinary_tasks, judge=TaskJudge(ordinary, is_settled=True), is_alike=True
-    )
+    session.add_fn(Point.PREEMPTABLE, NAME, ordinary_tasks, judge=FactJudge(is_ordinary), is_alike=True)
+    session.add_fn(Point.RECLAIMABLE, NAME, ordinary_tasks, judge=FactJudge(is_ordinary), is_alike=True)
     session.add_fn(
         Point.UNIFIED_EVICTABLE,
         NAME,
@@ -51,12 +46,8 @@ def ordinary_tasks(_initiator: TaskInfo, candidates: Sequence[TaskInfo], why: Wh
     return accepted
 
 
-def ordinary(holdings: Holdings, rows: Rows, _priority: int | None) -> Mask:
-    """Tell which of a queue's tasks are no part of the system, (len(rows),)."""
-    return holdings.held.each(_is_ordinary)[rows]
-
-
-def _is_ordinary(task: TaskInfo) -> bool:
+def is_ordinary(task: TaskInfo) -> bool:
+    """Tell whether a task is no part of the system."""
     return critical_by(task) is None
 
 

@@ -10,8 +10,7 @@ from functools import lru_cache
 
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.extension_points import Point, Vote
-from scheduler_core.framework.held_tasks import Mask
-from scheduler_core.framework.holdings import Holdings, Rows, TaskJudge
+from scheduler_core.framework.holdings import JobJudge
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.messages import fit_error
@@ -31,8 +30,8 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     session.add_fn(Point.JOB_READY, NAME, job_ready)
     session.add_fn(Point.JOB_PIPELINED, NAME, job_pipelined)
     session.add_fn(Point.JOB_STARVING, NAME, JobInfo.is_starving)
-    session.add_fn(Point.PREEMPTABLE, NAME, surplus_tasks, judge=TaskJudge(surplus), is_alike=True)
-    session.add_fn(Point.RECLAIMABLE, NAME, surplus_tasks, judge=TaskJudge(surplus), is_alike=True)
+    session.add_fn(Point.PREEMPTABLE, NAME, surplus_tasks, judge=JobJudge(surplus), is_alike=True)
+    session.add_fn(Point.RECLAIMABLE, NAME, surplus_tasks, judge=JobJudge(surplus), is_alike=True)
     session.add_close_fn(lambda: write_conditions(session))
     session.add_fn(
         Point.UNIFIED_EVICTABLE, NAME, lambda _initiator, candidates, _action, _why: list(candidates)
@@ -82,11 +81,9 @@ def surplus_tasks(_initiator: TaskInfo, candidates: Sequence[TaskInfo], why: Why
     return accepted
 
 
-def surplus(holdings: Holdings, rows: Rows, _priority: int | None) -> Mask:
-    """Tell which of a queue's tasks `surplus_tasks` accepts, (len(rows),)."""
-    spare = holdings.of_jobs(lambda job: job.ready_count - job.min_available, rows)
-    accepted: Mask = holdings.rank_in_job(rows) < spare
-    return accepted
+def surplus(job: JobInfo, _priority: int | None) -> int:
+    """Return how many of a job's tasks `surplus_tasks` accepts, not below 0 if there are any."""
+    return job.ready_count - job.min_available
 
 
 @lru_cache(maxsize=1024)

@@ -5,12 +5,12 @@ Source: volcano ``pkg/scheduler/plugins/priority/priority.go`` at v1.15.1.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.held_tasks import Mask
-from scheduler_core.framework.holdings import Holdings, Rows, TaskJudge
+from scheduler_core.framework.holdings import JobJudge
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.trace import Why
@@ -23,7 +23,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     session.add_fn(Point.TASK_ORDER, NAME, task_order)
     session.add_fn(Point.JOB_ORDER, NAME, job_order)
     session.add_fn(
-        Point.PREEMPTABLE, NAME, less_important, judge=TaskJudge(lower_jobs, is_settled=True), is_alike=True
+        Point.PREEMPTABLE, NAME, less_important, judge=JobJudge(all_or_none, is_settled=True), is_alike=True
     )
     session.add_fn(Point.UNIFIED_EVICTABLE, NAME, evictable)
     session.add_fn(Point.JOB_STARVING, NAME, job_starving)
@@ -67,11 +67,10 @@ def less_important(preemptor: TaskInfo, candidates: Sequence[TaskInfo], why: Why
     return accepted
 
 
-def lower_jobs(holdings: Holdings, rows: Rows, priority: int | None) -> Mask:
-    """Tell which of a queue's tasks are of jobs below the priority of the job that asks, (len(rows),)."""
+def all_or_none(job: JobInfo, priority: int | None) -> float:
+    """Return how many of a job's tasks `less_important` accepts: all below the priority of who asks."""
     assert priority is not None, "only jobs of the same queue ask"
-    below: Mask = holdings.of_jobs(lambda job: job.priority, rows) < priority
-    return below
+    return math.inf if job.priority < priority else 0
 
 
 def evictable(

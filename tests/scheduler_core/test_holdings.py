@@ -14,8 +14,8 @@ import pytest
 from scheduler_core import simulate_document
 from scheduler_core.explain import victim_story
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.held_tasks import HeldTasks, Mask
-from scheduler_core.framework.holdings import Holdings, Judge, Rows, TaskJudge, judges_of, victims_among
+from scheduler_core.framework.held_tasks import HeldTasks
+from scheduler_core.framework.holdings import FactJudge, Holdings, Judge, judges_of, victims_among
 from scheduler_core.framework.victims import ask_victims
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.simulate import ACTIONS
@@ -89,11 +89,7 @@ def answer(uids: set[str]) -> Answer:
 
 def judge(uids: set[str]) -> Judge:
     """Return the same answer for all tasks of a queue at once."""
-
-    def accepts(holdings: Holdings, rows: Rows, _priority: int | None) -> Mask:
-        return np.array([holdings.tasks[row].uid in uids for row in rows])
-
-    return TaskJudge(accepts)
+    return FactJudge(lambda task: task.uid in uids)
 
 
 @pytest.mark.parametrize("seed", range(100))
