@@ -331,8 +331,7 @@ def _tried(look: Look) -> tuple[int, int] | None:
     else:
         preempt = Preempt(session)
         while tasks and session.job_starving(job):
-            task = tasks.pop()
-            preempt.attempt(statement, queue, task, preempt.other_jobs(task, job))
+            preempt.attempt(statement, queue, tasks.pop(), preempt.other_jobs)
     kinds = Counter(operation.kind for operation in statement.operations)
     complete = session.job_pipelined(job) and bool(kinds["pipeline"])
     statement.discard()
