@@ -20,6 +20,7 @@ COPY planner planner
 COPY scheduler_core scheduler_core
 COPY static static
 COPY templates templates
+RUN python -m compileall -q config extender_client manifests planner scheduler_core
 
 USER queuecast
 # The secret of the build signs nothing: it is gone with this layer's process.

@@ -31,6 +31,11 @@ def cluster(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def token(running: Product) -> str:
+    return running.token()
+
+
 def environment(running: Product, token: str) -> dict[str, str]:
     return {
         "PATH": os.environ["PATH"],
@@ -48,35 +53,37 @@ def script(language: str) -> str:
     return found
 
 
-def ran(command: list[str], running: Product, folder: Path) -> str:
+def ran(command: list[str], folder: Path, variables: dict[str, str]) -> str:
     done = subprocess.run(
-        command, cwd=folder, env=environment(running, running.token()),
+        command, cwd=folder, env=variables,
         capture_output=True, text=True, timeout=240, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def test_ten_variants_with_the_client(running: Product, cluster: Path) -> None:
-    said = ran([sys.executable, "-c", script("python"), str(cluster)], running, cluster.parent)
+def test_ten_variants_with_the_client(running: Product, token: str, cluster: Path) -> None:
+    said = ran(
+        [sys.executable, "-c", script("python"), str(cluster)], cluster.parent, environment(running, token)
+    )
     assert len(re.findall(r"^more for \w+ \d+ victims, \d+ of them new$", said, flags=re.MULTILINE)) == 5
     assert "{'succeeded'}" in said
     assert "kind: Queue" in said
     assert "weight: 2" in said
 
 
-def test_ten_variants_with_curl(running: Product, cluster: Path) -> None:
+def test_ten_variants_with_curl(running: Product, token: str, cluster: Path) -> None:
     if missing := [tool for tool in ("bash", "curl", "jq") if not shutil.which(tool)]:
         unavailable(f"{', '.join(missing)} not installed")
     command = ["bash", "-euo", "pipefail", "-c", script("sh"), "script", str(cluster)]
-    said = ran(command, running, cluster.parent)
+    said = ran(command, cluster.parent, environment(running, token))
     assert len(re.findall(r"^more for \w+ \d+ victims, \d+ of them new$", said, flags=re.MULTILINE)) == 5
     assert '"field":"weight","before":1,"after":2' in said
 
 
-def test_the_command_line_works_with_a_server(running: Product, cluster: Path) -> None:
+def test_the_command_line_works_with_a_server(running: Product, token: str, cluster: Path) -> None:
     def queuecast(*words: str) -> str:
-        return ran([sys.executable, "-m", "queuecast", *words], running, cluster.parent)
+        return ran([sys.executable, "-m", "queuecast", *words], cluster.parent, environment(running, token))
 
     assert "12 queues" in queuecast("import", str(cluster), "--name", "by hand")
     queuecast("scenario", "create", "by hand", "--snapshot", "by hand")

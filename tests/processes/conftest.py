@@ -1,6 +1,6 @@
 """Installations on the default broker and database, and on Redis and PostgreSQL."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -10,23 +10,36 @@ from tests.needs import unavailable
 from tests.processes import services
 from tests.processes.installation import Installation
 
+Databases = Callable[[], str]
+
+
+@pytest.fixture(scope="session")
+def databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Databases]:
+    """What gives a database with tables and no rows: the address of a new one with each call."""
+    programs = services.postgresql_programs()
+    if programs is None:
+        unavailable("PostgreSQL is not installed (scripts/install-test-services installs it)")
+    assert programs is not None
+    with services.postgresql(programs) as server:
+        Installation(tmp_path_factory.mktemp("tables"), {"DATABASE_URL": server.url}).close()
+        names = (f"copy_{number}" for number in range(1000))
+        yield lambda: server.create_database(next(names))
+
 
 @pytest.fixture(params=["defaults", pytest.param("redis-postgresql", marks=pytest.mark.service)])
 def installation(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Installation]:
     with ExitStack() as stack:
-        variables = {} if request.param == "defaults" else _services(stack)
-        installation = Installation(tmp_path, variables)
+        if request.param == "defaults":
+            installation = Installation(tmp_path, {})
+        else:
+            redis = services.redis_server()
+            if redis is None:
+                unavailable("Redis is not installed (scripts/install-test-services installs it)")
+            assert redis is not None
+            variables = {
+                "REDIS_URL": stack.enter_context(services.redis(redis)).url,
+                "DATABASE_URL": request.getfixturevalue("databases")(),
+            }
+            installation = Installation(tmp_path, variables, has_tables=True)
         stack.callback(installation.close)
         yield installation
-
-
-def _services(stack: ExitStack) -> dict[str, str]:
-    redis, programs = services.redis_server(), services.postgresql_programs()
-    if redis is None or programs is None:
-        unavailable("Redis or PostgreSQL is not installed (scripts/install-test-services installs both)")
-    assert redis is not None
-    assert programs is not None
-    return {
-        "REDIS_URL": stack.enter_context(services.redis(redis)).url,
-        "DATABASE_URL": stack.enter_context(services.postgresql(programs)).url,
-    }

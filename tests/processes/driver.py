@@ -1,14 +1,17 @@
-"""One step of a journey in a process of its own: what a page would do to the installation around it.
+"""Steps of journeys in a process of their own: what a page would do to the installation around it.
 
-``python -m tests.processes.driver <step> [argument…]`` prints one JSON value.
+``python -m tests.processes.driver`` reads one step a line, ``["step", "argument", …]``, and answers each with
+a line: ``{"answer": …}``, or ``{"error": …}`` with the traceback.
 """
 
+import functools
 import json
 import os
 import re
 import signal
 import sys
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable
 from io import BytesIO
@@ -19,6 +22,7 @@ import django
 
 django.setup()
 
+from django.db import connections  # noqa: E402
 from django.test import Client  # noqa: E402
 
 import manifests  # noqa: E402
@@ -41,6 +45,7 @@ def submit(cycles: str, count: str) -> list[str]:
     return [str(submit_run(scenario=scenario, options={"cycles": int(cycles)}).pk) for _ in range(int(count))]
 
 
+@functools.cache
 def cycles_in(seconds: str) -> int:
     """Return how many cycles of the runs here take so many seconds of the processor."""
     cluster = factories.cluster(nodes=50, waiting=200)
@@ -261,13 +266,29 @@ def _wait(look: Callable[[], Any], pause: float = 0.05) -> Any:
     return seen
 
 
+STEPS: dict[str, Callable[..., Any]] = {
+    step.__name__: step
+    for step in (
+        submit, distinct, struck, repeated, drained, admin, script, runs_of, kicked_again,
+        killed_while_storing, killed_while_importing, import_over, reckoned, computing, over,
+        queued, cancel, frozen, result, pages,
+    )
+}  # fmt: skip
+
+
+def main() -> None:
+    """Take the steps that are asked for, until nothing more is; none keeps a connection for the next."""
+    for line in sys.stdin:
+        step, *arguments = json.loads(line)
+        try:
+            answer = {"answer": STEPS[step](*arguments)}
+        except Exception:
+            answer = {"error": traceback.format_exc()}
+        finally:
+            connections.close_all()
+        sys.stdout.write(f"{json.dumps(answer)}\n")
+        sys.stdout.flush()
+
+
 if __name__ == "__main__":
-    steps = {
-        step.__name__: step
-        for step in (
-            submit, distinct, struck, repeated, drained, admin, script, runs_of, kicked_again,
-            killed_while_storing, killed_while_importing, import_over, reckoned, computing, over,
-            queued, cancel, frozen, result, pages,
-        )
-    }  # fmt: skip
-    sys.stdout.write(json.dumps(steps[sys.argv[1]](*sys.argv[2:])))
+    main()

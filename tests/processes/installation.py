@@ -1,10 +1,14 @@
 """A private Queuecast: its own folder, database and broker, with workers that can be killed."""
 
+import functools
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +16,9 @@ ROOT = Path(__file__).parents[2]
 
 PATIENCE = 120.0
 """For how many seconds a step may wait, unless an installation is told otherwise."""
+
+DATABASE = "queuecast.sqlite3"
+"""The file of a database of the default kind."""
 
 SHORT = {
     "QUEUECAST_LEASE_SECONDS": "3",
@@ -61,10 +68,60 @@ class Worker:
             self._log.close()
 
 
-class Installation:
-    """One installation; `variables` say which database and broker it uses."""
+class Driver:
+    """A process beside the installation that takes one step of a journey after the other."""
 
-    def __init__(self, folder: Path, variables: dict[str, str]) -> None:
+    def __init__(self, installation: "Installation") -> None:
+        self._patience = installation.patience
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.processes.driver"],
+            cwd=ROOT,
+            env={**installation.environment, "DRIVER_PATIENCE": str(self._patience - 30)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def answer(self, step: str, *arguments: str) -> Any:
+        """Return what a step of `tests.processes.driver` answers."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{json.dumps([step, *arguments])}\n")
+        self._process.stdin.flush()
+        late = threading.Timer(self._patience, self._process.kill)
+        late.start()
+        said = self._process.stdout.readline()
+        late.cancel()
+        assert said, f"{step} took more than {self._patience:.0f} s"
+        answer = json.loads(said)
+        assert "error" not in answer, answer["error"]
+        return answer["answer"]
+
+    def end(self) -> None:
+        """Let it go: nothing more is asked."""
+        self._process.communicate()
+
+
+class Installation:
+    """One installation; `variables` say which database and broker it uses.
+
+    Parameters
+    ----------
+    folder : Path
+        Where it keeps what it writes; made when it is missing.
+    variables : dict
+        Its environment, where it differs from the defaults.
+    has_tables : bool, optional
+        Whether the database that `variables` name has its tables already.
+
+    Attributes
+    ----------
+    patience : float
+        For how many seconds a step may wait; read when the first one is asked for.
+
+    """
+
+    def __init__(self, folder: Path, variables: dict[str, str], *, has_tables: bool = False) -> None:
         self.folder = folder
         self.patience = PATIENCE
         folder.mkdir(exist_ok=True)
@@ -76,8 +133,12 @@ class Installation:
             **inherited, **SHORT, **variables,
             "QUEUECAST_VAR": str(folder), "DJANGO_SETTINGS_MODULE": "config.settings", "TMPDIR": str(folder),
         }  # fmt: skip
-        self.manage("migrate", "--verbosity", "0")
         self._workers: list[Worker] = []
+        self._driver: Driver | None = None
+        if "DATABASE_URL" not in variables:
+            shutil.copy(Path(_empty_database().name) / DATABASE, folder)
+        elif not has_tables:
+            self.manage("migrate", "--verbosity", "0")
 
     def manage(self, *arguments: str) -> str:
         """Return what a command of manage.py prints."""
@@ -91,17 +152,22 @@ class Installation:
 
     def drive(self, step: str, *arguments: str) -> Any:
         """Return what a step of `tests.processes.driver` answers."""
-        return json.loads(self._python("-m", "tests.processes.driver", step, *arguments))
+        if self._driver is None:
+            self._driver = Driver(self)
+        return self._driver.answer(step, *arguments)
 
     def start_worker(self, **variables: str) -> Worker:
         self._workers.append(Worker(self, variables))
         return self._workers[-1]
 
     def close(self) -> None:
-        """Kill the workers that are left."""
+        """Kill the workers that are left, and let the driver go."""
         for worker in self._workers:
             if worker.process.poll() is None:
                 worker.kill()
+        if self._driver is not None:
+            self._driver.end()
+            self._driver = None
 
     def log(self) -> str:
         return (self.folder / "worker.log").read_text()
@@ -115,6 +181,19 @@ class Installation:
         return subprocess.run(
             [sys.executable, *arguments],
             cwd=ROOT,
-            env={**self.environment, "DRIVER_PATIENCE": str(self.patience - 30)},
+            env=self.environment,
             capture_output=True, text=True, timeout=self.patience, check=False,
         )  # fmt: skip
+
+
+@functools.cache
+def _empty_database() -> "tempfile.TemporaryDirectory[str]":
+    """Return the folder of a database of the default kind that has tables and no rows; made once."""
+    folder = tempfile.TemporaryDirectory(prefix="queuecast-tables-")
+    subprocess.run(
+        [sys.executable, "manage.py", "migrate", "--verbosity", "0"],
+        cwd=ROOT,
+        env={**os.environ, "QUEUECAST_VAR": folder.name, "DJANGO_SETTINGS_MODULE": "config.settings"},
+        check=True,
+    )
+    return folder

@@ -68,12 +68,17 @@ class PostgreSQL:
     def __init__(self, programs: Path, folder: Path) -> None:
         self._programs, self._folder = programs, folder
         self._port = free_port()
-        self.url = f"postgres://queuecast@127.0.0.1:{self._port}/queuecast"
         user = _own_user(folder)
         self._as_user = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"] if user else []
         self._call("initdb", "-D", self._data, "-A", "trust", "-U", "queuecast", "-E", "UTF8", "--no-sync")
         self.start()
-        self._call("createdb", "-h", "127.0.0.1", "-p", str(self._port), "-U", "queuecast", "queuecast")
+        self.url = self.create_database("queuecast", template="template1")
+
+    def create_database(self, name: str, *, template: str = "queuecast") -> str:
+        """Make a database that is a copy of another one; return its address."""
+        server = ("-h", "127.0.0.1", "-p", str(self._port), "-U", "queuecast")
+        self._call("createdb", *server, "-T", template, name)
+        return f"postgres://queuecast@127.0.0.1:{self._port}/{name}"
 
     @property
     def _data(self) -> str:
