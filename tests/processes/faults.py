@@ -272,7 +272,7 @@ def random_kills(running: Topology, long: bool) -> Row:
 
 
 class _Kills(threading.Thread):
-    """Kills and replaces a random worker until told to stop, or `most` times; the dice are always the same."""
+    """Kills and replaces a random worker until told to stop, or `most` times; its dice never change."""
 
     def __init__(self, on: Attempt, workers: list[Worker], pause: float, *, most: int | None) -> None:
         super().__init__(daemon=True)
