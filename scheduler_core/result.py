@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.messages import fit_error, task_reason
+from scheduler_core.model.pod_info import PodInfo
 from scheduler_core.model.status import LABELS, WAITING_STATUSES, TaskStatus
 from scheduler_core.resource import CPU, MEMORY, Resource
 from scheduler_core.told import Told, amounts, number
@@ -111,7 +112,7 @@ def podgroup_before_close(session: Session, job: JobInfo) -> dict[str, Any]:
     failure = session.job_valid(job)
     if failure is not None:
         told["invalid_reason"] = ": ".join(failure)
-    told["task_status"] = {LABELS[status]: len(tasks) for status, tasks in job.by_status.items() if tasks}
+    told["task_status"] = {LABELS[status]: count for status, count in job.status_counts().items()}
     return told
 
 
@@ -131,7 +132,7 @@ def add_after_close(told: dict[str, Any], job: JobInfo) -> None:
             {name: entry[name] for name in ("type", "status", "reason", "message") if entry.get(name)}
             for entry in job.conditions
         ]
-    told["tasks"] = [task_result(task) for task in sorted(job.tasks.values(), key=_key)]
+    told["tasks"] = [task_result(task) for task in sorted(job.seen(), key=_key)]
 
 
 def waits(job: JobInfo) -> bool:
@@ -140,15 +141,15 @@ def waits(job: JobInfo) -> bool:
     return bool(held[TaskStatus.PENDING] or held[TaskStatus.PIPELINED] or held[TaskStatus.ALLOCATED])
 
 
-def task_result(task: TaskInfo) -> dict[str, Any]:
-    """Return where a task stands."""
+def task_result(task: TaskInfo | PodInfo) -> dict[str, Any]:
+    """Return where a task stands; of one that nobody looked at where its pod is."""
     told = {"pod": task.key}
     if task.role:
         told["role"] = task.role
     told["status"] = LABELS[task.status]
     if task.node_name:
         told["node"] = task.node_name
-    if task.status in WAITING_STATUSES:
+    if task.status in WAITING_STATUSES and isinstance(task, TaskInfo):
         reason, message, nominated = task_reason(task)
         told["reason"] = reason
         if message:

@@ -189,7 +189,7 @@ def nominated_node(session: Session, task: TaskInfo) -> int | None:
 
 def needs_continue(job: JobInfo) -> bool:
     """Tell whether the job can still be ready after one of its tasks found no node."""
-    if job.min_available >= len(job.tasks):
+    if job.min_available >= job.size:
         return False
     if not job.roles_bind:
         left = sum(count for role, count in job.pending_roles.items() if role not in job.failed_roles)

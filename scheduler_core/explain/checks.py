@@ -43,11 +43,10 @@ def starves(session: Session, job: JobInfo) -> Check:
         "minAvailable": job.min_available,
         "ready": job.ready_count,
         "promised": job.waiting_count,
-        "pods": len(job.tasks),
+        "pods": job.size,
     }
     held = (
-        f"{job.ready_count} placed and {job.waiting_count} promised of {len(job.tasks)}, "
-        f"{job.min_available} needed"
+        f"{job.ready_count} placed and {job.waiting_count} promised of {job.size}, {job.min_available} needed"
     )
     said = "starves" if starving else "does not count as starving"
     return Check(starving, reason("check.starving", f"The job {said}: {held}.", numbers))

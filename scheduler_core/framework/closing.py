@@ -32,7 +32,7 @@ def close_session(session: Session) -> dict[str, Resource]:
 
 def phase_of(job: JobInfo) -> str:
     """Return the phase of a PodGroup from the states of its tasks."""
-    if job.by_status[TaskStatus.RUNNING] and job.unschedulable:
+    if job.unschedulable and job.count((TaskStatus.RUNNING,)):
         return "Unknown"
     scheduled = job.count(SCHEDULED_STATUSES)
     if scheduled >= job.min_available:

@@ -18,6 +18,7 @@ from scheduler_core.resource import PODS, Resource, exceeded_part, is_scalar_nam
 
 if TYPE_CHECKING:
     from scheduler_core.model.fit import FitErrors
+    from scheduler_core.model.task_table import TaskTable
 
 NO_NODE = -1
 STATUSES = tuple(TaskStatus)
@@ -152,13 +153,27 @@ def pod_index(name: str) -> int | None:
     return int(last) if digits.isascii() and digits.isdigit() and abs(int(last)) < 2**63 else None
 
 
+class _TasksByStatus(dict[TaskStatus, dict[str, "TaskInfo"]]):
+    """The tasks of a job by status, then uid; those of some statuses are made when somebody asks for them."""
+
+    __slots__ = ("_job",)
+
+    def __init__(self, job: JobInfo) -> None:
+        super().__init__((status, {}) for status in STATUSES)
+        self._job = job
+
+    def __missing__(self, status: TaskStatus) -> dict[str, TaskInfo]:
+        self._job.make_tasks()
+        return self[status]
+
+
 class JobInfo:
     """One PodGroup and its tasks.
 
     Attributes
     ----------
-    tasks : dict
-        By uid, in ascending order of it.
+    size : int
+        How many tasks it has.
     by_status : dict
         Tasks by status, then uid.
     ready_count, waiting_count, valid_count, allocated_count : int
@@ -199,8 +214,13 @@ class JobInfo:
         self.phase: str = status.get("phase") or ""
         self.phase_before = self.phase
         self.conditions: list[dict[str, Any]] = [dict(entry) for entry in status.get("conditions") or ()]
-        self.tasks: dict[str, TaskInfo] = {}
-        self.by_status: dict[TaskStatus, dict[str, TaskInfo]] = {status: {} for status in STATUSES}
+        self.size = 0
+        self.by_status = _TasksByStatus(self)
+        self._tasks: dict[str, TaskInfo] = {}
+        self._unmade: Counter[TaskStatus] = Counter()
+        self._members: Sequence[int] = ()
+        self._table: TaskTable | None = None
+        self._gated_by_others = False
         self.pending_best_effort = 0
         self.ready_count = 0
         self.waiting_count = 0
@@ -231,21 +251,67 @@ class JobInfo:
 
     # membership and status
 
-    def load(self, tasks: Sequence[TaskInfo]) -> None:
-        """Take in all tasks of a new snapshot, ascending by uid."""
-        by_status = self.by_status
-        counts: dict[tuple[TaskStatus, PodShape], int] = {}
-        for task in tasks:
-            task.job = self
-            self.tasks[task.uid] = by_status[task.status][task.uid] = task
-            kind = task.status, task.shape
-            counts[kind] = counts.get(kind, 0) + 1
-        for task in by_status[TaskStatus.PENDING].values():
-            self.pending_roles[task.role] = self.pending_roles.get(task.role, 0) + 1
-        for (status, shape), count in counts.items():
+    def load(self, table: TaskTable, members: Sequence[int]) -> None:
+        """Take in all tasks of a new snapshot by their numbers; those that are pending are made at once."""
+        self._table, self._members, self.size = table, members, len(members)
+        sorts = table.sorts
+        counts: dict[int, int] = {}
+        for number in members:
+            sort = sorts[number]
+            counts[sort] = counts.get(sort, 0) + 1
+        pending = set()
+        for sort, count in counts.items():
+            status, shape = table.meaning(sort)
+            self._gated_by_others = self._gated_by_others or shape.gated_by_others
+            if status is TaskStatus.PENDING:
+                pending.add(sort)
+            else:
+                self._unmade[status] += count
+                self.by_status.pop(status, None)
             if status in VALID_STATUSES:
                 self._count_all(status, shape, count)
+        if pending:
+            self._add_pending([table[number] for number in members if sorts[number] in pending])
         self.order = None
+
+    def _add_pending(self, tasks: Iterable[TaskInfo]) -> None:
+        pending, roles = self.by_status[TaskStatus.PENDING], self.pending_roles
+        for task in tasks:
+            pending[task.uid] = task
+            roles[task.role] = roles.get(task.role, 0) + 1
+
+    @property
+    def tasks(self) -> Mapping[str, TaskInfo]:
+        """Return the tasks by uid, in ascending order of it."""
+        self.make_tasks()
+        return self._tasks
+
+    def make_tasks(self) -> None:
+        """Make the tasks that nobody looked at so far."""
+        if self._table is None:
+            return
+        table, self._table = self._table, None
+        self.by_status.update((status, {}) for status in self._unmade)
+        for number in self._members:
+            status, task = table.pods[number].status, table[number]
+            self._tasks[task.uid] = task
+            if status is not TaskStatus.PENDING:
+                self.by_status[status][task.uid] = task
+        self._unmade.clear()
+
+    def seen(self) -> Iterable[TaskInfo | PodInfo]:
+        """Return the tasks, and what is read of the pods of those that nobody looked at."""
+        table = self._table
+        return self._tasks.values() if table is None else [table.seen(number) for number in self._members]
+
+    def status_counts(self) -> dict[TaskStatus, int]:
+        """Return how many tasks have each status, those that none has left out."""
+        by_status, unmade = self.by_status, self._unmade
+        return {
+            status: count
+            for status in STATUSES
+            if (count := unmade[status] if status in unmade else len(by_status[status]))
+        }
 
     def _count_all(self, status: TaskStatus, shape: PodShape, count: int) -> None:
         self.valid_count += count
@@ -291,8 +357,8 @@ class JobInfo:
 
     def count(self, statuses: Iterable[TaskStatus]) -> int:
         """Return how many tasks are in any of the statuses."""
-        by_status = self.by_status
-        return sum([len(by_status[status]) for status in statuses])
+        by_status, unmade = self.by_status, self._unmade
+        return sum([unmade[status] if status in unmade else len(by_status[status]) for status in statuses])
 
     def set_condition(self, kind: str, reason: str, message: str) -> None:
         """Write a condition with status True; it takes the place of an older one of its kind."""
@@ -386,9 +452,9 @@ class JobInfo:
 
     def deduct_gated(self, amount: Resource) -> Resource:
         """Return `amount` less what those of the job's tasks ask for that a gate of others holds back."""
-        held_back = [task.request for task in self.tasks.values() if task.shape.gated_by_others]
-        if not held_back:
+        if not self._gated_by_others:
             return amount
+        held_back = [task.request for task in self.tasks.values() if task.shape.gated_by_others]
         gated = total_of(held_back)
         if gated.is_empty():
             return amount

@@ -13,7 +13,7 @@ from scheduler_core.model.status import LABELS, WAITING_STATUSES, TaskStatus
 
 def fit_error(job: JobInfo) -> str:
     """Return the sentence that sums up where a job stands."""
-    counts = [f"{len(tasks)} {LABELS[status]}" for status, tasks in job.by_status.items() if tasks]
+    counts = [f"{count} {LABELS[status]}" for status, count in job.status_counts().items()]
     parts = sorted([*counts, f"{job.min_available} minAvailable"])
     text = f"pod group is {'ready' if job.is_ready() else 'not ready'}, {', '.join(parts)}"
     pending = Counter([_word(task) for task in job.by_status[TaskStatus.PENDING].values()])

@@ -131,10 +131,10 @@ class Mirror:
 
     def _take_in(self, shapes: Sequence[PodShape], limits: Counts) -> None:
         """Count the pods that are on the nodes, which take so many at most."""
-        pods = np.array([len(tasks) for tasks in self.nodes.tasks], dtype=np.intp)
+        pods = np.bincount(self.nodes.places, minlength=len(self.nodes))
         sums: Counts = np.zeros((len(self.nodes), 5), dtype=np.int64)
         if pods.any():
-            numbers = [task.shape.number for tasks in self.nodes.tasks for task in tasks.values()]
+            numbers = self.nodes.kinds[np.argsort(self.nodes.places, kind="stable")]
             amounts = np.array([self.held(shape) for shape in shapes])[numbers]
             busy = np.flatnonzero(pods)
             starts = (np.cumsum(pods) - pods)[busy]

@@ -6,17 +6,20 @@ Source: volcano ``pkg/scheduler/api/node_info.go`` at v1.15.1.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.model.axis import ResourceAxis
 from scheduler_core.model.changes import ChangeLog, RowTable
-from scheduler_core.model.job import TaskInfo
-from scheduler_core.model.pod import Pairs
+from scheduler_core.model.job import NO_NODE, TaskInfo
+from scheduler_core.model.pod import Pairs, PodShape
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.resource import MIN_RESOURCE, Resource
+
+if TYPE_CHECKING:
+    from scheduler_core.model.task_table import TaskTable
 
 Matrix = NDArray[np.float64]
 Rows = RowTable[list[float], np.float64]
@@ -63,8 +66,8 @@ class NodeTable:
     future_of : list of list of float
         What will be idle once the terminating pods are gone and the pipelined ones are in: the very list of
         `idle_of` where nothing comes or goes.
-    tasks : list of dict
-        The tasks on each node by namespace/name.
+    places, kinds : (K,) intp
+        The nodes that the tasks of the snapshot were found on, and their shapes, as numbers.
     listeners : list
         Told of every task that comes to a node (1), leaves it (-1), or does both because its status changed.
     moving : set of int
@@ -83,7 +86,9 @@ class NodeTable:
         self.axis = axis
         self.allocatable = axis.rows(allocatable)
         self.names_scalars = [amount.scalars is not None for amount in allocatable]
-        self.tasks: list[dict[str, TaskInfo]] = [{} for _ in self.names]
+        self._tasks: list[dict[str, TaskInfo]] = [{} for _ in self.names]
+        self._unmade: tuple[TaskTable, list[int]] | None = None
+        self.places = self.kinds = np.zeros(0, dtype=np.intp)
         self.listeners: list[Callable[[TaskInfo, int, int], None]] = []
         self.changes = ChangeLog(len(self.names))
         self.moving: set[int] = set()
@@ -153,31 +158,40 @@ class NodeTable:
 
     # tasks
 
-    def load(self, tasks: Sequence[TaskInfo]) -> None:
-        """Put the tasks of a new snapshot on their nodes, all at once; `task.node_name` says where."""
-        numbers = [self.index[task.node_name] for task in tasks]
-        for task, number in zip(tasks, numbers, strict=True):
-            task.node = number
-            self.tasks[number][task.key] = task
-            if not self.names_scalars[number]:
-                self._account(task, number, 1.0)
-        regular = np.array(self.names_scalars, dtype=np.bool_)[numbers]
-        held = self._sums(tasks, numbers, regular)
-        leaving = np.array([task.status is TaskStatus.RELEASING for task in tasks], dtype=np.bool_)
-        leaves = self._sums(tasks, numbers, regular & leaving) if leaving.any() else np.zeros_like(held)
+    @property
+    def tasks(self) -> list[dict[str, TaskInfo]]:
+        """Return the tasks on each node by namespace/name; do not change them."""
+        if self._unmade is not None:
+            table, numbers = self._unmade
+            self._unmade = None
+            came_since, self._tasks = self._tasks, [{} for _ in self.names]
+            for number, place in zip(numbers, self.places.tolist(), strict=True):
+                task = table[number]
+                self._tasks[place][task.key] = task
+            for on_node, came in zip(self._tasks, came_since, strict=True):
+                on_node.update(came)
+        return self._tasks
+
+    def load(self, table: TaskTable, shapes: Sequence[PodShape]) -> None:
+        """Put the tasks of a new snapshot on their nodes, all at once; `shapes` are those of its pods."""
+        numbers = np.flatnonzero(table.places != NO_NODE)
+        self._unmade = table, numbers.tolist()
+        self.places, self.kinds = table.places[numbers], table.shape_numbers[numbers]
+        regular = np.array(self.names_scalars, dtype=np.bool_)[self.places]
+        for number in numbers[~regular].tolist():
+            self._account(table[number], table[number].node, 1.0)
+        held = self._sums(shapes, regular)
+        leaves = self._sums(shapes, regular & table.leaving[numbers])
         self._write(self.idle - held, self.used + held, self.releasing + leaves)
 
-    def _sums(self, tasks: Sequence[TaskInfo], numbers: Sequence[int], chosen: NDArray[np.bool_]) -> Matrix:
-        """Return what the chosen ones of these tasks, on nodes of these numbers, hold on them, (N, R)."""
-        shapes = {task.shape.number: task.shape for task in tasks}
-        rows = np.zeros((max(shapes, default=-1) + 1, len(self.axis)))
-        for number, shape in shapes.items():
-            rows[number] = shape.row
-        kinds = np.array([task.shape.number for task in tasks], dtype=np.intp)[chosen]
-        places = np.array(numbers, dtype=np.intp)[chosen]
+    def _sums(self, shapes: Sequence[PodShape], chosen: NDArray[np.bool_]) -> Matrix:
+        """Return what the chosen ones of the tasks that were found on nodes hold on them, (N, R)."""
         sums: Matrix = np.zeros((len(self.names), len(self.axis)))
-        for column, amounts in enumerate(rows.T):
-            sums[:, column] = np.bincount(places, amounts[kinds], minlength=len(self.names))
+        if chosen.any():
+            rows = np.array([shape.row for shape in shapes])
+            places, kinds = self.places[chosen], self.kinds[chosen]
+            for column, amounts in enumerate(rows.T):
+                sums[:, column] = np.bincount(places, amounts[kinds], minlength=len(self.names))
         return sums
 
     def sorted_tasks(self, number: int) -> list[TaskInfo]:
@@ -190,7 +204,7 @@ class NodeTable:
 
     def add_task(self, task: TaskInfo, number: int) -> None:
         """Put a task on a node; what it takes depends on its status."""
-        self.tasks[number][task.key] = task
+        self._tasks[number][task.key] = task
         self._sorted[number] = None
         task.node = number
         task.node_name = self.names[number]
@@ -200,7 +214,8 @@ class NodeTable:
     def remove_task(self, task: TaskInfo) -> None:
         """Take a task from its node; `task.node` and `task.node_name` stay for those who are told of it."""
         number = task.node
-        del self.tasks[number][task.key]
+        tasks = self._tasks if task.key in self._tasks[number] else self.tasks
+        del tasks[number][task.key]
         self._sorted[number] = None
         self._account(task, number, -1.0)
 

@@ -81,6 +81,11 @@ class PodInfo:
         group = (get("annotations") or NOTHING).get(GROUP_NAME)
         self.job_key = f"{self.namespace}/{group}" if group else ""
 
+    @property
+    def role(self) -> str:
+        """Return the task of the job that the pod belongs to, empty without one."""
+        return self.template.role
+
 
 class PodTable:
     """Reads pods, each template once."""

@@ -11,13 +11,13 @@ from functools import cached_property
 from typing import Any
 
 from scheduler_core.model.axis import ResourceAxis
-from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.job import JobInfo
 from scheduler_core.model.node import NodeTable, allocatable_of
 from scheduler_core.model.node_facts import NodeFacts
 from scheduler_core.model.pod import PodShape
 from scheduler_core.model.pod_info import Pods, creation_of
 from scheduler_core.model.queue import QueueInfo
-from scheduler_core.model.status import COMPLETED_STATUSES
+from scheduler_core.model.task_table import TaskTable
 from scheduler_core.resource import Resource
 
 
@@ -100,16 +100,9 @@ def take_snapshot(cluster: Cluster) -> Snapshot:
     queues = {queue["metadata"]["name"]: QueueInfo(queue, creation_of(queue)) for queue in cluster.queues}
     queues = dict(sorted(queues.items()))
     jobs = _jobs_of(cluster, queues)
-    placed = {shape: shapes[number] for number, shape in enumerate(roster.shapes)}
-    kinds = [(kind, placed[kind.shape]) for kind in roster.kinds]
-    tasks = [TaskInfo(info, *kinds[number]) for info, number in zip(roster.pods, roster.numbers, strict=True)]
-    members: dict[str, list[TaskInfo]] = {}
-    for task, info in zip(tasks, roster.pods, strict=True):
-        if info.job_key in jobs:
-            members.setdefault(info.job_key, []).append(task)
-    for key, group in members.items():
-        jobs[key].load(group)
-    nodes.load([t for t in tasks if t.status not in COMPLETED_STATUSES and t.node_name in nodes.index])
+    tasks = TaskTable(roster, shapes, jobs, nodes.index)
+    tasks.load_jobs()
+    nodes.load(tasks, shapes)
     return Snapshot(cluster, axis, nodes, allocatable, shapes, queues, jobs)
 
 

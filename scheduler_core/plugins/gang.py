@@ -99,7 +99,7 @@ def _told(ready: int, minimum: int) -> tuple[str, dict[str, int]]:
 def write_conditions(session: Session) -> None:
     """Say on every PodGroup with tasks whether its gang is ready to be scheduled."""
     for job in session.jobs.values():
-        if not job.tasks:
+        if not job.size:
             continue
         if job.is_ready():
             job.set_condition("Scheduled", "tasks in gang are ready to be scheduled", "")
@@ -110,6 +110,6 @@ def write_conditions(session: Session) -> None:
             if task.standing().status in ALLOCATED_STATUSES
         ]
         missing = job.min_available - job.ready_count - len(promised)
-        text = f"{missing}/{len(job.tasks)} tasks in gang unschedulable: {fit_error(job)}"
+        text = f"{missing}/{job.size} tasks in gang unschedulable: {fit_error(job)}"
         job.set_condition("Unschedulable", "NotEnoughResources", text)
         job.unschedulable = True

@@ -41,7 +41,7 @@ def job_order(job: JobInfo) -> int:
 
 def job_starving(job: JobInfo) -> bool:
     """Tell whether the job has a task that is neither placed nor promised a place."""
-    return job.ready_count + job.waiting_count < len(job.tasks)
+    return job.ready_count + job.waiting_count < job.size
 
 
 def less_important(preemptor: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None) -> list[TaskInfo]:

@@ -188,10 +188,10 @@ class Wire:
     def job(self, job: JobInfo) -> Json:
         """Return a JobInfo."""
         waiting = waiting_time_of(job.annotations())
+        tasks = self.tasks(job.tasks)
         by_status = {
             str(int(status)): self.tasks(tasks) for status, tasks in _by_number(job.by_status) if tasks
         }
-        tasks = self.tasks(job.tasks)
         minimum, maximum = budget_of(job.annotations())
         return {
             "UID": job.key,

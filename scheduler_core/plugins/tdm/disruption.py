@@ -18,14 +18,14 @@ def evictable_at_once(job: JobInfo) -> int:
 
     A minimum that is not met still lets one go.
     """
-    running = len(job.by_status[TaskStatus.RUNNING])
+    running = job.count((TaskStatus.RUNNING,))
     minimum, maximum = budget_of(job.annotations())
     if minimum:
-        needed = _scaled(minimum, len(job.tasks))
+        needed = _scaled(minimum, job.size)
         return running - needed if running >= needed else DEFAULT_AT_ONCE
     if maximum:
-        unavailable = len(job.tasks) - job.count(COMPLETED_STATUSES) - running
-        return max(0, _scaled(maximum, len(job.tasks)) - unavailable)
+        unavailable = job.size - job.count(COMPLETED_STATUSES) - running
+        return max(0, _scaled(maximum, job.size) - unavailable)
     return DEFAULT_AT_ONCE
 
 

@@ -1,0 +1,103 @@
+"""Which tasks does a snapshot have? A task is made when somebody looks at it first.
+
+Most pods run, and what they hold is known by sums: of ten thousands of tasks few are ever looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_core.model.job import NO_NODE, JobInfo, TaskInfo
+from scheduler_core.model.pod import PodShape
+from scheduler_core.model.pod_info import PodInfo, Roster
+from scheduler_core.model.status import COMPLETED_STATUSES, TaskStatus
+
+_STATUS_BITS = 2 * max(TaskStatus)
+
+
+class TaskTable:
+    """The tasks of one snapshot by number, ascending by uid.
+
+    Attributes
+    ----------
+    pods : list of PodInfo
+        What is read of the task's pods.
+    places : (T,) intp
+        The number of the node that each task is on, `NO_NODE` for none.
+    shape_numbers : (T,) intp
+        The number of each task's shape.
+    leaving : (T,) bool
+        The task's pod is terminating.
+    sorts : list of int
+        A number for each task's status and shape, see `meaning`.
+
+    Parameters
+    ----------
+    roster : Roster
+        The pods.
+    shapes : sequence of PodShape
+        Those of the roster on the snapshot's axis.
+    jobs : mapping
+        By key.
+    nodes : mapping
+        The nodes' numbers by name.
+
+    """
+
+    def __init__(
+        self,
+        roster: Roster,
+        shapes: Sequence[PodShape],
+        jobs: Mapping[str, JobInfo],
+        nodes: Mapping[str, int],
+    ) -> None:
+        self.pods = roster.pods
+        self._jobs = jobs
+        self._tasks: list[TaskInfo | None] = [None] * len(self.pods)
+        self._kind_numbers = roster.numbers
+        of_shape = {shape: shapes[number] for number, shape in enumerate(roster.shapes)}
+        self._kinds = [(kind, of_shape[kind.shape]) for kind in roster.kinds]
+        self._shapes = shapes
+        count = len(self.pods)
+        statuses = np.fromiter([info.status for info in self.pods], dtype=np.intp, count=count)
+        named = np.fromiter(
+            [nodes.get(info.node_name, NO_NODE) for info in self.pods], dtype=np.intp, count=count
+        )
+        self.places: NDArray[np.intp] = np.where(np.isin(statuses, list(COMPLETED_STATUSES)), NO_NODE, named)
+        numbers = np.array([shape.number for _, shape in self._kinds], dtype=np.intp)
+        self.shape_numbers = numbers[np.array(roster.numbers, dtype=np.intp)]
+        self.leaving = statuses == TaskStatus.RELEASING
+        self.sorts: list[int] = (self.shape_numbers * _STATUS_BITS + statuses).tolist()
+
+    def __getitem__(self, number: int) -> TaskInfo:
+        """Return a task."""
+        task = self._tasks[number]
+        if task is None:
+            info = self.pods[number]
+            task = self._tasks[number] = TaskInfo(info, *self._kinds[self._kind_numbers[number]])
+            task.job = self._jobs.get(info.job_key)
+            task.node = int(self.places[number])
+        return task
+
+    def seen(self, number: int) -> TaskInfo | PodInfo:
+        """Return a task that was made, else what is read of its pod."""
+        return self._tasks[number] or self.pods[number]
+
+    def meaning(self, sort: int) -> tuple[TaskStatus, PodShape]:
+        """Return the status and the shape of the tasks of one sort."""
+        number, status = divmod(sort, _STATUS_BITS)
+        return TaskStatus(status), self._shapes[number]
+
+    def load_jobs(self) -> None:
+        """Give every job its tasks."""
+        members: dict[str, list[int]] = {}
+        for number, info in enumerate(self.pods):
+            if info.job_key in members:
+                members[info.job_key].append(number)
+            elif info.job_key in self._jobs:
+                members[info.job_key] = [number]
+        for key, numbers in members.items():
+            self._jobs[key].load(self, numbers)
