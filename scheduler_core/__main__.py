@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from importlib import import_module
-from io import BufferedIOBase
+from io import BufferedIOBase, BufferedReader, FileIO
 from itertools import chain
 from pathlib import Path
 from types import ModuleType
@@ -24,6 +24,9 @@ from scheduler_core.errors import InputError
 from scheduler_core.parity import first_difference, first_message_difference, unmet
 
 WRAPPED = b'{"scenario":'
+BUFFERED = 2**20
+"""Bytes that are read at once: a scenario is one long line."""
+
 COLLECTED_AFTER = 20_000
 """Pods that were simulated, a hundred counted for each scenario."""
 
@@ -118,7 +121,8 @@ def entries(name: str, *, with_recorded: bool = True) -> Iterator[Entry]:
     Lines are read one at a time, and no text is kept while its scenario is in use. Without `with_recorded`
     what a line holds behind its scenario is not parsed.
     """
-    with open(0, "rb", closefd=False) if name == "-" else Path(name).open("rb") as raw:
+    file = FileIO(0, closefd=False) if name == "-" else FileIO(name)
+    with BufferedReader(file, BUFFERED) as raw:
         packed = raw.peek(2)[:2] == b"\x1f\x8b"
         stream: BufferedIOBase = gzip.GzipFile(fileobj=raw) if packed else raw
         plain_name = name.removesuffix(".gz")

@@ -6,7 +6,7 @@ Source: volcano ``pkg/scheduler/api/job_info.go`` at v1.15.1.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -165,6 +165,11 @@ class _TasksByStatus(dict[TaskStatus, dict[str, "TaskInfo"]]):
     def __missing__(self, status: TaskStatus) -> dict[str, TaskInfo]:
         self._job.make_tasks()
         return self[status]
+
+    def items(self) -> ItemsView[TaskStatus, dict[str, TaskInfo]]:  # type: ignore[override]
+        """Return all statuses with their tasks."""
+        self._job.make_tasks()
+        return super().items()
 
 
 class JobInfo:

@@ -63,23 +63,31 @@ class PodInfo:
         "uid",
     )
 
-    def __init__(self, pod: Object, template: PodTemplate) -> None:
-        metadata = pod["metadata"]
-        get = metadata.get
-        self.given = pod
+    def __init__(
+        self,
+        given: Object,
+        template: PodTemplate,
+        name: str,
+        namespace: str,
+        uid: str,
+        node_name: str,
+        *,
+        creation: float,
+        group: str,
+        deleting: bool,
+    ) -> None:
+        self.given = given
         self.template = template
-        self.name: str = metadata["name"]
-        self.namespace: str = get("namespace") or DEFAULT_NAMESPACE
-        self.uid: str = get("uid") or f"{self.namespace}-{self.name}"
-        self.key = f"{self.namespace}/{self.name}"
-        self.node_name: str = (pod.get("spec") or NOTHING).get("nodeName") or ""
-        self.status = template.placed if self.node_name else template.pending
-        if get("deletionTimestamp"):
-            self.status = template.status(deleting=True, has_node=bool(self.node_name))
-        created = get("creationTimestamp")
-        self.creation = parse_time(created) if created else float("-inf")
-        group = (get("annotations") or NOTHING).get(GROUP_NAME)
-        self.job_key = f"{self.namespace}/{group}" if group else ""
+        self.name = name
+        self.namespace = namespace
+        self.uid = uid
+        self.node_name = node_name
+        self.key = f"{namespace}/{name}"
+        self.status = template.placed if node_name else template.pending
+        if deleting:
+            self.status = template.status(deleting=True, has_node=bool(node_name))
+        self.creation = creation
+        self.job_key = f"{namespace}/{group}" if group else ""
 
     @property
     def role(self) -> str:
@@ -88,14 +96,41 @@ class PodInfo:
 
 
 class PodTable:
-    """Reads pods, each template once."""
+    """Reads pods, each template and each time once."""
 
     def __init__(self) -> None:
         self._templates = TemplateTable()
+        self._times: dict[str | None, float] = {None: float("-inf"), "": float("-inf")}
 
     def read(self, pod: Object) -> PodInfo:
-        """Return what is read of a sound pod."""
-        return PodInfo(pod, self._templates.template_of(pod))
+        """Return what is read of a sound pod.
+
+        Another one may be read, too: it is for the caller to look at what came of it.
+
+        Raises
+        ------
+        KeyError, TypeError, AttributeError, ValueError, InputError
+            For a pod that is not sound.
+
+        """
+        metadata, spec, status = pod["metadata"], pod.get("spec") or NOTHING, pod.get("status") or NOTHING
+        get = metadata.get
+        annotations, labels = get("annotations") or NOTHING, get("labels") or NOTHING
+        name, created = metadata["name"], get("creationTimestamp")
+        namespace = get("namespace") or DEFAULT_NAMESPACE
+        if created not in self._times:
+            self._times[created] = parse_time(created)
+        return PodInfo(
+            pod,
+            self._templates.template_of(pod, spec, status.get("phase"), annotations, labels),
+            name,
+            namespace,
+            get("uid") or f"{namespace}-{name}",
+            spec.get("nodeName") or "",
+            creation=self._times[created],
+            group=annotations.get(GROUP_NAME) or "",
+            deleting=bool(get("deletionTimestamp")),
+        )
 
 
 class PodKind:

@@ -97,29 +97,25 @@ class TemplateTable:
         self._simple: set[tuple[str, ...]] = set()
         self._silent: set[tuple[str, ...]] = {()}
 
-    def template_of(self, pod: Object) -> PodTemplate:
-        """Return a pod's template."""
-        metadata, spec = pod["metadata"], pod.get("spec") or NOTHING
-        status = pod.get("status")
-        phase = status.get("phase") if status else None
-        annotations, labels = metadata.get("annotations") or NOTHING, metadata.get("labels") or NOTHING
+    def template_of(
+        self, pod: Object, spec: Object, phase: Any, annotations: Mapping[str, str], labels: Mapping[str, str]
+    ) -> PodTemplate:
+        """Return the template of a pod whose parts are given, empty where it has none."""
         silent = self._silent
         told = None if (*annotations,) in silent and (*labels,) in silent else self._told(annotations, labels)
         if (*spec,) not in self._simple and not self._is_simple(spec):
             return self._of_parts(pod, spec, phase, told)
         get = spec.get
-        key = marshal.dumps(
-            (
-                get("containers"),
-                get("schedulerName"),
-                get("priorityClassName"),
-                get("priority"),
-                get("preemptionPolicy"),
-                phase,
-                told,
-            ),
-            2,
+        parts = (
+            get("containers"),
+            get("schedulerName"),
+            get("priorityClassName"),
+            get("priority"),
+            get("preemptionPolicy"),
+            phase,
+            told,
         )
+        key = marshal.dumps(parts, 2)
         template = self._templates.get(key)
         if template is None:
             template = self._templates[key] = self._of_parts(pod, spec, phase, told)

@@ -19,7 +19,6 @@ _FLAG_OR_NONE = frozenset({bool, type(None)})
 _TEXTS = frozenset({str})
 _OBJECTS = frozenset({dict})
 _PLAIN = frozenset({"apiVersion", "kind", "metadata", "spec", "status"})
-_PLAIN_METADATA = frozenset({"name", "namespace", "uid", "annotations", "labels", "creationTimestamp"})
 _STRANGE = (KeyError, TypeError, AttributeError, ValueError, InputError)
 
 
@@ -42,14 +41,17 @@ class Ordinary:
     def recognised(self, thing: Any) -> Any:
         """Return what an object is known as that is certainly sound; None: somebody has to look at it."""
         try:
-            known = self._knows_names(thing) and self._knows_parts(thing.get("spec"), thing.get("status"))
+            known = (
+                self._knows_metadata(thing["metadata"])
+                and ((*thing,) in self._plain or self._is_plain(thing, _PLAIN))
+                and self._knows_parts(thing.get("spec"), thing.get("status"))
+            )
         except _STRANGE:
             return None
         return thing if known else None
 
-    def _knows_names(self, thing: Any) -> bool:
-        """Tell whether the metadata are sound and no field is unknown."""
-        metadata = thing["metadata"]
+    def _knows_metadata(self, metadata: Any) -> bool:
+        """Tell whether the metadata are sound."""
         name, get = metadata["name"], metadata.get
         if type(name) is not str or not name or "/" in name or len(name) > 253:
             return False
@@ -63,13 +65,8 @@ class Ordinary:
         created = get("creationTimestamp")
         if created not in self._times:
             self._learn_time(created)
-        if (
-            (*metadata,) not in self._plain
-            and not self._is_plain(metadata, _PLAIN_METADATA)
-            and not self._rare_metadata(get)
-        ):
-            return False
-        return (*thing,) in self._plain or self._is_plain(thing, _PLAIN)
+        has_rare = "ownerReferences" in metadata or "deletionTimestamp" in metadata
+        return not has_rare or self._rare_metadata(get)
 
     def _parts_of(self, thing: Mapping[str, Any]) -> list[bytes]:
         return [marshal.dumps(thing.get(part), 2) for part in ("spec", "status")]
@@ -127,10 +124,12 @@ class OrdinaryPods(Ordinary):
     def recognised(self, thing: Any) -> PodInfo | None:
         """Return what is read of a pod that is certainly sound; None: somebody has to look at it."""
         try:
-            if not self._knows_names(thing):
-                return None
             info = self._table.read(thing)
-            known = info.template.sound and self._knows_rest(thing.get("spec"), thing.get("status"))
+            known = (
+                info.template.sound
+                and self._knows_metadata(thing["metadata"])
+                and self._knows_rest(thing["spec"], thing.get("status"))
+            )
         except _STRANGE:
             return None
         return info if known else None
@@ -139,12 +138,16 @@ class OrdinaryPods(Ordinary):
         """Tell whether what each pod has for itself is sound."""
         if type(spec) is not dict or type(spec.get("nodeName")) not in _TEXT_OR_NONE:
             return False
-        for part in (spec.get("volumes"), spec.get("resourceClaims")):
-            if part and not (type(part) is list and _OBJECTS.issuperset(map(type, part))):
-                return False
+        if ("volumes" in spec or "resourceClaims" in spec) and not self._knows_claims(spec):
+            return False
         if type(status) is not dict:
             return status is None
         return (len(status) == 1 and "phase" in status) or self._rare_status(status.get)
+
+    @staticmethod
+    def _knows_claims(spec: Mapping[str, Any]) -> bool:
+        parts = [part for part in (spec.get("volumes"), spec.get("resourceClaims")) if part]
+        return all(type(part) is list and _OBJECTS.issuperset(map(type, part)) for part in parts)
 
     def _rare_status(self, get: Callable[[str], Any]) -> bool:
         times = [get("startTime")]
