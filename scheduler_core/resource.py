@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from enum import Enum
+from functools import lru_cache
 
 from scheduler_core.errors import SchedulerPanic
 from scheduler_core.quantity import milli_value, whole_value
@@ -42,6 +43,7 @@ def is_qualified_name(name: str) -> bool:
     return match is not None and len(match["prefix"] or "") <= 253
 
 
+@lru_cache(maxsize=4096)
 def is_scalar_name(name: str) -> bool:
     """Tell whether the scheduler counts a resource of this name as a scalar; `ephemeral-storage` is none."""
     if name.startswith(("hugepages-", "attachable-volumes-")) or "kubernetes.io/" in name:

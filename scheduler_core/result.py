@@ -137,8 +137,7 @@ def add_after_close(told: dict[str, Any], job: JobInfo) -> None:
 
 def waits(job: JobInfo) -> bool:
     """Tell whether any task of a job is still to be bound."""
-    held = job.by_status
-    return bool(held[TaskStatus.PENDING] or held[TaskStatus.PIPELINED] or held[TaskStatus.ALLOCATED])
+    return job.count(WAITING_STATUSES) > 0
 
 
 def task_result(task: TaskInfo | PodInfo) -> dict[str, Any]:

@@ -153,23 +153,28 @@ def pod_index(name: str) -> int | None:
     return int(last) if digits.isascii() and digits.isdigit() and abs(int(last)) < 2**63 else None
 
 
+@lru_cache(maxsize=65536)
+def _amounts(entries: tuple[tuple[str, object], ...]) -> Resource:
+    """Return the vector of a resource list; never change it."""
+    return Resource.from_list(dict(entries))
+
+
 class _TasksByStatus(dict[TaskStatus, dict[str, "TaskInfo"]]):
-    """The tasks of a job by status, then uid; those of some statuses are made when somebody asks for them."""
+    """The tasks of a job by status, then uid, which are made when somebody asks for them."""
 
     __slots__ = ("_job",)
 
     def __init__(self, job: JobInfo) -> None:
-        super().__init__((status, {}) for status in STATUSES)
+        super().__init__()
         self._job = job
 
     def __missing__(self, status: TaskStatus) -> dict[str, TaskInfo]:
-        self._job.make_tasks()
-        return self[status]
+        self._job.make_tasks(status)
+        return self.setdefault(status, {})
 
     def items(self) -> ItemsView[TaskStatus, dict[str, TaskInfo]]:  # type: ignore[override]
         """Return all statuses with their tasks."""
-        self._job.make_tasks()
-        return super().items()
+        return {status: self[status] for status in STATUSES}.items()
 
 
 class JobInfo:
@@ -187,7 +192,7 @@ class JobInfo:
     order : tuple or None
         Where the job stands among others, as the session worked it out last; None: to be worked out anew.
     min_resources : Resource or None
-        None: the PodGroup names none, which is not the same as an empty map.
+        None: the PodGroup names none, which is not the same as an empty map. Never change it.
     allocated : Resource
         The sum over the tasks in an allocated status.
     fit_errors : dict
@@ -214,15 +219,15 @@ class JobInfo:
             role: int(count or 0) for role, count in sorted((spec.get("minTaskMember") or {}).items())
         }
         self.task_min_total = sum(self.task_min_available.values())
-        raw_minimum = spec.get("minResources")
-        self.min_resources = None if raw_minimum is None else Resource.from_list(raw_minimum)
+        minimum = spec.get("minResources")
+        self.min_resources = None if minimum is None else _amounts((*minimum.items(),))
         self.phase: str = status.get("phase") or ""
         self.phase_before = self.phase
         self.conditions: list[dict[str, Any]] = [dict(entry) for entry in status.get("conditions") or ()]
         self.size = 0
         self.by_status = _TasksByStatus(self)
         self._tasks: dict[str, TaskInfo] = {}
-        self._unmade: Counter[TaskStatus] = Counter()
+        self._unmade: dict[TaskStatus, int] = {}
         self._members: Sequence[int] = ()
         self._table: TaskTable | None = None
         self._gated_by_others = False
@@ -271,8 +276,7 @@ class JobInfo:
             if status is TaskStatus.PENDING:
                 pending.add(sort)
             else:
-                self._unmade[status] += count
-                self.by_status.pop(status, None)
+                self._unmade[status] = self._unmade.get(status, 0) + count
             if status in VALID_STATUSES:
                 self._count_all(status, shape, count)
         if pending:
@@ -288,11 +292,15 @@ class JobInfo:
     @property
     def tasks(self) -> Mapping[str, TaskInfo]:
         """Return the tasks by uid, in ascending order of it."""
-        self.make_tasks()
+        self._make_tasks()
         return self._tasks
 
-    def make_tasks(self) -> None:
-        """Make the tasks that nobody looked at so far."""
+    def make_tasks(self, status: TaskStatus) -> None:
+        """Make the tasks of a status, if nobody looked at them so far."""
+        if status in self._unmade:
+            self._make_tasks()
+
+    def _make_tasks(self) -> None:
         if self._table is None:
             return
         table, self._table = self._table, None
@@ -315,7 +323,7 @@ class JobInfo:
         return {
             status: count
             for status in STATUSES
-            if (count := unmade[status] if status in unmade else len(by_status[status]))
+            if (count := unmade.get(status) or len(by_status.get(status, ())))
         }
 
     def _count_all(self, status: TaskStatus, shape: PodShape, count: int) -> None:
@@ -363,7 +371,7 @@ class JobInfo:
     def count(self, statuses: Iterable[TaskStatus]) -> int:
         """Return how many tasks are in any of the statuses."""
         by_status, unmade = self.by_status, self._unmade
-        return sum([unmade[status] if status in unmade else len(by_status[status]) for status in statuses])
+        return sum([unmade.get(status) or len(by_status.get(status, ())) for status in statuses])
 
     def set_condition(self, kind: str, reason: str, message: str) -> None:
         """Write a condition with status True; it takes the place of an older one of its kind."""

@@ -8,7 +8,7 @@ from functools import lru_cache
 from scheduler_core.errors import InputError
 
 _TIME = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(\.\d+)?(?:([Zz])|([+-])(\d\d):(\d\d))", re.ASCII
+    r"(\d{4}-\d\d-\d\d)[Tt ](\d\d):(\d\d):(\d\d)(\.\d+)?(?:([Zz])|([+-])(\d\d):(\d\d))", re.ASCII
 )
 _PIECE = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
 _UNIT_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -38,14 +38,21 @@ def parse_time(text: str) -> float:
     match = _TIME.fullmatch(text)
     if match is None:
         raise InputError(f"{text!r} is not an RFC 3339 time such as 2026-01-01T00:00:00Z")
-    year, month, day, hour, minute, second = (int(part) for part in match.groups()[:6])
-    if not (1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second < 61):
+    days, hour, minute, second = _days_of(match[1]), int(match[2]), int(match[3]), int(match[4])
+    if days is None or hour > 23 or minute > 59 or second > 60:
         raise InputError(f"{text!r} is not an RFC 3339 time such as 2026-01-01T00:00:00Z")
-    seconds = days_from_civil(year, month, day) * SECONDS_PER_DAY + hour * 3600 + minute * 60 + second
-    if match[9]:
-        offset = int(match[10]) * 3600 + int(match[11]) * 60
-        seconds += offset if match[9] == "-" else -offset
-    return seconds + float(match[7] or 0)
+    seconds = days * SECONDS_PER_DAY + hour * 3600 + minute * 60 + second
+    if match[7]:
+        offset = int(match[8]) * 3600 + int(match[9]) * 60
+        seconds += offset if match[7] == "-" else -offset
+    return seconds + float(match[5] or 0)
+
+
+@lru_cache(maxsize=4096)
+def _days_of(date: str) -> int | None:
+    """Return the days from 1970-01-01 to a date such as 2026-01-31, None when no month has such a day."""
+    year, month, day = (int(part) for part in date.split("-"))
+    return days_from_civil(year, month, day) if 1 <= month <= 12 and 1 <= day <= 31 else None
 
 
 def format_time(seconds: float) -> str:
