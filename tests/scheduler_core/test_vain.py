@@ -1,0 +1,109 @@
+"""What cannot help is not tried again, and leaves behind what trying it would."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from scheduler_core.framework.session import Session
+from scheduler_core.framework.statement import Statement
+from scheduler_core.framework.vain import evict_in_vain
+from scheduler_core.model.job import TaskInfo
+from tests.builders import (
+    Object,
+    Plugin,
+    conf,
+    last_cycle,
+    node,
+    podgroup,
+    pods,
+    priority_class,
+    queue,
+    scenario,
+    session_of,
+)
+from tests.scheduler_core.states import state_of
+
+FLAT: Sequence[Sequence[Plugin]] = (["priority", "gang"], ["drf", "predicates", "proportion", "nodeorder"])
+QUOTAS: Sequence[Sequence[Plugin]] = (["priority", "gang"], ["drf", "predicates", "capacity", "nodeorder"])
+IN_A_TREE: Sequence[Sequence[Plugin]] = (["gang"], [("drf", {"enableHierarchy": True}), "predicates"])
+
+
+def cluster(tiers: Sequence[Sequence[Plugin]]) -> Object:
+    """Return two nodes full of one queue's pods; of the others' scalars one of them says nothing."""
+    bare = node("n1", cpu=4, memory="8Gi")
+    del bare["status"]["allocatable"]["pods"]
+    running = [
+        *pods("run", 3, node="n0", cpu=1, memory="1Gi", gpu=1),
+        *pods("run", 2, first=3, node="n1", cpu=2, memory="1Gi"),
+    ]
+    running[1]["status"] = {"phase": "Pending"}
+    return scenario(
+        nodes=[node("n0", cpu=4, memory="8Gi", gpu=4), bare],
+        queues=[queue("a")],
+        podgroups=[podgroup("run", queue="a")],
+        pods=running,
+        conf=conf("allocate, preempt", *tiers),
+    )
+
+
+def everything(session: Session) -> Any:
+    """Return all that evictions touch, kept or taken back."""
+    mirror = session.mirror
+    tasks = [task for job in session.jobs.values() for task in job.tasks.values()]
+    return (
+        state_of(session),
+        [(task.status, task.node_status, task.last_transaction) for task in tasks],
+        [list(session.nodes.names_scalars), session.nodes.future.tolist()],
+        [mirror.room.tolist(), mirror.sums.tolist()],
+    )
+
+
+def on_node(session: Session, number: int) -> list[TaskInfo]:
+    return session.nodes.sorted_tasks(number)
+
+
+@pytest.mark.parametrize("tiers", [FLAT, QUOTAS])
+@pytest.mark.parametrize("number", [0, 1])
+def test_an_eviction_in_vain_leaves_what_evicting_and_taking_back_leaves(
+    tiers: Sequence[Sequence[Plugin]], number: int
+) -> None:
+    tried, told = session_of(cluster(tiers)), session_of(cluster(tiers))
+    statement = Statement(tried)
+    for task in on_node(tried, number):
+        statement.evict(task, "preempt", None)
+    statement.discard()
+    assert everything(tried) != everything(told)
+    assert evict_in_vain(told, on_node(told, number))
+    assert everything(told) == everything(tried)
+
+
+def test_a_plugin_that_has_to_be_told_of_each_eviction_is_told() -> None:
+    session = session_of(cluster(IN_A_TREE))
+    before = everything(session)
+    assert not evict_in_vain(session, on_node(session, 0))
+    assert everything(session) == before
+
+
+def test_a_pod_of_a_gang_hears_what_the_one_before_it_heard() -> None:
+    document = scenario(
+        nodes=[node("n0", cpu=4, memory="8Gi")],
+        queues=[queue("a")],
+        podgroups=[
+            podgroup("run", queue="a", min_member=4, priority_class="low"),
+            podgroup("gang", queue="a", min_member=2, priority_class="high"),
+        ],
+        pods=[*pods("run", 4, node="n0", cpu=1, memory="1Gi"), *pods("gang", 3, cpu=4, memory="1Gi")],
+        priorityclasses=[priority_class("low", 1), priority_class("high", 10)],
+        conf=conf("allocate, preempt", ["priority", "gang"], ["drf", "proportion"]),
+    )
+    spared = last_cycle(document)["explain"]["spared"]
+    heard = {
+        asking: [(entry["pod"], entry["plugin"], entry["why"]) for entry in spared if entry["for"] == asking]
+        for asking in ("default/gang-0", "default/gang-1", "default/gang-2")
+    }
+    first, second, third = heard.values()
+    assert len(first) == 4
+    assert first == second == third
