@@ -425,40 +425,20 @@ def maximum(left: Resource, right: Resource) -> Resource:
     return larger
 
 
-def difference(left: Resource, right: Resource) -> tuple[Resource, Resource]:
-    """Return (increase, decrease) from `right` to `left`; a missing scalar is 0.
+def exceeded_part(left: Resource, right: Resource) -> Resource:
+    """Return by how much `left` exceeds `right`; a missing scalar is 0, one that is used up disappears.
 
-    `increase` has only scalars with a strictly positive difference, `decrease` also those with 0. The number
-    -1 stands for infinity, as in Volcano.
+    The number -1 stands for infinity, as in Volcano.
     """
-    increase, decrease = Resource(), Resource()
-    if left.cpu > right.cpu:
-        increase.cpu = left.cpu - right.cpu
-    else:
-        decrease.cpu = right.cpu - left.cpu
-    if left.memory > right.memory:
-        increase.memory = left.memory - right.memory
-    else:
-        decrease.memory = right.memory - left.memory
     ours, others = left.scalars or {}, right.scalars or {}
-    grown, shrunk = {}, {}
-    for name in {**ours, **others}:
+    grown = {}
+    for name in {**ours, **others} if others else ours:
         mine, theirs = ours.get(name, 0.0), others.get(name, 0.0)
         if mine == INFINITE:
             grown[name] = INFINITE
-        elif theirs == INFINITE:
-            shrunk[name] = INFINITE
-        elif mine > theirs:
+        elif mine > theirs and theirs != INFINITE:
             grown[name] = mine - theirs
-        else:
-            shrunk[name] = theirs - mine
-    increase.scalars, decrease.scalars = grown or None, shrunk or None
-    return increase, decrease
-
-
-def exceeded_part(left: Resource, right: Resource) -> Resource:
-    """Return by how much `left` exceeds `right`; a scalar that is used up disappears."""
-    return difference(left, right)[0]
+    return Resource(max(left.cpu - right.cpu, 0.0), max(left.memory - right.memory, 0.0), grown or None)
 
 
 def intersection(left: Resource, right: Resource) -> list[str]:

@@ -8,7 +8,6 @@ from scheduler_core.errors import SchedulerPanic
 from scheduler_core.resource import (
     Absent,
     Resource,
-    difference,
     exceeded_part,
     is_scalar_name,
     maximum,
@@ -87,13 +86,10 @@ def test_requested_dimensions_are_compared_without_tolerance() -> None:
     assert r(pods=9).exceeded_dimensions(r(pods=1), r(pods=1)) == []
 
 
-def test_difference_keeps_only_what_grew() -> None:
-    increase, decrease = difference(r(a=1, c=7), r(c=3, e=2))
-    assert increase.scalars == {"a": 1, "c": 4}
-    assert decrease.scalars == {"e": 2}
-    increase, decrease = difference(r(c=3), r(c=3))
-    assert increase.scalars is None
-    assert decrease.scalars == {"c": 0}
+def test_the_exceeded_part_keeps_only_what_grew() -> None:
+    assert exceeded_part(r(a=1, c=7), r(c=3, e=2)).scalars == {"a": 1, "c": 4}
+    assert exceeded_part(r(5, 5), r(3, 9)).as_dict() == {"cpu": 2, "memory": 0}
+    assert exceeded_part(r(a=-1, c=7), r(c=-1)).scalars == {"a": -1}
 
 
 def test_a_scalar_that_is_used_up_disappears() -> None:

@@ -32,17 +32,21 @@ class Limits:
         self.session = session
         self.queues = queues
         self.levels = levels
+        self._closed: dict[str, str] = {}
 
     def allocatable(self, queue: QueueInfo, task: TaskInfo, why: Why | None) -> bool:
         """Tell whether the queue and all above it stay within real capability; deserved does not matter."""
-        closed = self._closed_to_all(queue) or self._closed_to_jobs(queue)
+        closed = self._closed.get(queue.name)
+        if closed is None:
+            closed = self._closed[queue.name] = self._closed_to_all(queue) or self._closed_to_jobs(queue)
         if closed:
             if why is not None:
                 why["message"] = closed
             return False
-        return all(
-            fits_real_capability(account, task.request, why) for account in self.queues.chain(queue.name)
-        )
+        for account in self.queues.chain(queue.name):
+            if not fits_real_capability(account, task.request, why):
+                return False
+        return True
 
     def allocatable_once_freed(self, queue: QueueInfo, task: TaskInfo, freed: Resource) -> bool:
         """Tell whether they would, once the queue has given back so much."""
