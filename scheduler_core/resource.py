@@ -176,7 +176,7 @@ class Resource:
                 self.scalars = dict(other.scalars)
             else:
                 for name, amount in other.scalars.items():
-                    mine[name] = mine.get(name, 0.0) + amount
+                    mine[name] = mine[name] + amount if name in mine else amount
         return self
 
     def sub(self, other: Resource) -> Resource:

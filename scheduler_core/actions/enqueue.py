@@ -18,13 +18,17 @@ def execute(session: Session) -> None:
         if job.is_pending:
             work.add_job(job)
     while work.queues:
+        in_line = list(work.queues.items)
         queue = work.queues.pop()
         jobs = work.waiting(queue)
         if jobs is None:
             continue
-        for _ in range(len(jobs) if work.queues_wait_in_order else 1):
-            _enqueue(session, jobs.pop())
+        _enqueue(session, jobs.pop())
         work.queues.push(queue)
+        if work.queues.items == in_line:
+            # no task comes or goes, so no share moves: later turns would leave the queues in this line, too
+            while jobs:
+                _enqueue(session, jobs.pop())
 
 
 def _enqueue(session: Session, job: JobInfo) -> None:

@@ -17,7 +17,7 @@ from scheduler_core.actions.bundles import Bundle, allowed_part, bundles_of, in_
 from scheduler_core.errors import PrePredicateError
 from scheduler_core.framework.eviction import ChosenNode, evict_for_gang, not_hopeless
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.placement import ErrorCache, Nodes
+from scheduler_core.framework.placement import ErrorCache, Group, Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.victims import Verdict, ask_victims, tell_spared_for_gang
@@ -213,7 +213,7 @@ class Attempt:
     def __init__(self, session: Session, cache: ErrorCache) -> None:
         self.session = session
         self.cache = cache
-        self.too_small: dict[str, NDArray[np.bool_]] = {}
+        self.too_small: dict[Group, NDArray[np.bool_]] = {}
 
     def node_for(self, queue: QueueInfo, task: TaskInfo) -> int | None:
         """Return the best node that would take a task, None when there is none."""

@@ -29,6 +29,8 @@ NOWHERE = -np.inf
 # So many nodes in a new state wait to be judged together, while classes that ask judge them one by one.
 MOST_WAITING = 8
 
+# The scores of so many nodes that changed are copied one by one.
+FEW_CHANGES = 12
 # So many classes are told of a changed node together; with more of them each catches up when its turn comes.
 MOST_CLASSES = 512
 # Answers to so many states of nodes are remembered, and to twice as many as there are nodes.
@@ -164,9 +166,13 @@ class Choices:
 
     def _catch_up(self, known: _Class) -> None:
         """Copy the scores of the nodes that changed since a class was asked last."""
-        seen, scores = known.seen, known.scores
-        changed = self.nodes.changes.nodes_since(seen)
-        scores[changed] = self._scores[self._state_of.take(changed), known.column]
+        seen, scores, column, changes = known.seen, known.scores, known.column, self.nodes.changes
+        if len(changes) - seen <= FEW_CHANGES:
+            for node in changes.since(seen):
+                scores[node] = self._scores.item(self._state_of.item(node), column)
+        else:
+            changed = changes.nodes_since(seen)
+            scores[changed] = self._scores[self._state_of.take(changed), column]
         for node, (since, _) in self._waiting.items():
             if since > seen:
                 scores[node] = known.judge(node)

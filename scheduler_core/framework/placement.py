@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 Nodes = NDArray[np.intp]
 Scores = NDArray[np.float64]
+Group = tuple[str, str]
 RefusalOf = Callable[[int], int]
 ScoreOf = Callable[[int], float]
 
@@ -44,15 +45,15 @@ class ErrorCache:
 
     def __init__(self, *, enabled: bool) -> None:
         self.enabled = enabled
-        self.remembered: dict[str, Why] = {}
+        self.remembered: dict[Group, Why] = {}
 
-    def group_of(self, task: TaskInfo) -> str | None:
+    def group_of(self, task: TaskInfo) -> Group | None:
         """Return the group whose refusals a task shares, None when it shares none."""
         if not self.enabled or not task.role:
             return None
-        return f"{task.job.key if task.job else ''}/{task.role}"
+        return task.job.key if task.job else "", task.role
 
-    def remember(self, group: str, refused: Why) -> None:
+    def remember(self, group: Group, refused: Why) -> None:
         """Keep which nodes refused a task of the group, and why they did so first."""
         known = self.remembered.get(group)
         if known is None:

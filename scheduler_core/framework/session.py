@@ -297,7 +297,7 @@ class Session:
         keys = [answer.key for answer in answers if answer.key is not None]
         if self.live_queue_order or len(keys) < len(answers):
             return None
-        return lambda queue: (*[part for key in keys for part in key(queue)], queue.creation, queue.name)
+        return lambda queue: (*[key(queue) for key in keys], queue.creation, queue.name)
 
     def task_order(self, left: TaskInfo, right: TaskInfo) -> bool:
         """Tell whether `left` is placed first.

@@ -11,7 +11,7 @@ from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.status import TaskStatus
 
 Jobs = PriorityQueue[JobInfo] | SettledQueue[JobInfo]
-Tasks = PriorityQueue[TaskInfo] | SettledQueue[TaskInfo]
+Tasks = PriorityQueue[TaskInfo] | list[TaskInfo]
 Queues = PriorityQueue[QueueInfo] | SettledQueue[QueueInfo]
 
 
@@ -23,18 +23,12 @@ class WorkList:
     settled : bool
         No job and no queue changes its place while it waits: only those whose turn it is gain or lose tasks.
 
-    Attributes
-    ----------
-    queues_wait_in_order : bool
-        The first queue stays the first until one of its tasks comes or goes.
-
     """
 
     def __init__(self, session: Session, *, settled: bool) -> None:
         self.session = session
         self.settled = settled
         key = session.queue_key() if settled else None
-        self.queues_wait_in_order = key is not None
         self.queues: Queues = queue_heap(session) if key is None else SettledQueue(key)
         self.jobs: dict[str, Jobs] = {}
         self._seen: set[str] = set()
@@ -93,12 +87,14 @@ def stopped_as_invalid(session: Session, job: JobInfo) -> bool:
 
 
 def task_heap(session: Session, tasks: Sequence[TaskInfo]) -> Tasks:
-    """Return tasks in a heap, pushed by uid.
+    """Return tasks, of which `pop` takes the first one, in a heap where they are pushed by uid.
 
     How they are pushed only matters where some have a pod index and some have not.
     """
-    if len(tasks) <= 1 or sum(task.index is not None for task in tasks) in (0, len(tasks)):
-        return SettledQueue(session.task_key, tasks)
+    if len(tasks) <= 1:
+        return list(tasks)
+    if sum(task.index is not None for task in tasks) in (0, len(tasks)):
+        return sorted(tasks, key=session.task_key, reverse=True)
     return PriorityQueue(session.task_order, sorted(tasks, key=lambda task: task.uid))
 
 

@@ -45,7 +45,7 @@ class ChangeLog:
 
     def nodes_since(self, seen: int) -> NDArray[np.intp]:
         """Return the same in the order of the log, as an array; a node may be in it many times."""
-        return np.array(self.entries[seen:], dtype=np.intp)
+        return np.frombuffer(self.entries[seen:], dtype=np.int64)
 
 
 class RowTable(Generic[Row, Number]):

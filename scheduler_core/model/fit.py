@@ -104,12 +104,13 @@ class FitErrors:
 
     """
 
-    __slots__ = ("sentence", "table", "why")
+    __slots__ = ("_text", "sentence", "table", "why")
 
     def __init__(self, table: StatusTable, why: Why | None, sentence: str = "") -> None:
         self.table = table
         self.why = why
         self.sentence = sentence
+        self._text: str | None = None
 
     def unresolvable(self) -> NDArray[np.bool_] | None:
         """Tell per node whether no eviction can help; None when no node was asked."""
@@ -119,17 +120,19 @@ class FitErrors:
         """Return how many nodes gave each reason."""
         counts: Counter[str] = Counter()
         if self.why is not None:
-            occurrences = np.bincount(self.why).tolist()
-            for number in numbers_in(self.why):
-                for status in self.table.lists[number]:
-                    counts[status.reason] += occurrences[number]
+            for number, occurrences in enumerate(np.bincount(self.why).tolist()):
+                if occurrences:
+                    for status in self.table.lists[number]:
+                        counts[status.reason] += occurrences
         return counts
 
     def text(self) -> str:
         """Return the summary that Volcano writes on the pod."""
         if self.why is None:
             return self.sentence
-        return summary(int(np.count_nonzero(self.why)), self.reasons())
+        if self._text is None:
+            self._text = summary(int(np.count_nonzero(self.why)), self.reasons())
+        return self._text
 
 
 def summary(refused: int, reasons: Counter[str]) -> str:

@@ -9,52 +9,56 @@ from scheduler_core.model.queue import QueueInfo
 from scheduler_core.plugins.capacity.account import CapacityAccount, Queues
 
 
-def compare(left: CapacityAccount, right: CapacityAccount) -> float:
-    """Return below 0 when `left` has the smaller share; an equal one that deserves anything comes first."""
-    mine, theirs = left.share, right.share
-    if mine != theirs:
-        return -1 if mine < theirs else 1
-    return left.deserved.is_empty() - right.deserved.is_empty()
-
-
 class QueueOrder:
     """The orders of one session's queues."""
 
     def __init__(self, queues: Queues) -> None:
         self.queues = queues
+        self._deserves_nothing = {
+            name: account.deserved.is_empty() for name, account in queues.accounts.items()
+        }
         self._common: dict[tuple[str, str], int] = {}
-        self._compared: dict[tuple[str, str], tuple[CapacityAccount, CapacityAccount]] = {}
+        self._above: dict[tuple[str, str], int] = {}
+
+    def _compare(self, left: CapacityAccount, right: CapacityAccount) -> int:
+        """Return below 0 when `left` has the smaller share; of equals who deserves anything comes first."""
+        mine, theirs = left.share, right.share
+        if mine != theirs:
+            return -1 if mine < theirs else 1
+        return self._deserves_nothing[left.name] - self._deserves_nothing[right.name]
 
     def flat(self, left: QueueInfo, right: QueueInfo) -> float:
-        """Return below 0 when `left` has the higher priority, else by `compare`."""
+        """Return below 0 when `left` has the higher priority, else by their shares."""
         if left.priority != right.priority:
             return right.priority - left.priority
-        return compare(self.queues.accounts[left.name], self.queues.accounts[right.name])
+        return self._compare(self.queues.accounts[left.name], self.queues.accounts[right.name])
 
     def flat_key(self, queue: QueueInfo) -> tuple[int, float, bool]:
         """Return the same order as a key."""
         account = self.queues.accounts[queue.name]
-        return -queue.priority, account.share, account.deserved.is_empty()
+        return -queue.priority, account.share, self._deserves_nothing[queue.name]
 
     def hierarchical(self, left: QueueInfo, right: QueueInfo) -> float:
-        """Return below 0 when `left` has the higher priority, else by `compare` where the paths part.
+        """Return below 0 when `left` has the higher priority, else by the shares where the paths part.
 
         Leaves come before queues with children. The shares of those above were taken when the session opened.
         """
         if left.priority != right.priority:
             return right.priority - left.priority
         names = left.name, right.name
-        known = self._compared.get(names)
+        known = self._above.get(names)
         if known is not None:
-            return compare(*known)
+            return known
         mine, theirs = self.queues.accounts[left.name], self.queues.accounts[right.name]
         if bool(mine.children) != bool(theirs.children):
             return 1 if mine.children else -1
         if mine.children or mine.parent == theirs.parent:
-            return compare(mine, theirs)
+            return self._compare(mine, theirs)
         level = self._common_level(mine, theirs) + 1
-        parted = self._compared[names] = self._at(mine, level), self._at(theirs, level)
-        return compare(*parted)
+        compared = self._compare(self._at(mine, level), self._at(theirs, level))
+        if level < min(len(mine.ancestors), len(theirs.ancestors)):
+            self._above[names] = compared
+        return compared
 
     def _at(self, account: CapacityAccount, level: int) -> CapacityAccount:
         return self.queues.accounts[account.ancestors[level]] if level < len(account.ancestors) else account
