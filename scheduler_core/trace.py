@@ -30,7 +30,6 @@ class Decision:
         action: str,
         op: str,
         job: str,
-        *,
         pod: str = "",
         node: str = "",
         reason: str = "",

@@ -42,7 +42,8 @@ class Allocate:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.remember_errors = session.conf.arguments_of(NAME).get_bool("predicateErrorCacheEnable", True)
+        arguments = session.conf.arguments_of(NAME)
+        self.cache = ErrorCache(enabled=arguments.get_bool("predicateErrorCacheEnable", True))
         self.waiting: dict[str, list[TaskInfo]] = {}
         self.tasks: dict[str, Tasks] = {}
         self.work = WorkList(session, settled=True)
@@ -90,7 +91,7 @@ class Allocate:
         session = self.session
         if not len(session.nodes):
             return False
-        cache = ErrorCache(enabled=self.remember_errors)
+        self.cache.forget()
         queue = session.queues[job.queue]
         while tasks:
             task = tasks.pop()
@@ -104,7 +105,7 @@ class Allocate:
             if task.role in job.failed_roles and task.role:
                 self._tell_role_failed(task)
                 continue
-            node, errors = self._find_node(task, cache)
+            node, errors = self._find_node(task)
             if errors is not None:
                 session.record_fit_errors(task, errors)
                 self._tell_unfit(job, task, errors)
@@ -121,7 +122,7 @@ class Allocate:
                 return True
         return session.job_ready(job)
 
-    def _find_node(self, task: TaskInfo, cache: ErrorCache) -> tuple[int | None, FitErrors | None]:
+    def _find_node(self, task: TaskInfo) -> tuple[int | None, FitErrors | None]:
         """Return the node that a task is to take, and why every node refuses it."""
         session = self.session
         try:
@@ -132,11 +133,11 @@ class Allocate:
         if nominated is not None and session.nodes.fits_future_idle(task, nominated):
             only = np.array([nominated], dtype=np.intp)
             candidates, _ = session.placement.examine(
-                task, resources=True, lenient=False, cache=cache, among=only
+                task, resources=True, lenient=False, cache=self.cache, among=only
             )
             if len(candidates):
                 return session.placement.choose(task, candidates), None
-        return session.placement.find(task, cache)
+        return session.placement.find(task, self.cache)
 
     def _tell_role_failed(self, task: TaskInfo) -> None:
         """Keep that a task was not tried, as one of the same role has found no node in this session."""

@@ -102,9 +102,9 @@ class Choices:
         self.nodes = nodes
         self._judge_class, self._judge_of = judge, judge_of
         asking = list(tasks.values())
-        demands = np.array([task.shape.demand for task in asking]).T
-        self._asked = np.flatnonzero((demands > -np.inf).any(axis=1))
-        self._demands = demands[self._asked, np.newaxis]
+        demands, self._whose = distinct_rows(np.array([task.shape.demand for task in asking]))
+        self._asked = np.flatnonzero((demands > -np.inf).any(axis=0))
+        self._demands = demands.T[self._asked, np.newaxis]
         self._refusals, self._orders, self._batches = (
             [of_classes(asking) for of_classes in forms] for forms in plugins
         )
@@ -221,8 +221,8 @@ class Choices:
     def _fits(self, available: Sequence[Sequence[float]]) -> Mask:
         """Tell which classes find enough of everything that they ask for on some nodes, (K, C)."""
         lacking = self._demands - np.array(available).T[self._asked, :, np.newaxis]
-        fits: Mask = lacking.max(axis=0) < MIN_RESOURCE
-        return fits
+        fits: Mask = np.maximum.reduce(lacking) < MIN_RESOURCE
+        return fits.take(self._whose, axis=1)
 
     def _score(self, nodes: Nodes) -> Scores | float:
         """Return the total scores of some nodes, (K, C); one number when nobody scores nodes."""
@@ -265,3 +265,9 @@ def _numbered(fixed: Sequence[Sequence[Hashable]], count: int) -> list[int]:
     if not fixed:
         return [0] * count
     return [numbers.setdefault(parts, len(numbers)) for parts in zip(*fixed, strict=True)]
+
+
+def distinct_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the distinct ones of some rows, (D, X), and which of them is whose, (C,)."""
+    distinct, whose = np.unique(rows, axis=0, return_inverse=True)
+    return distinct, whose.reshape(-1)

@@ -53,6 +53,10 @@ class ErrorCache:
             return None
         return task.job.key if task.job else "", task.role
 
+    def forget(self) -> None:
+        """Begin another turn."""
+        self.remembered.clear()
+
     def remember(self, group: Group, refused: Why) -> None:
         """Keep which nodes refused a task of the group, and why they did so first."""
         known = self.remembered.get(group)

@@ -444,8 +444,18 @@ class Session:
             task.job.update_task_status(task, TaskStatus.BINDING)
         return True
 
-    def decide(self, op: str, job: JobInfo, **facts: str) -> Decision:
+    def decide(
+        self,
+        op: str,
+        job: JobInfo,
+        *,
+        pod: str = "",
+        node: str = "",
+        reason: str = "",
+        for_pod: str = "",
+        state: str = "committed",
+    ) -> Decision:
         """Append a decision of the present action and return it."""
-        decision = Decision(self.action, op, job.key, **facts)
+        decision = Decision(self.action, op, job.key, pod, node, reason, for_pod, state)
         self.decisions.append(decision)
         return decision

@@ -164,19 +164,24 @@ class Binpack:
         columns = sorted({dimension.column for demand in demands for dimension in demand.dimensions})
         if not columns:
             return lambda nodes: np.zeros((len(nodes), len(demands)))
-        amounts, weights = np.zeros((2, len(columns), 1, len(demands)))
-        for row, demand in enumerate(demands):
+        distinct = {demand: row for row, demand in enumerate(dict.fromkeys(demands))}
+        whose = np.array([distinct[demand] for demand in demands])
+        amounts, weights = np.zeros((2, len(columns), 1, len(distinct)))
+        for demand, row in distinct.items():
             for column, amount, weight in demand.dimensions:
                 position = columns.index(column)
                 amounts[position, 0, row], weights[position, 0, row] = amount, weight
-        counts = weights != 0
-        weight_sums = np.array([float(demand.weight_sum or 1) for demand in demands])
-        allocatable, used_of = self._allocatable.T[columns, :, np.newaxis], self.nodes.used_of
+        uncounted = weights == 0 if not weights.all() else None
+        weight_sums = np.array([float(demand.weight_sum or 1) for demand in distinct])
+        allocatable = np.ascontiguousarray(self._allocatable.T[columns, :, np.newaxis])
+        used_of = self.nodes.used_of
 
         def score(nodes: NDArray[np.intp]) -> Scores:
             used = np.array([used_of[node] for node in nodes.tolist()]).T[columns, :, np.newaxis]
-            has = np.where(counts, allocatable[:, nodes], np.inf)
-            return self._total(amounts + used, has, weights, weight_sums)
+            has = allocatable.take(nodes, axis=1)
+            if uncounted is not None:
+                has = np.where(uncounted, np.inf, has)
+            return self._total(amounts + used, has, weights, weight_sums).take(whose, axis=1)
 
         return score
 
@@ -186,5 +191,5 @@ class Binpack:
         """Return the scores where so much would be filled, from one entry for each resource, (D, ...)."""
         total: Scores = reduce(add, filled * weights / has) / weight_sum
         total *= self.scale
-        total *= (filled <= has).all(axis=0)
+        total *= np.logical_and.reduce(filled <= has)
         return total

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_core.framework.choices import ClassAnswers
+from scheduler_core.framework.choices import ClassAnswers, distinct_rows
 from scheduler_core.model.changes import as_array
 from scheduler_core.model.mirror import Counts, Mirror
 from scheduler_core.model.pod import PodShape
@@ -114,7 +114,8 @@ class ResourceScores:
     def of_shapes(self, shapes: Sequence[PodShape], rest: int) -> ClassAnswers:
         """Return the same for several shapes, with the rest of their scores."""
         amounts = np.array([self.mirror.incoming(shape) for shape in shapes], dtype=np.int64)
-        incoming = amounts.T[:, np.newaxis]
+        distinct, whose = distinct_rows(amounts)
+        incoming = distinct.T[:, np.newaxis]
         asks_gpu = incoming[GPU + 2] > 0
         balances: Mask = np.any(incoming[2:] > 0, axis=0)
         rows, taken_of, allocatable = self._allocatable, self.mirror.taken_of, self.mirror.allocatable
@@ -123,7 +124,8 @@ class ResourceScores:
             has = allocatable[:, nodes, np.newaxis]
             taken = np.array([taken_of[node] for node in nodes.tolist()]).T[:, :, np.newaxis]
             counts_gpu = asks_gpu & (has[GPU] > 0)
-            return self._weighted(has, taken + incoming, counts_gpu, balances) + rest
+            weighted = self._weighted(has, taken + incoming, counts_gpu, balances) + rest
+            return weighted.take(whose, axis=1)
 
         return ClassAnswers(
             score, fixed=[tuple(row) for row in rows], moving=lambda node: tuple(taken_of[node])
@@ -155,7 +157,7 @@ class ResourceScores:
         if most:
             full = BEST * np.minimum(near, basic) // divisor
             total += most * ((full[CPU] + full[MEMORY]) // kinds)
-        if balanced and balances.any():
+        if balanced:
             even = (1.0 - self._deviations(has, taken[GPU:], counts_gpu)) * BEST
             total += balanced * even.astype(np.int64) * balances
         return total
@@ -166,7 +168,9 @@ class ResourceScores:
         cpu, memory, gpu = fractions
         if self._complete:
             of_two = np.abs((cpu - memory) / 2)
-            return np.where(counts_gpu, _of_three(fractions), of_two) if counts_gpu.any() else of_two
+            return (
+                np.where(counts_gpu, _of_three(fractions), of_two) if np.count_nonzero(counts_gpu) else of_two
+            )
         has_cpu, has_memory = has[:GPU] > 0
         kinds = np.add(has_cpu, has_memory, dtype=np.int64) + counts_gpu
         of_two = np.abs((np.where(has_cpu, cpu, memory) - np.where(counts_gpu, gpu, memory)) / 2)

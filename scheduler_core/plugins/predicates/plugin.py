@@ -269,17 +269,17 @@ class Predicates:
     def of_classes(self, tasks: Sequence[TaskInfo]) -> ClassAnswers:
         """Tell which of several settled tasks the nodes take."""
         whose, refusals = self.stable.distinct([task.shape for task in tasks])
-        accepted = refusals == FITS
+        accepted = np.ascontiguousarray((refusals == FITS).T)
         room_of = self.mirror.room_of
 
         def accepts(nodes: NDArray[np.intp]) -> NDArray[np.bool_]:
             room = np.array([room_of[node] > 0 for node in nodes.tolist()])
-            taken: NDArray[np.bool_] = accepted[:, nodes][whose].T & room[:, np.newaxis]
+            taken: NDArray[np.bool_] = accepted.take(nodes, axis=0).take(whose, axis=1) & room[:, np.newaxis]
             return taken
 
         return ClassAnswers(
             accepts,
-            fixed=[column.tobytes() for column in np.ascontiguousarray(accepted.T)],
+            fixed=[row.tobytes() for row in accepted],
             moving=lambda node: room_of[node] > 0,
         )
 
