@@ -130,12 +130,13 @@ class Choices:
         They are those of now, and change when the class is asked again.
         """
         changes = self.nodes.changes
-        if self._seen < len(changes):
-            self._follow(changes.since(self._seen), len(changes))
+        now = len(changes.entries)
+        if self._seen < now:
+            self._follow(changes.since(self._seen), now)
         known = self._classes.get(number)
         if known is None:
             known = self._classes[number] = self._ask_first(number, task)
-        elif known.seen < len(changes):
+        elif known.seen < now:
             self._catch_up(known)
         return known.scores
 
@@ -167,8 +168,8 @@ class Choices:
     def _catch_up(self, known: _Class) -> None:
         """Copy the scores of the nodes that changed since a class was asked last."""
         seen, scores, column, changes = known.seen, known.scores, known.column, self.nodes.changes
-        if len(changes) - seen <= FEW_CHANGES:
-            for node in changes.since(seen):
+        if self._seen - seen <= FEW_CHANGES:
+            for node in changes.entries[seen:]:
                 scores[node] = self._scores.item(self._state_of.item(node), column)
         else:
             changed = changes.nodes_since(seen)

@@ -16,7 +16,7 @@ class Point(Enum):
     """An extension point: the switch that guards it (None: always on), and what it is asked."""
 
     # (job) -> key: the job with the smaller one goes first. The key may change only when a task of the job
-    # changes its status, or when the plugin says so with ``job.forget_order()``
+    # changes its status, of which plugins are told by events afterwards
     JOB_ORDER = "job_order", "enableJobOrder"
     # compare(left, right) -> number; below 0: left first
     QUEUE_ORDER = "queue_order", "enableQueueOrder"

@@ -20,21 +20,20 @@ class ChangeLog:
     ----------
     entries : array of int
         One per change; a node may be in it many times.
+    add : callable
+        ``add(number)`` writes down that a node changed.
 
     """
 
-    __slots__ = ("count", "entries")
+    __slots__ = ("add", "count", "entries")
 
     def __init__(self, count: int) -> None:
         self.count = count
         self.entries = array("q")
+        self.add = self.entries.append
 
     def __len__(self) -> int:
         return len(self.entries)
-
-    def add(self, number: int) -> None:
-        """Write down that a node changed."""
-        self.entries.append(number)
 
     def since(self, seen: int) -> Collection[int]:
         """Return the nodes that changed after the first `seen` entries: all of them when those are many."""

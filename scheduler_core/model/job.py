@@ -33,7 +33,7 @@ class Transaction(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """In which of a job's numbers a task of some status counts, as 0 or 1."""
+    """In which of a job's numbers a task counts, or how that changes with its status."""
 
     valid: int
     ready: int
@@ -42,15 +42,26 @@ class Counted(NamedTuple):
     pending: int
 
 
-COUNTED = {
-    status: Counted(
+def _counted(status: TaskStatus) -> Counted:
+    """Return 1 for each of a job's numbers in which a task of some status counts, else 0."""
+    return Counted(
         valid=int(status in VALID_STATUSES),
         ready=int(status in READY_STATUSES),
         allocated=int(status in ALLOCATED_STATUSES),
         waiting=int(status is TaskStatus.PIPELINED),
         pending=int(status is TaskStatus.PENDING),
     )
-    for status in TaskStatus
+
+
+# by the status before and the one after; None: no number changes
+CHANGES: Mapping[TaskStatus, Mapping[TaskStatus, Counted | None]] = {
+    before: {
+        after: Counted(*[new - old for new, old in zip(_counted(after), _counted(before), strict=True)])
+        if _counted(after) != _counted(before)
+        else None
+        for after in TaskStatus
+    }
+    for before in TaskStatus
 }
 
 
@@ -338,30 +349,28 @@ class JobInfo:
 
     def update_task_status(self, task: TaskInfo, status: TaskStatus) -> None:
         """Move a task to another status."""
-        before = task.status
-        del self.by_status[before][task.uid]
-        self.by_status[status][task.uid] = task
+        by_status, uid, before = self.by_status, task.uid, task.status
+        del by_status[before][uid]
+        by_status[status][uid] = task
         task.status = status
-        left, entered = COUNTED[before], COUNTED[status]
-        self.valid_count += entered.valid - left.valid
-        self.ready_count += entered.ready - left.ready
-        self.waiting_count += entered.waiting - left.waiting
-        if entered.pending != left.pending:
-            change = entered.pending - left.pending
-            self.pending_roles[task.role] = self.pending_roles.get(task.role, 0) + change
+        self.order = None
+        change = CHANGES[before][status]
+        if change is None:
+            return
+        valid, ready, allocated, waiting, pending = change
+        self.valid_count += valid
+        self.ready_count += ready
+        self.waiting_count += waiting
+        if pending:
+            self.pending_roles[task.role] = self.pending_roles.get(task.role, 0) + pending
             if task.shape.best_effort:
-                self.pending_best_effort += change
-        if entered.allocated != left.allocated:
-            self.allocated_count += entered.allocated - left.allocated
-            if entered.allocated:
+                self.pending_best_effort += pending
+        if allocated:
+            self.allocated_count += allocated
+            if allocated > 0:
                 self.allocated.add(task.shape.request)
             else:
                 self.allocated.sub(task.shape.request)
-        self.order = None
-
-    def forget_order(self) -> None:
-        """Have the job's place among others worked out anew."""
-        self.order = None
 
     def tasks_in(self, statuses: Iterable[TaskStatus]) -> list[TaskInfo]:
         """Return the tasks in any of the statuses, by uid."""

@@ -55,7 +55,7 @@ def job_order(job: JobInfo) -> bool:
 
 def job_ready(job: JobInfo) -> bool:
     """Tell whether the job has its minimum, in all and per role."""
-    return job.roles_have(_PLACED, pending_best_effort=True) and job.is_ready()
+    return job.is_ready() and job.roles_have(_PLACED, pending_best_effort=True)
 
 
 def job_pipelined(job: JobInfo) -> Vote:

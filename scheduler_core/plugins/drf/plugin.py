@@ -101,7 +101,6 @@ class Drf:
         account = self.accounts.get(task.job.key) if task.job is not None else None
         if account is not None:
             account.add(task.shape.request)
-            account.job.forget_order()
             if self.hierarchy is not None:
                 self.hierarchy.allocate(account, task.shape.request)
 
@@ -110,7 +109,6 @@ class Drf:
         account = self.accounts.get(task.job.key) if task.job is not None else None
         if account is not None:
             account.sub(task.request)
-            account.job.forget_order()
             if self.hierarchy is not None:
                 self.hierarchy.deallocate(account, task.request)
 
