@@ -110,15 +110,15 @@ class QueueAccount:
     def share_of_deserved(self) -> float:
         """Return the largest allocated / deserved over what is deserved (`pods` too); 0 when nothing is."""
         share, held, deserved = 0.0, self.allocated, self.deserved
-        if deserved.cpu >= MIN_RESOURCE:
-            share = max(share, held.cpu / deserved.cpu)
-        if deserved.memory >= MIN_RESOURCE:
-            share = max(share, held.memory / deserved.memory)
-        if deserved.scalars:
-            mine = held.scalars or {}
-            for name, amount in deserved.scalars.items():
-                if amount >= MIN_RESOURCE:
-                    share = max(share, mine.get(name, 0.0) / amount)
+        if deserved.cpu >= MIN_RESOURCE and held.cpu / deserved.cpu > share:
+            share = held.cpu / deserved.cpu
+        if deserved.memory >= MIN_RESOURCE and held.memory / deserved.memory > share:
+            share = held.memory / deserved.memory
+        if deserved.scalars and held.scalars:
+            for name, amount in held.scalars.items():
+                most = deserved.scalars.get(name, 0.0)
+                if most >= MIN_RESOURCE and amount / most > share:
+                    share = amount / most
         return share
 
     def shortage_for(self, request: Resource, limit: Resource) -> list[str]:
