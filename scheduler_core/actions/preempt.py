@@ -18,7 +18,8 @@ from scheduler_core.framework.attempts import Attempt, Attempts
 from scheduler_core.framework.eviction import evict_for, never_evicts, promising_nodes
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.heap import PriorityQueue
-from scheduler_core.framework.holdings import LossesInside, judges_of
+from scheduler_core.framework.holdings import exact_judges_of
+from scheduler_core.framework.losses_inside import LossesInside
 from scheduler_core.framework.placement import ErrorCache
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
@@ -91,7 +92,7 @@ class Preempt:
     @cached_property
     def losses(self) -> LossesInside | None:
         """Return what queues could lose to their own jobs, None when every candidate is to be asked about."""
-        judges = judges_of(self.session, Point.PREEMPTABLE)
+        judges = exact_judges_of(self.session, Point.PREEMPTABLE)
         return None if judges is None else LossesInside(self.session, judges)
 
     def between_jobs(self, queue: QueueInfo) -> None:

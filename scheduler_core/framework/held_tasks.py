@@ -108,6 +108,11 @@ class HeldTasks:
     def _rows(self) -> dict[str, int]:
         return {task.uid: row for row, task in enumerate(self.tasks)}
 
+    def rows_at(self, place: int) -> tuple[int, int]:
+        """Return where the tasks of one of the `nodes` begin and end."""
+        starts = self.starts
+        return int(starts[place]), int(starts[place + 1]) if place + 1 < len(starts) else len(self.tasks)
+
     @cached_property
     def places(self) -> dict[int, int]:
         """Return the position of each node in `nodes`."""

@@ -6,10 +6,9 @@ it says at least what a look at the node would find.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,10 +120,8 @@ class Holdings:
             held.job_of,
             held.amounts,
         )
-        self._moved: list[int] = []
-        self._known: dict[Hashable, Any] = {}
+        self.moved: list[tuple[int, int | None]] = []
         self._by_task: dict[tuple[TaskJudge, int | None], tuple[Mask, int]] = {}
-        self._by_shape: dict[ShapeJudge, tuple[list[bool], Mask]] = {}
 
     def note(self, task: TaskInfo, *, present: bool) -> None:
         """Say that something moved in the queue, and whether the task can still be evicted."""
@@ -133,8 +130,7 @@ class Holdings:
             self.present[row] = present
         job = self.held.position_of(task.job)
         if job is not None:
-            self._moved.append(job)
-        self._known.clear()
+            self.moved.append((job, row))
 
     # what is asked of tasks
 
@@ -152,42 +148,20 @@ class Holdings:
             return np.zeros(len(rows), dtype=np.int64)
         return counted_before(groups[rows], self.present[rows])
 
-    def accepted(self, judge: Judge, priority: int | None) -> Mask:
-        """Return which tasks a plugin accepts at most, (P,); do not change it."""
-        return self._by_queue(judge) if isinstance(judge, ShapeJudge) else self._by_job(judge, priority)
-
-    def _by_job(self, judge: TaskJudge, priority: int | None) -> Mask:
-        """Judge the tasks of those jobs again that moved since."""
+    def accepted(self, judge: TaskJudge, priority: int | None) -> Mask:
+        """Return which tasks a plugin accepts, (P,); do not change it."""
         mask, seen = self._by_task.get((judge, priority), (None, 0))
         if mask is None:
             mask = judge.accepts(self, np.arange(len(self.tasks)), priority).copy()
-        elif seen < len(self._moved) and not judge.is_settled:
+        elif seen < len(self.moved) and not judge.is_settled:
             rows = self.moved_since(seen)
             mask[rows] = judge.accepts(self, rows, priority)
-        self._by_task[judge, priority] = mask, len(self._moved)
+        self._by_task[judge, priority] = mask, len(self.moved)
         return mask
 
     def moved_since(self, moves: int) -> Rows:
         """Return the tasks of the jobs in which something moved after so many moves."""
-        return self.held.rows_of(set(self._moved[moves:]))
-
-    def _by_queue(self, judge: ShapeJudge) -> Mask:
-        accepts = self._accepts(judge)
-        before = self._by_shape.get(judge)
-        if before is None or before[0] != accepts:
-            before = self._by_shape[judge] = accepts, np.array(accepts)[self.held.shape_of]
-        return before[1]
-
-    def _accepts(self, judge: ShapeJudge) -> list[bool]:
-        """Return which shapes a plugin accepts, asked once as long as nothing moves."""
-        accepts: list[bool] = self.known(judge, lambda: judge.accepts(self.queue, self.held.shapes))
-        return accepts
-
-    def known(self, key: Hashable, work_out: Callable[[], Any]) -> Any:
-        """Return an answer as it was worked out when something moved last."""
-        if key not in self._known:
-            self._known[key] = work_out()
-        return self._known[key]
+        return self.held.rows_of({job for job, _ in self.moved[moves:]})
 
     # tasks and nodes
 
@@ -255,75 +229,12 @@ def judges_of(session: Session, point: Point) -> list[list[Judge]] | None:
     return [[judge for judge in tier if judge is not None] for tier in tiers]
 
 
-class LossesInside:
-    """What jobs could gain on each node from other jobs of their own queue; every judge is exact."""
-
-    def __init__(self, session: Session, judges: Sequence[Sequence[Judge]]) -> None:
-        self._session = session
-        self._judges = judges
-        self._holdings = AllHoldings(session)
-
-    def enough_for(self, task: TaskInfo) -> Mask:
-        """Tell on which nodes a task might fit once all that others may lose is gone, (N,)."""
-        job = task.job
-        enough = np.zeros(len(self._session.nodes), dtype=np.bool_)
-        holdings = None if job is None else self._holdings.of(job.queue)
-        if job is None or holdings is None:
-            return enough
-        if task.best_effort:
-            enough[holdings.nodes] = holdings.on_nodes(holdings.present)
-            return enough
-        future = self._session.nodes.future.take(holdings.nodes, axis=0)
-        enough[holdings.nodes] = fits_with(task.shape.demands, future, self._losses(holdings, job))
-        return enough
-
-    def holders(self, job: JobInfo) -> Mask:
-        """Tell which nodes have tasks of a job that might be evicted, (N,)."""
-        found = np.zeros(len(self._session.nodes), dtype=np.bool_)
-        holdings = self._holdings.of(job.queue)
-        own = None if holdings is None else holdings.held.position_of(job)
-        if holdings is not None and own is not None:
-            found[holdings.nodes] = holdings.on_nodes(holdings.present & (holdings.job_of == own))
-        return found
-
-    def _losses(self, holdings: Holdings, job: JobInfo) -> Amounts:
-        """Return what jobs other than this one may lose to it on each node, (K, R + 1)."""
-        own = holdings.held.position_of(job)
-
-        def work_out() -> Amounts:
-            candidates = holdings.present if own is None else holdings.present & (holdings.job_of != own)
-            return holdings.sums(victims_among(holdings, candidates, self._judges, job.priority))
-
-        losses: Amounts = holdings.known((job.priority, own), work_out)
-        return losses
-
-
-def victims_among(
-    holdings: Holdings, candidates: Mask, judges: Sequence[Sequence[Judge]], priority: int | None
-) -> Mask:
-    """Return the victims of the first tier that names any on each node, (P,); see `victims.ask_victims`."""
-    victims, undecided = np.zeros_like(candidates), np.ones(len(holdings.nodes), dtype=np.bool_)
-    for tier in judges:
-        accepted = [holdings.accepted(judge, priority) & candidates for judge in tier]
-        named = _named(holdings, accepted) & holdings.of_nodes(undecided)
-        victims |= named
-        undecided &= ~holdings.on_nodes(named)
-    return victims
-
-
-def _named(holdings: Holdings, accepted: Sequence[Mask]) -> Mask:
-    """Return the victims of one tier on each node, (P,), from what each of its plugins accepts, (P,) each."""
-    agreed = reduce(np.logical_and, accepted)
-    if len(accepted) <= 2:
-        return agreed
-    passing = reduce(np.logical_and, [holdings.on_nodes(each) for each in accepted])
-    if not (passing > holdings.on_nodes(agreed)).any():
-        return agreed
-    named, some = np.zeros_like(agreed), np.zeros_like(passing)
-    for each in accepted:
-        named = each & (named | ~holdings.of_nodes(some))
-        some = holdings.on_nodes(named)
-    return named & holdings.of_nodes(passing)
+def exact_judges_of(session: Session, point: Point) -> list[list[TaskJudge]] | None:
+    """Return the same of a point at which every plugin must judge task by task; else None."""
+    tiers = judges_of(session, point)
+    if tiers is None or any(isinstance(judge, ShapeJudge) for tier in tiers for judge in tier):
+        return None
+    return [[judge for judge in tier if not isinstance(judge, ShapeJudge)] for tier in tiers]
 
 
 def fits_with(demands: Pairs, future: Amounts, losses: Amounts | None) -> Mask:

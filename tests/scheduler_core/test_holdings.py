@@ -15,7 +15,8 @@ from scheduler_core import simulate_document
 from scheduler_core.explain import victim_story
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.held_tasks import HeldTasks
-from scheduler_core.framework.holdings import FactJudge, Holdings, Judge, judges_of, victims_among
+from scheduler_core.framework.holdings import FactJudge, Holdings, TaskJudge, judges_of
+from scheduler_core.framework.losses_inside import victims_among
 from scheduler_core.framework.victims import ask_victims
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.simulate import ACTIONS
@@ -87,7 +88,7 @@ def answer(uids: set[str]) -> Answer:
     return lambda _initiator, candidates, _why: [task for task in candidates if task.uid in uids]
 
 
-def judge(uids: set[str]) -> Judge:
+def judge(uids: set[str]) -> TaskJudge:
     """Return the same answer for all tasks of a queue at once."""
     return FactJudge(lambda task: task.uid in uids)
 
@@ -107,7 +108,7 @@ def test_victims_at_once_are_those_on_which_plugins_agree_node_by_node(seed: int
     )
     tasks = [*session.jobs["default/g"].tasks.values()]
     holdings = Holdings(HeldTasks("default", tasks), np.ones(len(tasks), dtype=np.bool_))
-    judges: list[list[Judge]] = []
+    judges: list[list[TaskJudge]] = []
     for tier in tiers:
         judges.append([])
         for name in tier:
