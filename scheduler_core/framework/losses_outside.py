@@ -6,7 +6,6 @@ for one task is kept for the next one like it, and only nodes that changed are c
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from operator import sub
 from typing import NamedTuple
@@ -28,7 +27,7 @@ from scheduler_core.framework.holdings import (
 from scheduler_core.framework.placement import FEW, Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.model.changes import ChangeLog, RowTable, as_array
-from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.node import add_pairs
 from scheduler_core.model.pod import Pairs
 from scheduler_core.model.queue import QueueInfo
@@ -229,8 +228,6 @@ class LossesOutside:
             if self._allow(queue):
                 rows = self._parts[queue].rows
                 self._judge_rows(np.arange(rows.start, rows.stop))
-                for job in jobs:
-                    self._limited.pop(job, None)
             else:
                 for job, tasks in jobs.items():
                     self._judge_job(job, tasks)
@@ -251,27 +248,26 @@ class LossesOutside:
                     allowed[rows] &= held.each(judge.fact)
         return True
 
-    def _limits(self, job: JobInfo) -> list[float]:
-        """Return how many tasks of a job might be victims on one node, by tier."""
+    def _limits(self, number: int) -> list[float]:
+        """Return how many tasks of a job might be victims on one node, by tier; no more than there are."""
+        job, crowd = self._holdings.jobs[number], self._crowds[number]
         return [
-            min([judge.most(job, None) for judge in judges if isinstance(judge, JobJudge)], default=math.inf)
+            min([judge.most(job, None) for judge in judges if isinstance(judge, JobJudge)] + [crowd])
             for judges in self._judges
         ]
 
     def _judge_job(self, number: int, moved: Collection[int]) -> None:
         """Judge those tasks of a job again of which anything may be said anew, as some of them moved."""
-        held, places = self._holdings.held, self._places
-        crowd = self._crowds[number]
-        limits = [min(limit, crowd) for limit in self._limits(held.jobs[number])]
-        rows = held.rows_of([number])
-        if self._limited.get(number) == limits:
+        places, rows = self._places, self._holdings.held.rows_of([number])
+        limits = self._limits(number)
+        if limits == self._limited[number]:
             nodes = {places[row] for row in moved}
             self._judge_tasks([row for row in rows.tolist() if places[row] in nodes], limits)
         elif len(rows) <= FEW:
+            self._limited[number] = limits
             self._judge_tasks(rows.tolist(), limits)
         else:
             self._judge_rows(rows)
-        self._limited[number] = limits
 
     def _judge_tasks(self, rows: Sequence[int], limits: Sequence[float]) -> None:
         """Judge tasks of one job again, one by one: all that it has on some nodes."""
@@ -298,7 +294,9 @@ class LossesOutside:
         """Tell which of some tasks belong in which sum, (S, len(rows))."""
         holdings = self._holdings
         jobs, positions = np.unique(holdings.job_of.take(rows), return_inverse=True)
-        limits = np.array([self._limits(holdings.jobs[job]) for job in jobs.tolist()]).T
+        for job in jobs.tolist():
+            self._limited[job] = self._limits(job)
+        limits = np.array([self._limited[job] for job in jobs.tolist()]).T
         chosen = np.ones((len(self._judges) + 1, len(rows)), dtype=np.bool_)
         is_among_first = holdings.rank_in_job(rows) < limits.take(positions, axis=1)
         chosen[1:] = self._allowed.take(rows, axis=1) & is_among_first
