@@ -107,6 +107,11 @@ class QueueAccount:
         """Have the share worked out anew when somebody asks for it."""
         self._share = None
 
+    def keep_share(self) -> None:
+        """Have the share stay what it is now, whatever is allocated next."""
+        if self._share is None:
+            self.measure()
+
     def share_of_deserved(self) -> float:
         """Return the largest allocated / deserved over what is deserved (`pods` too); 0 when nothing is."""
         share, held, deserved = 0.0, self.allocated, self.deserved

@@ -28,6 +28,11 @@ from tests.scheduler_core.states import state_of
 
 FLAT: Sequence[Sequence[Plugin]] = (["priority", "gang"], ["drf", "predicates", "proportion", "nodeorder"])
 QUOTAS: Sequence[Sequence[Plugin]] = (["priority", "gang"], ["drf", "predicates", "capacity", "nodeorder"])
+REFUSED_TREE: Sequence[Sequence[Plugin]] = (
+    ["gang"],
+    ["predicates", ("capacity", {"enableHierarchy": True})],
+)
+"""With jobs in a queue that has children nothing is divided: no queue has a share before something moves."""
 IN_A_TREE: Sequence[Sequence[Plugin]] = (["gang"], [("drf", {"enableHierarchy": True}), "predicates"])
 
 
@@ -42,8 +47,8 @@ def cluster(tiers: Sequence[Sequence[Plugin]]) -> Object:
     running[1]["status"] = {"phase": "Pending"}
     return scenario(
         nodes=[node("n0", cpu=4, memory="8Gi", gpu=4), bare],
-        queues=[queue("a")],
-        podgroups=[podgroup("run", queue="a")],
+        queues=[queue("a", parent="top"), queue("top")],
+        podgroups=[podgroup("run", queue="a"), podgroup("under", queue="top")],
         pods=running,
         conf=conf("allocate, preempt", *tiers),
     )
@@ -65,7 +70,7 @@ def on_node(session: Session, number: int) -> list[TaskInfo]:
     return session.nodes.sorted_tasks(number)
 
 
-@pytest.mark.parametrize("tiers", [FLAT, QUOTAS])
+@pytest.mark.parametrize("tiers", [FLAT, QUOTAS, REFUSED_TREE])
 @pytest.mark.parametrize("number", [0, 1])
 def test_an_eviction_in_vain_leaves_what_evicting_and_taking_back_leaves(
     tiers: Sequence[Sequence[Plugin]], number: int

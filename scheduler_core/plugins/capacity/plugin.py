@@ -5,15 +5,16 @@ Source: volcano ``pkg/scheduler/plugins/capacity/capacity.go`` at v1.15.1.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.holdings import ShapeJudge
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.simulation import copy_at_pre_predicate
-from scheduler_core.framework.vain import leave_nothing
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.plugins.capacity import dry_run
-from scheduler_core.plugins.capacity.account import NAME, Queues
+from scheduler_core.plugins.capacity.account import NAME, CapacityAccount, Queues
 from scheduler_core.plugins.capacity.flat import flat_queues
 from scheduler_core.plugins.capacity.hierarchical import tree_of_queues
 from scheduler_core.plugins.capacity.limits import Limits
@@ -47,7 +48,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
     session.add_fn(Point.SIMULATE_REMOVE_TASK, NAME, dry_run.remove_task)
     copy_at_pre_predicate(session, NAME, queues.accounts)
     events = Events(queues)
-    session.add_event_handler(allocate=events.allocate, deallocate=events.deallocate, in_vain=leave_nothing)
+    session.add_event_handler(allocate=events.allocate, deallocate=events.deallocate, in_vain=events.in_vain)
     if session.conf.first_option("proportion") is None:
         session.add_report(lambda: report(queues))
 
@@ -69,19 +70,28 @@ class Events:
 
     def allocate(self, task: TaskInfo) -> None:
         """Count a task that takes its place, in its queue and all above; only the queue's own share moves."""
-        if task.job is not None and task.job.queue in self.queues.accounts:
-            chain = self.queues.chain(task.job.queue)
-            for account in chain:
-                account.allocated.add(task.request)
-            chain[0].forget_share()
+        for account in self._moved(task):
+            account.allocated.add(task.request)
 
     def deallocate(self, task: TaskInfo) -> None:
         """Count a task that gives its place back, likewise."""
-        if task.job is not None and task.job.queue in self.queues.accounts:
-            chain = self.queues.chain(task.job.queue)
-            for account in chain:
-                account.allocated.sub(task.request)
-            chain[0].forget_share()
+        for account in self._moved(task):
+            account.allocated.sub(task.request)
+
+    def in_vain(self, tasks: Sequence[TaskInfo]) -> None:
+        """Leave what is left when tasks give their places back and take them again: shares of today."""
+        for task in tasks:
+            self._moved(task)
+
+    def _moved(self, task: TaskInfo) -> Sequence[CapacityAccount]:
+        """Return the accounts that a task moves; those above its queue keep the shares that they have now."""
+        if task.job is None or task.job.queue not in self.queues.accounts:
+            return ()
+        own, *above = chain = self.queues.chain(task.job.queue)
+        own.forget_share()
+        for account in above:
+            account.keep_share()
+        return chain
 
 
 def report(queues: Queues) -> dict[str, object]:

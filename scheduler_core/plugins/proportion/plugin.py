@@ -13,7 +13,6 @@ from scheduler_core.framework.extension_points import Point, Vote
 from scheduler_core.framework.holdings import ShapeJudge
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.simulation import copies_behind, copies_in, copy_at_pre_predicate
-from scheduler_core.framework.vain import leave_nothing
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.pod import PodShape
 from scheduler_core.model.queue import QueueInfo
@@ -47,7 +46,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     session.add_fn(Point.SIMULATE_ADD_TASK, NAME, simulate_add_task)
     session.add_fn(Point.SIMULATE_REMOVE_TASK, NAME, simulate_remove_task)
     session.add_event_handler(
-        allocate=proportion.allocate, deallocate=proportion.deallocate, in_vain=leave_nothing
+        allocate=proportion.allocate, deallocate=proportion.deallocate, in_vain=proportion.in_vain
     )
     session.add_report(proportion.report)
     copy_at_pre_predicate(session, NAME, accounts)
@@ -187,6 +186,12 @@ class Proportion:
         if account is not None:
             account.allocated.sub(task.request)
             account.forget_share()
+
+    def in_vain(self, tasks: Sequence[TaskInfo]) -> None:
+        """Leave what is left when tasks give their places back and take them again: shares of today."""
+        for task in tasks:
+            if task.job is not None and task.job.queue in self.accounts:
+                self.accounts[task.job.queue].forget_share()
 
     # what is shown
 
