@@ -6,7 +6,7 @@ Source: volcano ``pkg/scheduler/api/job_info.go`` at v1.15.1.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, ItemsView, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -330,12 +330,9 @@ class JobInfo:
 
     def status_counts(self) -> dict[TaskStatus, int]:
         """Return how many tasks have each status, those that none has left out."""
-        by_status, unmade = self.by_status, self._unmade
-        return {
-            status: count
-            for status in STATUSES
-            if (count := unmade.get(status) or len(by_status.get(status, ())))
-        }
+        made = {status: len(tasks) for status, tasks in self.by_status.items() if tasks}
+        counts = {**made, **self._unmade}
+        return counts if len(counts) <= 1 else {name: counts[name] for name in STATUSES if name in counts}
 
     def _count_all(self, status: TaskStatus, shape: PodShape, count: int) -> None:
         self.valid_count += count
@@ -377,10 +374,10 @@ class JobInfo:
         found = [task for status in statuses for task in self.by_status[status].values()]
         return sorted(found, key=lambda task: task.uid)
 
-    def count(self, statuses: Iterable[TaskStatus]) -> int:
+    def count(self, statuses: Collection[TaskStatus]) -> int:
         """Return how many tasks are in any of the statuses."""
-        by_status, unmade = self.by_status, self._unmade
-        return sum([unmade.get(status) or len(by_status.get(status, ())) for status in statuses])
+        counts = self.status_counts()
+        return sum([counts[status] for status in counts if status in statuses])
 
     def set_condition(self, kind: str, reason: str, message: str) -> None:
         """Write a condition with status True; it takes the place of an older one of its kind."""
