@@ -108,7 +108,7 @@ class Collector:
         count = len(pods) if isinstance(pods, (list, dict)) else 0
         self._left += 100 + count
         gc.freeze()
-        gc.set_threshold(100_000 + 20 * count, 20, 100)
+        gc.set_threshold(500_000 + 20 * count, 20, 100)
         gc.enable()
 
 

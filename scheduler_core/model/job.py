@@ -187,6 +187,10 @@ class _TasksByStatus(dict[TaskStatus, dict[str, "TaskInfo"]]):
         """Return all statuses with their tasks."""
         return {status: self[status] for status in STATUSES}.items()
 
+    def made(self) -> ItemsView[TaskStatus, dict[str, TaskInfo]]:
+        """Return the statuses that somebody asked for with their tasks."""
+        return super().items()
+
 
 class JobInfo:
     """One PodGroup and its tasks.
@@ -214,6 +218,41 @@ class JobInfo:
         How many tasks of each role are pending.
 
     """
+
+    __slots__ = (
+        "_gated_by_others",
+        "_members",
+        "_table",
+        "_tasks",
+        "_unmade",
+        "allocated",
+        "allocated_count",
+        "by_status",
+        "conditions",
+        "creation",
+        "failed_roles",
+        "fit_errors",
+        "key",
+        "min_available",
+        "min_resources",
+        "name",
+        "namespace",
+        "order",
+        "pending_best_effort",
+        "pending_roles",
+        "phase",
+        "phase_before",
+        "podgroup",
+        "priority",
+        "queue",
+        "ready_count",
+        "size",
+        "task_min_available",
+        "task_min_total",
+        "unschedulable",
+        "valid_count",
+        "waiting_count",
+    )
 
     def __init__(self, podgroup: Mapping[str, Any], queue: str, priority: int, creation: float) -> None:
         metadata, spec = podgroup["metadata"], podgroup.get("spec") or {}
@@ -330,9 +369,8 @@ class JobInfo:
 
     def status_counts(self) -> dict[TaskStatus, int]:
         """Return how many tasks have each status, those that none has left out."""
-        made = {status: len(tasks) for status, tasks in self.by_status.items() if tasks}
-        counts = {**made, **self._unmade}
-        return counts if len(counts) <= 1 else {name: counts[name] for name in STATUSES if name in counts}
+        made = {status: len(tasks) for status, tasks in self.by_status.made() if tasks}
+        return dict(sorted((made | self._unmade).items()))
 
     def _count_all(self, status: TaskStatus, shape: PodShape, count: int) -> None:
         self.valid_count += count
@@ -376,8 +414,8 @@ class JobInfo:
 
     def count(self, statuses: Collection[TaskStatus]) -> int:
         """Return how many tasks are in any of the statuses."""
-        counts = self.status_counts()
-        return sum([counts[status] for status in counts if status in statuses])
+        made = [len(tasks) for status, tasks in self.by_status.made() if status in statuses]
+        return sum(made) + sum([count for status, count in self._unmade.items() if status in statuses])
 
     def set_condition(self, kind: str, reason: str, message: str) -> None:
         """Write a condition with status True; it takes the place of an older one of its kind."""

@@ -19,21 +19,29 @@ _FLAG_OR_NONE = frozenset({bool, type(None)})
 _TEXTS = frozenset({str})
 _OBJECTS = frozenset({dict})
 _PLAIN = frozenset({"apiVersion", "kind", "metadata", "spec", "status"})
+_PARTS = ("spec", "status")
 _STRANGE = (KeyError, TypeError, AttributeError, ValueError, InputError)
 
 
 class Ordinary:
-    """Knows objects again whose parts were all seen in sound objects of their kind before."""
+    """Knows objects again whose fields were all seen in sound objects of their kind before.
+
+    Whether a field is sound does not depend on the others.
+    """
 
     def __init__(self) -> None:
         self._times: set[str | None] = {None, ""}
-        self._parts: set[bytes] = set()
+        self._fields: set[tuple[str, str, bytes]] = set()
         self._plain: set[tuple[str, ...]] = set()
 
     def learn(self, thing: Mapping[str, Any]) -> Any:
         """Remember the parts of a sound object; returns what it is known as from now on."""
         try:
-            self._parts.update(self._parts_of(thing))
+            self._fields.update(
+                (part, name, marshal.dumps(value, 2))
+                for part in _PARTS
+                for name, value in (thing.get(part) or {}).items()
+            )
         except ValueError:
             return None  # it holds something that JSON cannot, so it is looked at every time
         return thing
@@ -44,7 +52,7 @@ class Ordinary:
             known = (
                 self._knows_metadata(thing["metadata"])
                 and ((*thing,) in self._plain or self._is_plain(thing, _PLAIN))
-                and self._knows_parts(thing.get("spec"), thing.get("status"))
+                and self._knows_fields(thing)
             )
         except _STRANGE:
             return None
@@ -68,14 +76,15 @@ class Ordinary:
         has_rare = "ownerReferences" in metadata or "deletionTimestamp" in metadata
         return not has_rare or self._rare_metadata(get)
 
-    def _parts_of(self, thing: Mapping[str, Any]) -> list[bytes]:
-        return [marshal.dumps(thing.get(part), 2) for part in ("spec", "status")]
-
-    def _knows_parts(self, spec: Any, status: Any) -> bool:
-        parts = self._parts
-        return (not spec or marshal.dumps(spec, 2) in parts) and (
-            not status or marshal.dumps(status, 2) in parts
-        )
+    def _knows_fields(self, thing: Mapping[str, Any]) -> bool:
+        known = self._fields
+        for part in _PARTS:
+            fields = thing.get(part)
+            if fields is not None:
+                for name, value in fields.items():
+                    if (part, name, marshal.dumps(value, 2)) not in known:
+                        return False
+        return True
 
     def _is_plain(self, thing: Mapping[str, Any], fields: frozenset[str]) -> bool:
         """Tell whether an object has no other fields than these; thousands of objects have the same ones."""
