@@ -362,6 +362,40 @@ def test_a_pod_is_looked_at_again_when_it_differs() -> None:
     ]
 
 
+UNLIKE = {
+    "a flag for a number": ("spec", "priority", True),
+    "a number for a node": ("spec", "nodeName", 5),
+    "a number for no node": ("spec", "nodeName", 0),
+    "a number among volumes": ("spec", "volumes", [5]),
+    "a text for volumes": ("spec", "volumes", "x"),
+    "a port that is no number": ("spec", "containers", [{"ports": [{"containerPort": True}]}]),
+    "a number for no namespace": ("metadata", "namespace", 0),
+    "a number for a uid": ("metadata", "uid", 7),
+    "a number for a label": ("metadata", "labels", {"a": 1}),
+    "a time that is none": ("metadata", "creationTimestamp", "x"),
+    "an owner that is none": ("metadata", "ownerReferences", [{"uid": 1}]),
+    "an unknown phase": ("status", "phase", "Gone"),
+    "conditions without a phase": ("status", None, {"conditions": 5}),
+    "a list for a status": ("status", None, []),
+    "a list for a specification": ("spec", None, []),
+}
+
+
+@pytest.mark.parametrize(("part", "field", "value"), UNLIKE.values(), ids=UNLIKE.keys())
+def test_what_is_wrong_with_a_pod_is_seen_among_sound_ones(part: str, field: str | None, value: Any) -> None:
+    wrong = pod("wrong", priority=1)
+    if field is None:
+        wrong[part] = value
+    else:
+        wrong[part] = {**wrong[part], field: value}
+    alone, among = ([], [pod(f"p-{number}", priority=1) for number in range(3)])
+    said = [
+        [problem.message for problem in errors(scenario(pods=[*others, wrong]))] for others in (alone, among)
+    ]
+    assert said[0]
+    assert said[0] == said[1]
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
