@@ -21,6 +21,7 @@ PREEMPTABLE = "volcano.sh/preemptable"
 
 NOTHING: Mapping[str, Any] = {}
 _TOLD = (TASK_SPEC, TASK_PRIORITY, PREEMPTABLE)
+_NOTHING_TOLD = [0] * 2 * len(_TOLD)
 _SCALARS = ("schedulerName", "priorityClassName", "priority", "preemptionPolicy")
 _SIMPLE_SPEC = frozenset({"containers", "nodeName", *_SCALARS})
 _PARTS = (
@@ -128,13 +129,16 @@ class TemplateTable:
         self._simple.add((*spec,))
         return True
 
-    def _told(self, *tables: Mapping[str, str]) -> list[dict[str, str]] | None:
-        """Return what annotations and labels say to the scheduler, None when they say nothing to it."""
+    def _told(self, *tables: Mapping[str, str]) -> list[str | int] | None:
+        """Return what annotations and labels say to the scheduler, None when they say nothing to it.
+
+        What is absent is 0, which no text is.
+        """
         for table in tables:
             if table.keys().isdisjoint(_TOLD):
                 self._silent.add((*table,))
-        told = [{name: table[name] for name in _TOLD if name in table} for table in tables]
-        return told if any(told) else None
+        told = [table.get(name, 0) for table in tables for name in _TOLD]
+        return None if told == _NOTHING_TOLD else told
 
     def _of_parts(self, pod: Object, spec: Object, phase: Any, told: Any) -> PodTemplate:
         parts: list[Any] = [spec.get(part) for part in _PARTS]

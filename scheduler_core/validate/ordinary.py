@@ -20,6 +20,7 @@ _TEXTS = frozenset({str})
 _OBJECTS = frozenset({dict})
 _PLAIN = frozenset({"apiVersion", "kind", "metadata", "spec", "status"})
 _PARTS = ("spec", "status")
+_OWN = frozenset({"nodeName", "volumes", "resourceClaims"})
 _STRANGE = (KeyError, TypeError, AttributeError, ValueError, InputError)
 
 
@@ -37,11 +38,7 @@ class Ordinary:
     def learn(self, thing: Mapping[str, Any]) -> Any:
         """Remember the parts of a sound object; returns what it is known as from now on."""
         try:
-            self._fields.update(
-                (part, name, marshal.dumps(value, 2))
-                for part in _PARTS
-                for name, value in (thing.get(part) or {}).items()
-            )
+            self._fields.update(self._fields_of(thing))
         except ValueError:
             return None  # it holds something that JSON cannot, so it is looked at every time
         return thing
@@ -52,7 +49,7 @@ class Ordinary:
             known = (
                 self._knows_metadata(thing["metadata"])
                 and ((*thing,) in self._plain or self._is_plain(thing, _PLAIN))
-                and self._knows_fields(thing)
+                and self._fields.issuperset(self._fields_of(thing))
             )
         except _STRANGE:
             return None
@@ -76,15 +73,13 @@ class Ordinary:
         has_rare = "ownerReferences" in metadata or "deletionTimestamp" in metadata
         return not has_rare or self._rare_metadata(get)
 
-    def _knows_fields(self, thing: Mapping[str, Any]) -> bool:
-        known = self._fields
-        for part in _PARTS:
-            fields = thing.get(part)
-            if fields is not None:
-                for name, value in fields.items():
-                    if (part, name, marshal.dumps(value, 2)) not in known:
-                        return False
-        return True
+    def _fields_of(self, thing: Mapping[str, Any]) -> list[tuple[str, str, bytes]]:
+        return [
+            (part, name, marshal.dumps(value, 2))
+            for part in _PARTS
+            if (fields := thing.get(part)) is not None
+            for name, value in fields.items()
+        ]
 
     def _is_plain(self, thing: Mapping[str, Any], fields: frozenset[str]) -> bool:
         """Tell whether an object has no other fields than these; thousands of objects have the same ones."""
@@ -118,9 +113,10 @@ class OrdinaryPods(Ordinary):
         self._table = PodTable()
 
     def learn(self, thing: Mapping[str, Any]) -> PodInfo | None:
-        """Remember the template of a sound pod."""
+        """Remember the template of a sound pod and its fields."""
         try:
             info = self.read(thing)
+            self._fields.update(self._fields_of(thing))
         except ValueError:
             return None  # it holds something that JSON cannot, so it is looked at every time
         info.template.sound = True
@@ -134,14 +130,22 @@ class OrdinaryPods(Ordinary):
         """Return what is read of a pod that is certainly sound; None: somebody has to look at it."""
         try:
             info = self._table.read(thing)
+            template = info.template
+            template.sound = template.sound or self._fields.issuperset(self._fields_of(thing))
             known = (
-                info.template.sound
+                template.sound
                 and self._knows_metadata(thing["metadata"])
                 and self._knows_rest(thing["spec"], thing.get("status"))
             )
         except _STRANGE:
             return None
         return info if known else None
+
+    def _fields_of(self, thing: Mapping[str, Any]) -> list[tuple[str, str, bytes]]:
+        """Return what pods of one template have in common of the fields that are looked at."""
+        spec, status = thing.get("spec") or {}, thing.get("status") or {}
+        fields = [("spec", name, marshal.dumps(value, 2)) for name, value in spec.items() if name not in _OWN]
+        return [*fields, ("status", "phase", marshal.dumps(status.get("phase"), 2))]
 
     def _knows_rest(self, spec: Any, status: Any) -> bool:
         """Tell whether what each pod has for itself is sound."""
