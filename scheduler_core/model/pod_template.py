@@ -143,8 +143,11 @@ class TemplateTable:
     def _of_parts(self, pod: Object, spec: Object, phase: Any, told: Any) -> PodTemplate:
         parts: list[Any] = [spec.get(part) for part in _PARTS]
         for name in ("containers", "initContainers"):
+            containers = spec.get(name)
             parts.append(
-                [[container.get(part) for part in _CONTAINER_PARTS] for container in spec.get(name) or ()]
+                [[container.get(part) for part in _CONTAINER_PARTS] for container in containers]
+                if containers
+                else containers
             )
         key = marshal.dumps((*parts, _claims(spec), phase, told), 2)
         template = self._templates.get(key)

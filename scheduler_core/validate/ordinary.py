@@ -63,9 +63,9 @@ class Ordinary:
         if type(get("namespace")) not in _TEXT_OR_NONE or type(get("uid")) not in _TEXT_OR_NONE:
             return False
         annotations, labels = get("annotations"), get("labels")
-        if annotations and not _TEXTS.issuperset(map(type, annotations.values())):
+        if annotations is not None and not _TEXTS.issuperset(map(type, annotations.values())):
             return False
-        if labels and not _TEXTS.issuperset(map(type, labels.values())):
+        if labels is not None and not _TEXTS.issuperset(map(type, labels.values())):
             return False
         created = get("creationTimestamp")
         if created not in self._times:
@@ -89,7 +89,7 @@ class Ordinary:
         return True
 
     def _rare_metadata(self, get: Callable[[str], Any]) -> bool:
-        for owner in get("ownerReferences") or ():
+        for owner in _listed(get("ownerReferences")):
             if (
                 type(owner.get("uid")) not in _TEXT_OR_NONE
                 or type(owner.get("controller")) not in _FLAG_OR_NONE
@@ -159,19 +159,19 @@ class OrdinaryPods(Ordinary):
 
     @staticmethod
     def _knows_claims(spec: Mapping[str, Any]) -> bool:
-        parts = [part for part in (spec.get("volumes"), spec.get("resourceClaims")) if part]
-        return all(type(part) is list and _OBJECTS.issuperset(map(type, part)) for part in parts)
+        claims = (*_listed(spec.get("volumes")), *_listed(spec.get("resourceClaims")))
+        return _OBJECTS.issuperset(map(type, claims))
 
     def _rare_status(self, get: Callable[[str], Any]) -> bool:
         times = [get("startTime")]
         if type(get("nominatedNodeName")) not in _TEXT_OR_NONE:
             return False
-        for condition in get("conditions") or ():
+        for condition in _listed(get("conditions")):
             part = condition.get
             times.append(part("lastTransitionTime"))
             if not _TEXT_OR_NONE.issuperset((type(part("type")), type(part("status")), type(part("reason")))):
                 return False
-        for container in get("containerStatuses") or ():
+        for container in _listed(get("containerStatuses")):
             part = container.get
             if type(part("ready")) not in _FLAG_OR_NONE or type(part("name")) not in _TEXT_OR_NONE:
                 return False
@@ -179,3 +179,17 @@ class OrdinaryPods(Ordinary):
             if time not in self._times:
                 self._learn_time(time)
         return True
+
+
+def _listed(value: Any) -> list[Any]:
+    """Return the entries of a list that may be left out.
+
+    Raises
+    ------
+    TypeError
+        If it is something else.
+
+    """
+    if value is not None and type(value) is not list:
+        raise TypeError
+    return value or []
