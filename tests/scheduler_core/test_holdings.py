@@ -15,10 +15,14 @@ from scheduler_core import simulate_document
 from scheduler_core.explain import victim_story
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.held_tasks import HeldTasks
-from scheduler_core.framework.holdings import FactJudge, Holdings, TaskJudge, judges_of
-from scheduler_core.framework.losses_inside import victims_among
+from scheduler_core.framework.holdings import FactJudge, Holdings, TaskJudge, exact_judges_of, judges_of
+from scheduler_core.framework.losses_inside import LossesInside, victims_among
+from scheduler_core.framework.losses_outside import LossesOutside
+from scheduler_core.framework.session import Session
+from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.victims import ask_victims
 from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.status import TaskStatus
 from scheduler_core.simulate import ACTIONS
 from tests.builders import Object, conf, node, pod, podgroup, priority_class, scenario, session_of
 
@@ -124,3 +128,38 @@ def test_victims_at_once_are_those_on_which_plugins_agree_node_by_node(seed: int
         ).victims
     ]
     assert [holdings.tasks[row].uid for row in np.flatnonzero(at_once)] == one_by_one
+
+
+@pytest.mark.parametrize("document", scenarios()[::3], ids=lambda document: document["name"])
+def test_what_is_kept_of_losses_is_what_a_new_look_finds(document: Object) -> None:
+    dice = Random(document["name"])  # noqa: S311 - the same choices every time
+    session = session_of(document)
+    inside, outside = exact_judges_of(session, Point.PREEMPTABLE), judges_of(session, Point.RECLAIMABLE)
+    waiting = [task for job in session.jobs.values() for task in job.by_status[TaskStatus.PENDING].values()]
+    if not waiting:
+        return
+    kept_inside = None if inside is None else LossesInside(session, inside)
+    kept_outside = None if outside is None else LossesOutside(session, outside)
+    for task in dice.choices(waiting, k=8):
+        for _ in range(4):
+            assert task.job is not None
+            queue = session.queues[task.job.queue]
+            if inside is not None and kept_inside is not None:
+                expected = LossesInside(session, inside).enough_for(task)
+                assert kept_inside.enough_for(task).tolist() == expected.tolist()
+            if outside is not None and kept_outside is not None:
+                expected = LossesOutside(session, outside).enough_for(task, queue)
+                assert kept_outside.enough_for(task, queue).tolist() == expected.tolist()
+            evict_some(session, dice)
+
+
+def evict_some(session: Session, dice: Random) -> None:
+    """Evict a few running tasks for good, or only for a moment."""
+    running = [task for job in session.jobs.values() for task in job.by_status[TaskStatus.RUNNING].values()]
+    statement = Statement(session)
+    for task in dice.sample(running, k=min(len(running), dice.randrange(4))):
+        statement.evict(task, "for a test", None)
+    if dice.random() < 0.7:
+        statement.commit()
+    else:
+        statement.discard()
