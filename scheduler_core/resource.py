@@ -37,6 +37,9 @@ class Absent(Enum):
     INFINITY = "infinity"
 
 
+ZERO, INFINITY = Absent
+
+
 def is_qualified_name(name: str) -> bool:
     """Tell whether `name` is a legal Kubernetes qualified name (optional DNS prefix, name of at most 63)."""
     match = _QUALIFIED.fullmatch(name)
@@ -188,7 +191,7 @@ class Resource:
             If `other` is not at most self: Volcano asserts it and crashes.
 
         """
-        if not other.less_equal(self, Absent.ZERO):
+        if not other.less_equal(self, ZERO):
             raise SchedulerPanic(f"resource is not sufficient to do operation: <{self}> sub <{other}>")
         return self.raw_sub(other)
 
@@ -230,13 +233,13 @@ class Resource:
         """
         self.cpu = min(self.cpu, other.cpu)
         self.memory = min(self.memory, other.memory)
-        if not self.scalars or (other.scalars is None and absent is Absent.INFINITY):
+        if not self.scalars or (other.scalars is None and absent is INFINITY):
             return self
         theirs = other.scalars or {}
         for name, amount in self.scalars.items():
             if name in theirs:
                 self.scalars[name] = min(amount, theirs[name])
-            elif absent is Absent.ZERO:
+            elif absent is ZERO:
                 self.scalars[name] = 0.0
         return self
 
@@ -260,9 +263,7 @@ class Resource:
         ZERO: only scalars of self are looked at, missing in `other` they are compared with 0. INFINITY: a
         scalar that self lacks but `other` has makes it false, one that `other` lacks passes.
         """
-        if absent is Absent.INFINITY and any(
-            name not in (self.scalars or {}) for name in other.scalars or ()
-        ):
+        if absent is INFINITY and any(name not in (self.scalars or {}) for name in other.scalars or ()):
             return False
         if not (self.cpu < other.cpu or abs(self.cpu - other.cpu) < MIN_RESOURCE):
             return False
@@ -271,13 +272,13 @@ class Resource:
         if self.scalars:
             theirs = other.scalars or {}
             for name, amount in self.scalars.items():
-                if name in theirs or absent is Absent.ZERO:
+                if name in theirs or absent is ZERO:
                     limit = theirs.get(name, 0.0)
                     if not (amount < limit or abs(amount - limit) < MIN_RESOURCE):
                         return False
         return True
 
-    def insufficient(self, other: Resource, absent: Absent = Absent.ZERO) -> list[str]:
+    def insufficient(self, other: Resource, absent: Absent = ZERO) -> list[str]:
         """Return the dimensions of self that exceed `other`: cpu, memory, then scalars by name."""
         names = []
         if not less_equal(self.cpu, other.cpu):
@@ -289,7 +290,7 @@ class Resource:
         theirs = other.scalars or {}
         above = []
         for name, amount in self.scalars.items():
-            if name not in theirs and absent is Absent.INFINITY:
+            if name not in theirs and absent is INFINITY:
                 continue
             limit = theirs.get(name, 0.0)
             if not (amount < limit or abs(amount - limit) < MIN_RESOURCE):
@@ -304,11 +305,11 @@ class Resource:
         if self.cpu < other.cpu or self.memory < other.memory:
             return True
         mine, theirs = self.scalars or {}, other.scalars or {}
-        if absent is Absent.ZERO and any(name not in mine for name in theirs):
+        if absent is ZERO and any(name not in mine for name in theirs):
             return True
         for name, amount in mine.items():
             if name not in theirs:
-                if absent is Absent.INFINITY or amount < 0:
+                if absent is INFINITY or amount < 0:
                     return True
             elif amount < theirs[name]:
                 return True

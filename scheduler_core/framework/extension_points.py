@@ -78,3 +78,7 @@ class Vote(Enum):
     PERMIT = 1
     ABSTAIN = 0
     REJECT = -1
+
+
+# As names of their own, since Python 3.11 calls a function for each look at a member of an enumeration.
+PERMIT, ABSTAIN, REJECT = Vote

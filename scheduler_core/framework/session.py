@@ -13,7 +13,7 @@ from scheduler_core.conf import SchedulerConf
 from scheduler_core.errors import EventError
 from scheduler_core.framework.choices import OfClasses
 from scheduler_core.framework.evictable import EvictableCounts
-from scheduler_core.framework.extension_points import Point, Vote
+from scheduler_core.framework.extension_points import PERMIT, REJECT, Point
 from scheduler_core.framework.held_tasks import AllHeldTasks
 from scheduler_core.framework.placement import Placement
 from scheduler_core.model.fit import FitErrors, StatusTable
@@ -28,6 +28,12 @@ from scheduler_core.trace import Decision, Trace, Why
 
 if TYPE_CHECKING:
     from scheduler_core.framework.holdings import Judge
+
+# Asked for each job or task, so that looking the members up would take as long as asking.
+ALLOCATABLE, OVERUSED, PRE_PREDICATE = Point.ALLOCATABLE, Point.OVERUSED, Point.PRE_PREDICATE
+JOB_ORDER, JOB_READY = Point.JOB_ORDER, Point.JOB_READY
+JOB_ENQUEUEABLE, JOB_ENQUEUED = Point.JOB_ENQUEUEABLE, Point.JOB_ENQUEUED
+BINDING = TaskStatus.BINDING
 
 Handler = Callable[[TaskInfo], None]
 InVain = Callable[[Sequence[TaskInfo]], None]
@@ -271,7 +277,7 @@ class Session:
     def order_of(self, job: JobInfo) -> tuple[Any, ...]:
         """Return a job's place among others: what plugins say, the PodGroup's age, the job's key."""
         if job.order is None:
-            job.order = *[fn(job) for fn in self._answers[Point.JOB_ORDER]], job.creation, job.key
+            job.order = *[fn(job) for fn in self._answers[JOB_ORDER]], job.creation, job.key
         return job.order
 
     def job_order_compare(self, left: JobInfo, right: JobInfo) -> int:
@@ -336,7 +342,7 @@ class Session:
 
     def job_ready(self, job: JobInfo) -> bool:
         """Tell whether every plugin finds that the job may be bound."""
-        for fn in self._answers[Point.JOB_READY]:  # noqa: SIM110
+        for fn in self._answers[JOB_READY]:  # noqa: SIM110
             if not fn(job):
                 return False
         return True
@@ -360,7 +366,7 @@ class Session:
     def job_enqueueable(self, job: JobInfo) -> Why | None:
         """Return None when the job may be enqueued, else what the rejecting plugin left, with its name."""
         why: Why = {}
-        plugin = self._vote(Point.JOB_ENQUEUEABLE, job, why)
+        plugin = self._vote(JOB_ENQUEUEABLE, job, why)
         return None if plugin is None else {"plugin": plugin, **why}
 
     def _vote(self, point: Point, *question: Any) -> str | None:
@@ -369,23 +375,23 @@ class Session:
             permitted = False
             for plugin, answer in tier:
                 vote = answer.fn(*question)
-                if vote is Vote.REJECT:
+                if vote is REJECT:
                     return plugin
-                permitted = permitted or vote is Vote.PERMIT
+                permitted = permitted or vote is PERMIT
             if permitted:
                 return None
         return None
 
     def job_enqueued(self, job: JobInfo) -> None:
         """Tell the plugins that a job was enqueued."""
-        for fn in self._answers[Point.JOB_ENQUEUED]:
+        for fn in self._answers[JOB_ENQUEUED]:
             fn(job)
 
     # questions about a queue
 
     def overused(self, queue: QueueInfo) -> bool:
         """Tell whether any plugin finds that the queue has its part."""
-        for fn in self._answers[Point.OVERUSED]:  # noqa: SIM110
+        for fn in self._answers[OVERUSED]:  # noqa: SIM110
             if fn(queue):
                 return True
         return False
@@ -396,7 +402,7 @@ class Session:
 
     def allocatable(self, queue: QueueInfo, task: TaskInfo) -> Why | None:
         """Return None when the queue may take the task, else what the refusing plugin left."""
-        return self._first_refusal(Point.ALLOCATABLE, queue, task)
+        return self._first_refusal(ALLOCATABLE, queue, task)
 
     def allocatable_once_freed(self, queue: QueueInfo, task: TaskInfo, freed: Resource) -> bool:
         """Tell whether the queue might take the task once so much of what it holds is given back."""
@@ -404,7 +410,7 @@ class Session:
 
     @cached_property
     def _once_freed(self) -> list[Callable[[QueueInfo, TaskInfo, Resource], bool]]:
-        answers = [answer for tier in self.tiers_of(Point.ALLOCATABLE) for _, answer in tier]
+        answers = [answer for tier in self.tiers_of(ALLOCATABLE) for _, answer in tier]
         return [answer.once_freed for answer in answers if answer.once_freed is not None]
 
     def _first_refusal(self, point: Point, queue: QueueInfo, what: Any) -> Why | None:
@@ -419,7 +425,7 @@ class Session:
 
     def pre_predicate(self, task: TaskInfo) -> None:
         """Let plugins look at a task before its nodes are examined; raises PrePredicateError."""
-        for fn in self._answers[Point.PRE_PREDICATE]:
+        for fn in self._answers[PRE_PREDICATE]:
             fn(task)
 
     def record_fit_errors(self, task: TaskInfo, errors: FitErrors) -> None:
@@ -441,7 +447,7 @@ class Session:
             return False
         add_pairs(idle, task.shape.amounts, -1.0)
         if task.job is not None:
-            task.job.update_task_status(task, TaskStatus.BINDING)
+            task.job.update_task_status(task, BINDING)
         return True
 
     def decide(

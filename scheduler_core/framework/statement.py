@@ -14,6 +14,8 @@ from scheduler_core.model.job import NO_NODE, JobInfo, TaskInfo, Transaction
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.trace import ROLLED_BACK, Decision
 
+ALLOCATED, PIPELINED = TaskStatus.ALLOCATED, TaskStatus.PIPELINED
+
 
 class Operation(NamedTuple):
     """One entry of the log."""
@@ -53,11 +55,11 @@ class Statement:
     def pipeline(self, task: TaskInfo, node: int, *, eviction_occurred: bool) -> bool:
         """Give a task a place that is still to be released; False when it had to be rolled back."""
         task.eviction_occurred = eviction_occurred
-        return self._place("pipeline", task, node, TaskStatus.PIPELINED)
+        return self._place("pipeline", task, node, PIPELINED)
 
     def allocate(self, task: TaskInfo, node: int) -> bool:
         """Give a task idle resources; False when it had to be rolled back."""
-        return self._place("allocate", task, node, TaskStatus.ALLOCATED)
+        return self._place("allocate", task, node, ALLOCATED)
 
     def _place(self, kind: str, task: TaskInfo, node: int, status: TaskStatus) -> bool:
         session, job = self.session, _job(task)

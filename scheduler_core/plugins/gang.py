@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from scheduler_core.conf import Arguments
-from scheduler_core.framework.extension_points import Point, Vote
+from scheduler_core.framework.extension_points import PERMIT, REJECT, Point, Vote
 from scheduler_core.framework.holdings import JobJudge
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
@@ -61,7 +61,7 @@ def job_ready(job: JobInfo) -> bool:
 def job_pipelined(job: JobInfo) -> Vote:
     """Permit a job that has its minimum once resources are released; reject any other."""
     complete = job.roles_have(_PROMISED, pending_best_effort=True) and job.is_pipelined()
-    return Vote.PERMIT if complete else Vote.REJECT
+    return PERMIT if complete else REJECT
 
 
 def surplus_tasks(_initiator: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None) -> list[TaskInfo]:

@@ -6,7 +6,7 @@ Source: volcano ``pkg/scheduler/plugins/overcommit/overcommit.go`` at v1.15.1.
 from __future__ import annotations
 
 from scheduler_core.conf import Arguments
-from scheduler_core.framework.extension_points import Point, Vote
+from scheduler_core.framework.extension_points import PERMIT, REJECT, Point, Vote
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.queue_account import shortage_facts
@@ -55,17 +55,17 @@ class Overcommit:
         """Permit a job whose minimum fits what is left beside all that was let in."""
         minimum = job.min_resources
         if minimum is None:
-            return Vote.PERMIT
+            return PERMIT
         short = short_of(self.idle, minimum, self.inqueue)
         if not short:
-            return Vote.PERMIT
+            return PERMIT
         why["event"] = "resource in cluster is overused: " + ", ".join(f"overused {name}" for name in short)
         if self.session.trace is not None:
             why.update(shortage_facts(self.inqueue, minimum, self.idle, short))
             why["message"] = (
                 f"the cluster, overcommitted as it is, has no {', '.join(short)} left for its minimum"
             )
-        return Vote.REJECT
+        return REJECT
 
     def job_enqueued(self, job: JobInfo) -> None:
         """Count the minimum of a job that was let in."""

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from scheduler_core.conf import Arguments
-from scheduler_core.framework.extension_points import Point, Vote
+from scheduler_core.framework.extension_points import PERMIT, REJECT, Point, Vote
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo
 from scheduler_core.quantity import parse_quantity
@@ -68,7 +68,7 @@ class ResourceQuotaVotes:
     def job_enqueueable(self, job: JobInfo, why: Why) -> Vote:
         """Permit a job whose minimum fits every quota of its namespace beside what is used and pending."""
         if job.min_resources is None or job.namespace not in self.quotas:
-            return Vote.PERMIT
+            return PERMIT
         minimum = _exact(job.podgroup["spec"]["minResources"])
         pending = self.pending[job.namespace]
         for quota in self.quotas[job.namespace]:
@@ -87,7 +87,7 @@ class ResourceQuotaVotes:
                         missing=float(required - available),
                         message=f"ResourceQuota {job.namespace}/{quota.name} has too little {name} left",
                     )
-                    return Vote.REJECT
+                    return REJECT
         for name, required in minimum.items():
             pending[name] = pending.get(name, Fraction(0)) + required
-        return Vote.PERMIT
+        return PERMIT

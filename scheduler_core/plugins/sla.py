@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from scheduler_core.conf import Arguments
-from scheduler_core.framework.extension_points import Point, Vote
+from scheduler_core.framework.extension_points import ABSTAIN, PERMIT, Point, Vote
 from scheduler_core.framework.session import Session
 from scheduler_core.model.annotations import WAITING_TIME, positive_duration, waiting_time_of
 from scheduler_core.model.job import JobInfo
@@ -59,4 +59,4 @@ class Sla:
     def vote(self, job: JobInfo) -> Vote:
         """Permit a job that has reached its deadline; never reject one."""
         deadline = self.deadline(job)
-        return Vote.ABSTAIN if deadline is None or self.now < deadline else Vote.PERMIT
+        return ABSTAIN if deadline is None or self.now < deadline else PERMIT

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scheduler_core.framework.extension_points import Vote
+from scheduler_core.framework.extension_points import PERMIT, REJECT, Vote
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
@@ -90,17 +90,17 @@ class Limits:
         closed = self._closed_to_jobs(queue) or self._closed_to_all(queue)
         if closed:
             why["message"] = closed
-            return Vote.REJECT
+            return REJECT
         minimum = job.min_resources
         if minimum is None:
-            return Vote.PERMIT
+            return PERMIT
         chain = self.queues.chain(job.queue)
         if not all(self._may_reserve(account, minimum, why) for account in chain):
-            return Vote.REJECT
+            return REJECT
         reserved = job.deduct_gated(minimum)
         for account in chain:
             account.inqueue.add(reserved)
-        return Vote.PERMIT
+        return PERMIT
 
     def _may_reserve(self, account: CapacityAccount, minimum: Resource, why: Why) -> bool:
         short = account.shortage_beside(minimum)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scheduler_core.conf import Arguments
 from scheduler_core.errors import EventError, ScoreError
 from scheduler_core.framework.extender_calls import KEPT, CallFailed, ExtenderCalls
-from scheduler_core.framework.extension_points import Point, Vote
+from scheduler_core.framework.extension_points import ABSTAIN, PERMIT, REJECT, Point, Vote
 from scheduler_core.framework.session import Session
 from scheduler_core.model.fit import Code, Status, no_refusals
 from scheduler_core.model.fit import Why as Refusals
@@ -224,11 +224,11 @@ class Extender:
             status = self._ask("jobEnqueueable", {"job": self.wire.job(job)}, lambda a: a.integer("status"))
         except CallFailed as error:
             why["message"] = str(error)
-            return Vote.PERMIT if self.ignorable else Vote.REJECT
+            return PERMIT if self.ignorable else REJECT
         if status < 0:
             why["message"] = "the extender rejects the job"
-            return Vote.REJECT
-        return Vote.PERMIT if status > 0 else Vote.ABSTAIN
+            return REJECT
+        return PERMIT if status > 0 else ABSTAIN
 
     def job_ready(self, job: JobInfo) -> bool:
         """Tell whether the extender finds a job ready.

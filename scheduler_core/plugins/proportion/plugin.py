@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.dry_run import DryRun
-from scheduler_core.framework.extension_points import Point, Vote
+from scheduler_core.framework.extension_points import PERMIT, REJECT, Point, Vote
 from scheduler_core.framework.holdings import ShapeJudge
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.simulation import copies_behind, copies_in, copy_at_pre_predicate
@@ -18,7 +18,7 @@ from scheduler_core.model.pod import PodShape
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.queue_account import QueueAccount, shortage_facts
 from scheduler_core.plugins.proportion.division import NAME, divide, open_accounts
-from scheduler_core.resource import Absent, Resource, total_of
+from scheduler_core.resource import ZERO, Resource, total_of
 from scheduler_core.told import Told, number
 from scheduler_core.trace import Why
 
@@ -76,7 +76,7 @@ class Proportion:
     def overused(self, queue: QueueInfo) -> bool:
         """Tell whether the queue has all that it deserves of every resource, `pods` too."""
         account = self.accounts[queue.name]
-        return account.deserved.less_equal(account.allocated, Absent.ZERO)
+        return account.deserved.less_equal(account.allocated, ZERO)
 
     # who may be reclaimed
 
@@ -152,14 +152,14 @@ class Proportion:
         queue = self.session.queues[job.queue]
         if not queue.is_open:
             why["message"] = not_open(queue)
-            return Vote.REJECT
+            return REJECT
         if job.min_resources is None:
-            return Vote.PERMIT
+            return PERMIT
         account = self.accounts[job.queue]
         short = account.shortage_beside(job.min_resources)
         if not short:
             account.inqueue.add(job.deduct_gated(job.min_resources))
-            return Vote.PERMIT
+            return PERMIT
         why["event"] = "queue resource quota insufficient: " + ", ".join(
             f"insufficient {name}" for name in short
         )
@@ -169,7 +169,7 @@ class Proportion:
             why["message"] = (
                 f"queue {queue.name} can never hold so much {', '.join(short)} beside what it has let in"
             )
-        return Vote.REJECT
+        return REJECT
 
     # events
 

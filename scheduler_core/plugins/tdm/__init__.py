@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from scheduler_core.conf import Arguments
 from scheduler_core.errors import SchedulerPanic
-from scheduler_core.framework.extension_points import Point, Vote
+from scheduler_core.framework.extension_points import PERMIT, REJECT, Point, Vote
 from scheduler_core.framework.session import Session
 from scheduler_core.model.annotations import may_use_revocable_nodes, revocable_zone_of
 from scheduler_core.model.fit import Code, Status
@@ -157,7 +157,7 @@ def job_order(job: JobInfo) -> bool:
 
 def job_pipelined(job: JobInfo) -> Vote:
     """Permit a job that has its minimum once resources are released; reject any other."""
-    return Vote.PERMIT if job.is_pipelined() else Vote.REJECT
+    return PERMIT if job.is_pipelined() else REJECT
 
 
 def job_starving(job: JobInfo) -> bool:
