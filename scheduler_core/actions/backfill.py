@@ -48,6 +48,8 @@ def _tasks_in_order(session: Session) -> list[TaskInfo]:
 
 
 def _best_effort_tasks(session: Session, job: JobInfo) -> list[TaskInfo]:
+    if not job.pending_best_effort and not job.waiting_count:
+        return []
     waiting = [t for t in job.by_status[TaskStatus.PENDING].values() if t.best_effort and not t.shape.gated]
     pipelined = [task for task in job.tasks_in([TaskStatus.PIPELINED]) if task.best_effort]
     for task in pipelined:
