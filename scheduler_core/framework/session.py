@@ -51,8 +51,9 @@ class Answer(NamedTuple):
         ``of_one(task)``: a function that gives the same answer for one node as a plain number, for all tasks
         of the task's class; None when there is none. Never NaN. Only asked of predicates and node scores.
     of_classes : callable or None
-        ``of_classes(tasks)``: the same answers for several classes, of each of which there is one task; None
-        when there is no such form. Only asked of predicates and node scores, for settled tasks.
+        ``of_classes(tasks)``: the same for several classes, of each of which there is one task, see
+        `ClassAnswers`; None when there is no such form. Only asked of predicates and node scores, for settled
+        tasks, of which there is a form for one node, too.
     is_settled : callable
         ``is_settled(task)``: whether the answer is local whatever is found out before nodes are examined.
     key : callable or None
