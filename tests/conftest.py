@@ -4,10 +4,22 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from planner.models import Workspace
 from tests import factories
 from tests.needs import unavailable
+
+# The same examples every time, however busy the machine is; QUEUECAST_EXAMPLES=1000 searches further, from a
+# new start.
+settings.register_profile(
+    "queuecast",
+    derandomize="QUEUECAST_EXAMPLES" not in os.environ,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
+)
+settings.load_profile("queuecast")
 
 
 @pytest.fixture(scope="session")

@@ -174,7 +174,7 @@ def _below(rows: Json, name: str) -> list[str]:
 seeds = st.integers(0, 10**9)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(seeds)
 def test_onto_the_same_snapshot_nothing_changes(seed: int) -> None:
     dice = Dice(seed)
@@ -187,7 +187,7 @@ def test_onto_the_same_snapshot_nothing_changes(seed: int) -> None:
     assert frozen(base, again.state) == frozen(base, ours)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(seeds)
 def test_without_changes_of_ours_it_is_the_newer_snapshot(seed: int) -> None:
     dice = Dice(seed)
@@ -199,7 +199,7 @@ def test_without_changes_of_ours_it_is_the_newer_snapshot(seed: int) -> None:
     assert frozen(newer, carried.state) == frozen(newer, begun(newer))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(seeds)
 def test_no_change_of_ours_is_lost_unless_theirs_is_chosen(seed: int) -> None:
     dice = Dice(seed)
@@ -231,7 +231,7 @@ def test_no_change_of_ours_is_lost_unless_theirs_is_chosen(seed: int) -> None:
                 assert _at(shown, path) == value, (kind, key, path)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(seeds)
 def test_no_change_of_theirs_is_lost_unless_ours_is_chosen(seed: int) -> None:
     dice = Dice(seed)
@@ -251,7 +251,7 @@ def test_no_change_of_theirs_is_lost_unless_ours_is_chosen(seed: int) -> None:
                 assert _at(queue_spec(now)[edit.field], path) == value if path else True
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(seeds, st.sampled_from(SIDES))
 def test_the_outcome_is_a_tree_with_unique_names(seed: int, take: str) -> None:
     dice = Dice(seed)

@@ -90,7 +90,7 @@ def test_pods_count_when_they_are_listed() -> None:
 amounts = st.integers(0, 2**40).map(float)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     used=st.lists(st.tuples(amounts, amounts, amounts), min_size=3, max_size=3),
     demand=st.lists(st.tuples(amounts, st.integers(1, 9)), min_size=1, max_size=3),

@@ -47,7 +47,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(steps=STEPS, few=st.booleans())
 def test_tasks_find_the_same_node_or_reasons_together_and_alone(
     steps: list[tuple[str, int]], few: bool

@@ -106,7 +106,7 @@ def test_an_integer_weight_given_as_a_text_is_ignored() -> None:
 whole = st.integers(0, 2**45)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     allocatable=st.lists(st.tuples(whole, whole, st.integers(0, 8)), min_size=1, max_size=4),
     taken=st.tuples(whole, whole, whole, whole, st.integers(0, 8)),

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_core import Problem, encode, problems, simulate_document
@@ -421,7 +421,6 @@ def test_any_json_gets_an_answer(document: Any) -> None:
     simulate_document(document)
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(changes=st.lists(st.tuples(st.sampled_from(PLACES), JSON), min_size=1, max_size=3))
 def test_any_value_anywhere_gets_an_answer(changes: list[tuple[tuple[Any, ...], Any]]) -> None:
     document: Any = sound()
