@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scheduler_core.framework.session import Session
-from scheduler_core.model.fit import FitErrors, numbers_in
+from scheduler_core.model.fit import FitErrors
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.resource import MIN_RESOURCE
-
-INSUFFICIENT = "Insufficient "
 
 
 def closest_node(session: Session, task: TaskInfo, errors: FitErrors) -> dict[str, Any] | None:
@@ -26,30 +25,30 @@ def closest_node(session: Session, task: TaskInfo, errors: FitErrors) -> dict[st
         `node`, and by resource what it `lacks` and will have `free` once what leaves has left.
 
     """
-    if errors.why is None:
+    short = None if errors.why is None else session.statuses.lacking(errors.why)
+    if short is None or not short.any():
         return None
-    short = [
-        number
-        for number in numbers_in(errors.why)
-        if any(status.reason.startswith(INSUFFICIENT) for status in session.statuses.lists[number])
-    ]
-    nodes = np.flatnonzero(np.isin(errors.why, short))
-    if not len(nodes):
-        return None
-    free = session.nodes.future[nodes]
-    lacks = task.shape.demand - free
-    lacks[lacks < MIN_RESOURCE] = 0.0
-    wanted = np.where(task.shape.row > 0.0, task.shape.row, 1.0)
-    closest = int((lacks / wanted).max(axis=1).argmin())
+    nodes, demands = session.nodes, task.shape.demands
+    lacks = [_lacking(amount, nodes.future[:, position]) for position, amount in demands]
+    worst = np.zeros(len(nodes))
+    for (_, amount), lack in zip(demands, lacks, strict=True):
+        np.maximum(worst, lack / (amount or 1.0), out=worst)
+    closest = int(np.where(short, worst, np.inf).argmin())
     missing = {
-        name: (amount, free[closest, position])
-        for position, (name, amount) in enumerate(
-            zip(session.nodes.axis.names, lacks[closest].tolist(), strict=True)
-        )
-        if amount > 0.0
+        position: float(lack[closest])
+        for (position, _), lack in zip(demands, lacks, strict=True)
+        if lack[closest] > 0.0
     }
+    names, free = nodes.axis.names, nodes.future_of[closest]
     return {
-        "node": session.nodes.names[int(nodes[closest])],
-        "lacks": {name: amount for name, (amount, _) in missing.items()},
-        "free": {name: float(left) for name, (_, left) in missing.items()},
+        "node": nodes.names[closest],
+        "lacks": {names[position]: amount for position, amount in missing.items()},
+        "free": {names[position]: free[position] for position in missing},
     }
+
+
+def _lacking(amount: float, free: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how much less is free on each node, (N,)."""
+    lack: NDArray[np.float64] = amount - free
+    lack[lack < MIN_RESOURCE] = 0.0
+    return lack

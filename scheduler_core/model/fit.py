@@ -30,8 +30,11 @@ ABORTING = frozenset({Code.ERROR, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.WAIT
 _REJECTING = ABORTING | {Code.UNSCHEDULABLE}
 
 
-# What refusals may mean: the node is rejected, it is rejected even for who evicts, no eviction can help.
-_STRICT, _LENIENT, _UNRESOLVABLE = range(3)
+INSUFFICIENT = "Insufficient "
+
+# What refusals may mean: the node is rejected, it is rejected even for who evicts, no eviction can help, it
+# lacks a resource.
+_STRICT, _LENIENT, _UNRESOLVABLE, _LACKING = range(4)
 
 
 class Status(NamedTuple):
@@ -51,8 +54,8 @@ class StatusTable:
     def __init__(self) -> None:
         self.lists: list[tuple[Status, ...]] = [()]
         self._numbers: dict[tuple[Status, ...], int] = {(): FITS}
-        self._meanings: list[tuple[bool, bool, bool]] = [(False, False, False)]
-        self._known = np.zeros((3, 0), dtype=np.bool_)
+        self._meanings: list[tuple[bool, bool, bool, bool]] = [(False, False, False, False)]
+        self._known = np.zeros((4, 0), dtype=np.bool_)
 
     def number(self, *statuses: Status) -> int:
         """Return the number of a list of statuses."""
@@ -66,6 +69,7 @@ class StatusTable:
                     bool(codes & _REJECTING),
                     bool(codes & ABORTING),
                     Code.UNSCHEDULABLE_AND_UNRESOLVABLE in codes,
+                    any(status.reason.startswith(INSUFFICIENT) for status in statuses),
                 )
             )
         return known
@@ -84,6 +88,10 @@ class StatusTable:
     def unresolvable(self, why: Why) -> NDArray[np.bool_]:
         """Tell which refusals no eviction on the node can cure."""
         return self._means(_UNRESOLVABLE, why)
+
+    def lacking(self, why: Why) -> NDArray[np.bool_]:
+        """Tell which refusals are for want of a resource."""
+        return self._means(_LACKING, why)
 
     def _means(self, meaning: int, why: Why) -> NDArray[np.bool_]:
         if self._known.shape[1] < len(self._meanings):
@@ -104,27 +112,29 @@ class FitErrors:
 
     """
 
-    __slots__ = ("_text", "sentence", "table", "why")
+    __slots__ = ("_reasons", "_text", "sentence", "table", "why")
 
     def __init__(self, table: StatusTable, why: Why | None, sentence: str = "") -> None:
         self.table = table
         self.why = why
         self.sentence = sentence
         self._text: str | None = None
+        self._reasons: Counter[str] | None = None
 
     def unresolvable(self) -> NDArray[np.bool_] | None:
         """Tell per node whether no eviction can help; None when no node was asked."""
         return None if self.why is None else self.table.unresolvable(self.why)
 
     def reasons(self) -> Counter[str]:
-        """Return how many nodes gave each reason."""
-        counts: Counter[str] = Counter()
-        if self.why is not None:
-            for number, occurrences in enumerate(np.bincount(self.why).tolist()):
-                if occurrences:
-                    for status in self.table.lists[number]:
-                        counts[status.reason] += occurrences
-        return counts
+        """Return how many nodes gave each reason; do not change it."""
+        if self._reasons is None:
+            self._reasons = Counter()
+            if self.why is not None:
+                for number, occurrences in enumerate(np.bincount(self.why).tolist()):
+                    if occurrences:
+                        for status in self.table.lists[number]:
+                            self._reasons[status.reason] += occurrences
+        return self._reasons
 
     def text(self) -> str:
         """Return the summary that Volcano writes on the pod."""
