@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 
 from scheduler_core.errors import PrePredicateError
-from scheduler_core.framework.closest import closest_node
 from scheduler_core.framework.placement import ErrorCache
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
@@ -171,7 +170,7 @@ class Allocate:
                 pod=task.key,
                 message=errors.text(),
                 nodes=dict(sorted(errors.reasons().items())),
-                closest=closest_node(self.session, task, errors),
+                closest=self.session.closest.to(task, errors),
             )
 
     def _tell(self, job: JobInfo, gate: str, **facts: object) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 
 from scheduler_core.errors import PrePredicateError
-from scheduler_core.framework.closest import closest_node
 from scheduler_core.framework.placement import ErrorCache
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import displace
@@ -76,7 +75,7 @@ def _place(session: Session, task: TaskInfo, cache: ErrorCache) -> None:
                 pod=task.key,
                 message=errors.text(),
                 nodes=dict(sorted(errors.reasons().items())),
-                closest=closest_node(session, task, errors),
+                closest=session.closest.to(task, errors),
             )
         return
     node = session.placement.best(task, candidates)

@@ -2,31 +2,57 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_core.framework.session import Session
-from scheduler_core.model.fit import FitErrors
+from scheduler_core.model.fit import FitErrors, Why
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.resource import MIN_RESOURCE
 
+if TYPE_CHECKING:
+    from scheduler_core.framework.session import Session
 
-def closest_node(session: Session, task: TaskInfo, errors: FitErrors) -> dict[str, Any] | None:
-    """Return the node that lacks the smallest part of what a task asks for, None when resources are not it.
+Closest = dict[str, Any]
 
-    Only nodes that refused the task for want of resources are looked at; of each the resource of which the
-    largest part is missing counts.
 
-    Returns
-    -------
-    dict or None
-        `node`, and by resource what it `lacks` and will have `free` once what leaves has left.
+class ClosestNodes:
+    """What the tasks of a session that fit nowhere are told.
 
+    The last answer to each class of tasks is kept as long as no node changes and the same nodes refuse it.
     """
-    short = None if errors.why is None else session.statuses.lacking(errors.why)
-    if short is None or not short.any():
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._kept: dict[int, tuple[int, Why, Closest | None]] = {}
+
+    def to(self, task: TaskInfo, errors: FitErrors) -> Closest | None:
+        """Return the node that lacks the smallest part of what a task asks for, None if resources are not it.
+
+        Only nodes that refused the task for want of resources are looked at; of each the resource of which
+        the largest part is missing counts.
+
+        Returns
+        -------
+        dict or None
+            `node`, and by resource what it `lacks` and will have `free` once what leaves has left.
+
+        """
+        why = errors.why
+        if why is None:
+            return None
+        number, now = self._session.class_of(task), len(self._session.nodes.changes)
+        seen, refusals, closest = self._kept.get(number, (-1, why, None))
+        if seen != now or not np.array_equal(refusals, why):
+            closest = _closest(self._session, task, why)
+            self._kept[number] = now, why, closest
+        return closest
+
+
+def _closest(session: Session, task: TaskInfo, why: Why) -> Closest | None:
+    short = session.statuses.lacking(why)
+    if not short.any():
         return None
     nodes, demands = session.nodes, task.shape.demands
     lacks = [_lacking(amount, nodes.future[:, position]) for position, amount in demands]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scheduler_core.conf import SchedulerConf
 from scheduler_core.errors import EventError
 from scheduler_core.framework.choices import OfClasses
+from scheduler_core.framework.closest import ClosestNodes
 from scheduler_core.framework.evictable import EvictableCounts
 from scheduler_core.framework.extension_points import PERMIT, REJECT, Point
 from scheduler_core.framework.held_tasks import AllHeldTasks
@@ -235,6 +236,11 @@ class Session:
     def evictable(self) -> EvictableCounts:
         """Return how many tasks each node has that could be evicted."""
         return EvictableCounts(self.nodes, self.queues)
+
+    @cached_property
+    def closest(self) -> ClosestNodes:
+        """Return what tells tasks that fit nowhere which node came closest."""
+        return ClosestNodes(self)
 
     @cached_property
     def held(self) -> AllHeldTasks:
