@@ -24,7 +24,7 @@ from benchmarks.generator import Size, cluster
 from benchmarks.measure import Runner
 from benchmarks.planner import browser_of, installed, middle, scenario_of
 
-SCENARIOS = ("big1k", "bigfull1k", "openb-burst-qos", "mixed")
+SCENARIOS = ("big1k", "bigfull1k", "openb-burst-qos", "philly-day47-12h-capacity-borrow", "mixed")
 SIZE = Size(nodes=5_000, pods=42_500, queues=100, levels=3, pending=3_000)
 PODS = 50_000
 
