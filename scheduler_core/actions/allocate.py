@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from scheduler_core.errors import PrePredicateError
+from scheduler_core.framework.closest import tell_unfit
 from scheduler_core.framework.placement import ErrorCache
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
@@ -107,7 +108,7 @@ class Allocate:
             node, errors = self._find_node(task)
             if errors is not None:
                 session.record_fit_errors(task, errors)
-                self._tell_unfit(job, task, errors)
+                tell_unfit(session, task, errors)
                 if needs_continue(job):
                     continue
                 break
@@ -159,18 +160,6 @@ class Allocate:
             gates = sorted({gate["name"] for task in gated for gate in task.shape.spec["schedulingGates"]})
             self._tell(
                 job, "schedulingGate", queue=job.queue, message=f"held by scheduling gate {', '.join(gates)}"
-            )
-
-    def _tell_unfit(self, job: JobInfo, task: TaskInfo, errors: FitErrors) -> None:
-        if self.session.trace is not None and job.key not in self.session.trace.pending:
-            self._tell(
-                job,
-                "node",
-                queue=job.queue,
-                pod=task.key,
-                message=errors.text(),
-                nodes=dict(sorted(errors.reasons().items())),
-                closest=self.session.closest.to(task, errors),
             )
 
     def _tell(self, job: JobInfo, gate: str, **facts: object) -> None:

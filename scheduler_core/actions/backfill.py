@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from scheduler_core.errors import PrePredicateError
+from scheduler_core.framework.closest import tell_unfit
 from scheduler_core.framework.placement import ErrorCache
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import displace
@@ -67,16 +68,7 @@ def _place(session: Session, task: TaskInfo, cache: ErrorCache) -> None:
     candidates, errors = session.placement.examine(task, resources=False, lenient=False, cache=cache)
     if not len(candidates):
         session.record_fit_errors(task, errors)
-        if session.trace is not None and task.job is not None:
-            session.trace.stop(
-                task.job.key,
-                "node",
-                queue=task.job.queue,
-                pod=task.key,
-                message=errors.text(),
-                nodes=dict(sorted(errors.reasons().items())),
-                closest=session.closest.to(task, errors),
-            )
+        tell_unfit(session, task, errors)
         return
     node = session.placement.best(task, candidates)
     if node is not None:

@@ -17,6 +17,22 @@ if TYPE_CHECKING:
 Closest = dict[str, Any]
 
 
+def tell_unfit(session: Session, task: TaskInfo, errors: FitErrors) -> None:
+    """Keep that a job was stopped as a task of it found no node, unless something stopped it before."""
+    trace, job = session.trace, task.job
+    if trace is None or job is None or job.key in trace.pending:
+        return
+    trace.stop(
+        job.key,
+        "node",
+        queue=job.queue,
+        pod=task.key,
+        message=errors.text(),
+        nodes=dict(sorted(errors.reasons().items())),
+        closest=session.closest.to(task, errors),
+    )
+
+
 class ClosestNodes:
     """What the tasks of a session that fit nowhere are told.
 

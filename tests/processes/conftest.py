@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ def databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Databases]:
     assert programs is not None
     with services.postgresql(programs) as server:
         Installation(tmp_path_factory.mktemp("tables"), {"DATABASE_URL": server.url}).close()
-        names = (f"copy_{number}" for number in range(1000))
+        names = (f"copy_{number}" for number in count())
         yield lambda: server.create_database(next(names))
 
 
