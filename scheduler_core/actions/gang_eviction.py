@@ -192,12 +192,12 @@ class GangEviction(ABC):
 
     def _place_all(self, trial: Statement, queue: QueueInfo, job: JobInfo) -> list[Placed] | None:
         session = self.session
-        attempt = Attempt(session, ErrorCache(enabled=self.remember_errors))
+        search = NodeSearch(session, ErrorCache(enabled=self.remember_errors))
         tasks = task_heap(session, demand_of(session, job))
         places = []
         while tasks:
             task = tasks.pop()
-            node = attempt.node_for(queue, task)
+            node = search.node_for(queue, task)
             if node is None:
                 return None
             if not trial.pipeline(task, node, eviction_occurred=True):
@@ -207,7 +207,7 @@ class GangEviction(ABC):
         return places
 
 
-class Attempt:
+class NodeSearch:
     """The search for nodes for the tasks of one job, with what was refused so far."""
 
     def __init__(self, session: Session, cache: ErrorCache) -> None:

@@ -248,6 +248,18 @@ def test_accounts_made_before_the_failure_stay() -> None:
     assert reported(session)["a"]["allocated"] == {"cpu": 0, "memory": 0}
 
 
+def test_a_job_moves_the_share_of_its_own_queue_even_where_that_has_children() -> None:
+    session = tree(
+        [queue("a", deserved={"cpu": 4}), queue("b", parent="a", deserved={"cpu": 4})],
+        {"a": pods("job-a", 1, node="n0", cpu=1), "b": pods("job-b", 1, node="n0", cpu=2)},
+    )
+    for name in ("job-a", "job-b"):
+        session.fire_allocate(tasks_of(session, name, running=True)[0])
+    queues = reported(session)
+    assert {name: queues[name]["share"] for name in ("a", "b")} == {"a": 0.25, "b": 0.5}
+    assert queues["a"]["allocated"]["cpu"] == 3000
+
+
 # agreement
 
 
