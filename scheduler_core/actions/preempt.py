@@ -48,14 +48,14 @@ class Candidates(NamedTuple):
 
     Attributes
     ----------
-    include : callable
-        Whether a task is a candidate.
+    on : callable
+        ``on(node)``: the candidates on a node, by namespace/name.
     nodes : (N,) bool
         The nodes where they might be enough; any other one is worth a look only when it has room.
 
     """
 
-    include: Filter
+    on: Callable[[int], list[TaskInfo]]
     nodes: NDArray[np.bool_]
 
 
@@ -135,13 +135,21 @@ class Preempt:
             nodes = self.session.evictable.of_other_jobs(job) > 0
         else:
             nodes = self.losses.enough_for(task)
-        return Candidates(of_other_jobs(task, job), nodes)
+        return self._candidates(job, of_other_jobs(task, job), nodes)
 
     def same_job(self, task: TaskInfo) -> Candidates:
         """Return the candidates when a task looks for room in its own job."""
         job = job_of(task)
         nodes = self.session.evictable.of_job(job) > 0 if self.losses is None else self.losses.holders(job)
-        return Candidates(_of_same_job(task, job), nodes)
+        return self._candidates(job, _of_same_job(task, job), nodes)
+
+    def _candidates(self, job: JobInfo, is_candidate: Filter, nodes: NDArray[np.bool_]) -> Candidates:
+        """Return the candidates in the queue of a job that asks."""
+        losses, queue = self.losses, job.queue
+        if losses is None:
+            tasks_on = self.session.nodes.sorted_tasks
+            return Candidates(lambda node: [*filter(is_candidate, tasks_on(node))], nodes)
+        return Candidates(lambda node: [*filter(is_candidate, losses.tasks_on(node, queue))], nodes)
 
     def attempt(self, statement: Statement, queue: QueueInfo, task: TaskInfo, among: Among) -> bool:
         """Find room for a task by evictions; True when it was pipelined.
@@ -161,13 +169,13 @@ class Preempt:
         candidates = among(task)
         nodes = promising_nodes(session, task, self.cache)
         if self.dry_run.enabled:
-            return preempt_by_dry_run(statement, queue, task, nodes, candidates.include, self.dry_run)
+            return preempt_by_dry_run(statement, queue, task, nodes, candidates.on, self.dry_run)
         hopeful = candidates.nodes | session.placement.will_fit(task, session.placement.all)
         worth_a_look = session.placement.sorted_by_score(task, nodes, hopeful)
         attempt = Attempt(kind, len(nodes) - len(worth_a_look), [])
         tell_left_out(session, task, attempt.left_out)
         for node in worth_a_look.tolist():
-            if self._preempt_on(statement, queue, task, node, candidates.include, attempt):
+            if self._preempt_on(statement, queue, task, node, candidates.on(node), attempt):
                 return True
         self.attempts.keep(attempt)
         return False
@@ -198,11 +206,10 @@ class Preempt:
         queue: QueueInfo,
         task: TaskInfo,
         node: int,
-        is_candidate: Filter,
+        candidates: list[TaskInfo],
         attempt: Attempt,
     ) -> bool:
         session = self.session
-        candidates = [other for other in session.nodes.sorted_tasks(node) if is_candidate(other)]
         verdict = ask_victims(session, Point.PREEMPTABLE, task, candidates)
         tell_spared(session, task, candidates, verdict)
         attempt.heard.append((candidates, verdict))

@@ -75,14 +75,14 @@ def preempt_by_dry_run(
     queue: QueueInfo,
     task: TaskInfo,
     nodes: Nodes,
-    is_candidate: Callable[[TaskInfo], bool],
+    candidates_on: Callable[[int], list[TaskInfo]],
     arguments: DryRunArguments,
 ) -> bool:
     """Evict for a task on the node whose victims matter least; True when the task was pipelined."""
     session = statement.session
     found: list[Candidate] = []
     for node in nodes.tolist():
-        candidate = try_node(session, queue, task, node, is_candidate)
+        candidate = try_node(session, queue, task, node, candidates_on(node))
         if candidate is not None:
             found.append(candidate)
             if len(found) >= arguments.wanted(len(nodes)):
@@ -101,10 +101,9 @@ def preempt_by_dry_run(
 
 
 def try_node(
-    session: Session, queue: QueueInfo, task: TaskInfo, node: int, is_candidate: Callable[[TaskInfo], bool]
+    session: Session, queue: QueueInfo, task: TaskInfo, node: int, tasks: Sequence[TaskInfo]
 ) -> Candidate | None:
-    """Return the victims that would have to leave one node, None when that would not help."""
-    tasks = [other for other in session.nodes.sorted_tasks(node) if is_candidate(other)]
+    """Return which of a node's candidates would have to leave it, None when that would not help."""
     verdict = ask_victims(session, Point.PREEMPTABLE, task, tasks)
     tell_spared(session, task, tasks, verdict)
     if not victims_suffice(session, task, node, verdict.victims):

@@ -1,40 +1,62 @@
 """Which tasks does each queue have on the nodes, and where?
 
-What of them can still be evicted is told by `framework.holdings`.
+What of them can still be evicted is told by `framework.holdings`. Tasks are known by their numbers, since of
+ten thousands of them few are ever evicted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from functools import cached_property
-from itertools import accumulate
-from operator import attrgetter
-from typing import Any, Self, TypeVar
+from itertools import chain
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_core.model.job import JobInfo, TaskInfo
-from scheduler_core.model.node import NodeTable
-from scheduler_core.model.status import PREEMPTABLE_STATUSES
+from scheduler_core.model.job import NO_NODE, JobInfo, TaskInfo
+from scheduler_core.model.pod_info import PodKind
+from scheduler_core.model.status import PREEMPTABLE_STATUSES, TaskStatus
+from scheduler_core.model.task_table import TaskTable
 
 Mask = NDArray[np.bool_]
+Numbers = NDArray[np.intp]
 Amounts = NDArray[np.float64]
+Fact = Callable[[PodKind, str], bool]
 Thing = TypeVar("Thing", bound=Hashable)
 
-_by_place = attrgetter("node", "key")
+
+class Found(NamedTuple):
+    """Tasks, P of them, by queue, then by node, then by namespace/name.
+
+    Attributes
+    ----------
+    numbers : (P,) intp
+        Their numbers.
+    jobs : (P,) intp
+        The numbers of their jobs.
+    groups : (P,) intp
+        A number for each queue and node, ascending.
+
+    """
+
+    numbers: Numbers
+    jobs: Numbers
+    groups: Numbers
+
+    def at(self, rows: slice | Mask | Numbers) -> Found:
+        """Return those of some rows."""
+        return Found(self.numbers[rows], self.jobs[rows], self.groups[rows])
 
 
 class HeldTasks:
     """Tasks that might be evicted one day, P of them on K nodes, as they were at first.
 
-    They are those of one queue, or of several ones joined; then everything is by queue first, and a node,
-    job or shape is counted once for each queue.
+    They are those of one queue, or of several ones; then everything is by queue first, and a node is counted
+    once for each queue.
 
     Attributes
     ----------
-    tasks : list of TaskInfo
-        By node, then by namespace/name.
     nodes : (K,) intp
         The nodes that hold any, ascending.
     starts : (K,) intp
@@ -53,37 +75,33 @@ class HeldTasks:
         What each task holds; the last number is 1.
     """
 
-    def __init__(self, queue: str, tasks: Sequence[TaskInfo]) -> None:
+    def __init__(self, queue: str, table: TaskTable, jobs: Sequence[JobInfo], found: Found) -> None:
         self.queue = queue
-        self.tasks = sorted(tasks, key=_by_place)
-        places = np.array([task.node for task in self.tasks], dtype=np.intp)
-        is_first = np.diff(places, prepend=-1) != 0
+        self._table = table
+        self._numbers = found.numbers
+        is_first = np.diff(found.groups, prepend=-1) != 0
         self.starts = np.flatnonzero(is_first)
-        self.nodes = places[self.starts]
+        self.nodes = table.places[found.numbers[self.starts]]
         self.node_of = np.cumsum(is_first) - 1
-        self.jobs, self.job_of = _numbered([_job(task) for task in self.tasks])
-        self.shapes, self.shape_of = _numbered([task.shape for task in self.tasks])
+        owners, self.job_of = np.unique(found.jobs, return_inverse=True)
+        self.jobs = [jobs[number] for number in owners.tolist()]
+        shapes, self.shape_of = np.unique(table.shape_numbers[found.numbers], return_inverse=True)
+        self.shapes = [table.shapes[number] for number in shapes.tolist()]
         self.amounts: Amounts = np.array([[*shape.row, 1.0] for shape in self.shapes]).take(
             self.shape_of, axis=0
         )
-        self._facts: dict[Callable[[TaskInfo], Any], NDArray[Any]] = {}
+        self._facts: dict[Fact, Mask] = {}
 
-    @classmethod
-    def joined(cls, parts: Sequence[HeldTasks]) -> Self:
-        """Return the tasks of several queues, of one at least."""
-        held = cls.__new__(cls)
-        held.queue = ""
-        held.tasks = [task for part in parts for task in part.tasks]
-        held.nodes = np.concatenate([part.nodes for part in parts])
-        held.starts = _counted_on([part.starts for part in parts], [len(part.tasks) for part in parts])
-        held.node_of = _counted_on([part.node_of for part in parts], [len(part.nodes) for part in parts])
-        held.jobs = [job for part in parts for job in part.jobs]
-        held.job_of = _counted_on([part.job_of for part in parts], [len(part.jobs) for part in parts])
-        held.shapes = [shape for part in parts for shape in part.shapes]
-        held.shape_of = _counted_on([part.shape_of for part in parts], [len(part.shapes) for part in parts])
-        held.amounts = np.concatenate([part.amounts for part in parts])
-        held._facts = {}
-        return held
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def task(self, row: int) -> TaskInfo:
+        """Return the task of a row."""
+        return self._table[int(self._numbers[row])]
+
+    def are_in(self, statuses: Collection[TaskStatus]) -> Mask:
+        """Tell which tasks have any of the statuses on their nodes now, (P,)."""
+        return self._table.are_in(statuses, self._numbers)
 
     @cached_property
     def columns(self) -> Amounts:
@@ -95,23 +113,23 @@ class HeldTasks:
         return {job: position for position, job in enumerate(self.jobs)}
 
     @cached_property
-    def _rows_by_job(self) -> list[NDArray[np.intp]]:
+    def _rows_by_job(self) -> list[Numbers]:
         order = np.argsort(self.job_of, kind="stable")
         return np.split(order, np.cumsum(np.bincount(self.job_of, minlength=len(self.jobs)))[:-1])
 
-    def rows_of(self, jobs: Collection[int]) -> NDArray[np.intp]:
+    def rows_of(self, jobs: Collection[int]) -> Numbers:
         """Return where the tasks of some jobs are, those of each job ascending."""
         by_job = self._rows_by_job
         return np.concatenate([by_job[job] for job in jobs])
 
     @cached_property
-    def _rows(self) -> dict[str, int]:
-        return {task.uid: row for row, task in enumerate(self.tasks)}
+    def _rows(self) -> dict[int, int]:
+        return {number: row for row, number in enumerate(self._numbers.tolist())}
 
     def rows_at(self, place: int) -> tuple[int, int]:
         """Return where the tasks of one of the `nodes` begin and end."""
         starts = self.starts
-        return int(starts[place]), int(starts[place + 1]) if place + 1 < len(starts) else len(self.tasks)
+        return int(starts[place]), int(starts[place + 1]) if place + 1 < len(starts) else len(self)
 
     @cached_property
     def places(self) -> dict[int, int]:
@@ -119,15 +137,15 @@ class HeldTasks:
         return {node: position for position, node in enumerate(self.nodes.tolist())}
 
     def row_of(self, task: TaskInfo) -> int | None:
-        """Return where a task is in `tasks`, None when it is not among them."""
-        return self._rows.get(task.uid)
+        """Return the row of a task, None when it is not among them."""
+        return self._rows.get(task.number)
 
     def position_of(self, job: JobInfo | None) -> int | None:
         """Return where a job is in `jobs`, None when it holds nothing."""
         return None if job is None else self._positions.get(job)
 
     @cached_property
-    def groups(self) -> tuple[NDArray[np.intp], Mask]:
+    def groups(self) -> tuple[Numbers, Mask]:
         """Return a number for each task's node and job, and whether no other task has it, (P,) each."""
         _, groups, sizes = np.unique(
             self.node_of * len(self.jobs) + self.job_of, return_inverse=True, return_counts=True
@@ -135,22 +153,40 @@ class HeldTasks:
         return groups, sizes[groups] == 1
 
     @cached_property
-    def crowds(self) -> NDArray[np.intp]:
+    def crowds(self) -> Numbers:
         """Return how many tasks of each job are on the node where most of them are, (J,)."""
         groups, _ = self.groups
         crowds = np.zeros(len(self.jobs), dtype=np.intp)
         np.maximum.at(crowds, self.job_of, np.bincount(groups)[groups])
         return crowds
 
-    def each(self, fact: Callable[[TaskInfo], Any]) -> NDArray[Any]:
-        """Return what never changes of each task, (P,), asked once."""
+    def each(self, fact: Fact) -> Mask:
+        """Tell for which tasks ``fact(kind, namespace)`` is true, (P,), asked once."""
         if fact not in self._facts:
-            self._facts[fact] = np.array([fact(task) for task in self.tasks])
+            names, of_job = _numbered([job.namespace for job in self.jobs])
+            kinds = self._table.kinds
+            pairs = self._table.kind_numbers[self._numbers] * len(names) + of_job[self.job_of]
+            asked, answers = np.unique(pairs, return_inverse=True)
+            asked_of, asked_in = divmod(asked, len(names))
+            said = [
+                fact(kinds[kind], names[name])
+                for kind, name in zip(asked_of.tolist(), asked_in.tolist(), strict=True)
+            ]
+            self._facts[fact] = np.array(said)[answers]
         return self._facts[fact]
 
 
 class AllHeldTasks:
     """The tasks of every queue that might be evicted one day.
+
+    Parameters
+    ----------
+    table : TaskTable
+        All tasks.
+    jobs : iterable of JobInfo
+        All jobs.
+    nodes : int
+        How many nodes there are.
 
     Attributes
     ----------
@@ -159,37 +195,70 @@ class AllHeldTasks:
 
     """
 
-    def __init__(self, nodes: NodeTable) -> None:
-        self._tasks: dict[str, list[TaskInfo]] = {}
-        for on_node in nodes.tasks:
-            for task in on_node.values():
-                job = task.job
-                if job is not None and task.preemptable and task.node_status in PREEMPTABLE_STATUSES:
-                    self._tasks.setdefault(job.queue, []).append(task)
+    def __init__(self, table: TaskTable, jobs: Iterable[JobInfo], nodes: int) -> None:
+        by_queue: dict[str, list[JobInfo]] = {}
+        for job in jobs:
+            by_queue.setdefault(job.queue, []).append(job)
+        self._table = table
+        self._jobs = [job for of_queue in by_queue.values() for job in of_queue]
+        queues = np.repeat(np.arange(len(by_queue)), [len(of_queue) for of_queue in by_queue.values()])
+        self._found = _found(table, self._jobs, queues * nodes)
+        bounds = self._found.groups.searchsorted(np.arange(len(by_queue) + 1) * nodes).tolist()
+        self._rows = {
+            queue: slice(start, stop)
+            for queue, start, stop in zip(by_queue, bounds, bounds[1:], strict=False)
+            if start < stop
+        }
         self._built: dict[str, HeldTasks] = {}
-        self.queues: Collection[str] = self._tasks.keys()
+        self.queues: Collection[str] = self._rows.keys()
 
     def of(self, queue: str) -> HeldTasks | None:
         """Return a queue's tasks, None when it has none."""
         held = self._built.get(queue)
-        if held is None and queue in self._tasks:
-            held = self._built[queue] = HeldTasks(queue, self._tasks[queue])
+        if held is None and queue in self._rows:
+            found = self._found.at(self._rows[queue])
+            held = self._built[queue] = HeldTasks(queue, self._table, self._jobs, found)
         return held
 
+    def of_several(self, queues: Iterable[str]) -> HeldTasks:
+        """Return the tasks of several of the `queues`, by their order there."""
+        chosen = np.zeros(len(self._found.numbers), dtype=np.bool_)
+        for queue in queues:
+            chosen[self._rows[queue]] = True
+        return HeldTasks("", self._table, self._jobs, self._found.at(chosen))
 
-def _numbered(things: Sequence[Thing]) -> tuple[list[Thing], NDArray[np.intp]]:
+
+def _found(table: TaskTable, jobs: Sequence[JobInfo], first_groups: Numbers) -> Found:
+    """Return the tasks of some jobs that might be evicted; a job's groups are its first one plus the node."""
+    members = [job.members for job in jobs]
+    numbers = np.fromiter(chain.from_iterable(members), dtype=np.intp)
+    owners = np.repeat(np.arange(len(jobs)), [len(of_job) for of_job in members])
+    preemptable = np.array([kind.preemptable for kind in table.kinds], dtype=np.bool_)
+    might = preemptable[table.kind_numbers[numbers]] & (table.places[numbers] != NO_NODE)
+    might &= np.isin(table.statuses[numbers], list(PREEMPTABLE_STATUSES))
+    numbers, owners = numbers[might], owners[might]
+    found = Found(numbers, owners, first_groups[owners] + table.places[numbers])
+    found = found.at(np.argsort(found.groups, kind="stable"))
+    return found.at(_by_name(table, found))
+
+
+def _by_name(table: TaskTable, found: Found) -> Numbers:
+    """Return the order in which tasks of one group are by namespace/name, (P,)."""
+    order = np.arange(len(found.numbers))
+    follows = found.groups[1:] == found.groups[:-1]
+    crowded = np.flatnonzero(np.append(follows, False) | np.append(False, follows))
+    keys = [
+        (group, table.pods[number].key, row)
+        for group, number, row in zip(
+            found.groups[crowded].tolist(), found.numbers[crowded].tolist(), crowded.tolist(), strict=True
+        )
+    ]
+    order[crowded] = [row for _, _, row in sorted(keys)]
+    return order
+
+
+def _numbered(things: Sequence[Thing]) -> tuple[list[Thing], Numbers]:
     """Return the different things, and the position of each one among them."""
     positions: dict[Thing, int] = {}
     numbers = [positions.setdefault(thing, len(positions)) for thing in things]
     return list(positions), np.array(numbers, dtype=np.intp)
-
-
-def _counted_on(parts: Sequence[NDArray[np.intp]], sizes: Sequence[int]) -> NDArray[np.intp]:
-    """Return numbers of several parts that are counted on from one to the next, each part having a size."""
-    firsts = accumulate(sizes, initial=0)
-    return np.concatenate([part + first for part, first in zip(parts, firsts, strict=False)])
-
-
-def _job(task: TaskInfo) -> JobInfo:
-    assert task.job is not None, "who holds something for a queue is of a job"
-    return task.job

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.held_tasks import Amounts, HeldTasks, Mask
+from scheduler_core.framework.held_tasks import Amounts, Fact, HeldTasks, Mask
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.pod import Pairs, PodShape
@@ -38,11 +38,11 @@ class FactJudge:
     Attributes
     ----------
     fact : callable
-        ``fact(task)``: whether it is accepted.
+        ``fact(kind, namespace)``: whether tasks of such pods are accepted.
 
     """
 
-    fact: Callable[[TaskInfo], bool]
+    fact: Fact
     is_settled: ClassVar[bool] = True
     is_exact: ClassVar[bool] = True
 
@@ -113,7 +113,7 @@ class Holdings:
     def __init__(self, held: HeldTasks, present: Mask) -> None:
         self.held = held
         self.present = present
-        self.queue, self.tasks, self.jobs = held.queue, held.tasks, held.jobs
+        self.queue, self.jobs = held.queue, held.jobs
         self.nodes, self.node_of, self.job_of, self.amounts = (
             held.nodes,
             held.node_of,
@@ -152,7 +152,7 @@ class Holdings:
         """Return which tasks a plugin accepts, (P,); do not change it."""
         mask, seen = self._by_task.get((judge, priority), (None, 0))
         if mask is None:
-            mask = judge.accepts(self, np.arange(len(self.tasks)), priority).copy()
+            mask = judge.accepts(self, np.arange(len(self.held)), priority).copy()
         elif seen < len(self.moved) and not judge.is_settled:
             rows = self.moved_since(seen)
             mask[rows] = judge.accepts(self, rows, priority)
@@ -164,6 +164,12 @@ class Holdings:
         return self.held.rows_of({job for job, _ in self.moved[moves:]})
 
     # tasks and nodes
+
+    def tasks_at(self, place: int) -> list[TaskInfo]:
+        """Return the present tasks on one of the nodes, by namespace/name."""
+        start, stop = self.held.rows_at(place)
+        rows = np.flatnonzero(self.present[start:stop]) + start
+        return [*map(self.held.task, rows.tolist())]
 
     def on_nodes(self, chosen: Mask) -> Mask:
         """Return on which nodes any of the chosen tasks is, (K,)."""
@@ -208,8 +214,7 @@ class AllHoldings:
             held = self._held.of(queue)
             if held is None:
                 return None
-            present = np.array([task.node_status in PREEMPTABLE_STATUSES for task in held.tasks])
-            holdings = self._built[queue] = Holdings(held, present)
+            holdings = self._built[queue] = Holdings(held, held.are_in(PREEMPTABLE_STATUSES))
         return holdings
 
     def _follow(self, task: TaskInfo, _node: int, sign: int) -> None:

@@ -66,6 +66,12 @@ class LossesInside:
         enough[holdings.nodes] = fits_with(task.shape.demands, future, self._losses(holdings, job, task))
         return enough
 
+    def tasks_on(self, node: int, queue: str) -> list[TaskInfo]:
+        """Return the tasks of a queue on a node that might be evicted, by namespace/name."""
+        holdings = self._holdings.of(queue)
+        place = None if holdings is None else holdings.held.places.get(node)
+        return [] if holdings is None or place is None else holdings.tasks_at(place)
+
     def holders(self, job: JobInfo) -> Mask:
         """Tell which nodes have tasks of a job that might be evicted, (N,)."""
         found = np.zeros(len(self._session.nodes), dtype=np.bool_)
@@ -106,12 +112,7 @@ class LossesInside:
 
     def _loss_at(self, holdings: Holdings, place: int, task: TaskInfo) -> list[float]:
         """Return what others may lose to a task on one of their queue's nodes, and how many that is."""
-        start, stop = holdings.held.rows_at(place)
-        candidates = [
-            other
-            for other, present in zip(holdings.tasks[start:stop], holdings.present[start:stop], strict=True)
-            if present and other.job is not task.job
-        ]
+        candidates = [other for other in holdings.tasks_at(place) if other.job is not task.job]
         victims = ask_victims(self._session, Point.PREEMPTABLE, task, candidates).victims
         losses = [0.0] * holdings.amounts.shape[1]
         for victim in victims:

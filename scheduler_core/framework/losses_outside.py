@@ -94,16 +94,15 @@ class LossesOutside:
         self._last: tuple[str, Pairs, Found] | None = None
         self._own: Own | None = None
         if self._parts:
-            held = HeldTasks.joined([part.held for part in self._parts.values()])
-            present = np.array([task.node_status is TaskStatus.RUNNING for task in held.tasks])
-            self._holdings = Holdings(held, present)
+            held = session.held.of_several(self._parts)
+            self._holdings = Holdings(held, held.are_in({TaskStatus.RUNNING}))
             places = held.nodes.take(held.node_of)
             self._places: list[int] = places.tolist()
             self._crowds: list[int] = held.crowds.tolist()
-            self._allowed: Mask = np.ones((len(judges), len(held.tasks)), dtype=np.bool_)
+            self._allowed: Mask = np.ones((len(judges), len(held)), dtype=np.bool_)
             for queue in self._parts:
                 self._allow(queue)
-            self._chosen = self._judged(np.arange(len(held.tasks)))
+            self._chosen = self._judged(np.arange(len(held)))
             for chosen, of_tier in zip(self._chosen, sums, strict=True):
                 for amounts, of_resource in zip(held.columns, of_tier, strict=True):
                     of_resource += np.bincount(places, amounts * chosen, sums.shape[2])
@@ -307,8 +306,8 @@ class LossesOutside:
         counts = not self._chosen[tier, row]
         self._chosen[tier, row] = counts
         node = self._places[row]
-        sums, sign = self._sums.rows[node][tier], 1.0 if counts else -1.0
-        add_pairs(sums, self._holdings.tasks[row].shape.amounts, sign)
+        held, sums, sign = self._holdings.held, self._sums.rows[node][tier], 1.0 if counts else -1.0
+        add_pairs(sums, held.shapes[held.shape_of[row]].amounts, sign)
         sums[COUNT] += sign
         self._changes.add(node)
 
@@ -329,6 +328,6 @@ def _parts_of(session: Session) -> dict[str, Part]:
     for queue in session.held.queues:
         held = session.held.of(queue) if session.queues[queue].reclaimable else None
         if held is not None:
-            parts[queue] = Part(held, slice(tasks, tasks + len(held.tasks)), jobs)
-            tasks, jobs = tasks + len(held.tasks), jobs + len(held.jobs)
+            parts[queue] = Part(held, slice(tasks, tasks + len(held)), jobs)
+            tasks, jobs = tasks + len(held), jobs + len(held.jobs)
     return parts

@@ -244,8 +244,8 @@ class Session:
 
     @cached_property
     def held(self) -> AllHeldTasks:
-        """Return the tasks that might be evicted, queue by queue, as they were when somebody asked first."""
-        return AllHeldTasks(self.nodes)
+        """Return the tasks that might be evicted, queue by queue, as they were at first."""
+        return AllHeldTasks(self.snapshot.tasks, self.jobs.values(), len(self.nodes))
 
     def answers(self, point: Point) -> list[Callable[..., Any]]:
         """Return the functions that answer a point, over all tiers in order."""

@@ -66,7 +66,14 @@ CHANGES: Mapping[TaskStatus, Mapping[TaskStatus, Counted | None]] = {
 
 
 class TaskInfo:
-    """One pod as the scheduler sees it."""
+    """One pod as the scheduler sees it.
+
+    Attributes
+    ----------
+    number : int
+        Its number among the tasks of the snapshot.
+
+    """
 
     __slots__ = (
         "_pod",
@@ -82,6 +89,7 @@ class TaskInfo:
         "node",
         "node_name",
         "node_status",
+        "number",
         "preemptable",
         "priority",
         "role",
@@ -90,7 +98,8 @@ class TaskInfo:
         "uid",
     )
 
-    def __init__(self, info: PodInfo, kind: PodKind, shape: PodShape) -> None:
+    def __init__(self, number: int, info: PodInfo, kind: PodKind, shape: PodShape) -> None:
+        self.number = number
         self.info = info
         self.kind = kind
         self._pod: Mapping[str, Any] | None = None
@@ -199,6 +208,8 @@ class JobInfo:
     ----------
     size : int
         How many tasks it has.
+    members : sequence of int
+        The numbers of its tasks in the snapshot.
     by_status : dict
         Tasks by status, then uid.
     ready_count, waiting_count, valid_count, allocated_count : int
@@ -221,7 +232,6 @@ class JobInfo:
 
     __slots__ = (
         "_gated_by_others",
-        "_members",
         "_table",
         "_tasks",
         "_unmade",
@@ -233,6 +243,7 @@ class JobInfo:
         "failed_roles",
         "fit_errors",
         "key",
+        "members",
         "min_available",
         "min_resources",
         "name",
@@ -278,7 +289,7 @@ class JobInfo:
         self.by_status = _TasksByStatus(self)
         self._tasks: dict[str, TaskInfo] = {}
         self._unmade: dict[TaskStatus, int] = {}
-        self._members: Sequence[int] = ()
+        self.members: Sequence[int] = ()
         self._table: TaskTable | None = None
         self._gated_by_others = False
         self.pending_best_effort = 0
@@ -313,7 +324,7 @@ class JobInfo:
 
     def load(self, table: TaskTable, members: Sequence[int]) -> None:
         """Take in all tasks of a new snapshot by their numbers; those that are pending are made at once."""
-        self._table, self._members, self.size = table, members, len(members)
+        self._table, self.members, self.size = table, members, len(members)
         sorts = table.sorts
         counts: dict[int, int] = {}
         for number in members:
@@ -355,7 +366,7 @@ class JobInfo:
             return
         table, self._table = self._table, None
         self.by_status.update((status, {}) for status in self._unmade)
-        for number in self._members:
+        for number in self.members:
             status, task = table.pods[number].status, table[number]
             self._tasks[task.uid] = task
             if status is not TaskStatus.PENDING:
@@ -365,7 +376,7 @@ class JobInfo:
     def seen(self) -> Iterable[TaskInfo | PodInfo]:
         """Return the tasks, and what is read of the pods of those that nobody looked at."""
         table = self._table
-        return self._tasks.values() if table is None else [table.seen(number) for number in self._members]
+        return self._tasks.values() if table is None else [table.seen(number) for number in self.members]
 
     def status_counts(self) -> dict[TaskStatus, int]:
         """Return how many tasks have each status, those that none has left out."""

@@ -87,7 +87,7 @@ class NodeTable:
         self.allocatable = axis.rows(allocatable)
         self.names_scalars = [amount.scalars is not None for amount in allocatable]
         self._tasks: list[dict[str, TaskInfo]] = [{} for _ in self.names]
-        self._unmade: tuple[TaskTable, list[int]] | None = None
+        self._found: TasksFound | None = None
         self.places = self.kinds = np.zeros(0, dtype=np.intp)
         self.listeners: list[Callable[[TaskInfo, int, int], None]] = []
         self.changes = ChangeLog(len(self.names))
@@ -161,21 +161,20 @@ class NodeTable:
     @property
     def tasks(self) -> list[dict[str, TaskInfo]]:
         """Return the tasks on each node by namespace/name; do not change them."""
-        if self._unmade is not None:
-            table, numbers = self._unmade
-            self._unmade = None
-            came_since, self._tasks = self._tasks, [{} for _ in self.names]
-            for number, place in zip(numbers, self.places.tolist(), strict=True):
-                task = table[number]
-                self._tasks[place][task.key] = task
-            for on_node, came in zip(self._tasks, came_since, strict=True):
-                on_node.update(came)
-        return self._tasks
+        return [self.tasks_on(number) for number in range(len(self))]
+
+    def tasks_on(self, number: int) -> dict[str, TaskInfo]:
+        """Return the tasks on a node by namespace/name; do not change them."""
+        found = self._found.take(number) if self._found is not None else ()
+        if found:
+            came_since = self._tasks[number]
+            self._tasks[number] = {task.key: task for task in found} | came_since
+        return self._tasks[number]
 
     def load(self, table: TaskTable, shapes: Sequence[PodShape]) -> None:
         """Put the tasks of a new snapshot on their nodes, all at once; `shapes` are those of its pods."""
         numbers = np.flatnonzero(table.places != NO_NODE)
-        self._unmade = table, numbers.tolist()
+        self._found = TasksFound(table, numbers, len(self))
         self.places, self.kinds = table.places[numbers], table.shape_numbers[numbers]
         regular = np.array(self.names_scalars, dtype=np.bool_)[self.places]
         for number in numbers[~regular].tolist():
@@ -198,7 +197,7 @@ class NodeTable:
         """Return the tasks on a node by namespace/name; do not change the list."""
         tasks = self._sorted[number]
         if tasks is None:
-            on_node = self.tasks[number]
+            on_node = self.tasks_on(number)
             tasks = self._sorted[number] = [on_node[key] for key in sorted(on_node)]
         return tasks
 
@@ -214,8 +213,8 @@ class NodeTable:
     def remove_task(self, task: TaskInfo) -> None:
         """Take a task from its node; `task.node` and `task.node_name` stay for those who are told of it."""
         number = task.node
-        tasks = self._tasks if task.key in self._tasks[number] else self.tasks
-        del tasks[number][task.key]
+        tasks = self._tasks[number]
+        del (tasks if task.key in tasks else self.tasks_on(number))[task.key]
         self._sorted[number] = None
         self._account(task, number, -1.0)
 
@@ -271,6 +270,25 @@ class NodeTable:
             self.names_scalars[number] = True
             return pairs
         return tuple(pair for pair in pairs if pair[0] in BASIC)
+
+
+class TasksFound:
+    """The tasks that a snapshot finds on each of its nodes, until somebody looks at them."""
+
+    def __init__(self, table: TaskTable, numbers: NDArray[np.intp], nodes: int) -> None:
+        self._table = table
+        places = table.places[numbers]
+        self._numbers: list[int] = numbers[np.argsort(places, kind="stable")].tolist()
+        self._ends: list[int] = np.bincount(places, minlength=nodes).cumsum().tolist()
+        self._untaken = [True] * nodes
+
+    def take(self, node: int) -> list[TaskInfo]:
+        """Return those of one node, by uid; none the next time."""
+        if not self._untaken[node]:
+            return []
+        self._untaken[node] = False
+        start = self._ends[node - 1] if node else 0
+        return [self._table[number] for number in self._numbers[start : self._ends[node]]]
 
 
 def add_pairs(row: list[float], pairs: Pairs, sign: float) -> None:

@@ -74,6 +74,8 @@ class Snapshot:
         Jobs whose PodGroup and queue exist, by key, ascending.
     queues : dict
         By name, ascending.
+    tasks : TaskTable
+        All tasks.
     """
 
     cluster: Cluster
@@ -83,6 +85,7 @@ class Snapshot:
     shapes: list[PodShape]
     queues: dict[str, QueueInfo]
     jobs: dict[str, JobInfo]
+    tasks: TaskTable
 
     @property
     def now(self) -> float:
@@ -103,7 +106,7 @@ def take_snapshot(cluster: Cluster) -> Snapshot:
     tasks = TaskTable(roster, shapes, jobs, nodes.index)
     tasks.load_jobs()
     nodes.load(tasks, shapes)
-    return Snapshot(cluster, axis, nodes, allocatable, shapes, queues, jobs)
+    return Snapshot(cluster, axis, nodes, allocatable, shapes, queues, jobs, tasks)
 
 
 def _jobs_of(cluster: Cluster, queues: Mapping[str, QueueInfo]) -> dict[str, JobInfo]:

@@ -5,7 +5,7 @@ Most pods run, and what they hold is known by sums: of ten thousands of tasks fe
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,16 @@ class TaskTable:
         What is read of the task's pods.
     places : (T,) intp
         The number of the node that each task is on, `NO_NODE` for none.
+    shapes : sequence of PodShape
+        Those of the pods, on the snapshot's axis, by number.
     shape_numbers : (T,) intp
         The number of each task's shape.
+    kinds : list of PodKind
+        Those of the pods.
+    kind_numbers : (T,) intp
+        The position in `kinds` of each task's kind.
+    statuses : (T,) intp
+        The status in which each task was found.
     leaving : (T,) bool
         The task's pod is terminating.
     sorts : list of int
@@ -38,8 +46,6 @@ class TaskTable:
     ----------
     roster : Roster
         The pods.
-    shapes : sequence of PodShape
-        Those of the roster on the snapshot's axis.
     jobs : mapping
         By key.
     nodes : mapping
@@ -57,18 +63,21 @@ class TaskTable:
         self.pods = roster.pods
         self._jobs = jobs
         self._tasks: list[TaskInfo | None] = [None] * len(self.pods)
-        self._kind_numbers = roster.numbers
         of_shape = {shape: shapes[number] for number, shape in enumerate(roster.shapes)}
-        self._kinds = [(kind, of_shape[kind.shape]) for kind in roster.kinds]
-        self._shapes = shapes
+        self.kinds = roster.kinds
+        self.kind_numbers: NDArray[np.intp] = np.array(roster.numbers, dtype=np.intp)
+        self._made_of = [(kind, of_shape[kind.shape]) for kind in roster.kinds]
+        self._made_of_number = roster.numbers
+        self.shapes = shapes
         count = len(self.pods)
         statuses = np.fromiter([info.status for info in self.pods], dtype=np.intp, count=count)
+        self.statuses: NDArray[np.intp] = statuses
         named = np.fromiter(
             [nodes.get(info.node_name, NO_NODE) for info in self.pods], dtype=np.intp, count=count
         )
         self.places: NDArray[np.intp] = np.where(np.isin(statuses, list(COMPLETED_STATUSES)), NO_NODE, named)
-        numbers = np.array([shape.number for _, shape in self._kinds], dtype=np.intp)
-        self.shape_numbers = numbers[np.array(roster.numbers, dtype=np.intp)]
+        numbers = np.array([shape.number for _, shape in self._made_of], dtype=np.intp)
+        self.shape_numbers = numbers[self.kind_numbers]
         self.leaving = statuses == TaskStatus.RELEASING
         self.sorts: list[int] = (self.shape_numbers * _STATUS_BITS + statuses).tolist()
 
@@ -77,7 +86,7 @@ class TaskTable:
         task = self._tasks[number]
         if task is None:
             info = self.pods[number]
-            task = self._tasks[number] = TaskInfo(info, *self._kinds[self._kind_numbers[number]])
+            task = self._tasks[number] = TaskInfo(number, info, *self._made_of[self._made_of_number[number]])
             task.job = self._jobs.get(info.job_key)
             task.node = int(self.places[number])
         return task
@@ -86,10 +95,18 @@ class TaskTable:
         """Return a task that was made, else what is read of its pod."""
         return self._tasks[number] or self.pods[number]
 
+    def are_in(self, statuses: Collection[TaskStatus], numbers: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Tell which of some tasks have any of the statuses on their nodes now, (K,)."""
+        are_in = np.isin(self.statuses[numbers], list(statuses))
+        for position, task in enumerate(map(self._tasks.__getitem__, numbers.tolist())):
+            if task is not None:
+                are_in[position] = task.node_status in statuses
+        return are_in
+
     def meaning(self, sort: int) -> tuple[TaskStatus, PodShape]:
         """Return the status and the shape of the tasks of one sort."""
         number, status = divmod(sort, _STATUS_BITS)
-        return TaskStatus(status), self._shapes[number]
+        return TaskStatus(status), self.shapes[number]
 
     def load_jobs(self) -> None:
         """Give every job its tasks."""

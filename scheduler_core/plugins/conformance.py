@@ -12,6 +12,7 @@ from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.holdings import FactJudge
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.pod_info import PodKind
 from scheduler_core.trace import Why
 
 NAME = "conformance"
@@ -35,7 +36,7 @@ def ordinary_tasks(_initiator: TaskInfo, candidates: Sequence[TaskInfo], why: Wh
     """Return, in order, the candidates that are no part of the system; only the name of the class counts."""
     accepted = []
     for task in candidates:
-        critical = critical_by(task)
+        critical = critical_by(task.kind, task.namespace)
         if critical is None:
             accepted.append(task)
         if why is not None:
@@ -46,14 +47,14 @@ def ordinary_tasks(_initiator: TaskInfo, candidates: Sequence[TaskInfo], why: Wh
     return accepted
 
 
-def is_ordinary(task: TaskInfo) -> bool:
-    """Tell whether a task is no part of the system."""
-    return critical_by(task) is None
+def is_ordinary(kind: PodKind, namespace: str) -> bool:
+    """Tell whether pods of a kind in a namespace are no part of the system."""
+    return critical_by(kind, namespace) is None
 
 
-def critical_by(task: TaskInfo) -> str | None:
+def critical_by(kind: PodKind, namespace: str) -> str | None:
     """Return what makes a pod critical for the cluster, None when nothing does."""
-    name = task.kind.priority_class
+    name = kind.priority_class
     if name in SYSTEM_CLASSES:
         return f"priority class {name}"
-    return f"namespace {SYSTEM_NAMESPACE}" if task.namespace == SYSTEM_NAMESPACE else None
+    return f"namespace {SYSTEM_NAMESPACE}" if namespace == SYSTEM_NAMESPACE else None

@@ -14,7 +14,6 @@ import pytest
 from scheduler_core import simulate_document
 from scheduler_core.explain import victim_story
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.held_tasks import HeldTasks
 from scheduler_core.framework.holdings import FactJudge, Holdings, TaskJudge, exact_judges_of, judges_of
 from scheduler_core.framework.losses_inside import LossesInside, victims_among
 from scheduler_core.framework.losses_outside import LossesOutside
@@ -22,6 +21,7 @@ from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.victims import ask_victims
 from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.pod_info import PodKind
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.simulate import ACTIONS
 from tests.builders import Object, conf, node, pod, podgroup, priority_class, scenario, session_of
@@ -92,16 +92,19 @@ def answer(uids: set[str]) -> Answer:
     return lambda _initiator, candidates, _why: [task for task in candidates if task.uid in uids]
 
 
-def judge(uids: set[str]) -> TaskJudge:
-    """Return the same answer for all tasks of a queue at once."""
-    return FactJudge(lambda task: task.uid in uids)
+def judge(kinds: set[PodKind]) -> TaskJudge:
+    """Return the answer of a plugin that accepts certain kinds of pods, for all tasks of a queue at once."""
+    return FactJudge(lambda kind, _namespace: kind in kinds)
 
 
 @pytest.mark.parametrize("seed", range(100))
 def test_victims_at_once_are_those_on_which_plugins_agree_node_by_node(seed: int) -> None:
     dice = Random(seed)  # noqa: S311 - the same choices every time
     tiers = [[f"p{tier}{number}" for number in range(dice.randint(1, 4))] for tier in range(3)]
-    running = [pod(f"g-{number}", group="g", node=f"n{dice.randrange(4)}", cpu=1) for number in range(12)]
+    running = [
+        pod(f"g-{number}", group="g", node=f"n{dice.randrange(4)}", cpu=f"{number + 1}m")
+        for number in range(12)
+    ]
     session = session_of(
         scenario(
             nodes=[node(f"n{number}", cpu=8) for number in range(4)],
@@ -111,14 +114,16 @@ def test_victims_at_once_are_those_on_which_plugins_agree_node_by_node(seed: int
         )
     )
     tasks = [*session.jobs["default/g"].tasks.values()]
-    holdings = Holdings(HeldTasks("default", tasks), np.ones(len(tasks), dtype=np.bool_))
+    held = session.held.of("default")
+    assert held is not None
+    holdings = Holdings(held, held.are_in({TaskStatus.RUNNING}))
     judges: list[list[TaskJudge]] = []
     for tier in tiers:
         judges.append([])
         for name in tier:
-            accepted = {task.uid for task in tasks if dice.random() < 0.5}
-            session.add_fn(Point.PREEMPTABLE, name, answer(accepted))
-            judges[-1].append(judge(accepted))
+            accepted = [task for task in tasks if dice.random() < 0.5]
+            session.add_fn(Point.PREEMPTABLE, name, answer({task.uid for task in accepted}))
+            judges[-1].append(judge({task.kind for task in accepted}))
     at_once = victims_among(holdings, holdings.present, judges, 0)
     one_by_one = [
         victim.uid
@@ -127,7 +132,7 @@ def test_victims_at_once_are_those_on_which_plugins_agree_node_by_node(seed: int
             session, Point.PREEMPTABLE, tasks[0], session.nodes.sorted_tasks(number)
         ).victims
     ]
-    assert [holdings.tasks[row].uid for row in np.flatnonzero(at_once)] == one_by_one
+    assert [held.task(row).uid for row in np.flatnonzero(at_once).tolist()] == one_by_one
 
 
 @pytest.mark.parametrize("document", scenarios()[::3], ids=lambda document: document["name"])
