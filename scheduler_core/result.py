@@ -121,9 +121,8 @@ def add_after_close(told: dict[str, Any], job: JobInfo) -> None:
     told["phase_after"] = job.phase
     if waits(job):
         told["fit_error"] = fit_error(job)
-    pending = job.by_status[TaskStatus.PENDING]
-    if pending:
-        texts = (task_reason(task) for task in pending.values())
+    if TaskStatus.PENDING in job.status_counts():
+        texts = (task_reason(task) for task in job.by_status[TaskStatus.PENDING].values())
         told["pending_reasons"] = dict(
             sorted(Counter(message or reason for reason, message, _ in texts).items())
         )
@@ -137,7 +136,7 @@ def add_after_close(told: dict[str, Any], job: JobInfo) -> None:
 
 def waits(job: JobInfo) -> bool:
     """Tell whether any task of a job is still to be bound."""
-    return job.count(WAITING_STATUSES) > 0
+    return not WAITING_STATUSES.isdisjoint(job.status_counts())
 
 
 def task_result(task: TaskInfo | PodInfo) -> dict[str, Any]:

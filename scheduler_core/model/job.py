@@ -231,6 +231,7 @@ class JobInfo:
     """
 
     __slots__ = (
+        "_counts",
         "_gated_by_others",
         "_table",
         "_tasks",
@@ -289,6 +290,7 @@ class JobInfo:
         self.by_status = _TasksByStatus(self)
         self._tasks: dict[str, TaskInfo] = {}
         self._unmade: dict[TaskStatus, int] = {}
+        self._counts: Mapping[TaskStatus, int] | None = None
         self.members: Sequence[int] = ()
         self._table: TaskTable | None = None
         self._gated_by_others = False
@@ -378,10 +380,12 @@ class JobInfo:
         table = self._table
         return self._tasks.values() if table is None else [table.seen(number) for number in self.members]
 
-    def status_counts(self) -> dict[TaskStatus, int]:
+    def status_counts(self) -> Mapping[TaskStatus, int]:
         """Return how many tasks have each status, those that none has left out."""
-        made = {status: len(tasks) for status, tasks in self.by_status.made() if tasks}
-        return dict(sorted((made | self._unmade).items()))
+        if self._counts is None:
+            made = {status: len(tasks) for status, tasks in self.by_status.made() if tasks}
+            self._counts = dict(sorted((made | self._unmade).items()))
+        return self._counts
 
     def _count_all(self, status: TaskStatus, shape: PodShape, count: int) -> None:
         self.valid_count += count
@@ -399,7 +403,7 @@ class JobInfo:
         del by_status[before][uid]
         by_status[status][uid] = task
         task.status = status
-        self.order = None
+        self.order = self._counts = None
         change = CHANGES[before][status]
         if change is None:
             return
@@ -425,8 +429,7 @@ class JobInfo:
 
     def count(self, statuses: Collection[TaskStatus]) -> int:
         """Return how many tasks are in any of the statuses."""
-        made = [len(tasks) for status, tasks in self.by_status.made() if status in statuses]
-        return sum(made) + sum([count for status, count in self._unmade.items() if status in statuses])
+        return sum([count for status, count in self.status_counts().items() if status in statuses])
 
     def set_condition(self, kind: str, reason: str, message: str) -> None:
         """Write a condition with status True; it takes the place of an older one of its kind."""

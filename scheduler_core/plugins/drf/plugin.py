@@ -118,7 +118,8 @@ class Drf:
         """Return the jobs' shares and, with hierarchy, the tree as they are now."""
         told: dict[str, object] = {}
         if self.accounts:
-            told["drf_jobs"] = Told((key, account.told()) for key, account in self.accounts.items())
+            tell = self.yardstick.told
+            told["drf_jobs"] = Told({key: tell(account.allocated) for key, account in self.accounts.items()})
         if self.hierarchy is not None:
             told["hdrf_tree"] = self.hierarchy.report()
         return told

@@ -30,6 +30,7 @@ class Yardstick:
 
     def __init__(self, total: Resource) -> None:
         self.amounts = [(name, total.get(name)) for name in total.names()]
+        self._told: dict[tuple[object, ...], Told] = {}
 
     def dominant_share(self, held: Resource) -> Share:
         """Return the largest held / total; among equals cpu, then memory, then the first scalar by name."""
@@ -42,6 +43,16 @@ class Yardstick:
                 largest, dominant = share, name
         return Share(largest, dominant)
 
+    def told(self, held: Resource) -> Told:
+        """Return what a result tells of who holds so much, the same facts for all who hold alike."""
+        key = held.cpu, held.memory, *(held.scalars or {}).items()
+        told = self._told.get(key)
+        if told is None:
+            value, resource = self.dominant_share(held)
+            told = Told(share=number(value), dominantResource=resource, allocated=amounts(held))
+            self._told[key] = told
+        return told
+
 
 class JobAccount:
     """What one job holds within a session: pipelined tasks count, evicted ones no longer do.
@@ -53,14 +64,13 @@ class JobAccount:
 
     """
 
-    __slots__ = ("_share", "_told", "allocated", "job", "yardstick")
+    __slots__ = ("_share", "allocated", "job", "yardstick")
 
     def __init__(self, job: JobInfo, yardstick: Yardstick) -> None:
         self.job = job
         self.yardstick = yardstick
         self.allocated = job.allocated.clone()
         self._share: Share | None = None if job.allocated_count else NOTHING
-        self._told: Told | None = None
 
     @property
     def share(self) -> Share:
@@ -69,21 +79,12 @@ class JobAccount:
             self._share = self.yardstick.dominant_share(self.allocated)
         return self._share
 
-    def told(self) -> Told:
-        """Return what a result tells of the job, the same facts as long as nothing moves."""
-        if self._told is None:
-            value, resource = self.share
-            self._told = Told(
-                share=number(value), dominantResource=resource, allocated=amounts(self.allocated)
-            )
-        return self._told
-
     def add(self, request: Resource) -> None:
         """Count a task that takes its place."""
         self.allocated.add(request)
-        self._share = self._told = None
+        self._share = None
 
     def sub(self, request: Resource) -> None:
         """Count a task that gives its place back."""
         self.allocated.sub(request)
-        self._share = self._told = None
+        self._share = None
