@@ -5,16 +5,14 @@ Source: volcano ``pkg/scheduler/api/job_info.go`` (NewTaskInfo) at v1.15.1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from operator import attrgetter
-from typing import Any
 
 from scheduler_core.model.axis import ResourceAxis
 from scheduler_core.model.pod import PodShape, ShapeTable
-from scheduler_core.model.pod_template import NOTHING, PodTemplate, TemplateTable
+from scheduler_core.model.pod_columns import NOTHING, Object, PodColumns
+from scheduler_core.model.pod_template import PodTemplate, TemplateTable
 from scheduler_core.model.timestamps import parse_time
-
-Object = Mapping[str, Any]
 
 GROUP_NAME = "scheduling.k8s.io/group-name"
 DEFAULT_NAMESPACE = "default"
@@ -69,23 +67,19 @@ class PodInfo:
         template: PodTemplate,
         name: str,
         namespace: str,
-        uid: str,
-        node_name: str,
-        *,
+        uid: str | None,
+        node_name: str | None,
         creation: float,
-        group: str,
-        deleting: bool,
+        group: str | None,
     ) -> None:
         self.given = given
         self.template = template
         self.name = name
         self.namespace = namespace
-        self.uid = uid
-        self.node_name = node_name
         self.key = f"{namespace}/{name}"
+        self.uid = uid or f"{namespace}-{name}"
+        self.node_name = node_name or ""
         self.status = template.placed if node_name else template.pending
-        if deleting:
-            self.status = template.status(deleting=True, has_node=bool(node_name))
         self.creation = creation
         self.job_key = f"{namespace}/{group}" if group else ""
 
@@ -103,34 +97,42 @@ class PodTable:
         self._times: dict[str | None, float] = {None: float("-inf"), "": float("-inf")}
 
     def read(self, pod: Object) -> PodInfo:
-        """Return what is read of a sound pod.
+        """Return what is read of a sound pod."""
+        return self.read_all(PodColumns([pod]))[0]
 
-        Another one may be read, too: it is for the caller to look at what came of it.
+    def read_all(self, columns: PodColumns) -> list[PodInfo]:
+        """Return what is read of sound pods.
+
+        Others may be read, too: it is for the caller to look at what came of it.
 
         Raises
         ------
         KeyError, TypeError, AttributeError, ValueError, InputError
-            For a pod that is not sound.
+            For pods that are not sound.
 
         """
-        metadata, spec, status = pod["metadata"], pod.get("spec") or NOTHING, pod.get("status") or NOTHING
-        get = metadata.get
-        annotations, labels = get("annotations") or NOTHING, get("labels") or NOTHING
-        name, created = metadata["name"], get("creationTimestamp")
-        namespace = get("namespace") or DEFAULT_NAMESPACE
-        if created not in self._times:
-            self._times[created] = parse_time(created)
-        return PodInfo(
-            pod,
-            self._templates.template_of(pod, spec, status.get("phase"), annotations, labels),
-            name,
-            namespace,
-            get("uid") or f"{namespace}-{name}",
-            spec.get("nodeName") or "",
-            creation=self._times[created],
-            group=annotations.get(GROUP_NAME) or "",
-            deleting=bool(get("deletionTimestamp")),
+        times = self._times
+        for text in set(columns.created).difference(times):
+            times[text] = parse_time(text)
+        namespaces = [namespace or DEFAULT_NAMESPACE for namespace in columns.namespaces]
+        infos = list(
+            map(
+                PodInfo,
+                columns.pods,
+                self._templates.templates_of(columns),
+                columns.names,
+                namespaces,
+                columns.uids,
+                columns.nodes,
+                [times[text] for text in columns.created],
+                [table.get(GROUP_NAME) for table in columns.annotations],
+            )
         )
+        if "deletionTimestamp" in columns.metadata_fields:
+            for info, metadata in zip(infos, columns.metadata, strict=True):
+                if metadata.get("deletionTimestamp"):
+                    info.status = info.template.status(deleting=True, has_node=bool(info.node_name))
+        return infos
 
 
 class PodKind:

@@ -11,15 +11,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from scheduler_core.conf import parse_bool
+from scheduler_core.model.pod_columns import NOTHING, Object, PodColumns, column
 from scheduler_core.model.status import TaskStatus, status_of
-
-Object = Mapping[str, Any]
 
 TASK_SPEC = "volcano.sh/task-spec"
 TASK_PRIORITY = "volcano.sh/task-priority"
 PREEMPTABLE = "volcano.sh/preemptable"
 
-NOTHING: Mapping[str, Any] = {}
 _TOLD = (TASK_SPEC, TASK_PRIORITY, PREEMPTABLE)
 _NOTHING_TOLD = [0] * 2 * len(_TOLD)
 _SCALARS = ("schedulerName", "priorityClassName", "priority", "preemptionPolicy")
@@ -95,50 +93,20 @@ class TemplateTable:
 
     def __init__(self) -> None:
         self._templates: dict[bytes, PodTemplate] = {}
-        self._simple: set[tuple[str, ...]] = set()
-        self._silent: set[tuple[str, ...]] = {()}
 
-    def template_of(
-        self, pod: Object, spec: Object, phase: Any, annotations: Mapping[str, str], labels: Mapping[str, str]
-    ) -> PodTemplate:
-        """Return the template of a pod whose parts are given, empty where it has none."""
-        silent = self._silent
-        told = None if (*annotations,) in silent and (*labels,) in silent else self._told(annotations, labels)
-        if (*spec,) not in self._simple and not self._is_simple(spec):
-            return self._of_parts(pod, spec, phase, told)
-        get = spec.get
-        parts = (
-            get("containers"),
-            get("schedulerName"),
-            get("priorityClassName"),
-            get("priority"),
-            get("preemptionPolicy"),
-            phase,
-            told,
-        )
-        key = marshal.dumps(parts, 2)
-        template = self._templates.get(key)
-        if template is None:
-            template = self._templates[key] = self._of_parts(pod, spec, phase, told)
-        return template
-
-    def _is_simple(self, spec: Object) -> bool:
-        """Tell whether a specification has only fields of which the key is quickly made."""
-        if not spec.keys() <= _SIMPLE_SPEC:
-            return False
-        self._simple.add((*spec,))
-        return True
-
-    def _told(self, *tables: Mapping[str, str]) -> list[str | int] | None:
-        """Return what annotations and labels say to the scheduler, None when they say nothing to it.
-
-        What is absent is 0, which no text is.
-        """
-        for table in tables:
-            if table.keys().isdisjoint(_TOLD):
-                self._silent.add((*table,))
-        told = [table.get(name, 0) for table in tables for name in _TOLD]
-        return None if told == _NOTHING_TOLD else told
+    def templates_of(self, columns: PodColumns) -> list[PodTemplate]:
+        """Return the template of each pod."""
+        told = _told(columns)
+        if not columns.spec_fields <= _SIMPLE_SPEC:
+            return list(map(self._of_parts, columns.pods, columns.specs, columns.phases, told))
+        fields = [column(columns.specs, name) for name in ("containers", *_SCALARS)]
+        keys = [marshal.dumps(parts, 2) for parts in zip(*fields, columns.phases, told, strict=True)]
+        templates = self._templates
+        for number in [number for number, key in enumerate(keys) if key not in templates]:
+            templates[keys[number]] = self._of_parts(
+                columns.pods[number], columns.specs[number], columns.phases[number], told[number]
+            )
+        return [templates[key] for key in keys]
 
     def _of_parts(self, pod: Object, spec: Object, phase: Any, told: Any) -> PodTemplate:
         parts: list[Any] = [spec.get(part) for part in _PARTS]
@@ -154,6 +122,18 @@ class TemplateTable:
         if template is None:
             template = self._templates.setdefault(key, PodTemplate(pod))
         return template
+
+
+def _told(columns: PodColumns) -> list[list[str | int] | None]:
+    """Return what each pod's annotations and labels say to the scheduler, None where they say nothing to it.
+
+    What is absent is 0, which no text is.
+    """
+    if set().union(*columns.annotations, *columns.labels).isdisjoint(_TOLD):
+        return [None] * len(columns.pods)
+    pairs = zip(columns.annotations, columns.labels, strict=True)
+    told = [[table.get(name, 0) for table in pair for name in _TOLD] for pair in pairs]
+    return [None if says == _NOTHING_TOLD else says for says in told]
 
 
 def _claims(spec: Object) -> bool:

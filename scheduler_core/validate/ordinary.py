@@ -7,10 +7,12 @@ name. To look at each in full would take longer than to schedule them all.
 from __future__ import annotations
 
 import marshal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from scheduler_core.errors import InputError
+from scheduler_core.model.pod_columns import PodColumns
 from scheduler_core.model.pod_info import PodInfo, PodTable
 from scheduler_core.model.timestamps import parse_time
 
@@ -20,8 +22,12 @@ _TEXTS = frozenset({str})
 _OBJECTS = frozenset({dict})
 _PLAIN = frozenset({"apiVersion", "kind", "metadata", "spec", "status"})
 _PARTS = ("spec", "status")
-_OWN = frozenset({"nodeName", "volumes", "resourceClaims"})
+_CLAIMS = frozenset({"volumes", "resourceClaims"})
+_OWN = _CLAIMS | {"nodeName"}
+_RARE_METADATA = frozenset({"ownerReferences", "deletionTimestamp"})
 _STRANGE = (KeyError, TypeError, AttributeError, ValueError, InputError)
+_AT_ONCE = 128
+"""Pods that are looked at together: few enough to stay at hand, and to look at each where one is strange."""
 
 
 class Ordinary:
@@ -55,10 +61,14 @@ class Ordinary:
             return None
         return thing if known else None
 
+    def recognise(self, things: Sequence[Any]) -> Iterator[Any]:
+        """Yield what each object is known as; what was learnt in between counts."""
+        return map(self.recognised, things)
+
     def _knows_metadata(self, metadata: Any) -> bool:
         """Tell whether the metadata are sound."""
         name, get = metadata["name"], metadata.get
-        if type(name) is not str or not name or "/" in name or len(name) > 253:
+        if type(name) is not str or not _is_name(name):
             return False
         if type(get("namespace")) not in _TEXT_OR_NONE or type(get("uid")) not in _TEXT_OR_NONE:
             return False
@@ -70,8 +80,7 @@ class Ordinary:
         created = get("creationTimestamp")
         if created not in self._times:
             self._learn_time(created)
-        has_rare = "ownerReferences" in metadata or "deletionTimestamp" in metadata
-        return not has_rare or self._rare_metadata(get)
+        return metadata.keys().isdisjoint(_RARE_METADATA) or self._rare_metadata(get)
 
     def _fields_of(self, thing: Mapping[str, Any]) -> list[tuple[str, str, bytes]]:
         return [
@@ -126,20 +135,30 @@ class OrdinaryPods(Ordinary):
         """Return what is read of a sound pod."""
         return self._table.read(pod)
 
-    def recognised(self, thing: Any) -> PodInfo | None:
-        """Return what is read of a pod that is certainly sound; None: somebody has to look at it."""
+    def recognise(self, things: Sequence[Any]) -> Iterator[PodInfo | None]:
+        """Yield what is read of each pod that is certainly sound; None: somebody has to look at it."""
+        for start in range(0, len(things), _AT_ONCE):
+            pods = things[start : start + _AT_ONCE]
+            for info in self._read_all(pods):
+                yield info if info is not None and self._knows_template(info) else None
+
+    def _read_all(self, pods: Sequence[Any]) -> list[PodInfo | None]:
+        """Return what is read of pods that are sound if their templates are; None: somebody has to look."""
         try:
-            info = self._table.read(thing)
-            template = info.template
-            template.sound = template.sound or self._fields.issuperset(self._fields_of(thing))
-            known = (
-                template.sound
-                and self._knows_metadata(thing["metadata"])
-                and self._knows_rest(thing["spec"], thing.get("status"))
-            )
+            columns = PodColumns(pods)
+            self._check(columns)
+            return [*self._table.read_all(columns)]
         except _STRANGE:
-            return None
-        return info if known else None
+            return [None] if len(pods) == 1 else [info for pod in pods for info in self._read_all([pod])]
+
+    def _knows_template(self, info: PodInfo) -> bool:
+        template = info.template
+        if not template.sound:
+            try:
+                template.sound = self._fields.issuperset(self._fields_of(info.given))
+            except _STRANGE:
+                return False
+        return template.sound
 
     def _fields_of(self, thing: Mapping[str, Any]) -> list[tuple[str, str, bytes]]:
         """Return what pods of one template have in common of the fields that are looked at."""
@@ -147,20 +166,36 @@ class OrdinaryPods(Ordinary):
         fields = [("spec", name, marshal.dumps(value, 2)) for name, value in spec.items() if name not in _OWN]
         return [*fields, ("status", "phase", marshal.dumps(status.get("phase"), 2))]
 
-    def _knows_rest(self, spec: Any, status: Any) -> bool:
-        """Tell whether what each pod has for itself is sound."""
-        if type(spec) is not dict or type(spec.get("nodeName")) not in _TEXT_OR_NONE:
-            return False
-        if ("volumes" in spec or "resourceClaims" in spec) and not self._knows_claims(spec):
-            return False
-        if type(status) is not dict:
-            return status is None
-        return (len(status) == 1 and "phase" in status) or self._rare_status(status.get)
+    def _check(self, columns: PodColumns) -> None:
+        """Look at what each pod has for itself.
 
-    @staticmethod
-    def _knows_claims(spec: Mapping[str, Any]) -> bool:
-        claims = (*_listed(spec.get("volumes")), *_listed(spec.get("resourceClaims")))
-        return _OBJECTS.issuperset(map(type, claims))
+        Raises
+        ------
+        TypeError, ValueError, AttributeError, InputError
+            Unless it is certainly sound.
+
+        """
+        names, annotations, labels = columns.names, columns.annotations, columns.labels
+        tables = chain(columns.metadata, columns.specs, columns.statuses, annotations, labels)
+        values = chain.from_iterable([table.values() for table in chain(annotations, labels) if table])
+        is_typed = (
+            _OBJECTS.issuperset(map(type, tables))
+            and _TEXTS.issuperset(map(type, chain(names, values)))
+            and _TEXT_OR_NONE.issuperset(map(type, chain(columns.namespaces, columns.uids, columns.nodes)))
+        )
+        if not is_typed or not all(map(_is_name, names)) or not self._knows_rare(columns):
+            raise TypeError
+
+    def _knows_rare(self, columns: PodColumns) -> bool:
+        """Tell whether what few pods have is sound."""
+        has_owners = not columns.metadata_fields.isdisjoint(_RARE_METADATA)
+        has_claims = not columns.spec_fields.isdisjoint(_CLAIMS)
+        has_states = columns.status_fields != {"phase"}
+        return (
+            (not has_owners or all(self._rare_metadata(metadata.get) for metadata in columns.metadata))
+            and (not has_claims or all(map(_knows_claims, columns.specs)))
+            and (not has_states or all(self._rare_status(status.get) for status in columns.statuses))
+        )
 
     def _rare_status(self, get: Callable[[str], Any]) -> bool:
         times = [get("startTime")]
@@ -179,6 +214,15 @@ class OrdinaryPods(Ordinary):
             if time not in self._times:
                 self._learn_time(time)
         return True
+
+
+def _is_name(text: str) -> bool:
+    return 0 < len(text) <= 253 and "/" not in text
+
+
+def _knows_claims(spec: Mapping[str, Any]) -> bool:
+    claims = (*_listed(spec.get("volumes")), *_listed(spec.get("resourceClaims")))
+    return _OBJECTS.issuperset(map(type, claims))
 
 
 def _listed(value: Any) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -162,9 +162,9 @@ def _look_at(document: Mapping[str, Any], name: str, before: LookedAt | None) ->
     ordinary = (OrdinaryPods() if name == "pods" else Ordinary()) if before is None else before.ordinary
     known = []
     nameless = set()
-    for index, thing in enumerate(things):
-        known.append(same.get(id(thing)) or ordinary.recognised(thing))
-        if known[-1] is not None:
+    for index, (thing, recognised) in enumerate(zip(things, _known_as(things, same, ordinary), strict=True)):
+        known.append(recognised)
+        if recognised is not None:
             continue
         found = report.found()
         at = (place, index)
@@ -182,6 +182,14 @@ def _look_at(document: Mapping[str, Any], name: str, before: LookedAt | None) ->
         else Listed(name, place, things, frozenset(nameless))
     )
     return LookedAt(document.get(name), listed, report, ordinary, known)
+
+
+def _known_as(things: list[Any], same: Mapping[int, Any], ordinary: Ordinary) -> Iterator[Any]:
+    """Yield what each object is known as, None for one that somebody has to look at."""
+    if not same:
+        return ordinary.recognise(things)
+    others = ordinary.recognise([thing for thing in things if same.get(id(thing)) is None])
+    return (same.get(id(thing)) or next(others) for thing in things)
 
 
 def _things(document: Mapping[str, Any], name: str, report: Report) -> tuple[Place, list[Any]]:
