@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scheduler_core.actions.preempt_dry_run import DryRunArguments, preempt_by_dry_run
 from scheduler_core.errors import PrePredicateError
@@ -20,7 +19,7 @@ from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.heap import PriorityQueue
 from scheduler_core.framework.holdings import exact_judges_of
 from scheduler_core.framework.losses_inside import LossesInside
-from scheduler_core.framework.placement import ErrorCache
+from scheduler_core.framework.placement import ErrorCache, Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.vain import evict_in_vain
@@ -50,13 +49,13 @@ class Candidates(NamedTuple):
     ----------
     on : callable
         ``on(node)``: the candidates on a node, by namespace/name.
-    nodes : (N,) bool
-        The nodes where they might be enough; any other one is worth a look only when it has room.
+    nodes : (K,) intp
+        The nodes where they might be enough, by name; any other one is worth a look only when it has room.
 
     """
 
     on: Callable[[int], list[TaskInfo]]
-    nodes: NDArray[np.bool_]
+    nodes: Nodes
 
 
 Among = Callable[[TaskInfo], Candidates]
@@ -132,7 +131,7 @@ class Preempt:
         """Return the candidates when a task looks for room among other jobs of its queue."""
         job = job_of(task)
         if self.losses is None:
-            nodes = self.session.evictable.of_other_jobs(job) > 0
+            nodes = np.flatnonzero(self.session.evictable.of_other_jobs(job))
         else:
             nodes = self.losses.enough_for(task)
         return self._candidates(job, of_other_jobs(task, job), nodes)
@@ -140,10 +139,13 @@ class Preempt:
     def same_job(self, task: TaskInfo) -> Candidates:
         """Return the candidates when a task looks for room in its own job."""
         job = job_of(task)
-        nodes = self.session.evictable.of_job(job) > 0 if self.losses is None else self.losses.holders(job)
+        if self.losses is None:
+            nodes = np.flatnonzero(self.session.evictable.of_job(job))
+        else:
+            nodes = self.losses.holders(job)
         return self._candidates(job, _of_same_job(task, job), nodes)
 
-    def _candidates(self, job: JobInfo, is_candidate: Filter, nodes: NDArray[np.bool_]) -> Candidates:
+    def _candidates(self, job: JobInfo, is_candidate: Filter, nodes: Nodes) -> Candidates:
         """Return the candidates in the queue of a job that asks."""
         losses, queue = self.losses, job.queue
         if losses is None:
@@ -170,11 +172,12 @@ class Preempt:
         nodes = promising_nodes(session, task, self.cache)
         if self.dry_run.enabled:
             return preempt_by_dry_run(statement, queue, task, nodes, candidates.on, self.dry_run)
-        hopeful = candidates.nodes | session.placement.will_fit(task, session.placement.all)
-        worth_a_look = session.placement.sorted_by_score(task, nodes, hopeful)
+        roomy = session.placement.roomy(task)
+        hopeful = np.union1d(candidates.nodes, roomy) if len(roomy) else candidates.nodes
+        worth_a_look = session.placement.by_score(task, nodes, hopeful)
         attempt = Attempt(kind, len(nodes) - len(worth_a_look), [])
         tell_left_out(session, task, attempt.left_out)
-        for node in worth_a_look.tolist():
+        for node in worth_a_look:
             if self._preempt_on(statement, queue, task, node, candidates.on(node), attempt):
                 return True
         self.attempts.keep(attempt)
@@ -215,28 +218,29 @@ class Preempt:
         attempt.heard.append((candidates, verdict))
         if not victims_suffice(session, task, node, verdict.victims):
             return False
-        freed = total_of(victim.request for victim in verdict.victims)
-        if not session.allocatable_once_freed(queue, task, freed) and evict_in_vain(session, verdict.victims):
-            return False
+        if session.allocatable(queue, task) is not None:
+            freed = total_of(victim.request for victim in verdict.victims)
+            may_take = session.allocatable_once_freed(queue, task, freed)
+            if not may_take and evict_in_vain(session, verdict.victims):
+                return False
         local = Statement(session)
         victims = victims_queue(session, verdict.victims, task)
         evicted = Resource()
-        while victims and not self._has_room(queue, task, node):
+        has_room = self._has_room(queue, task, node)
+        while victims and not has_room:
             victim = victims.pop()
             evict_for(local, victim, NAME, task, verdict, victims.items[0] if victims else None)
             evicted.add(victim.request)
-        if self._has_room(queue, task, node) and local.pipeline(
-            task, node, eviction_occurred=not evicted.is_empty()
-        ):
+            has_room = self._has_room(queue, task, node)
+        if has_room and local.pipeline(task, node, eviction_occurred=not evicted.is_empty()):
             statement.merge(local)
             return True
         local.discard()
         return False
 
     def _has_room(self, queue: QueueInfo, task: TaskInfo, node: int) -> bool:
-        return self.session.allocatable(queue, task) is None and self.session.nodes.fits_future_idle(
-            task, node
-        )
+        session = self.session
+        return session.nodes.fits_future_idle(task, node) and session.allocatable(queue, task) is None
 
 
 def job_of(task: TaskInfo) -> JobInfo:

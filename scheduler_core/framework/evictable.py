@@ -39,17 +39,21 @@ class EvictableCounts:
         self.running: dict[str, Counts] = {name: np.zeros(len(nodes), dtype=np.int64) for name in queues}
         self.reclaimable: Counts = np.zeros(len(nodes), dtype=np.int64)
         self._may_lose = {name for name, queue in queues.items() if queue.reclaimable}
-        for number, tasks in enumerate(nodes.tasks):
+        for tasks in nodes.tasks:
             for task in tasks.values():
-                self._count(task, number, 1)
-        nodes.listeners.append(self._count)
+                self._count(task, task.node_status, 1)
+        nodes.listeners.append(self._follow)
 
-    def _count(self, task: TaskInfo, number: int, sign: int) -> None:
-        if task.job is None or not task.preemptable or task.node_status not in PREEMPTABLE_STATUSES:
+    def _follow(self, task: TaskInfo, before: TaskStatus | None, after: TaskStatus | None) -> None:
+        self._count(task, before, -1)
+        self._count(task, after, 1)
+
+    def _count(self, task: TaskInfo, status: TaskStatus | None, sign: int) -> None:
+        if task.job is None or not task.preemptable or status not in PREEMPTABLE_STATUSES:
             return
-        queue = task.job.queue
+        queue, number = task.job.queue, task.node
         self.held[queue][number] += sign
-        if task.node_status is TaskStatus.RUNNING:
+        if status is TaskStatus.RUNNING:
             self.running[queue][number] += sign
             if queue in self._may_lose:
                 self.reclaimable[number] += sign

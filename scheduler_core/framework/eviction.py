@@ -35,8 +35,7 @@ def promising_nodes(session: Session, task: TaskInfo, cache: ErrorCache) -> Node
 def not_hopeless(session: Session, task: TaskInfo) -> Nodes | None:
     """Return the nodes that no earlier attempt of this session found hopeless; None: all of them."""
     errors = task.job.fit_errors.get(task.uid) if task.job is not None else None
-    hopeless = errors.unresolvable() if errors is not None else None
-    return None if hopeless is None or not hopeless.any() else session.placement.all[~hopeless]
+    return None if errors is None else errors.hopeful()
 
 
 def evict_for(

@@ -18,11 +18,10 @@ from scheduler_core.framework.held_tasks import Amounts, Fact, HeldTasks, Mask
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.pod import Pairs, PodShape
-from scheduler_core.model.status import PREEMPTABLE_STATUSES
+from scheduler_core.model.status import PREEMPTABLE_STATUSES, TaskStatus
 from scheduler_core.resource import MIN_RESOURCE
 
 Rows = NDArray[np.intp]
-Numbers = NDArray[np.float64]
 
 # How far sums in another order may be off before a node is left out.
 SLACK = 2 * MIN_RESOURCE
@@ -74,7 +73,7 @@ class JobJudge:
 
         They are all tasks of some jobs, those of each job ascending.
         """
-        most = holdings.of_jobs(lambda job: self.most(job, priority), rows)
+        most = np.array(holdings.most(self, priority)).take(holdings.job_of[rows])
         accepted: Mask = holdings.rank_in_job(rows) < most
         return accepted
 
@@ -122,6 +121,7 @@ class Holdings:
         )
         self.moved: list[tuple[int, int | None]] = []
         self._by_task: dict[tuple[TaskJudge, int | None], tuple[Mask, int]] = {}
+        self._most: dict[tuple[JobJudge, int | None], tuple[list[float], int]] = {}
 
     def note(self, task: TaskInfo, *, present: bool) -> None:
         """Say that something moved in the queue, and whether the task can still be evicted."""
@@ -134,12 +134,16 @@ class Holdings:
 
     # what is asked of tasks
 
-    def of_jobs(self, number: Callable[[JobInfo], float], rows: Rows) -> Numbers:
-        """Return a number of each task's job, asked once for each of the jobs, (len(rows),)."""
-        numbers: Numbers = np.zeros(len(self.jobs))
-        for job in set(self.job_of[rows].tolist()):
-            numbers[job] = number(self.jobs[job])
-        return numbers[self.job_of[rows]]
+    def most(self, judge: JobJudge, priority: int | None) -> list[float]:
+        """Return how many tasks of each job a plugin accepts on a node, (J,); do not change it."""
+        most, seen = self._most.get((judge, priority), (None, 0))
+        if most is None:
+            most = [judge.most(job, priority) for job in self.jobs]
+        elif not judge.is_settled:
+            for job in {job for job, _ in self.moved[seen:]}:
+                most[job] = judge.most(self.jobs[job], priority)
+        self._most[judge, priority] = most, len(self.moved)
+        return most
 
     def rank_in_job(self, rows: Rows) -> NDArray[np.int64]:
         """Return how many present tasks of the same job stand before each one on its node, (len(rows),)."""
@@ -217,10 +221,10 @@ class AllHoldings:
             holdings = self._built[queue] = Holdings(held, held.are_in(PREEMPTABLE_STATUSES))
         return holdings
 
-    def _follow(self, task: TaskInfo, _node: int, sign: int) -> None:
+    def _follow(self, task: TaskInfo, _before: TaskStatus | None, after: TaskStatus | None) -> None:
         holdings = None if task.job is None else self._built.get(task.job.queue)
         if holdings is not None:
-            holdings.note(task, present=sign > 0 and task.node_status in PREEMPTABLE_STATUSES)
+            holdings.note(task, present=after in PREEMPTABLE_STATUSES)
 
 
 def judges_of(session: Session, point: Point) -> list[list[Judge]] | None:

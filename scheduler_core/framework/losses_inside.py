@@ -11,11 +11,13 @@ import numpy as np
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.held_tasks import Amounts, Mask
 from scheduler_core.framework.holdings import COUNT, AllHoldings, Holdings, JobJudge, TaskJudge, fits_with
-from scheduler_core.framework.placement import FEW
+from scheduler_core.framework.placement import FEW, Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.victims import ask_victims
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.node import add_pairs
+
+NO_NODES: Nodes = np.zeros(0, dtype=np.intp)
 
 
 class Kept(NamedTuple):
@@ -29,15 +31,15 @@ class Kept(NamedTuple):
         What may go, and how many tasks that is.
     moves : int
         How many moves of the queue are in it.
-    limits : dict
-        How many tasks of those jobs that moved since plugins let go on one node, as it was last.
+    limits : list of list of float
+        How many tasks of each job plugins let go on one node, plugin by plugin.
 
     """
 
     key: tuple[str, int, int | None]
     losses: Amounts
     moves: int
-    limits: dict[int, list[float]]
+    limits: list[list[float]]
 
 
 class LossesInside:
@@ -52,19 +54,16 @@ class LossesInside:
         ]
         self._kept: Kept | None = None
 
-    def enough_for(self, task: TaskInfo) -> Mask:
-        """Tell on which nodes a task might fit once all that others may lose is gone, (N,)."""
+    def enough_for(self, task: TaskInfo) -> Nodes:
+        """Return the nodes where a task might fit once all that others may lose is gone, by name."""
         job = task.job
-        enough = np.zeros(len(self._session.nodes), dtype=np.bool_)
         holdings = None if job is None else self._holdings.of(job.queue)
         if job is None or holdings is None:
-            return enough
+            return NO_NODES
         if task.best_effort:
-            enough[holdings.nodes] = holdings.on_nodes(holdings.present)
-            return enough
+            return holdings.nodes[holdings.on_nodes(holdings.present)]
         future = self._session.nodes.future.take(holdings.nodes, axis=0)
-        enough[holdings.nodes] = fits_with(task.shape.demands, future, self._losses(holdings, job, task))
-        return enough
+        return holdings.nodes[fits_with(task.shape.demands, future, self._losses(holdings, job, task))]
 
     def tasks_on(self, node: int, queue: str) -> list[TaskInfo]:
         """Return the tasks of a queue on a node that might be evicted, by namespace/name."""
@@ -72,14 +71,13 @@ class LossesInside:
         place = None if holdings is None else holdings.held.places.get(node)
         return [] if holdings is None or place is None else holdings.tasks_at(place)
 
-    def holders(self, job: JobInfo) -> Mask:
-        """Tell which nodes have tasks of a job that might be evicted, (N,)."""
-        found = np.zeros(len(self._session.nodes), dtype=np.bool_)
+    def holders(self, job: JobInfo) -> Nodes:
+        """Return the nodes that have tasks of a job that might be evicted, by name."""
         holdings = self._holdings.of(job.queue)
         own = None if holdings is None else holdings.held.position_of(job)
-        if holdings is not None and own is not None:
-            found[holdings.nodes] = holdings.on_nodes(holdings.present & (holdings.job_of == own))
-        return found
+        if holdings is None or own is None:
+            return NO_NODES
+        return holdings.nodes[holdings.on_nodes(holdings.present & (holdings.job_of == own))]
 
     def _losses(self, holdings: Holdings, job: JobInfo, task: TaskInfo) -> Amounts:
         """Return what jobs other than this one may lose to it on each node, (K, R + 1)."""
@@ -90,7 +88,8 @@ class LossesInside:
         if kept is None or moved is None:
             candidates = holdings.present if own is None else holdings.present & (holdings.job_of != own)
             losses = holdings.sums(victims_among(holdings, candidates, self._judges, job.priority))
-            self._kept = Kept(key, losses, moves, {})
+            limits = [[*holdings.most(judge, job.priority)] for judge in self._moving]
+            self._kept = Kept(key, losses, moves, limits)
             return losses
         for place in moved:
             kept.losses[place] = self._loss_at(holdings, place, task)
@@ -101,13 +100,12 @@ class LossesInside:
         """Return on which of a queue's nodes other tasks may be victims now; None when those are many."""
         held, places = holdings.held, set()
         for job, row in holdings.moved[kept.moves :]:
-            crowd = held.crowds[job]
-            limits = [min(judge.most(held.jobs[job], asking.priority), crowd) for judge in self._moving]
-            if kept.limits.get(job) != limits:
-                kept.limits[job] = limits
-                places.update(held.node_of.take(held.rows_of([job])).tolist())
-            elif row is not None:
+            if row is not None:
                 places.add(int(held.node_of[row]))
+            for judge, limits in zip(self._moving, kept.limits, strict=True):
+                before, limits[job] = limits[job], judge.most(held.jobs[job], asking.priority)
+                if max(min(before, held.crowds[job]), 0) != max(min(limits[job], held.crowds[job]), 0):
+                    places.update(held.node_of.take(held.rows_of([job])).tolist())
         return places if len(places) <= FEW else None
 
     def _loss_at(self, holdings: Holdings, place: int, task: TaskInfo) -> list[float]:

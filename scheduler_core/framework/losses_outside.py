@@ -206,7 +206,7 @@ class LossesOutside:
 
     # judging
 
-    def _follow(self, task: TaskInfo, _node: int, sign: int) -> None:
+    def _follow(self, task: TaskInfo, _before: TaskStatus | None, after: TaskStatus | None) -> None:
         part = self._parts.get(task.job.queue) if task.job is not None else None
         if part is None:
             return
@@ -216,8 +216,7 @@ class LossesOutside:
             moved = jobs.setdefault(part.first_job + job, [])
             if row is not None:
                 moved.append(part.rows.start + row)
-                present = sign > 0 and task.node_status is TaskStatus.RUNNING
-                self._holdings.present[part.rows.start + row] = present
+                self._holdings.present[part.rows.start + row] = after is TaskStatus.RUNNING
 
     def _catch_up(self, asking: str) -> None:
         """Judge again what moved in other queues than the one that asks, whose own tasks do not count."""

@@ -8,7 +8,7 @@ Source: volcano ``pkg/scheduler/util/predicate_helper.go``, ``util/scheduler_hel
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -129,6 +129,8 @@ class Row:
     ----------
     is_local : bool
         All that is asked about a node holds until the node changes.
+    has_local_scores : bool
+        What is asked about its scores does.
     answers : dict
         By the question that was asked of every node.
     errors : FitErrors or None
@@ -136,13 +138,32 @@ class Row:
 
     """
 
-    __slots__ = ("answers", "errors", "errors_at", "is_local")
+    __slots__ = ("answers", "errors", "errors_at", "has_local_scores", "is_local")
 
-    def __init__(self, *, is_local: bool) -> None:
+    def __init__(self, *, is_local: bool, has_local_scores: bool) -> None:
         self.is_local = is_local
+        self.has_local_scores = has_local_scores
         self.answers: dict[Question, Answers] = {}
         self.errors: FitErrors | None = None
         self.errors_at = 0
+
+
+class Ranked:
+    """Nodes by falling score, equal ones in their order: mostly the first one will do."""
+
+    __slots__ = ("_nodes", "_scores")
+
+    def __init__(self, nodes: Nodes, scores: Scores) -> None:
+        self._nodes = nodes
+        self._scores = scores
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def __iter__(self) -> Iterator[int]:
+        if len(self):
+            yield self._nodes.item(self._scores.argmax())
+            yield from self._nodes[np.argsort(-self._scores, kind="stable")[1:]].tolist()
 
 
 class Placement:
@@ -167,6 +188,7 @@ class Placement:
         self._fit = Question(np.int32, self._resource_fit, self._shortage_of)
         self._idle = Question(np.bool_, self._fits_idle, self._idle_fit_of)
         self._passes = Question(np.int32, self._predicate, self._predicate_of)
+        self._may_be_cured = Question(np.bool_, self._curable, self._curable_of)
         self._refuses = Question(np.int32, self._refusal, self._refusal_of)
         self._takes_at_once = Question(np.float64, self._score_at_once, self._score_at_once_of)
         self._order = Question(np.float64, self._order_score, self._order_scorer_of)
@@ -268,8 +290,8 @@ class Placement:
         row = self._row(task)
         if among is not None or cache.group_of(task) is not None or not row.is_local:
             return self.examine(task, resources=False, lenient=True, cache=cache, among=among)[0]
-        rejected = self.session.statuses.rejected(self._answers(row, task, self._passes), lenient=True)
-        return np.flatnonzero(~rejected) if rejected.any() else self.all
+        curable = self._answers(row, task, self._may_be_cured)
+        return self.all if curable.all() else np.flatnonzero(curable)
 
     def refused_everywhere(self, status: Status) -> FitErrors:
         """Return the errors of a task that every node refuses for one reason."""
@@ -337,6 +359,10 @@ class Placement:
         fits: NDArray[np.bool_] = self._answers(self._row(task), task, self._fit)[nodes] == FITS
         return fits
 
+    def roomy(self, task: TaskInfo) -> Nodes:
+        """Return the nodes where a task fits what will be idle, (K,)."""
+        return np.flatnonzero(self._answers(self._row(task), task, self._fit) == FITS)
+
     def best(self, task: TaskInfo, candidates: Nodes) -> int | None:
         """Return the candidate with the highest score, the smallest name among equals.
 
@@ -350,30 +376,27 @@ class Placement:
         best = int(np.argmax(scores))
         return int(candidates[best]) if scores[best] > NOWHERE else None
 
-    def sorted_by_score(self, task: TaskInfo, candidates: Nodes, wanted: NDArray[np.bool_]) -> Nodes:
+    def by_score(self, task: TaskInfo, candidates: Nodes, wanted: Nodes) -> Ranked:
         """Return the wanted ones of the candidates by falling score, equal ones by name.
 
-        None at all when scoring failed; `wanted` says of every node whether it is, (N,). One alone is not
-        scored, unless scoring may fail.
+        None at all when scoring failed. One alone is not scored, unless scoring may fail.
         """
-        chosen = wanted.take(candidates)
-        left = candidates[chosen]
-        if len(left) <= FEW and self._scores_are_local(task):
-            score_of = self._scorer_of_class(task) if len(left) > 1 else None
-            if score_of is not None:
-                return as_array(sorted(left.tolist(), key=score_of, reverse=True))
-            if len(left) <= 1:
-                return left
-        scores = self.scores(task, candidates)
-        if scores is None:
-            return candidates[:0]
-        return left[np.argsort(-scores[chosen], kind="stable")]
+        if candidates is not self.all:
+            is_candidate = np.zeros(len(self.nodes), dtype=np.bool_)
+            is_candidate[candidates] = True
+            wanted = wanted[is_candidate[wanted]]
+        if self._row(task).has_local_scores:
+            scores = self.scores(task, wanted) if len(wanted) > 1 else np.zeros(len(wanted))
+        else:
+            of_all = self.scores(task, candidates)
+            scores = None if of_all is None else of_all[candidates.searchsorted(wanted)]
+        return Ranked(wanted, scores) if scores is not None else Ranked(wanted[:0], np.zeros(0))
 
     def scores(self, task: TaskInfo, candidates: Nodes) -> Scores | None:
         """Return the total score of each candidate, None when a batch score failed."""
         try:
             row = self._row(task)
-            if not self._scores_are_local(task):
+            if not row.has_local_scores:
                 return self._relative_score(row, task, candidates)
             scores: Scores = self._answers(row, task, self._total)[candidates]
             return scores
@@ -416,8 +439,9 @@ class Placement:
         number = self.session.class_of(task)
         row = self._rows.get(number)
         if row is None:
-            is_local = self._is_local(Point.PREDICATE, task) and self._scores_are_local(task)
-            row = self._rows[number] = Row(is_local=is_local)
+            has_local_scores = self._scores_are_local(task)
+            is_local = has_local_scores and self._is_local(Point.PREDICATE, task)
+            row = self._rows[number] = Row(is_local=is_local, has_local_scores=has_local_scores)
         return row
 
     def _answers(self, row: Row, task: TaskInfo, question: Question) -> NDArray[Any]:
@@ -490,6 +514,15 @@ class Placement:
         """Return a function that gives the same as `_refusal` for one node; None when a plugin has none."""
         shortage_of, predicate_of = self._shortage_of(task), self._predicate_of(task)
         return None if predicate_of is None else lambda node: shortage_of(node) or predicate_of(node)
+
+    def _curable(self, task: TaskInfo, nodes: Nodes) -> NDArray[np.bool_]:
+        """Tell on which nodes no predicate refuses a task for good, (K,)."""
+        return ~self.session.statuses.rejected(self._predicate(task, nodes), lenient=True)
+
+    def _curable_of(self, task: TaskInfo) -> Callable[[int], bool] | None:
+        """Return a function that tells the same of one node; None when a plugin has none."""
+        predicate_of, is_curable = self._predicate_of(task), self.session.statuses.is_curable
+        return None if predicate_of is None else lambda node: is_curable(predicate_of(node))
 
     def _predicate_of(self, task: TaskInfo) -> RefusalOf | None:
         """Return a function that gives the first refusal of one node, see `_predicate`."""

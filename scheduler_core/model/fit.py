@@ -81,6 +81,10 @@ class StatusTable:
             longer[where & (why == number)] = self.number(*self.lists[number], status)
         return longer
 
+    def is_curable(self, number: int) -> bool:
+        """Tell whether evictions could cure a refusal, or there is none."""
+        return not self._meanings[number][_LENIENT]
+
     def rejected(self, why: Why, *, lenient: bool) -> NDArray[np.bool_]:
         """Tell which refusals reject the node; `lenient` forgives what evictions could cure."""
         return self._means(_LENIENT if lenient else _STRICT, why)
@@ -112,7 +116,7 @@ class FitErrors:
 
     """
 
-    __slots__ = ("_reasons", "_text", "sentence", "table", "why")
+    __slots__ = ("_hopeful", "_reasons", "_text", "sentence", "table", "why")
 
     def __init__(self, table: StatusTable, why: Why | None, sentence: str = "") -> None:
         self.table = table
@@ -120,10 +124,14 @@ class FitErrors:
         self.sentence = sentence
         self._text: str | None = None
         self._reasons: Counter[str] | None = None
+        self._hopeful: tuple[NDArray[np.intp] | None] | None = None
 
-    def unresolvable(self) -> NDArray[np.bool_] | None:
-        """Tell per node whether no eviction can help; None when no node was asked."""
-        return None if self.why is None else self.table.unresolvable(self.why)
+    def hopeful(self) -> NDArray[np.intp] | None:
+        """Return the nodes where evictions might help, (K,); None: all of them, or no node was asked."""
+        if self._hopeful is None:
+            hopeless = None if self.why is None else self.table.unresolvable(self.why)
+            self._hopeful = (np.flatnonzero(~hopeless) if hopeless is not None and hopeless.any() else None,)
+        return self._hopeful[0]
 
     def reasons(self) -> Counter[str]:
         """Return how many nodes gave each reason; do not change it."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Matrix = NDArray[np.float64]
 Rows = RowTable[list[float], np.float64]
+Listener = Callable[[TaskInfo, TaskStatus | None, TaskStatus | None], None]
 
 PIPELINED, RELEASING = TaskStatus.PIPELINED, TaskStatus.RELEASING
 
@@ -69,7 +70,9 @@ class NodeTable:
     places, kinds : (K,) intp
         The nodes that the tasks of the snapshot were found on, and their shapes, as numbers.
     listeners : list
-        Told of every task that comes to a node (1), leaves it (-1), or does both because its status changed.
+        Told of every task that comes to a node, leaves it, or changes its status there:
+        ``listener(task, before, after)``, the statuses that it had and has on ``task.node``, None: it was or
+        is not there.
     moving : set of int
         The nodes where something comes or goes.
     changes : ChangeLog
@@ -89,7 +92,7 @@ class NodeTable:
         self._tasks: list[dict[str, TaskInfo]] = [{} for _ in self.names]
         self._found: TasksFound | None = None
         self.places = self.kinds = np.zeros(0, dtype=np.intp)
-        self.listeners: list[Callable[[TaskInfo, int, int], None]] = []
+        self.listeners: list[Listener] = []
         self.changes = ChangeLog(len(self.names))
         self.moving: set[int] = set()
         self._sorted: list[list[TaskInfo] | None] = [None] * len(self.names)
@@ -209,6 +212,7 @@ class NodeTable:
         task.node_name = self.names[number]
         task.node_status = task.status
         self._account(task, number, 1.0)
+        self._tell(task, None, task.node_status)
 
     def remove_task(self, task: TaskInfo) -> None:
         """Take a task from its node; `task.node` and `task.node_name` stay for those who are told of it."""
@@ -217,12 +221,19 @@ class NodeTable:
         del (tasks if task.key in tasks else self.tasks_on(number))[task.key]
         self._sorted[number] = None
         self._account(task, number, -1.0)
+        self._tell(task, task.node_status, None)
 
     def update_task(self, task: TaskInfo) -> None:
         """Account for a task on its node by its new status."""
+        before = task.node_status
         self._account(task, task.node, -1.0)
         task.node_status = task.status
         self._account(task, task.node, 1.0)
+        self._tell(task, before, task.node_status)
+
+    def _tell(self, task: TaskInfo, before: TaskStatus | None, after: TaskStatus | None) -> None:
+        for listener in self.listeners:
+            listener(task, before, after)
 
     def _account(self, task: TaskInfo, number: int, sign: float) -> None:
         pairs, status = task.shape.amounts, task.node_status
@@ -242,8 +253,6 @@ class NodeTable:
         if number in self.moving or status is PIPELINED or status is RELEASING:
             self._look_ahead(number)
         self.changes.add(number)
-        for listener in self.listeners:
-            listener(task, number, 1 if sign > 0 else -1)
 
     def _look_ahead(self, number: int) -> None:
         """Work out what will be idle on a node."""
