@@ -22,19 +22,18 @@ Nodes = NDArray[np.intp]
 Scores = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 ScoreOf = Callable[[int], float]
-Judge = Callable[[TaskInfo, Nodes], Scores]
 
 NOWHERE = -np.inf
 
 # So many nodes in a new state wait to be judged together, while classes that ask judge them one by one.
 MOST_WAITING = 8
 
-# The scores of so many nodes that changed are copied one by one.
-FEW_CHANGES = 12
-# So many classes are told of a changed node together; with more of them each catches up when its turn comes.
+# So many classes are told of a changed node together; each of the others catches up when its turn comes.
 MOST_CLASSES = 512
 # Answers to so many states of nodes are remembered, and to twice as many as there are nodes.
 MOST_STATES = 4096
+# So many answers, to all classes together, are worked out in one go.
+MOST_ANSWERS = 65536
 
 
 class ClassAnswers(NamedTuple):
@@ -73,8 +72,8 @@ class Choices:
     """Where several classes of tasks can be allocated at once.
 
     Each state that a node is found in has a number and one row of scores, (C,), once it has been judged. A
-    class copies the scores of the nodes that changed since it was asked last. Nodes in a new state wait until
-    there are some of them; until then a class that asks judges them for itself.
+    node that comes to such a state gets its scores for all classes. Nodes in a new state wait until there
+    are some of them; until then a class that asks judges them for itself.
 
     Parameters
     ----------
@@ -84,10 +83,8 @@ class Choices:
         All that refuse or score nodes.
     tasks : mapping
         One task of each class, by the number of the class.
-    judge : callable
-        ``judge(task, nodes)``: the scores of one class on several nodes, (K,).
     judge_of : callable
-        ``judge_of(task)``: a function that gives the same for one node.
+        ``judge_of(task)``: a function that gives the score of one node for one class.
 
     """
 
@@ -96,11 +93,10 @@ class Choices:
         nodes: NodeTable,
         plugins: Plugins,
         tasks: Mapping[int, TaskInfo],
-        judge: Judge,
         judge_of: Callable[[TaskInfo], ScoreOf],
     ) -> None:
         self.nodes = nodes
-        self._judge_class, self._judge_of = judge, judge_of
+        self._judge_of = judge_of
         asking = list(tasks.values())
         demands, self._whose = distinct_rows(np.array([task.shape.demand for task in asking]))
         self._asked = np.flatnonzero((demands > -np.inf).any(axis=0))
@@ -118,26 +114,24 @@ class Choices:
         self._waiting: dict[int, tuple[int, Hashable]] = {}
         self._known: dict[Hashable, int] = {}
         self._scores = np.empty((max(MOST_STATES, 2 * len(nodes)), len(asking)))
-        self._state_of = np.full(len(nodes), -1, dtype=np.intp)
-        states = {node: self._state(node) for node in range(len(nodes))}
-        self._all_known = len(set(states.values())) <= len(asking)
-        if self._all_known:
-            self._judge(states)
+        self._by_class = np.empty((len(asking), len(nodes)))
+        self._state_of = [0] * len(nodes)
+        self._judge({node: self._state(node) for node in range(len(nodes))})
 
     def at_once(self, number: int, task: TaskInfo) -> Scores:
         """Return the scores of a class where it can be allocated at once, else minus infinity, (N,).
 
-        They are those of now, and change when the class is asked again.
+        They are those of now, and change when a class is asked again.
         """
         changes = self.nodes.changes
-        now = len(changes.entries)
-        if self._seen < now:
-            self._follow(changes.since(self._seen), now)
+        if self._seen < len(changes.entries):
+            self._follow(changes.since(self._seen), len(changes.entries))
         known = self._classes.get(number)
         if known is None:
-            known = self._classes[number] = self._ask_first(number, task)
-        elif known.seen < now:
-            self._catch_up(known)
+            scores = self._by_class[self._columns[number]]
+            known = self._classes[number] = _Class(self._judge_of(task), scores)
+        if self._waiting:
+            self._judge_waiting(known)
         return known.scores
 
     def _follow(self, changed: Iterable[int], now: int) -> None:
@@ -148,42 +142,26 @@ class Choices:
             if number is None:
                 self._waiting[node] = now, state
             else:
-                self._state_of[node] = number
+                self._enter(node, number)
                 self._waiting.pop(node, None)
         if len(self._waiting) > MOST_WAITING:
             self._judge({node: state for node, (_, state) in self._waiting.items()})
             self._waiting.clear()
         self._seen = now
 
-    def _ask_first(self, number: int, task: TaskInfo) -> _Class:
-        """Return a class that has not been asked before."""
-        column, judge_of_one = self._columns[number], self._judge_of(task)
-        if not self._all_known:
-            scores = self._judge_class(task, np.arange(len(self.nodes), dtype=np.intp))
-            return _Class(column, judge_of_one, scores, len(self.nodes.changes))
-        known = _Class(column, judge_of_one, self._scores[self._state_of, column], 0)
-        self._catch_up(known)
-        return known
-
-    def _catch_up(self, known: _Class) -> None:
-        """Copy the scores of the nodes that changed since a class was asked last."""
-        seen, scores, column, changes = known.seen, known.scores, known.column, self.nodes.changes
-        if self._seen - seen <= FEW_CHANGES:
-            for node in changes.entries[seen:]:
-                scores[node] = self._scores.item(self._state_of.item(node), column)
-        else:
-            changed = changes.nodes_since(seen)
-            scores[changed] = self._scores[self._state_of.take(changed), column]
+    def _judge_waiting(self, known: _Class) -> None:
+        """Have a class judge the nodes that wait, as far as it has not done so."""
+        seen, judge, scores = known.seen, known.judge, known.scores
         for node, (since, _) in self._waiting.items():
             if since > seen:
-                scores[node] = known.judge(node)
+                scores[node] = judge(node)
         known.seen = self._seen
 
     def _state(self, node: int) -> Hashable:
         """Return all that is read of a node."""
         idle, future = self.nodes.idle_of[node], self.nodes.future_of[node]
-        parts = [moving(node) for moving in self._moving]
-        return self._kinds[node], tuple(idle), None if future is idle else tuple(future), *parts
+        ahead = None if future is idle else tuple(future)
+        return self._kinds[node], tuple(idle), ahead, *[moving(node) for moving in self._moving]
 
     def _judge(self, states: Mapping[int, Hashable]) -> None:
         """Judge nodes in states that are new, one for each state."""
@@ -193,28 +171,35 @@ class Choices:
         if len(self._known) + len(alike) > len(self._scores):
             self._forget_past_states()
         first = len(self._known)
-        scores = self._judged(as_array([nodes[0] for nodes in alike.values()]))
-        self._scores[first : first + len(alike)] = scores
+        representatives = as_array([nodes[0] for nodes in alike.values()])
+        self._scores[first : first + len(alike)] = self._judged(representatives)
         for number, (state, nodes) in enumerate(alike.items(), first):
             self._known[state] = number
             for node in nodes:
-                self._state_of[node] = number
+                self._enter(node, number)
+
+    def _enter(self, node: int, number: int) -> None:
+        """Give a node that has come to a known state its scores."""
+        self._state_of[node] = number
+        self._by_class[:, node] = self._scores[number]
 
     def _forget_past_states(self) -> None:
         """Number anew those states only that nodes are in."""
-        present = np.unique(self._state_of[self._state_of >= 0])
+        present = sorted(set(self._state_of))
         self._scores[: len(present)] = self._scores[present]
-        renamed = {old: new for new, old in enumerate(present.tolist())}
+        renamed = {old: new for new, old in enumerate(present)}
         self._known = {state: renamed[old] for state, old in self._known.items() if old in renamed}
-        self._state_of = np.where(self._state_of >= 0, np.searchsorted(present, self._state_of), -1)
+        self._state_of = [renamed[old] for old in self._state_of]
 
     def _judged(self, nodes: Nodes) -> Scores:
         """Return the scores of nodes for each class that can be allocated there at once, (K, C)."""
+        parts = len(nodes) * len(self._columns) // MOST_ANSWERS + 1
+        if parts > 1:
+            return np.concatenate([self._judged(part) for part in np.array_split(nodes, parts)])
         numbers = nodes.tolist()
-        future_of, idle_of = self.nodes.future_of, self.nodes.idle_of
-        possible = self._fits([future_of[node] for node in numbers])
-        if any(future_of[node] is not idle_of[node] for node in numbers):
-            possible &= self._fits([idle_of[node] for node in numbers])
+        possible = self._fits([self.nodes.future_of[node] for node in numbers])
+        if not self.nodes.moving.isdisjoint(numbers):
+            possible &= self._fits([self.nodes.idle_of[node] for node in numbers])
         for refusals in self._refusals:
             possible &= refusals.on(nodes)
         return np.where(possible, self._score(nodes), NOWHERE)
@@ -235,24 +220,21 @@ class _Class:
 
     Attributes
     ----------
-    column : int
-        Its position among all classes.
     judge : callable
         ``judge(node)``: its score on one node.
     scores : (N,) float64
         By node.
     seen : int
-        How much of the nodes' change log is in the scores.
+        The nodes that wait since changes up to this one have been judged by the class.
 
     """
 
-    __slots__ = ("column", "judge", "scores", "seen")
+    __slots__ = ("judge", "scores", "seen")
 
-    def __init__(self, column: int, judge: ScoreOf, scores: Scores, seen: int) -> None:
-        self.column = column
+    def __init__(self, judge: ScoreOf, scores: Scores) -> None:
         self.judge = judge
         self.scores = scores
-        self.seen = seen
+        self.seen = 0
 
 
 def _sum_of(answers: Sequence[ClassAnswers], nodes: Nodes) -> Scores | float:

@@ -490,9 +490,7 @@ class Placement:
         number = self.session.class_of(task)
         if number in self._expected:
             if self._together is None:
-                self._together = Choices(
-                    self.nodes, self._plugins, self._expected, self._score_at_once, self._settled_score_of
-                )
+                self._together = Choices(self.nodes, self._plugins, self._expected, self._settled_score_of)
             return self._together.at_once(number, task)
         row = self._row(task)
         return self._answers(row, task, self._takes_at_once) if row.is_local else None
@@ -537,7 +535,7 @@ class Placement:
                     return number
             return FITS
 
-        return predicate_of
+        return refusals[0] if len(refusals) == 1 else predicate_of
 
     def _shortage_of(self, task: TaskInfo) -> RefusalOf:
         """Return a function that tells of what one node will not have enough, see `_resource_fit`."""
@@ -564,13 +562,11 @@ class Placement:
         predicate_of, score_of = self._predicate_of(task), self._scorer_of_class(task)
         if predicate_of is None or score_of is None:
             return None
-        shortage_of, fits_idle = self._shortage_of(task), self._idle_fit_of(task)
         idle_of, future_of = self.nodes.idle_of, self.nodes.future_of
 
         def score_at_once_of(node: int) -> float:
-            if shortage_of(node) or predicate_of(node):
-                return NOWHERE
-            if future_of[node] is not idle_of[node] and not fits_idle(node):
+            idle, future = idle_of[node], future_of[node]
+            if not fits(task, future) or (future is not idle and not fits(task, idle)) or predicate_of(node):
                 return NOWHERE
             return score_of(node)
 

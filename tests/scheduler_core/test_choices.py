@@ -55,10 +55,11 @@ def test_tasks_find_the_same_node_or_reasons_together_and_alone(
     assert_told_the_same(steps, 2 if few else COUNT)
 
 
-@pytest.mark.parametrize(("waiting", "states"), [(0, 4096), (2, 0)])
+@pytest.mark.parametrize(("waiting", "states", "answers"), [(0, 4096, 16), (2, 0, 65536)])
 def test_nodes_are_judged_sooner_or_later_and_states_forgotten_without_a_difference(
-    monkeypatch: pytest.MonkeyPatch, waiting: int, states: int
+    monkeypatch: pytest.MonkeyPatch, waiting: int, states: int, answers: int
 ) -> None:
+    monkeypatch.setattr(choices, "MOST_ANSWERS", answers)
     monkeypatch.setattr(choices, "MOST_WAITING", waiting)
     monkeypatch.setattr(choices, "MOST_STATES", states)
     chance = random.Random(7)  # noqa: S311 - repeatable steps, no secret

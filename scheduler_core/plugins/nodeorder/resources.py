@@ -164,13 +164,14 @@ class ResourceScores:
 
     def _deviations(self, has: Counts, used: Counts, counts_gpu: Mask) -> Fractions:
         """Return how unevenly nodes would be used: the standard deviation of their fractions, (...)."""
+        if self._complete and not np.count_nonzero(counts_gpu):
+            cpu, memory = np.minimum(used[:GPU] / has[:GPU], 1.0)
+            of_two: Fractions = np.abs((cpu - memory) / 2)
+            return of_two
         fractions = np.minimum(used / np.maximum(has, 1), 1.0)
         cpu, memory, gpu = fractions
         if self._complete:
-            of_two = np.abs((cpu - memory) / 2)
-            return (
-                np.where(counts_gpu, _of_three(fractions), of_two) if np.count_nonzero(counts_gpu) else of_two
-            )
+            return np.where(counts_gpu, _of_three(fractions), np.abs((cpu - memory) / 2))
         has_cpu, has_memory = has[:GPU] > 0
         kinds = np.add(has_cpu, has_memory, dtype=np.int64) + counts_gpu
         of_two = np.abs((np.where(has_cpu, cpu, memory) - np.where(counts_gpu, gpu, memory)) / 2)
