@@ -19,6 +19,7 @@ from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.status import READY_STATUSES, TaskStatus
 
 NAME = "allocate"
+PENDING = TaskStatus.PENDING
 
 
 def execute(session: Session) -> None:
@@ -44,6 +45,7 @@ class Allocate:
         self.session = session
         arguments = session.conf.arguments_of(NAME)
         self.cache = ErrorCache(enabled=arguments.get_bool("predicateErrorCacheEnable", True))
+        self.has_nodes = len(session.nodes) > 0
         self.waiting: dict[str, list[TaskInfo]] = {}
         self.tasks: dict[str, Tasks] = {}
         self.work = WorkList(session, settled=True)
@@ -58,7 +60,7 @@ class Allocate:
                 continue
             waiting = [
                 task
-                for task in job.by_status[TaskStatus.PENDING].values()
+                for task in job.by_status[PENDING].values()
                 if not task.shape.gated_by_others and not task.best_effort
             ]
             if waiting:
@@ -79,7 +81,7 @@ class Allocate:
         if tasks is None:
             tasks = self.tasks[job.key] = task_heap(self.session, self.waiting[job.key])
         statement = Statement(self.session)
-        if self._place_tasks(job, tasks, statement):
+        if self.has_nodes and self._place_tasks(job, tasks, statement):
             statement.commit()
             if tasks:
                 jobs.push(job)
@@ -89,10 +91,8 @@ class Allocate:
     def _place_tasks(self, job: JobInfo, tasks: Tasks, statement: Statement) -> bool:
         """Place tasks until the job is ready or none is left to try; tell whether it is ready."""
         session = self.session
-        if not len(session.nodes):
-            return False
         self.cache.forget()
-        queue = session.queues[job.queue]
+        queue, moving = session.queues[job.queue], session.nodes.moving
         while tasks:
             task = tasks.pop()
             refusal = session.allocatable(queue, task)
@@ -114,7 +114,7 @@ class Allocate:
                 break
             if node is None:
                 continue
-            if session.nodes.fits_idle(task, node):
+            if node not in moving or session.nodes.fits_idle(task, node):
                 statement.allocate(task, node)
             elif session.nodes.fits_future_idle(task, node):
                 statement.pipeline(task, node, eviction_occurred=False)
@@ -129,15 +129,19 @@ class Allocate:
             session.pre_predicate(task)
         except PrePredicateError as error:
             return None, session.placement.refused_everywhere(Status(Code.ERROR, str(error)))
-        nominated = nominated_node(session, task)
-        if nominated is not None and session.nodes.fits_future_idle(task, nominated):
-            only = np.array([nominated], dtype=np.intp)
-            candidates, _ = session.placement.examine(
-                task, resources=True, lenient=False, cache=self.cache, among=only
-            )
-            if len(candidates):
-                return session.placement.choose(task, candidates), None
+        if task.nominated and self._nominated_takes(task):
+            return session.nodes.index[task.nominated], None
         return session.placement.find(task, self.cache)
+
+    def _nominated_takes(self, task: TaskInfo) -> bool:
+        """Tell whether the node that an earlier cycle nominated for a task, if it is there, takes it."""
+        nodes, placement = self.session.nodes, self.session.placement
+        node = nodes.index.get(task.nominated)
+        if node is None or not nodes.fits_future_idle(task, node):
+            return False
+        only = np.array([node], dtype=np.intp)
+        passing, _ = placement.examine(task, resources=True, lenient=False, cache=self.cache, among=only)
+        return len(passing) > 0
 
     def _tell_role_failed(self, task: TaskInfo) -> None:
         """Keep that a task was not tried, as one of the same role has found no node in this session."""
@@ -155,7 +159,7 @@ class Allocate:
             )
 
     def _tell_gated(self, job: JobInfo) -> None:
-        gated = [task for task in job.by_status[TaskStatus.PENDING].values() if task.shape.gated]
+        gated = [task for task in job.by_status[PENDING].values() if task.shape.gated]
         if gated:
             gates = sorted({gate["name"] for task in gated for gate in task.shape.spec["schedulingGates"]})
             self._tell(
@@ -165,15 +169,6 @@ class Allocate:
     def _tell(self, job: JobInfo, gate: str, **facts: object) -> None:
         if self.session.trace is not None:
             self.session.trace.stop(job.key, gate, **facts)
-
-
-def nominated_node(session: Session, task: TaskInfo) -> int | None:
-    """Return the node that an earlier cycle nominated for the task.
-
-    None when there is none in the session.
-    """
-    name = task.nominated
-    return session.nodes.index.get(name) if name else None
 
 
 def needs_continue(job: JobInfo) -> bool:

@@ -5,6 +5,7 @@ Source: volcano ``pkg/scheduler/framework/session.go``, ``session_plugins.go`` a
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 
 # Asked for each job or task, so that looking the members up would take as long as asking.
 ALLOCATABLE, OVERUSED, PRE_PREDICATE = Point.ALLOCATABLE, Point.OVERUSED, Point.PRE_PREDICATE
-JOB_ORDER, JOB_READY = Point.JOB_ORDER, Point.JOB_READY
+JOB_ORDER, QUEUE_ORDER, TASK_ORDER = Point.JOB_ORDER, Point.QUEUE_ORDER, Point.TASK_ORDER
+JOB_VALID, JOB_READY = Point.JOB_VALID, Point.JOB_READY
 JOB_ENQUEUEABLE, JOB_ENQUEUED = Point.JOB_ENQUEUEABLE, Point.JOB_ENQUEUED
 BINDING = TaskStatus.BINDING
 
@@ -115,7 +117,7 @@ class Session:
     trace : Trace or None
         Where explanations go; None when none are collected.
     cycle_states : dict
-        What plugins remember of a task within this session, by uid.
+        What plugins remember of tasks within this session, by plugin, then uid.
     live_queue_order : bool
         Whether the heap of queues is put in order anew before every pop, by a rule that Volcano does not
         have.
@@ -145,7 +147,7 @@ class Session:
         self.statuses = StatusTable()
         self.decisions: list[Decision] = []
         self.action = ""
-        self.cycle_states: dict[str, dict[str, Any]] = {}
+        self.cycle_states: defaultdict[str, dict[str, Any]] = defaultdict(dict)
         self.kept: dict[str, Any] = {} if kept is None else kept
         self.cache_idle = [list(row) for row in self.nodes.idle_of]
         self.live_queue_order = False
@@ -153,7 +155,8 @@ class Session:
         self.close_fns: list[Callable[[], None]] = []
         self.placement = Placement(self)
         self._fns: dict[Point, dict[str, Answer]] = {point: {} for point in Point}
-        self._handlers: list[tuple[Handler, Handler]] = []
+        self._on_allocate: list[Handler] = []
+        self._on_deallocate: list[Handler] = []
         self.in_vain: list[InVain] | None = []
         self._tiers: dict[Point, list[list[tuple[str, Answer]]]] = {}
         self._answers = _Functions(self)
@@ -198,7 +201,8 @@ class Session:
         ``in_vain(tasks)`` leaves behind what is left when tasks give back their places, one after the other,
         and take them again, the last one first; None: it has to be told of each.
         """
-        self._handlers.append((allocate, deallocate))
+        self._on_allocate.append(allocate)
+        self._on_deallocate.append(deallocate)
         if in_vain is None:
             self.in_vain = None
         elif self.in_vain is not None:
@@ -259,15 +263,15 @@ class Session:
         return self._classes.setdefault(key, len(self._classes))
 
     def cycle_state(self, task: TaskInfo) -> dict[str, Any]:
-        """Return what plugins remember of a task within this session."""
-        return self.cycle_states.setdefault(task.uid, {})
+        """Return what plugins remember of a task within this session, by plugin."""
+        return {plugin: known[task.uid] for plugin, known in self.cycle_states.items() if task.uid in known}
 
     # events
 
     def fire_allocate(self, task: TaskInfo) -> Exception | None:
         """Tell every plugin that a task takes its place; returns the last refusal of a handler."""
         refusal: Exception | None = None
-        for allocate, _ in self._handlers:
+        for allocate in self._on_allocate:
             try:
                 allocate(task)
             except EventError as error:
@@ -276,7 +280,7 @@ class Session:
 
     def fire_deallocate(self, task: TaskInfo) -> None:
         """Tell every plugin that a task gives its place back."""
-        for _, deallocate in self._handlers:
+        for deallocate in self._on_deallocate:
             deallocate(task)
 
     # orders
@@ -298,7 +302,7 @@ class Session:
 
     def queue_order(self, left: QueueInfo, right: QueueInfo) -> bool:
         """Tell whether `left` is served first; ties go to the older queue, then the smaller name."""
-        for fn in self._answers[Point.QUEUE_ORDER]:
+        for fn in self._answers[QUEUE_ORDER]:
             result = fn(left, right)
             if result != 0:
                 return bool(result < 0)
@@ -317,7 +321,7 @@ class Session:
 
         Ties go to the smaller pod index, the older pod, the smaller uid.
         """
-        for fn in self._answers[Point.TASK_ORDER]:
+        for fn in self._answers[TASK_ORDER]:
             mine, theirs = fn(left), fn(right)
             if mine != theirs:
                 return bool(mine < theirs)
@@ -327,7 +331,7 @@ class Session:
 
     def task_key(self, task: TaskInfo) -> tuple[Any, ...]:
         """Return a key that puts tasks in their order, where all of them have a pod index or none has."""
-        return *[fn(task) for fn in self._answers[Point.TASK_ORDER]], task.index or 0, task.creation, task.uid
+        return *[fn(task) for fn in self._answers[TASK_ORDER]], task.index or 0, task.creation, task.uid
 
     def victim_queue_order(self, left: QueueInfo, right: QueueInfo, preemptor: QueueInfo) -> bool:
         """Tell whether `left` loses tasks first; ties go to the queue that would be served last."""
@@ -341,7 +345,7 @@ class Session:
 
     def job_valid(self, job: JobInfo) -> tuple[str, str] | None:
         """Return (reason, message) of the first plugin that finds the job invalid, None when valid."""
-        for fn in self._answers[Point.JOB_VALID]:
+        for fn in self._answers[JOB_VALID]:
             failure: tuple[str, str] | None = fn(job)
             if failure is not None:
                 return failure

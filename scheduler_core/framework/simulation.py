@@ -40,8 +40,10 @@ def copy_at_pre_predicate(session: Session, plugin: str, accounts: Mapping[str, 
     if not makes_dry_runs(session):
         return
 
+    states = session.cycle_states[plugin]
+
     def remember(task: TaskInfo) -> None:
-        session.cycle_state(task)[plugin] = AccountCopies(accounts)
+        states[task.uid] = AccountCopies(accounts)
 
     session.add_fn(Point.PRE_PREDICATE, plugin, remember)
 

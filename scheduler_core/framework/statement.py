@@ -28,6 +28,8 @@ class Operation(NamedTuple):
 class Statement:
     """A log of operations on one session."""
 
+    __slots__ = ("operations", "session")
+
     def __init__(self, session: Session) -> None:
         self.session = session
         self.operations: list[Operation] = []

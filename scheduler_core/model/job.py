@@ -399,9 +399,12 @@ class JobInfo:
 
     def update_task_status(self, task: TaskInfo, status: TaskStatus) -> None:
         """Move a task to another status."""
-        by_status, uid, before = self.by_status, task.uid, task.status
-        del by_status[before][uid]
-        by_status[status][uid] = task
+        by_status, before = self.by_status, task.status
+        if len(by_status[before]) == 1 and status not in by_status and status not in self._unmade:
+            by_status[status] = by_status.pop(before)
+        else:
+            del by_status[before][task.uid]
+            by_status[status][task.uid] = task
         task.status = status
         self.order = self._counts = None
         change = CHANGES[before][status]

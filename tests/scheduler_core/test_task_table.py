@@ -49,6 +49,18 @@ def test_a_task_is_the_same_from_its_job_and_from_its_node() -> None:
         assert not any(isinstance(seen, PodInfo) for seen in job.seen())
 
 
+def test_a_task_joins_those_of_its_new_status_whether_somebody_looked_at_them_or_not() -> None:
+    for status, there in ((TaskStatus.RUNNING, ["default-a-0", "default-a-1"]), (TaskStatus.BOUND, [])):
+        job = opened().jobs["default/a"]
+        first, last = list(job.by_status[TaskStatus.PENDING].values())
+        job.update_task_status(first, status)
+        job.update_task_status(last, status)
+        assert not job.by_status[TaskStatus.PENDING]
+        assert list(job.by_status[status]) == [*there, first.uid, last.uid]
+        job.update_task_status(last, TaskStatus.PENDING)
+        assert list(job.by_status[TaskStatus.PENDING]) == [last.uid]
+
+
 def test_a_node_keeps_what_came_before_somebody_looked_at_it() -> None:
     session = opened()
     nodes = session.nodes

@@ -136,6 +136,7 @@ class Predicates:
         caches = arguments.get_bool("predicate.CacheEnable", False)
         self.template_cache = TemplateCache(len(session.nodes)) if caches else None
         self._repelled = bool(self.mirror.repelling.any())
+        self._states: dict[str, PodState] = session.cycle_states[NAME]
         self._plain: dict[int, bool] = {}
         self._port_rows: dict[int, list[int]] = {}
 
@@ -150,11 +151,10 @@ class Predicates:
             If the pod asks for something that cannot be, or that cannot be parsed.
 
         """
-        kept = self.session.cycle_state(task)
         if self._is_plain(task.shape):
-            kept[NAME] = PLAIN
+            self._states[task.uid] = PLAIN
             return
-        state: PodState = kept.get(NAME) or PodState()
+        state = self._state(task) or PodState()
         if self.checks_node_affinity and names_conflict(task.shape.spec):
             raise PrePredicateError("plugin NodeAffinity pre-predicates failed pod affinity terms conflict")
         if self.checks_pods and not state.ignores_pods:
@@ -162,7 +162,7 @@ class Predicates:
             state.ignores_pods = state.counters is None
         if self.checks_spread and _spreads_hard(task.shape.spec):
             state.uneven = self._uneven_nodes(task)
-        kept[NAME] = state
+        self._states[task.uid] = state
 
     def _is_plain(self, shape: PodShape) -> bool:
         """Tell whether nothing needs to be counted or parsed for a shape."""
@@ -202,7 +202,7 @@ class Predicates:
             If no pre-predicate of this session has looked at the pod: there is nothing to reserve with.
 
         """
-        if self._state(task) is None:
+        if task.uid not in self._states:
             raise EventError(f"pod {task.key} has no state in this session: not found")
         self.mirror.add(task)
 
@@ -218,8 +218,7 @@ class Predicates:
             changes.add(number)
 
     def _state(self, task: TaskInfo) -> PodState | None:
-        kept = self.session.cycle_states.get(task.uid)
-        return None if kept is None else kept.get(NAME)
+        return self._states.get(task.uid)
 
     def is_local(self, task: TaskInfo) -> bool:
         """Tell whether what a node answers depends on that node and the pod's shape alone."""

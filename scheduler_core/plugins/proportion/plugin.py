@@ -122,7 +122,7 @@ class Proportion:
 
     def allocatable(self, queue: QueueInfo, task: TaskInfo, why: Why | None) -> bool:
         """Tell whether the queue stays within its deserved, in what the task requests."""
-        return self._stays_within_deserved(queue, task.request, why)
+        return self._stays_within_deserved(queue, task.shape.request, why)
 
     def allocatable_once_freed(self, queue: QueueInfo, task: TaskInfo, freed: Resource) -> bool:
         """Tell whether it would, once so much of what it holds is given back."""
