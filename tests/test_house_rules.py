@@ -58,6 +58,11 @@ def test_every_plugin_has_its_page(plugin: str) -> None:
     assert page.is_file(), f"write {page.relative_to(ROOT)}"
 
 
+@pytest.mark.parametrize("plugin", sorted(OPENERS))
+def test_every_plugin_has_its_module(plugin: str) -> None:
+    assert OPENERS[plugin].__name__ == "open_session"
+
+
 def test_no_tracked_file_names_a_path_of_a_machine() -> None:
     named = [
         f"{path.relative_to(ROOT)}: {found[0]}"
