@@ -173,6 +173,10 @@ def pod_index(name: str) -> int | None:
     return int(last) if digits.isascii() and digits.isdigit() and abs(int(last)) < 2**63 else None
 
 
+def _minimum_of_roles(roles: Mapping[str, Any]) -> dict[str, int]:
+    return {role: int(roles[role] or 0) for role in sorted(roles)}
+
+
 @lru_cache(maxsize=65536)
 def _amounts(entries: tuple[tuple[str, object], ...]) -> Resource:
     """Return the vector of a resource list; never change it."""
@@ -185,7 +189,6 @@ class _TasksByStatus(dict[TaskStatus, dict[str, "TaskInfo"]]):
     __slots__ = ("_job",)
 
     def __init__(self, job: JobInfo) -> None:
-        super().__init__()
         self._job = job
 
     def __missing__(self, status: TaskStatus) -> dict[str, TaskInfo]:
@@ -277,19 +280,18 @@ class JobInfo:
         self.priority = priority
         self.creation = creation
         self.min_available = int(spec.get("minMember") or 0)
-        self.task_min_available: dict[str, int] = {
-            role: int(count or 0) for role, count in sorted((spec.get("minTaskMember") or {}).items())
-        }
+        roles = spec.get("minTaskMember")
+        self.task_min_available = _minimum_of_roles(roles) if roles else {}
         self.task_min_total = sum(self.task_min_available.values())
         minimum = spec.get("minResources")
         self.min_resources = None if minimum is None else _amounts((*minimum.items(),))
         self.phase: str = status.get("phase") or ""
         self.phase_before = self.phase
-        self.conditions: list[dict[str, Any]] = [dict(entry) for entry in status.get("conditions") or ()]
+        self.conditions: list[Mapping[str, Any]] = list(status.get("conditions") or ())
         self.size = 0
         self.by_status = _TasksByStatus(self)
         self._tasks: dict[str, TaskInfo] = {}
-        self._unmade: dict[TaskStatus, int] = {}
+        self._unmade: Mapping[TaskStatus, int] = {}
         self._counts: Mapping[TaskStatus, int] | None = None
         self.members: Sequence[int] = ()
         self._table: TaskTable | None = None
@@ -327,24 +329,16 @@ class JobInfo:
     def load(self, table: TaskTable, members: Sequence[int]) -> None:
         """Take in all tasks of a new snapshot by their numbers; those that are pending are made at once."""
         self._table, self.members, self.size = table, members, len(members)
-        sorts = table.sorts
-        counts: dict[int, int] = {}
-        for number in members:
-            sort = sorts[number]
-            counts[sort] = counts.get(sort, 0) + 1
-        pending = set()
-        for sort, count in counts.items():
-            status, shape = table.meaning(sort)
-            self._gated_by_others = self._gated_by_others or shape.gated_by_others
-            if status is TaskStatus.PENDING:
-                pending.add(sort)
-            else:
-                self._unmade[status] = self._unmade.get(status, 0) + count
-            if status in VALID_STATUSES:
-                self._count_all(status, shape, count)
-        if pending:
-            self._add_pending([table[number] for number in members if sorts[number] in pending])
-        self.order = None
+        made_of = table.composition_of(members)
+        self._counts, self._unmade = made_of.counts, made_of.unmade
+        self._gated_by_others = made_of.gated_by_others
+        self.pending_best_effort = made_of.pending_best_effort
+        self.valid_count, self.ready_count = made_of.valid_count, made_of.ready_count
+        self.allocated_count, self.allocated = made_of.allocated_count, made_of.allocated.clone()
+        if TaskStatus.PENDING in made_of.counts:
+            pods = table.pods
+            pending = [number for number in members if pods[number].status is TaskStatus.PENDING]
+            self._add_pending([table[number] for number in pending])
 
     def _add_pending(self, tasks: Iterable[TaskInfo]) -> None:
         pending, roles = self.by_status[TaskStatus.PENDING], self.pending_roles
@@ -373,7 +367,7 @@ class JobInfo:
             self._tasks[task.uid] = task
             if status is not TaskStatus.PENDING:
                 self.by_status[status][task.uid] = task
-        self._unmade.clear()
+        self._unmade = {}
 
     def seen(self) -> Iterable[TaskInfo | PodInfo]:
         """Return the tasks, and what is read of the pods of those that nobody looked at."""
@@ -383,19 +377,10 @@ class JobInfo:
     def status_counts(self) -> Mapping[TaskStatus, int]:
         """Return how many tasks have each status, those that none has left out."""
         if self._counts is None:
-            made = {status: len(tasks) for status, tasks in self.by_status.made() if tasks}
-            self._counts = dict(sorted((made | self._unmade).items()))
+            counts = [(status, len(tasks)) for status, tasks in self.by_status.made() if tasks]
+            counts += self._unmade.items()
+            self._counts = dict(sorted(counts) if len(counts) > 1 else counts)
         return self._counts
-
-    def _count_all(self, status: TaskStatus, shape: PodShape, count: int) -> None:
-        self.valid_count += count
-        if status in READY_STATUSES:
-            self.ready_count += count
-            if status in ALLOCATED_STATUSES:
-                self.allocated_count += count
-                self.allocated.add(shape.request.clone().multi(count))
-        elif shape.best_effort:
-            self.pending_best_effort += count
 
     def update_task_status(self, task: TaskInfo, status: TaskStatus) -> None:
         """Move a task to another status."""

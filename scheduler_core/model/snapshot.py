@@ -112,7 +112,8 @@ def take_snapshot(cluster: Cluster) -> Snapshot:
 def _jobs_of(cluster: Cluster, queues: Mapping[str, QueueInfo]) -> dict[str, JobInfo]:
     default, by_class = job_priorities(cluster.priority_classes)
     jobs = {}
-    for key, podgroup in sorted(cluster.podgroups.items()):
+    for key in sorted(cluster.podgroups):
+        podgroup = cluster.podgroups[key]
         spec = podgroup.get("spec") or {}
         queue = spec.get("queue") or "default"
         if queue in queues:

@@ -5,11 +5,12 @@ Most pods run, and what they hold is known by sums: of ten thousands of tasks fe
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_core.model.composition import Composition
 from scheduler_core.model.job import NO_NODE, JobInfo, TaskInfo
 from scheduler_core.model.pod import PodShape
 from scheduler_core.model.pod_info import PodInfo, Roster
@@ -39,8 +40,6 @@ class TaskTable:
         The status in which each task was found.
     leaving : (T,) bool
         The task's pod is terminating.
-    sorts : list of int
-        A number for each task's status and shape, see `meaning`.
 
     Parameters
     ----------
@@ -79,7 +78,8 @@ class TaskTable:
         numbers = np.array([shape.number for _, shape in self._made_of], dtype=np.intp)
         self.shape_numbers = numbers[self.kind_numbers]
         self.leaving = statuses == TaskStatus.RELEASING
-        self.sorts: list[int] = (self.shape_numbers * _STATUS_BITS + statuses).tolist()
+        self._sorts: list[int] = (self.shape_numbers * _STATUS_BITS + statuses).tolist()
+        self._compositions: dict[tuple[int, ...], Composition] = {}
 
     def __getitem__(self, number: int) -> TaskInfo:
         """Return a task."""
@@ -103,7 +103,15 @@ class TaskTable:
                 are_in[position] = task.node_status in statuses
         return are_in
 
-    def meaning(self, sort: int) -> tuple[TaskStatus, PodShape]:
+    def composition_of(self, numbers: Iterable[int]) -> Composition:
+        """Return what some tasks amount to, worked out once for all that stand alike."""
+        sorts = tuple([self._sorts[number] for number in numbers])
+        composition = self._compositions.get(sorts)
+        if composition is None:
+            composition = self._compositions[sorts] = Composition(map(self._meaning, sorts))
+        return composition
+
+    def _meaning(self, sort: int) -> tuple[TaskStatus, PodShape]:
         """Return the status and the shape of the tasks of one sort."""
         number, status = divmod(sort, _STATUS_BITS)
         return TaskStatus(status), self.shapes[number]
