@@ -18,10 +18,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from scheduler_core import Options, encode, prepare, simulate_document
+from scheduler_core import Options, prepare, simulate_document
 from scheduler_core.conf import UNMODELLED_PLUGINS, parse_conf
 from scheduler_core.errors import InputError
 from scheduler_core.parity import first_difference, first_message_difference, unmet
+from scheduler_core.result import encoded
 
 WRAPPED = b'{"scenario":'
 BUFFERED = 2**20
@@ -149,7 +150,7 @@ def _texts(stream: BufferedIOBase, name: str) -> Iterator[bytes]:
 
 def _next_entry(name: str, texts: Iterator[bytes], *, with_recorded: bool) -> Entry | None:
     for text in texts:
-        if text.strip():
+        if text and not text.isspace():
             COLLECTOR.before()
             entry = _read_quickly(name, text, with_recorded=with_recorded)
             COLLECTOR.after(entry.scenario)
@@ -220,7 +221,7 @@ def _print_result(entry: Entry, how: Options) -> int:
     result = _refused(entry) if entry.fault else simulate_document(entry.scenario, how)
     if how.timer is not None:
         result["load_ms"] = entry.load_ms
-    sys.stdout.buffer.write(encode(result))
+    sys.stdout.buffer.writelines(encoded(result))
     return int("error" in result)
 
 

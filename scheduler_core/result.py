@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -28,6 +28,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_cir
 _key = attrgetter("key")
 _PLAIN = frozenset({str, int, bool, type(None), Told})
 _ALWAYS = frozenset({CPU, MEMORY})
+_CONDITION = ("type", "status", "reason", "message")
 _STATE_KEYS = ("queue_plugin", "queues", "total_resource", "drf_jobs", "hdrf_tree", "overcommit")
 
 
@@ -128,8 +129,7 @@ def add_after_close(told: dict[str, Any], job: JobInfo) -> None:
         )
     if job.conditions:
         told["conditions"] = [
-            {name: entry[name] for name in ("type", "status", "reason", "message") if entry.get(name)}
-            for entry in job.conditions
+            {name: text for name in _CONDITION if (text := entry.get(name))} for entry in job.conditions
         ]
     told["tasks"] = [task_result(task) for task in sorted(job.seen(), key=_key)]
 
@@ -204,4 +204,11 @@ def spared_candidates(trace: Trace) -> list[dict[str, Any]]:
 
 def encode(result: Mapping[str, Any]) -> bytes:
     """Return a result as compact UTF-8 JSON with one newline at its end."""
-    return _ENCODER.encode(result).encode() + b"\n"
+    return b"".join(encoded(result))
+
+
+def encoded(result: Mapping[str, Any]) -> Iterator[bytes]:
+    """Yield the same piece by piece, so that a large result is not in memory several times."""
+    for text in _ENCODER.iterencode(result, _one_shot=True):
+        yield text.encode()
+    yield b"\n"
