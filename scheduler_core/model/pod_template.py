@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Mapping
+from itertools import groupby
 from typing import Any
 
 from scheduler_core.conf import parse_bool
@@ -21,6 +22,7 @@ PREEMPTABLE = "volcano.sh/preemptable"
 _TOLD = (TASK_SPEC, TASK_PRIORITY, PREEMPTABLE)
 _NOTHING_TOLD = [0] * 2 * len(_TOLD)
 _SCALARS = ("schedulerName", "priorityClassName", "priority", "preemptionPolicy")
+_WORDS = ("containers", "schedulerName", "priorityClassName", "preemptionPolicy")
 _SIMPLE_SPEC = frozenset({"containers", "nodeName", *_SCALARS})
 _PARTS = (
     *_SCALARS,
@@ -93,20 +95,29 @@ class TemplateTable:
 
     def __init__(self) -> None:
         self._templates: dict[bytes, PodTemplate] = {}
+        self._of_words: dict[bytes, bool] = {}
 
     def templates_of(self, columns: PodColumns) -> list[PodTemplate]:
         """Return the template of each pod."""
         told = _told(columns)
         if not columns.spec_fields <= _SIMPLE_SPEC:
             return list(map(self._of_parts, columns.pods, columns.specs, columns.phases, told))
-        fields = [column(columns.specs, name) for name in ("containers", *_SCALARS)]
-        keys = [marshal.dumps(parts, 2) for parts in zip(*fields, columns.phases, told, strict=True)]
+        priorities, *fields = [column(columns.specs, name) for name in ("priority", *_WORDS)]
+        parts = zip(map(type, priorities), priorities, told, columns.phases, *fields, strict=True)
+        keys = [key for _, alike in groupby(parts) for key in self._keys_of(list(alike))]
         templates = self._templates
         for number in [number for number, key in enumerate(keys) if key not in templates]:
             templates[keys[number]] = self._of_parts(
                 columns.pods[number], columns.specs[number], columns.phases[number], told[number]
             )
         return [templates[key] for key in keys]
+
+    def _keys_of(self, alike: list[tuple[Any, ...]]) -> list[bytes]:
+        """Return the keys of the parts of some pods, which are equal: but so are 1 and true."""
+        key = marshal.dumps(alike[0][1:], 2)
+        if key not in self._of_words:
+            self._of_words[key] = _is_of_words(alike[0][3:])
+        return [key] * len(alike) if self._of_words[key] else [marshal.dumps(parts[1:], 2) for parts in alike]
 
     def _of_parts(self, pod: Object, spec: Object, phase: Any, told: Any) -> PodTemplate:
         parts: list[Any] = [spec.get(part) for part in _PARTS]
@@ -134,6 +145,15 @@ def _told(columns: PodColumns) -> list[list[str | int] | None]:
     pairs = zip(columns.annotations, columns.labels, strict=True)
     told = [[table.get(name, 0) for table in pair for name in _TOLD] for pair in pairs]
     return [None if says == _NOTHING_TOLD else says for says in told]
+
+
+def _is_of_words(value: Any) -> bool:
+    """Tell whether there is no number and no truth value in something."""
+    if isinstance(value, Mapping):
+        return all(map(_is_of_words, value.values()))
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_of_words, value))
+    return value is None or isinstance(value, str)
 
 
 def _claims(spec: Object) -> bool:

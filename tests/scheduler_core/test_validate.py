@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_core import Problem, encode, problems, simulate_document
-from tests.builders import amounts, conf, job, node, pod, podgroup, priority_class, queue, scenario
+from tests.builders import Object, amounts, conf, job, node, pod, podgroup, priority_class, queue, scenario
 
 Document = dict[str, Any]
 
@@ -397,6 +397,25 @@ def test_what_is_wrong_with_a_pod_is_seen_among_sound_ones(part: str, field: str
     among = [problem.message for problem in errors(scenario(pods=[*others, wrong]))]
     assert alone
     assert alone == among
+
+
+@pytest.mark.parametrize("value", [True, 1.5, "1"])
+def test_a_pod_is_not_taken_for_its_neighbour_because_true_equals_one(value: Any) -> None:
+    def listening(name: str, port: Any) -> Object:
+        spec = {"containers": [{"name": "c", "ports": [{"containerPort": port}]}], "schedulerName": "volcano"}
+        return {"metadata": {"name": name}, "spec": spec, "status": {"phase": "Pending"}}
+
+    others = [listening("a", 1), listening("b", 1)]
+    alone = [problem.message for problem in errors(scenario(pods=[listening("wrong", value)]))]
+    among = [problem.message for problem in errors(scenario(pods=[*others, listening("wrong", value)]))]
+    assert alone
+    assert alone == among
+
+
+def test_one_strange_pod_among_hundreds_is_found_where_it_is() -> None:
+    pods = [pod(f"p-{number}", cpu=1) for number in range(300)]
+    pods[200]["metadata"]["labels"] = {"a": 1}
+    assert [problem.path for problem in errors(scenario(pods=pods))] == ["pods[200].metadata.labels.a"]
 
 
 JSON = st.recursive(
