@@ -77,13 +77,12 @@ class Allocate:
         What is only pipelined is kept, neither bound nor undone.
         """
         job = jobs.pop()
-        tasks = self.tasks.get(job.key)
-        if tasks is None:
-            tasks = self.tasks[job.key] = task_heap(self.session, self.waiting[job.key])
+        tasks = self.tasks.pop(job.key, None) or task_heap(self.session, self.waiting[job.key])
         statement = Statement(self.session)
         if self.has_nodes and self._place_tasks(job, tasks, statement):
             statement.commit()
             if tasks:
+                self.tasks[job.key] = tasks
                 jobs.push(job)
         elif not self.session.job_pipelined(job):
             statement.discard()

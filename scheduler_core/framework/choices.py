@@ -252,5 +252,6 @@ def _numbered(fixed: Sequence[Sequence[Hashable]], count: int) -> list[int]:
 
 def distinct_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return the distinct ones of some rows, (D, X), and which of them is whose, (C,)."""
-    distinct, whose = np.unique(rows, axis=0, return_inverse=True)
-    return distinct, whose.reshape(-1)
+    numbers: dict[tuple[Any, ...], int] = {}
+    whose = [numbers.setdefault(tuple(row), len(numbers)) for row in rows.tolist()]
+    return np.array([*numbers], dtype=rows.dtype), np.array(whose, dtype=np.intp)

@@ -114,6 +114,7 @@ class SettledQueue(Generic[Item]):
             key, fresh = self.key, self._fresh
             self._entries, self._fresh = sorted([(*key(item), item) for item in fresh]), None
         entry = self._entries[self._first]
+        self._entries[self._first] = ()  # what is gone gives its memory back
         self._first += 1
         item: Item = entry[-1]
         return item

@@ -303,9 +303,9 @@ class Session:
     def queue_order(self, left: QueueInfo, right: QueueInfo) -> bool:
         """Tell whether `left` is served first; ties go to the older queue, then the smaller name."""
         for fn in self._answers[QUEUE_ORDER]:
-            result = fn(left, right)
-            if result != 0:
-                return bool(result < 0)
+            result: float = fn(left, right)
+            if result:
+                return result < 0
         return (left.creation, left.name) < (right.creation, right.name)
 
     def queue_key(self) -> Callable[[QueueInfo], tuple[Any, ...]] | None:

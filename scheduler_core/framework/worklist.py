@@ -93,7 +93,8 @@ def task_heap(session: Session, tasks: Sequence[TaskInfo]) -> Tasks:
     """
     if len(tasks) <= 1:
         return list(tasks)
-    if sum(task.index is not None for task in tasks) in (0, len(tasks)):
+    indexed = [task.index is not None for task in tasks]
+    if all(indexed) or not any(indexed):
         return sorted(tasks, key=session.task_key, reverse=True)
     return PriorityQueue(session.task_order, sorted(tasks, key=lambda task: task.uid))
 

@@ -228,14 +228,13 @@ class JobInfo:
         Why tasks fitted no node in this session, by uid.
     failed_roles : set of str
         The roles of those tasks.
-    pending_roles : dict
-        How many tasks of each role are pending.
 
     """
 
     __slots__ = (
         "_counts",
         "_gated_by_others",
+        "_pending_roles",
         "_table",
         "_tasks",
         "_unmade",
@@ -254,7 +253,6 @@ class JobInfo:
         "namespace",
         "order",
         "pending_best_effort",
-        "pending_roles",
         "phase",
         "phase_before",
         "podgroup",
@@ -305,7 +303,7 @@ class JobInfo:
         self.allocated = Resource()
         self.fit_errors: dict[str, FitErrors] = {}
         self.failed_roles: set[str] = set()
-        self.pending_roles: dict[str, int] = {}
+        self._pending_roles: dict[str, int] | None = None
         self.unschedulable = False
 
     def __repr__(self) -> str:
@@ -338,13 +336,8 @@ class JobInfo:
         if TaskStatus.PENDING in made_of.counts:
             pods = table.pods
             pending = [number for number in members if pods[number].status is TaskStatus.PENDING]
-            self._add_pending([table[number] for number in pending])
-
-    def _add_pending(self, tasks: Iterable[TaskInfo]) -> None:
-        pending, roles = self.by_status[TaskStatus.PENDING], self.pending_roles
-        for task in tasks:
-            pending[task.uid] = task
-            roles[task.role] = roles.get(task.role, 0) + 1
+            tasks = [table[number] for number in pending]
+            self.by_status[TaskStatus.PENDING] = {task.uid: task for task in tasks}
 
     @property
     def tasks(self) -> Mapping[str, TaskInfo]:
@@ -400,7 +393,8 @@ class JobInfo:
         self.ready_count += ready
         self.waiting_count += waiting
         if pending:
-            self.pending_roles[task.role] = self.pending_roles.get(task.role, 0) + pending
+            if self._pending_roles is not None:
+                self._pending_roles[task.role] = self._pending_roles.get(task.role, 0) + pending
             if task.shape.best_effort:
                 self.pending_best_effort += pending
         if allocated:
@@ -418,6 +412,13 @@ class JobInfo:
     def count(self, statuses: Collection[TaskStatus]) -> int:
         """Return how many tasks are in any of the statuses."""
         return sum([count for status, count in self.status_counts().items() if status in statuses])
+
+    @property
+    def pending_roles(self) -> Mapping[str, int]:
+        """Return how many tasks of each role are pending, kept up to date once somebody asked."""
+        if self._pending_roles is None:
+            self._pending_roles = Counter(task.role for task in self.by_status[TaskStatus.PENDING].values())
+        return self._pending_roles
 
     def set_condition(self, kind: str, reason: str, message: str) -> None:
         """Write a condition with status True; it takes the place of an older one of its kind."""

@@ -43,8 +43,9 @@ class Limits:
             if why is not None:
                 why["message"] = closed
             return False
+        request = task.shape.request
         for account in self.queues.chain(queue.name):
-            if not fits_real_capability(account, task.request, why):
+            if not fits_real_capability(account, request, why):
                 return False
         return True
 

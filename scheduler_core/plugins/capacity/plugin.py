@@ -70,8 +70,9 @@ class Events:
 
     def allocate(self, task: TaskInfo) -> None:
         """Count a task that takes its place, in its queue and all above; only the queue's own share moves."""
+        request = task.shape.request
         for account in self._moved(task):
-            account.allocated.add(task.request)
+            account.allocated.add(request)
 
     def deallocate(self, task: TaskInfo) -> None:
         """Count a task that gives its place back, likewise."""
