@@ -44,7 +44,7 @@ class Limits:
                 why["message"] = closed
             return False
         request = task.shape.request
-        for account in self.queues.chain(queue.name):
+        for account in self.queues.chain(queue.name):  # noqa: SIM110
             if not fits_real_capability(account, request, why):
                 return False
         return True
