@@ -10,6 +10,7 @@ from typing import Any
 
 from scheduler_core.controllers import Made, expand_jobs, group_plain_pods
 from scheduler_core.controllers.made import key_of
+from scheduler_core.model.pod_columns import PodColumns
 from scheduler_core.model.pod_info import DEFAULT_NAMESPACE, PodInfo, PodReader, Pods, PodTable, creation_of
 from scheduler_core.model.queue import rooted
 from scheduler_core.model.snapshot import Cluster, NodeList
@@ -151,7 +152,7 @@ class Admission:
         if before is not None and _same(before.made_of, made_of):
             return before
         table = PodTable()
-        infos = list(map(table.read, self.items("pods"))) if pods is None else pods
+        infos = table.read_all(PodColumns(self.items("pods"))) if pods is None else pods
         work = Workloads(made_of, Pods(infos, table, self.reader))
         self._count_resolved(infos, work)
         work.podgroups = {

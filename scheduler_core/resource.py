@@ -383,6 +383,16 @@ class Resource:
         return not self.excess_over(limit).isdisjoint(request.requested_dimensions())
 
 
+def resource_of(amounts: Mapping[str, object]) -> Resource:
+    """Return the vector of a resource list, the same one for all that are equal; never change it."""
+    return _vector((*amounts.items(),))
+
+
+@lru_cache(maxsize=65536)
+def _vector(entries: tuple[tuple[str, object], ...]) -> Resource:
+    return Resource.from_list(dict(entries))
+
+
 def short_of(limit: Resource, request: Resource, *held: Resource) -> list[str]:
     """Return the requested dimensions (above 0, not `pods`) in which request + held is above `limit`."""
     cpu, memory = request.cpu, request.memory

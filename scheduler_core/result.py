@@ -81,6 +81,8 @@ def nodes_of(session: Session) -> list[dict[str, Any]]:
 
 def _maps(matrix: NDArray[np.float64], names: Sequence[str]) -> list[dict[str, float]]:
     """Return each row of an array as a map."""
+    if not matrix.any():
+        return [dict.fromkeys((CPU, MEMORY), 0) for _ in range(len(matrix))]
     whole = bool((np.abs(matrix) < _EXACT).all()) and bool((matrix == np.floor(matrix)).all())
     rows = (matrix.astype(np.int64) if whole else matrix).tolist()
     if not whole:

@@ -14,7 +14,7 @@ from scheduler_core.model.pod import PodShape
 from scheduler_core.model.pod_info import PodInfo, PodKind
 from scheduler_core.model.pod_template import flag_of
 from scheduler_core.model.status import ALLOCATED_STATUSES, READY_STATUSES, VALID_STATUSES, TaskStatus
-from scheduler_core.resource import PODS, Resource, exceeded_part, is_scalar_name, total_of
+from scheduler_core.resource import PODS, Resource, exceeded_part, is_scalar_name, resource_of, total_of
 
 if TYPE_CHECKING:
     from scheduler_core.model.fit import FitErrors
@@ -177,12 +177,6 @@ def _minimum_of_roles(roles: Mapping[str, Any]) -> dict[str, int]:
     return {role: int(roles[role] or 0) for role in sorted(roles)}
 
 
-@lru_cache(maxsize=65536)
-def _amounts(entries: tuple[tuple[str, object], ...]) -> Resource:
-    """Return the vector of a resource list; never change it."""
-    return Resource.from_list(dict(entries))
-
-
 class _TasksByStatus(dict[TaskStatus, dict[str, "TaskInfo"]]):
     """The tasks of a job by status, then uid, which are made when somebody asks for them."""
 
@@ -282,7 +276,7 @@ class JobInfo:
         self.task_min_available = _minimum_of_roles(roles) if roles else {}
         self.task_min_total = sum(self.task_min_available.values())
         minimum = spec.get("minResources")
-        self.min_resources = None if minimum is None else _amounts((*minimum.items(),))
+        self.min_resources = None if minimum is None else resource_of(minimum)
         self.phase: str = status.get("phase") or ""
         self.phase_before = self.phase
         self.conditions: list[Mapping[str, Any]] = list(status.get("conditions") or ())

@@ -16,7 +16,7 @@ from scheduler_core.model.changes import ChangeLog, RowTable
 from scheduler_core.model.job import NO_NODE, TaskInfo
 from scheduler_core.model.pod import Pairs, PodShape
 from scheduler_core.model.status import TaskStatus
-from scheduler_core.resource import MIN_RESOURCE, Resource
+from scheduler_core.resource import MIN_RESOURCE, Resource, resource_of
 
 if TYPE_CHECKING:
     from scheduler_core.model.task_table import TaskTable
@@ -34,7 +34,7 @@ OVERSUBSCRIPTION = {"cpu": "volcano.sh/oversubscription-cpu", "memory": "volcano
 
 def allocatable_of(node: Mapping[str, Any]) -> Resource:
     """Return a node's allocatable with its oversubscription annotations (milli-cores and bytes) added."""
-    allocatable = Resource.from_list((node.get("status") or {}).get("allocatable"))
+    allocatable = resource_of((node.get("status") or {}).get("allocatable") or {}).clone()
     annotations = node["metadata"].get("annotations") or {}
     for name, key in OVERSUBSCRIPTION.items():
         if key in annotations:

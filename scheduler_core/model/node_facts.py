@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -34,16 +35,14 @@ class NodeFacts:
         self.labels = NodeLabels([node["metadata"]["name"] for node in nodes], nodes)
         self.taints = NodeTaints(nodes)
         tables = [(node.get("status") or {}).get("allocatable") or {} for node in nodes]
-        self.allocatable: Counts = np.array(
-            [
-                [_bounded(value(table.get(name, 0))) for table in tables]
-                for name, value in (("cpu", milli_value), ("memory", whole_value), (GPU, whole_value))
-            ],
-            dtype=np.int64,
-        ).reshape(3, len(nodes))
-        limits = [_bounded(whole_value(table.get("pods", 0))) for table in tables]
-        self.pod_limits: Counts = np.array(limits, dtype=np.int64)
+        counts = np.array([_counts_of((*table.items(),)) for table in tables], dtype=np.int64)
+        by_name: Counts = counts.reshape(len(nodes), 4).T.copy()
+        self.allocatable, self.pod_limits = by_name[:3], by_name[3]
 
 
-def _bounded(amount: float) -> int:
-    return min(int(amount), 2**62)
+@lru_cache(maxsize=4096)
+def _counts_of(allocatable: tuple[tuple[str, object], ...]) -> list[int]:
+    """Return the cpu, memory, GPUs and pods that a node allows."""
+    amounts = dict(allocatable)
+    asked = (("cpu", milli_value), ("memory", whole_value), (GPU, whole_value), ("pods", whole_value))
+    return [min(int(value(amounts.get(name, 0))), 2**62) for name, value in asked]

@@ -88,7 +88,7 @@ class Inspection:
 
     def read_pods(self) -> list[PodInfo]:
         """Return what is read of the pods of a scenario without errors, in their order."""
-        return self.lists["pods"].read_pods()
+        return self.lists["pods"].pods
 
     def _objects(self) -> dict[str, Listed]:
         return {name: looked_at.listed for name, looked_at in self.lists.items()}
@@ -128,7 +128,8 @@ class LookedAt:
         """Return what objects are known as, by their identity."""
         return dict(zip(map(id, self.listed.all), self.known, strict=True))
 
-    def read_pods(self) -> list[PodInfo]:
+    @cached_property
+    def pods(self) -> list[PodInfo]:
         """Return what is read of each pod, when these are sound pods."""
         assert isinstance(self.ordinary, OrdinaryPods), "only pods are read"
         read = self.ordinary.read
