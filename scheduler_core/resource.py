@@ -378,10 +378,6 @@ class Resource:
         names += [name for name, most in (limit.scalars or {}).items() if held.get(name, 0.0) > most]
         return frozenset(names)
 
-    def greater_partly_relevant(self, limit: Resource, request: Resource) -> bool:
-        """Tell whether some requested dimension is among the `excess_over` a limit."""
-        return not self.excess_over(limit).isdisjoint(request.requested_dimensions())
-
 
 def resource_of(amounts: Mapping[str, object]) -> Resource:
     """Return the vector of a resource list, the same one for all that are equal; never change it."""

@@ -5,6 +5,7 @@ Source: volcano ``pkg/scheduler/actions/reclaim/reclaim.go`` at v1.15.1.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 from scheduler_core.errors import PrePredicateError
@@ -30,6 +31,7 @@ from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.status import TaskStatus
 
 NAME = "reclaim"
+RUNNING = TaskStatus.RUNNING
 
 
 def execute(session: Session) -> None:
@@ -112,9 +114,7 @@ class Reclaim:
 
     def _reclaim_on(self, statement: Statement, task: TaskInfo, node: int, attempt: Attempt) -> bool:
         session = self.session
-        candidates = [
-            other for other in session.nodes.sorted_tasks(node) if may_be_reclaimed(session, other, task)
-        ]
+        candidates = [*filter(of_other_queues(session, task), session.nodes.sorted_tasks(node))]
         if not candidates:
             return False
         verdict = ask_victims(session, Point.RECLAIMABLE, task, candidates)
@@ -138,10 +138,16 @@ class Reclaim:
         return False
 
 
-def may_be_reclaimed(session: Session, other: TaskInfo, task: TaskInfo) -> bool:
-    """Tell whether a task is a candidate when another one looks for room, before any plugin is asked."""
-    if other.node_status is not TaskStatus.RUNNING or not other.preemptable:
-        return False
-    if other.job is None or task.job is None or other.job.queue == task.job.queue:
-        return False
-    return session.queues[other.job.queue].reclaimable
+def of_other_queues(session: Session, task: TaskInfo) -> Callable[[TaskInfo], bool]:
+    """Return who is a candidate when a task looks for room, before any plugin is asked."""
+    queues, job = session.queues, task.job
+
+    def may_be_reclaimed(other: TaskInfo) -> bool:
+        if other.node_status is not RUNNING or not other.preemptable:
+            return False
+        owner = other.job
+        if owner is None or job is None or owner.queue == job.queue:
+            return False
+        return queues[owner.queue].reclaimable
+
+    return may_be_reclaimed

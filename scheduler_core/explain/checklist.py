@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from scheduler_core.actions.preempt import Preempt, of_other_jobs
-from scheduler_core.actions.reclaim import Reclaim, may_be_reclaimed
+from scheduler_core.actions.reclaim import Reclaim, of_other_queues
 from scheduler_core.admission import Admission
 from scheduler_core.conf import parse_conf
 from scheduler_core.errors import PrePredicateError
@@ -179,13 +179,9 @@ def _sights(look: Look) -> Iterator[Sight]:
     except PrePredicateError:
         return
     point = Point.RECLAIMABLE if action == "reclaim" else Point.PREEMPTABLE
-    of_others = of_other_jobs(task, job)
+    is_candidate = of_other_queues(session, task) if action == "reclaim" else of_other_jobs(task, job)
     for node in promising_nodes(session, task, ErrorCache(enabled=False)).tolist():
-        candidates = [
-            other
-            for other in session.nodes.sorted_tasks(node)
-            if (may_be_reclaimed(session, other, task) if action == "reclaim" else of_others(other))
-        ]
+        candidates = [*filter(is_candidate, session.nodes.sorted_tasks(node))]
         if candidates:
             yield Sight(node, candidates, ask_victims(session, point, task, candidates))
 

@@ -22,7 +22,7 @@ class Point(Enum):
     QUEUE_ORDER = "queue_order", "enableQueueOrder"
     # (task) -> key: the task with the smaller one goes first; it never changes within a session
     TASK_ORDER = "task_order", "enableTaskOrder"
-    # compare(left queue, right queue, preemptor's queue)
+    # (queue, preemptor's queue) -> key: the queue with the smaller one loses first; it never changes
     VICTIM_QUEUE_ORDER = "victim_queue_order", None
     # (job) -> None or (reason, message) of why the job is not valid
     JOB_VALID = "job_valid", None

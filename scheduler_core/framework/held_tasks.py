@@ -67,7 +67,7 @@ class HeldTasks:
         Whose tasks they are.
     job_of : (P,) intp
         The position of each task's job in `jobs`.
-    shapes : list of PodShape
+    shapes : tuple of PodShape
         The different ones.
     shape_of : (P,) intp
         The position of each task's shape in `shapes`.
@@ -86,7 +86,7 @@ class HeldTasks:
         owners, self.job_of = np.unique(found.jobs, return_inverse=True)
         self.jobs = [jobs[number] for number in owners.tolist()]
         shapes, self.shape_of = np.unique(table.shape_numbers[found.numbers], return_inverse=True)
-        self.shapes = [table.shapes[number] for number in shapes.tolist()]
+        self.shapes = tuple([table.shapes[number] for number in shapes.tolist()])
         self.amounts: Amounts = np.array([[*shape.row, 1.0] for shape in self.shapes]).take(
             self.shape_of, axis=0
         )

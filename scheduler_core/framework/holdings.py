@@ -6,7 +6,7 @@ it says at least what a look at the node would find.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -89,7 +89,7 @@ class ShapeJudge:
 
     """
 
-    accepts: Callable[[str, Sequence[PodShape]], list[bool]]
+    accepts: Callable[[str, tuple[PodShape, ...]], list[bool]]
     is_exact: ClassVar[bool] = False
 
 

@@ -66,7 +66,7 @@ def _by_task(session: Session, victim: TaskInfo, other: TaskInfo) -> Told:
 
 def _by_queue(session: Session, victim: QueueInfo, other: QueueInfo, preemptor: QueueInfo) -> Told:
     for plugin, fn in _named(session, Point.VICTIM_QUEUE_ORDER):
-        if fn(victim, other, preemptor) != 0:
+        if fn(victim, preemptor) != fn(other, preemptor):
             return {"compared": "queues", "plugin": f"{plugin}, nearest to the preemptor"}
     for plugin, fn in _named(session, Point.QUEUE_ORDER):
         if fn(victim, other) != 0:

@@ -6,7 +6,7 @@ for one task is kept for the next one like it, and only nodes that changed are c
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from operator import sub
 from typing import NamedTuple
 
@@ -85,6 +85,7 @@ class LossesOutside:
         }
         self._accepted: dict[str, dict[ShapeJudge, list[bool]]] = {}
         self._limited: dict[int, list[float]] = {}
+        self._most = [[judge.most for judge in tier if isinstance(judge, JobJudge)] for tier in self._judges]
         self._decides = [len(tier) <= 2 and all(judge.is_exact for judge in tier) for tier in judges]
         self._parts = _parts_of(session)
         sums = np.zeros((1 + len(judges), len(session.nodes.axis) + 1, len(session.nodes)))
@@ -98,6 +99,7 @@ class LossesOutside:
             self._holdings = Holdings(held, held.are_in({TaskStatus.RUNNING}))
             places = held.nodes.take(held.node_of)
             self._places: list[int] = places.tolist()
+            self._shape_of: list[int] = held.shape_of.tolist()
             self._crowds: list[int] = held.crowds.tolist()
             self._allowed: Mask = np.ones((len(judges), len(held)), dtype=np.bool_)
             for queue in self._parts:
@@ -249,15 +251,15 @@ class LossesOutside:
     def _limits(self, number: int) -> list[float]:
         """Return how many tasks of a job might be victims on one node, by tier; no more than there are."""
         job, crowd = self._holdings.jobs[number], self._crowds[number]
-        return [
-            min([judge.most(job, None) for judge in judges if isinstance(judge, JobJudge)] + [crowd])
-            for judges in self._judges
-        ]
+        return [min([crowd, *[most(job, None) for most in of_tier]]) for of_tier in self._most]
 
     def _judge_job(self, number: int, moved: Collection[int]) -> None:
         """Judge those tasks of a job again of which anything may be said anew, as some of them moved."""
-        places, rows = self._places, self._holdings.held.rows_of([number])
         limits = self._limits(number)
+        if limits == self._limited[number] and self._crowds[number] == 1:
+            self._judge_tasks(dict.fromkeys(moved), limits)
+            return
+        places, rows = self._places, self._holdings.held.rows_of([number])
         if limits == self._limited[number]:
             nodes = {places[row] for row in moved}
             self._judge_tasks([row for row in rows.tolist() if places[row] in nodes], limits)
@@ -267,18 +269,18 @@ class LossesOutside:
         else:
             self._judge_rows(rows)
 
-    def _judge_tasks(self, rows: Sequence[int], limits: Sequence[float]) -> None:
+    def _judge_tasks(self, rows: Iterable[int], limits: Sequence[float]) -> None:
         """Judge tasks of one job again, one by one: all that it has on some nodes."""
-        present, allowed, before = self._holdings.present, self._allowed, self._chosen
         ranks: dict[int, int] = {}
         for row in rows:
-            node, is_present = self._places[row], bool(present[row])
+            node, is_present = self._places[row], self._holdings.present.item(row)
             rank = ranks.get(node, 0)
             ranks[node] = rank + is_present
-            if before[0, row] != is_present:
+            before, allowed = self._chosen[:, row].tolist(), self._allowed[:, row].tolist()
+            if before[0] != is_present:
                 self._turn(0, row)
             for tier, limit in enumerate(limits):
-                if before[tier + 1, row] != (is_present and rank < limit and allowed[tier, row]):
+                if before[tier + 1] != (is_present and rank < limit and allowed[tier]):
                     self._turn(tier + 1, row)
 
     def _judge_rows(self, rows: Rows) -> None:
@@ -305,8 +307,8 @@ class LossesOutside:
         counts = not self._chosen[tier, row]
         self._chosen[tier, row] = counts
         node = self._places[row]
-        held, sums, sign = self._holdings.held, self._sums.rows[node][tier], 1.0 if counts else -1.0
-        add_pairs(sums, held.shapes[held.shape_of[row]].amounts, sign)
+        sums, sign = self._sums.rows[node][tier], 1.0 if counts else -1.0
+        add_pairs(sums, self._holdings.held.shapes[self._shape_of[row]].amounts, sign)
         sums[COUNT] += sign
         self._changes.add(node)
 

@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 # Asked for each job or task, so that looking the members up would take as long as asking.
 ALLOCATABLE, OVERUSED, PRE_PREDICATE = Point.ALLOCATABLE, Point.OVERUSED, Point.PRE_PREDICATE
 JOB_ORDER, QUEUE_ORDER, TASK_ORDER = Point.JOB_ORDER, Point.QUEUE_ORDER, Point.TASK_ORDER
-JOB_VALID, JOB_READY = Point.JOB_VALID, Point.JOB_READY
+JOB_PIPELINED, JOB_VALID, JOB_READY = Point.JOB_PIPELINED, Point.JOB_VALID, Point.JOB_READY
 JOB_ENQUEUEABLE, JOB_ENQUEUED = Point.JOB_ENQUEUEABLE, Point.JOB_ENQUEUED
+PREEMPTIVE, VICTIM_QUEUE_ORDER = Point.PREEMPTIVE, Point.VICTIM_QUEUE_ORDER
 BINDING = TaskStatus.BINDING
 
 Handler = Callable[[TaskInfo], None]
@@ -310,7 +311,7 @@ class Session:
 
     def queue_key(self) -> Callable[[QueueInfo], tuple[Any, ...]] | None:
         """Return a key that puts queues in their order, None when a plugin has none or looks at live keys."""
-        answers = [answer for tier in self.tiers_of(Point.QUEUE_ORDER) for _, answer in tier]
+        answers = [answer for tier in self.tiers_of(QUEUE_ORDER) for _, answer in tier]
         keys = [answer.key for answer in answers if answer.key is not None]
         if self.live_queue_order or len(keys) < len(answers):
             return None
@@ -335,11 +336,12 @@ class Session:
 
     def victim_queue_order(self, left: QueueInfo, right: QueueInfo, preemptor: QueueInfo) -> bool:
         """Tell whether `left` loses tasks first; ties go to the queue that would be served last."""
-        for fn in self.answers(Point.VICTIM_QUEUE_ORDER):
-            result = fn(left, right, preemptor)
-            if result != 0:
-                return bool(result < 0)
-        return not self.queue_order(left, right)
+        mine, theirs = self.victim_queue_key(left, preemptor), self.victim_queue_key(right, preemptor)
+        return mine < theirs if mine != theirs else not self.queue_order(left, right)
+
+    def victim_queue_key(self, queue: QueueInfo, preemptor: QueueInfo) -> list[Any]:
+        """Return a key that puts queues first that lose tasks first, whatever the order of queues says."""
+        return [fn(queue, preemptor) for fn in self._answers[VICTIM_QUEUE_ORDER]]
 
     # questions about a job
 
@@ -360,7 +362,7 @@ class Session:
 
     def job_pipelined(self, job: JobInfo) -> bool:
         """Tell whether the job may keep its places until resources are released."""
-        return self._vote(Point.JOB_PIPELINED, job) is None
+        return self._vote(JOB_PIPELINED, job) is None
 
     def job_starving(self, job: JobInfo) -> bool:
         """Tell whether the job may evict: the first tier that answers decides, all of it must agree."""
@@ -409,7 +411,7 @@ class Session:
 
     def preemptive(self, queue: QueueInfo, tasks: Sequence[TaskInfo]) -> Why | None:
         """Return None when the queue may evict for these tasks, else what the refusing plugin left."""
-        return self._first_refusal(Point.PREEMPTIVE, queue, tasks)
+        return self._first_refusal(PREEMPTIVE, queue, tasks)
 
     def allocatable(self, queue: QueueInfo, task: TaskInfo) -> Why | None:
         """Return None when the queue may take the task, else what the refusing plugin left."""

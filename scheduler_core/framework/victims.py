@@ -128,27 +128,30 @@ def victims_queue(
     session: Session, victims: Sequence[TaskInfo], preemptor: TaskInfo
 ) -> PriorityQueue[TaskInfo]:
     """Return the victims in a heap: popped first is evicted first."""
-    jobs = {victim.job: session.jobs.get(victim.job.key) for victim in victims if victim.job is not None}
-    asking = session.jobs.get(preemptor.job.key) if preemptor.job is not None else None
-    queues = session.queues
+    queues, asking, queue_order = session.queues, preemptor.job, session.queue_order
+    losing = {victim.job.queue for victim in victims if victim.job is not None}
+    keys = (
+        {}
+        if asking is None
+        else {name: session.victim_queue_key(queues[name], queues[asking.queue]) for name in losing}
+    )
 
     def less(left: TaskInfo, right: TaskInfo) -> bool:
-        if left.job is right.job:
+        mine, theirs = left.job, right.job
+        if mine is theirs:
             return not session.task_order(left, right)
-        left_job = jobs[left.job] if left.job is not None else None
-        right_job = jobs[right.job] if right.job is not None else None
-        if left_job is None or right_job is None:
-            if left_job is right_job:
-                return not session.task_order(left, right)
-            return left_job is None
-        if asking is None or left_job.queue == right_job.queue:
-            compared = session.job_order_compare(left_job, right_job)
+        if mine is None or theirs is None:
+            return mine is None
+        my_queue, their_queue = mine.queue, theirs.queue
+        if asking is None or my_queue == their_queue:
+            compared = session.job_order_compare(mine, theirs)
             if compared != 0:
                 return compared > 0
             return not session.task_order(left, right)
-        return session.victim_queue_order(
-            queues[left_job.queue], queues[right_job.queue], queues[asking.queue]
-        )
+        my_key, their_key = keys[my_queue], keys[their_queue]
+        if my_key != their_key:
+            return my_key < their_key
+        return not queue_order(queues[my_queue], queues[their_queue])
 
     return PriorityQueue(less, victims)
 

@@ -5,7 +5,10 @@ Source: volcano ``pkg/scheduler/api/node_info.go`` at v1.15.1.
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,9 +29,11 @@ Rows = RowTable[list[float], np.float64]
 Listener = Callable[[TaskInfo, TaskStatus | None, TaskStatus | None], None]
 
 PIPELINED, RELEASING = TaskStatus.PIPELINED, TaskStatus.RELEASING
+COMING_OR_GOING = frozenset({PIPELINED, RELEASING})
 
 # The positions of cpu and memory on every axis.
 BASIC = (0, 1)
+_key = attrgetter("key")
 OVERSUBSCRIPTION = {"cpu": "volcano.sh/oversubscription-cpu", "memory": "volcano.sh/oversubscription-memory"}
 
 
@@ -182,6 +187,7 @@ class NodeTable:
         regular = np.array(self.names_scalars, dtype=np.bool_)[self.places]
         for number in numbers[~regular].tolist():
             self._account(table[number], table[number].node, 1.0)
+            self.changes.add(table[number].node)
         held = self._sums(shapes, regular)
         leaves = self._sums(shapes, regular & table.leaving[numbers])
         self._write(self.idle - held, self.used + held, self.releasing + leaves)
@@ -207,21 +213,25 @@ class NodeTable:
     def add_task(self, task: TaskInfo, number: int) -> None:
         """Put a task on a node; what it takes depends on its status."""
         self._tasks[number][task.key] = task
-        self._sorted[number] = None
+        in_order = self._sorted[number]
+        if in_order is not None:
+            insort(in_order, task, key=_key)
         task.node = number
         task.node_name = self.names[number]
         task.node_status = task.status
         self._account(task, number, 1.0)
-        self._tell(task, None, task.node_status)
+        self._changed(task, None, task.status)
 
     def remove_task(self, task: TaskInfo) -> None:
         """Take a task from its node; `task.node` and `task.node_name` stay for those who are told of it."""
         number = task.node
         tasks = self._tasks[number]
         del (tasks if task.key in tasks else self.tasks_on(number))[task.key]
-        self._sorted[number] = None
+        in_order = self._sorted[number]
+        if in_order is not None:
+            del in_order[bisect_left(in_order, task.key, key=_key)]
         self._account(task, number, -1.0)
-        self._tell(task, task.node_status, None)
+        self._changed(task, task.node_status, None)
 
     def update_task(self, task: TaskInfo) -> None:
         """Account for a task on its node by its new status."""
@@ -229,9 +239,14 @@ class NodeTable:
         self._account(task, task.node, -1.0)
         task.node_status = task.status
         self._account(task, task.node, 1.0)
-        self._tell(task, before, task.node_status)
+        self._changed(task, before, task.status)
 
-    def _tell(self, task: TaskInfo, before: TaskStatus | None, after: TaskStatus | None) -> None:
+    def _changed(self, task: TaskInfo, before: TaskStatus | None, after: TaskStatus | None) -> None:
+        """Follow a change on a task's node, and tell whoever listens."""
+        number = task.node
+        if number in self.moving or before in COMING_OR_GOING or after in COMING_OR_GOING:
+            self._look_ahead(number)
+        self.changes.add(number)
         for listener in self.listeners:
             listener(task, before, after)
 
@@ -250,9 +265,6 @@ class NodeTable:
                 add_pairs(used, pairs, sign)
             if status is RELEASING:
                 add_pairs(self.releasing_of[number], pairs, sign)
-        if number in self.moving or status is PIPELINED or status is RELEASING:
-            self._look_ahead(number)
-        self.changes.add(number)
 
     def _look_ahead(self, number: int) -> None:
         """Work out what will be idle on a node."""
@@ -286,18 +298,23 @@ class TasksFound:
 
     def __init__(self, table: TaskTable, numbers: NDArray[np.intp], nodes: int) -> None:
         self._table = table
-        places = table.places[numbers]
-        self._numbers: list[int] = numbers[np.argsort(places, kind="stable")].tolist()
-        self._ends: list[int] = np.bincount(places, minlength=nodes).cumsum().tolist()
+        self._numbers = numbers
         self._untaken = [True] * nodes
+
+    @cached_property
+    def _by_node(self) -> tuple[list[int], list[int]]:
+        """Return the tasks by node, and where those of each node end."""
+        places = self._table.places[self._numbers]
+        ends = np.bincount(places, minlength=len(self._untaken)).cumsum()
+        return self._numbers[np.argsort(places, kind="stable")].tolist(), ends.tolist()
 
     def take(self, node: int) -> list[TaskInfo]:
         """Return those of one node, by uid; none the next time."""
         if not self._untaken[node]:
             return []
         self._untaken[node] = False
-        start = self._ends[node - 1] if node else 0
-        return [self._table[number] for number in self._numbers[start : self._ends[node]]]
+        numbers, ends = self._by_node
+        return [self._table[number] for number in numbers[ends[node - 1] if node else 0 : ends[node]]]
 
 
 def add_pairs(row: list[float], pairs: Pairs, sign: float) -> None:

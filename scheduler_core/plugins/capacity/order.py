@@ -63,14 +63,10 @@ class QueueOrder:
     def _at(self, account: CapacityAccount, level: int) -> CapacityAccount:
         return self.queues.accounts[account.ancestors[level]] if level < len(account.ancestors) else account
 
-    def victims(self, left: QueueInfo, right: QueueInfo, preemptor: QueueInfo) -> float:
-        """Return below 0 when `left` loses first: the nearer relative of the preemptor's queue."""
+    def victims(self, queue: QueueInfo, preemptor: QueueInfo) -> int:
+        """Return the smaller a key, the nearer a relative of the preemptor's queue a queue is."""
         accounts = self.queues.accounts
-        mine, theirs = accounts[left.name], accounts[right.name]
-        if mine.parent == theirs.parent:
-            return 0
-        nearest = accounts[preemptor.name]
-        return self._common_level(theirs, nearest) - self._common_level(mine, nearest)
+        return -self._common_level(accounts[queue.name], accounts[preemptor.name])
 
     def _common_level(self, left: CapacityAccount, right: CapacityAccount) -> int:
         """Return `common_level`, worked out once for all children of the same two parents."""

@@ -31,8 +31,9 @@ class Reclaim:
         self.session = session
         self.queues = queues
         self.levels = levels
-        # of a queue and a shape: whether the queue deserves any of what pods hold, and what these request
-        self._relevant: dict[tuple[str, PodShape], tuple[bool, list[str]]] = {}
+        self._relevance = Relevance()
+        self._losable: dict[tuple[str, Sequence[PodShape], frozenset[str]], list[bool]] = {}
+        self._largest: dict[Sequence[PodShape], Resource] = {}
 
     def reclaimable(
         self, reclaimer: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
@@ -42,7 +43,7 @@ class Reclaim:
         if self.queues.obstacle or account is None:
             return []
         waiting = victims_queue(self.session, candidates, reclaimer)
-        judgement = Judgement(self.queues, self.levels, reclaimer, account)
+        judgement = Judgement(self.queues, self.levels, self._relevance, reclaimer, account)
         accepted = []
         while waiting:
             task = waiting.pop()
@@ -56,7 +57,7 @@ class Reclaim:
                 why[task.uid] = judgement.explain(refusal, theirs)
         return accepted
 
-    def losable(self, queue: str, shapes: Sequence[PodShape]) -> list[bool]:
+    def losable(self, queue: str, shapes: tuple[PodShape, ...]) -> list[bool]:
         """Tell which shapes of tasks a queue might lose first.
 
         A pod larger than all that the queue holds is left to the question itself, which ends the session.
@@ -65,20 +66,27 @@ class Reclaim:
         if self.queues.obstacle or account is None:
             return [False] * len(shapes)
         excess = account.allocated.excess_over(account.deserved)
-        return [self._might_lose(account, shape, excess) for shape in shapes]
+        if not (account.guarantee.is_nothing() and self._holds_any_of(account, shapes)):
+            return [self._might_lose(account, shape, excess) for shape in shapes]
+        key = queue, shapes, excess
+        if key not in self._losable:
+            self._losable[key] = [self._relevance.is_too_much(account, shape, excess) for shape in shapes]
+        return self._losable[key]
+
+    def _holds_any_of(self, account: CapacityAccount, shapes: tuple[PodShape, ...]) -> bool:
+        """Tell whether a queue holds at least what any one pod of these shapes does."""
+        largest = self._largest.get(shapes)
+        if largest is None:
+            largest = self._largest[shapes] = Resource()
+            for shape in shapes:
+                largest.set_max_resource(shape.request)
+        return largest.less_equal(account.allocated, Absent.ZERO)
 
     def _might_lose(self, account: CapacityAccount, shape: PodShape, excess: frozenset[str]) -> bool:
         held, request = account.allocated, shape.request
         if not request.less_equal(held, Absent.ZERO):
             return True
-        relevant = self._relevant.get((account.name, shape))
-        if relevant is None:
-            shares = bool(intersection(request, account.deserved))
-            relevant = self._relevant[account.name, shape] = shares, request.requested_dimensions()
-        shares, names = relevant
-        if shares and excess.isdisjoint(names):
-            return False
-        return account.guarantee.is_nothing() or keeps_guarantee(account, held, request)
+        return self._relevance.is_too_much(account, shape, excess) and keeps_guarantee(account, held, request)
 
     def evictable(
         self, initiator: TaskInfo, candidates: Sequence[TaskInfo], action: str, why: Why | None
@@ -88,7 +96,7 @@ class Reclaim:
             return list(candidates)
         if self.queues.obstacle:
             return []
-        judgement = Judgement(self.queues, 0, initiator, None)
+        judgement = Judgement(self.queues, 0, self._relevance, initiator, None)
         accepted = []
         for task in candidates:
             if task.job is None:
@@ -109,25 +117,67 @@ class Reclaim:
 
 
 def keeps_guarantee(account: CapacityAccount, held: Resource, request: Resource) -> bool:
-    """Tell whether a queue still has its guarantee once a pod is gone."""
+    """Tell whether a queue still has its guarantee once a pod is gone.
+
+    Raises
+    ------
+    SchedulerPanic
+        If the queue does not hold what the pod does.
+
+    """
+    if account.guarantee.is_nothing() and request.less_equal(held, Absent.ZERO):
+        return True
     return account.guarantee.less_equal(held.clone().sub(request), Absent.ZERO)
 
 
-def has_too_much(account: CapacityAccount, held: Resource, request: Resource) -> bool:
-    """Tell whether a queue deserves nothing of what a pod holds, or has too much of some of it."""
-    if not intersection(request, account.deserved):
-        return True
-    return held.greater_partly_relevant(account.deserved, request)
+class Relevance:
+    """Which resources of pods matter to a queue or to who reclaims: worked out once for each shape."""
+
+    def __init__(self) -> None:
+        self._shared: dict[tuple[PodShape, PodShape], bool] = {}
+        # of a queue and a shape: whether the queue deserves any of what pods hold, and what these request
+        self._of_queue: dict[tuple[str, PodShape], tuple[bool, list[str]]] = {}
+
+    def helps(self, shape: PodShape, reclaimer: PodShape) -> bool:
+        """Tell whether pods hold anything that a reclaimer requests, beside being a pod."""
+        known = self._shared.get((shape, reclaimer))
+        if known is None:
+            shared = intersection(shape.request, reclaimer.request)
+            known = self._shared[shape, reclaimer] = any(name != PODS for name in shared)
+        return known
+
+    def deserves_any(self, account: CapacityAccount, shape: PodShape) -> bool:
+        """Tell whether a queue deserves anything of what pods hold."""
+        return self._relevant(account, shape)[0]
+
+    def is_too_much(self, account: CapacityAccount, shape: PodShape, excess: frozenset[str]) -> bool:
+        """Tell whether a queue deserves nothing of what pods hold, or has some of it in excess."""
+        deserves_any, names = self._relevant(account, shape)
+        return not deserves_any or not excess.isdisjoint(names)
+
+    def _relevant(self, account: CapacityAccount, shape: PodShape) -> tuple[bool, list[str]]:
+        relevant = self._of_queue.get((account.name, shape))
+        if relevant is None:
+            deserves_any = bool(intersection(shape.request, account.deserved))
+            relevant = deserves_any, shape.request.requested_dimensions()
+            self._of_queue[account.name, shape] = relevant
+        return relevant
 
 
 class Judgement:
     """One question: what queues have left while candidates are taken from them one by one."""
 
     def __init__(
-        self, queues: Queues, levels: int, reclaimer: TaskInfo, account: CapacityAccount | None
+        self,
+        queues: Queues,
+        levels: int,
+        relevance: Relevance,
+        reclaimer: TaskInfo,
+        account: CapacityAccount | None,
     ) -> None:
         self.queues = queues
         self.levels = levels
+        self.relevance = relevance
         self.reclaimer = reclaimer
         self.account = account
         self.left: dict[str, Resource] = {}
@@ -141,34 +191,37 @@ class Judgement:
 
     def refusal(self, task: TaskInfo, theirs: CapacityAccount) -> str:
         """Return why a candidate stays; empty when it goes, and then it is taken from what is left."""
-        shared = intersection(task.request, self.reclaimer.request)
-        if not any(name != PODS for name in shared):
+        if not self.relevance.helps(task.shape, self.reclaimer.shape):
             return "the pod holds nothing that the reclaimer requests"
         refusal = self.refusal_of_surplus(task, theirs) or self._refusal_of_relatives(task, theirs)
         if refusal:
             return refusal
         looked_at = self._looked_at(theirs)
         for above in looked_at:
-            if not has_too_much(above, self.held_by(above), task.request):
+            if not self.has_too_much(above, task.shape):
                 return f"queue {above.name} above has no more than it deserves"
         self.take(task, [theirs, *looked_at])
         return ""
 
     def refusal_of_surplus(self, task: TaskInfo, theirs: CapacityAccount) -> str:
         """Return why the candidate's own queue cannot lose it, empty when it can."""
-        held = self.held_by(theirs)
-        if not keeps_guarantee(theirs, held, task.request):
+        if not keeps_guarantee(theirs, self.held_by(theirs), task.request):
             return f"queue {theirs.name} would fall below its guarantee"
-        if not has_too_much(theirs, held, task.request):
+        if not self.has_too_much(theirs, task.shape):
             return f"queue {theirs.name} has no more than it deserves"
         return ""
+
+    def has_too_much(self, account: CapacityAccount, shape: PodShape) -> bool:
+        """Tell whether a queue deserves nothing of what a pod holds, or has too much of some of it left."""
+        excess = self.held_by(account).excess_over(account.deserved)
+        return self.relevance.is_too_much(account, shape, excess)
 
     def _refusal_of_relatives(self, task: TaskInfo, theirs: CapacityAccount) -> str:
         """Return why a near relative's pod stays when neither queue deserves anything, empty when it goes."""
         mine = self.account
-        if mine is None or intersection(task.request, theirs.deserved):
+        if mine is None or self.relevance.deserves_any(theirs, task.shape):
             return ""
-        if intersection(self.reclaimer.request, mine.deserved):
+        if self.relevance.deserves_any(mine, self.reclaimer.shape):
             return ""
         near = {mine.ancestor(level) for level in range(1, self.levels + 1)} - {None}
         common = [
