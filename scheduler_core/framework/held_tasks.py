@@ -113,18 +113,19 @@ class HeldTasks:
         return {job: position for position, job in enumerate(self.jobs)}
 
     @cached_property
-    def _rows_by_job(self) -> list[Numbers]:
-        order = np.argsort(self.job_of, kind="stable")
-        return np.split(order, np.cumsum(np.bincount(self.job_of, minlength=len(self.jobs)))[:-1])
+    def _by_job(self) -> tuple[Numbers, list[int]]:
+        """Return the rows by job, and where those of each job end."""
+        ends = np.cumsum(np.bincount(self.job_of, minlength=len(self.jobs)))
+        return np.argsort(self.job_of, kind="stable"), ends.tolist()
 
     def rows_of(self, jobs: Collection[int]) -> Numbers:
         """Return where the tasks of some jobs are, those of each job ascending."""
-        by_job = self._rows_by_job
-        return np.concatenate([by_job[job] for job in jobs])
+        rows, ends = self._by_job
+        return np.concatenate([rows[ends[job - 1] if job else 0 : ends[job]] for job in jobs])
 
     @cached_property
     def _rows(self) -> dict[int, int]:
-        return {number: row for row, number in enumerate(self._numbers.tolist())}
+        return dict(zip(self._numbers.tolist(), range(len(self)), strict=True))
 
     def rows_at(self, place: int) -> tuple[int, int]:
         """Return where the tasks of one of the `nodes` begin and end."""
@@ -220,12 +221,15 @@ class AllHeldTasks:
             held = self._built[queue] = HeldTasks(queue, self._table, self._jobs, found)
         return held
 
-    def of_several(self, queues: Iterable[str]) -> HeldTasks:
-        """Return the tasks of several of the `queues`, by their order there."""
+    def of_several(self, queues: Iterable[str]) -> tuple[HeldTasks, dict[str, slice]]:
+        """Return the tasks of several of the `queues`, by their order there, and the rows of each."""
         chosen = np.zeros(len(self._found.numbers), dtype=np.bool_)
+        rows, count = {}, 0
         for queue in queues:
-            chosen[self._rows[queue]] = True
-        return HeldTasks("", self._table, self._jobs, self._found.at(chosen))
+            of_queue = self._rows[queue]
+            chosen[of_queue] = True
+            rows[queue] = slice(count, count := count + of_queue.stop - of_queue.start)
+        return HeldTasks("", self._table, self._jobs, self._found.at(chosen)), rows
 
 
 def _found(table: TaskTable, jobs: Sequence[JobInfo], first_groups: Numbers) -> Found:

@@ -17,7 +17,7 @@ from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.held_tasks import Amounts, Fact, HeldTasks, Mask
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
-from scheduler_core.model.pod import Pairs, PodShape
+from scheduler_core.model.pod import PodShape
 from scheduler_core.model.status import PREEMPTABLE_STATUSES, TaskStatus
 from scheduler_core.resource import MIN_RESOURCE
 
@@ -246,10 +246,7 @@ def exact_judges_of(session: Session, point: Point) -> list[list[TaskJudge]] | N
     return [[judge for judge in tier if not isinstance(judge, ShapeJudge)] for tier in tiers]
 
 
-def fits_with(demands: Pairs, future: Amounts, losses: Amounts | None) -> Mask:
-    """Tell on which of K nodes a task might fit once the losses are gone; both by node and resource."""
-    fits = np.ones(len(future), dtype=np.bool_)
-    for position, amount in demands:
-        available = future[:, position] if losses is None else future[:, position] + losses[:, position]
-        fits &= available > amount - SLACK
+def might_fit(demand: NDArray[np.float64], available: Amounts) -> Mask:
+    """Tell where a task might fit, (...), from its demand, (R,), and what there would be, (..., R)."""
+    fits: Mask = np.logical_and.reduce(available > demand - SLACK, axis=-1)
     return fits

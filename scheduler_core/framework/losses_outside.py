@@ -7,6 +7,7 @@ for one task is kept for the next one like it, and only nodes that changed are c
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property, reduce
 from operator import sub
 from typing import NamedTuple
 
@@ -22,7 +23,7 @@ from scheduler_core.framework.holdings import (
     Judge,
     Rows,
     ShapeJudge,
-    fits_with,
+    might_fit,
 )
 from scheduler_core.framework.placement import FEW, Nodes
 from scheduler_core.framework.session import Session
@@ -36,30 +37,42 @@ from scheduler_core.model.status import TaskStatus
 Sums = RowTable[list[list[float]], np.float64]
 
 
-class Part(NamedTuple):
-    """Where the tasks and jobs of one queue are among those of all."""
-
-    held: HeldTasks
-    rows: slice
-    first_job: int
-
-
-class Own(NamedTuple):
-    """A queue's own part in the sums.
+class Part:
+    """Where what one queue holds is among what all hold.
 
     Attributes
     ----------
+    rows : slice
+        Its tasks, P of them.
     nodes : (K,) intp
-        Where it has any.
-    places : dict
-        The position of each node among them.
-    sums : (S, K, R + 1) float64
-        The sums.
+        The nodes that have any.
+    starts : (K,) intp
+        Where the tasks of each node begin among them.
+    shapes : tuple of PodShape
+        The different ones.
+    shape_of : (P,) intp
+        The position of each task's shape in `shapes`.
 
     """
 
-    nodes: Nodes
-    places: Mapping[int, int]
+    def __init__(self, held: HeldTasks, rows: slice) -> None:
+        first, last = held.starts.searchsorted([rows.start, rows.stop]).tolist()
+        shapes, self.shape_of = np.unique(held.shape_of[rows], return_inverse=True)
+        self.rows = rows
+        self.nodes = held.nodes[first:last]
+        self.starts = held.starts[first:last] - rows.start
+        self.shapes = tuple([held.shapes[shape] for shape in shapes.tolist()])
+
+    @cached_property
+    def places(self) -> Mapping[int, int]:
+        """Return the position of each node in `nodes`."""
+        return {node: position for position, node in enumerate(self.nodes.tolist())}
+
+
+class Own(NamedTuple):
+    """A queue's own part in the sums on its nodes, (K, S, R + 1)."""
+
+    part: Part
     sums: Amounts
 
 
@@ -87,15 +100,17 @@ class LossesOutside:
         self._limited: dict[int, list[float]] = {}
         self._most = [[judge.most for judge in tier if isinstance(judge, JobJudge)] for tier in self._judges]
         self._decides = [len(tier) <= 2 and all(judge.is_exact for judge in tier) for tier in judges]
-        self._parts = _parts_of(session)
+        queues = [queue for queue in session.held.queues if session.queues[queue].reclaimable]
+        self._parts: dict[str, Part] = {}
         sums = np.zeros((1 + len(judges), len(session.nodes.axis) + 1, len(session.nodes)))
         self._changes = ChangeLog(len(session.nodes))
         self._moved: dict[str, dict[int, list[int]]] = {}
         self._alike: dict[Pairs, Found] = {}
         self._last: tuple[str, Pairs, Found] | None = None
         self._own: Own | None = None
-        if self._parts:
-            held = session.held.of_several(self._parts)
+        if queues:
+            held, rows = session.held.of_several(queues)
+            self._parts = {queue: Part(held, rows[queue]) for queue in queues}
             self._holdings = Holdings(held, held.are_in({TaskStatus.RUNNING}))
             places = held.nodes.take(held.node_of)
             self._places: list[int] = places.tolist()
@@ -139,7 +154,7 @@ class LossesOutside:
             return found._replace(enough=found.enough.copy())
         self._own = self._own_of(part)
         enough = found.enough.copy()
-        enough[part.held.nodes] = self._enough(demands, part.held.nodes)
+        enough[part.nodes] = self._enough(demands, part.nodes)
         return found._replace(enough=enough)
 
     def _compared_again(self, demands: Pairs, found: Found) -> Found:
@@ -163,13 +178,19 @@ class LossesOutside:
 
     def _enough(self, demands: Pairs, nodes: Nodes) -> Mask:
         """Tell on which nodes there are candidates, perhaps enough of them, (K,)."""
-        future, sums = self._session.nodes.future.take(nodes, axis=0), self._sums_of_others(nodes)
-        enough, undecided = fits_with(demands, future, None), sums[0, :, COUNT] > 0
-        enough &= undecided
-        for losses, decides in zip(sums[1:], self._decides, strict=True):
-            enough |= undecided & fits_with(demands, future, losses)
+        sums = self._sums_of_others(nodes)
+        counts = sums[..., COUNT].copy()
+        sums[:, 0] = 0.0
+        demand = np.full(sums.shape[2] - 1, -np.inf)
+        demand[[position for position, _ in demands]] = [amount for _, amount in demands]
+        future = self._session.nodes.future.take(nodes, axis=0)
+        fits = might_fit(demand, future[:, np.newaxis] + sums[..., :COUNT]).T
+        undecided = counts[:, 0] > 0
+        enough: Mask = fits[0] & undecided
+        for fits_then, count, decides in zip(fits[1:], counts.T[1:], self._decides, strict=True):
+            enough |= undecided & fits_then
             if decides:
-                undecided &= losses[:, COUNT] == 0
+                undecided &= count == 0
                 if not undecided.any():
                     break
         return enough
@@ -177,8 +198,9 @@ class LossesOutside:
     def _is_enough_on(self, node: int, demands: Pairs) -> bool:
         """Tell the same of one node."""
         future, sums = self._session.nodes.future_of[node], self._sums.rows[node]
-        if self._own is not None and node in self._own.places:
-            own: list[list[float]] = self._own.sums[:, self._own.places[node]].tolist()
+        place = None if self._own is None else self._own.part.places.get(node)
+        if self._own is not None and place is not None:
+            own: list[list[float]] = self._own.sums[place].tolist()
             sums = [list(map(sub, *of_tier)) for of_tier in zip(sums, own, strict=True)]
         if not sums[0][COUNT]:
             return False
@@ -192,33 +214,37 @@ class LossesOutside:
         return False
 
     def _sums_of_others(self, nodes: Nodes) -> Amounts:
-        """Return the sums of some nodes without those of the queue that asks, (S, K, R + 1)."""
-        sums: Amounts = self._sums.array.take(nodes, axis=0).transpose(1, 0, 2)
-        if self._own is not None:
-            places = self._own.nodes.searchsorted(nodes)
-            is_own = self._own.nodes.take(places, mode="clip") == nodes
-            sums[:, is_own] -= self._own.sums.take(places[is_own], axis=1)
+        """Return the sums of some nodes without those of the queue that asks, (K, S, R + 1)."""
+        sums: Amounts = self._sums.array.take(nodes, axis=0)
+        if self._own is None:
+            return sums
+        (part, own) = self._own
+        if nodes is part.nodes:
+            sums -= own
+        else:
+            places = part.nodes.searchsorted(nodes)
+            is_own = part.nodes.take(places, mode="clip") == nodes
+            sums[is_own] -= own.take(places[is_own], axis=0)
         return sums
 
     def _own_of(self, part: Part) -> Own:
         """Return a queue's own part in the sums."""
-        held = part.held
-        chosen = self._chosen[:, None, part.rows] * held.columns
-        return Own(held.nodes, held.places, np.add.reduceat(chosen, held.starts, axis=2).transpose(0, 2, 1))
+        chosen = self._chosen[:, None, part.rows] * self._holdings.held.columns[:, part.rows]
+        return Own(part, np.add.reduceat(chosen, part.starts, axis=2).transpose(2, 0, 1))
 
     # judging
 
     def _follow(self, task: TaskInfo, _before: TaskStatus | None, after: TaskStatus | None) -> None:
-        part = self._parts.get(task.job.queue) if task.job is not None else None
-        if part is None:
+        if task.job is None or task.job.queue not in self._parts:
             return
-        row, job = part.held.row_of(task), part.held.position_of(task.job)
-        jobs = self._moved.setdefault(part.held.queue, {})
+        held = self._holdings.held
+        row, job = held.row_of(task), held.position_of(task.job)
+        jobs = self._moved.setdefault(task.job.queue, {})
         if job is not None:
-            moved = jobs.setdefault(part.first_job + job, [])
+            moved = jobs.setdefault(job, [])
             if row is not None:
-                moved.append(part.rows.start + row)
-                self._holdings.present[part.rows.start + row] = after is TaskStatus.RUNNING
+                moved.append(row)
+                self._holdings.present[row] = after is TaskStatus.RUNNING
 
     def _catch_up(self, asking: str) -> None:
         """Judge again what moved in other queues than the one that asks, whose own tasks do not count."""
@@ -234,18 +260,18 @@ class LossesOutside:
 
     def _allow(self, queue: str) -> bool:
         """Ask which shapes a queue might lose; tell whether that is something new."""
-        held, rows, _ = self._parts[queue]
-        accepted = {judge: judge.accepts(queue, held.shapes) for judge in self._shape_judges}
+        part = self._parts[queue]
+        accepted = {judge: judge.accepts(queue, part.shapes) for judge in self._shape_judges}
         if self._accepted.get(queue) == accepted:
             return False
         self._accepted[queue] = accepted
         for allowed, judges in zip(self._allowed, self._judges, strict=True):
-            allowed[rows] = True
+            allowed[part.rows] = True
             for judge in judges:
                 if isinstance(judge, ShapeJudge):
-                    allowed[rows] &= np.array(accepted[judge]).take(held.shape_of)
+                    allowed[part.rows] &= np.array(accepted[judge]).take(part.shape_of)
                 elif isinstance(judge, FactJudge):
-                    allowed[rows] &= held.each(judge.fact)
+                    allowed[part.rows] &= self._holdings.held.each(judge.fact)[part.rows]
         return True
 
     def _limits(self, number: int) -> list[float]:
@@ -293,10 +319,16 @@ class LossesOutside:
     def _judged(self, rows: Rows) -> Mask:
         """Tell which of some tasks belong in which sum, (S, len(rows))."""
         holdings = self._holdings
-        jobs, positions = np.unique(holdings.job_of.take(rows), return_inverse=True)
-        for job in jobs.tolist():
-            self._limited[job] = self._limits(job)
-        limits = np.array([self._limited[job] for job in jobs.tolist()]).T
+        numbers, positions = np.unique(holdings.job_of.take(rows), return_inverse=True)
+        jobs = [holdings.jobs[number] for number in numbers.tolist()]
+        crowds = holdings.held.crowds[numbers]
+        limits = np.array(
+            [
+                reduce(np.minimum, [crowds, *[[most(job, None) for job in jobs] for most in of_tier]])
+                for of_tier in self._most
+            ]
+        )
+        self._limited.update(zip(numbers.tolist(), limits.T.tolist(), strict=True))
         chosen = np.ones((len(self._judges) + 1, len(rows)), dtype=np.bool_)
         is_among_first = holdings.rank_in_job(rows) < limits.take(positions, axis=1)
         chosen[1:] = self._allowed.take(rows, axis=1) & is_among_first
@@ -320,15 +352,3 @@ def _with_a_say(tier: Sequence[Judge]) -> Sequence[Judge]:
     agree, so that only the last one's word counts.
     """
     return tier if len(tier) == 2 else tier[-1:]
-
-
-def _parts_of(session: Session) -> dict[str, Part]:
-    """Return the queues that others may take something from, with what they held at first."""
-    parts: dict[str, Part] = {}
-    tasks = jobs = 0
-    for queue in session.held.queues:
-        held = session.held.of(queue) if session.queues[queue].reclaimable else None
-        if held is not None:
-            parts[queue] = Part(held, slice(tasks, tasks + len(held)), jobs)
-            tasks, jobs = tasks + len(held), jobs + len(held.jobs)
-    return parts
