@@ -165,17 +165,17 @@ class Preempt:
             session.pre_predicate(task)
         except PrePredicateError:
             return False
-        kind = None if self.dry_run.enabled else self.attempts.kind_of(task, among)
-        if self.attempts.was_in_vain(task, kind):
+        if self.attempts.was_in_vain(task, among):
             return False
         candidates = among(task)
         nodes = promising_nodes(session, task, self.cache)
         if self.dry_run.enabled:
             return preempt_by_dry_run(statement, queue, task, nodes, candidates.on, self.dry_run)
         roomy = session.placement.roomy(task)
-        hopeful = np.union1d(candidates.nodes, roomy) if len(roomy) else candidates.nodes
+        hopeful = session.placement.either(candidates.nodes, roomy) if len(roomy) else candidates.nodes
         worth_a_look = session.placement.by_score(task, nodes, hopeful)
-        attempt = Attempt(kind, len(nodes) - len(worth_a_look), [])
+        left_out = len(nodes) - len(worth_a_look)
+        attempt = Attempt(task, among, len(session.nodes.changes), left_out, [])
         tell_left_out(session, task, attempt.left_out)
         for node in worth_a_look:
             if self._preempt_on(statement, queue, task, node, candidates.on(node), attempt):

@@ -94,12 +94,12 @@ class Reclaim:
             session.pre_predicate(task)
         except PrePredicateError:
             return
-        kind = self.attempts.kind_of(task)
-        if self.attempts.was_in_vain(task, kind):
+        if self.attempts.was_in_vain(task):
             return
         nodes = promising_nodes(session, task, ErrorCache(enabled=self.remember_errors))
         worth_a_look = self._worth_a_look(queue, task, nodes)
-        attempt = Attempt(kind, len(nodes) - len(worth_a_look), [])
+        left_out = len(nodes) - len(worth_a_look)
+        attempt = Attempt(task, None, len(session.nodes.changes), left_out, [])
         tell_left_out(session, task, attempt.left_out)
         for node in worth_a_look:
             if self._reclaim_on(statement, task, int(node), attempt):

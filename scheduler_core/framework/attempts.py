@@ -19,8 +19,10 @@ class Attempt(NamedTuple):
 
     Attributes
     ----------
-    kind : tuple or None
-        What decides how it ends as long as nothing moves; None: more than can be said.
+    among : hashable
+        Says who the candidates are.
+    moves : int
+        How many changes of nodes there were before.
     left_out : int
         On how many nodes nobody was asked.
     heard : list
@@ -28,7 +30,9 @@ class Attempt(NamedTuple):
 
     """
 
-    kind: Kind | None
+    task: TaskInfo
+    among: Hashable
+    moves: int
     left_out: int
     heard: list[tuple[Sequence[TaskInfo], Verdict]]
 
@@ -46,31 +50,30 @@ class Attempts:
     def __init__(self, session: Session, point: Point) -> None:
         self._session = session
         self._alike = all(answer.is_alike for tier in session.tiers_of(point) for _, answer in tier)
-        self._in_vain = Attempt(None, 0, [])
+        self._in_vain: Attempt | None = None
 
-    def kind_of(self, task: TaskInfo, *among: Hashable) -> Kind | None:
-        """Return the kind of an attempt; `among` says who the candidates are.
+    def _kind_of(self, task: TaskInfo) -> Kind:
+        """Return what decides, beside the job and who the candidates are, how an attempt ends.
 
-        Two tasks of one job that are equal in this find the same candidates and hear the same of them.
+        Two tasks of one job that are equal in this find the same candidates and hear the same of them as long
+        as nothing moves.
         """
-        session, job = self._session, task.job
-        if job is None or not self._alike or not session.placement.is_local(task):
-            return None
-        open_to = not_hopeless(session, task)
+        open_to = not_hopeless(self._session, task)
         return (
-            *among,
-            job.key,
             task.role,
             task.priority,
-            session.class_of(task),
+            self._session.class_of(task),
             None if open_to is None else open_to.tobytes(),
-            len(session.nodes.changes),
         )
 
-    def was_in_vain(self, task: TaskInfo, kind: Kind | None) -> bool:
-        """Tell whether the attempt before was of this kind and in vain; then say the same of this task."""
-        last = self._in_vain
-        if kind is None or kind != last.kind:
+    def was_in_vain(self, task: TaskInfo, among: Hashable = None) -> bool:
+        """Tell whether the last attempt was like this one and in vain; then say the same of this task."""
+        last, session = self._in_vain, self._session
+        if last is None or last.moves != len(session.nodes.changes) or last.among != among:
+            return False
+        if task.job is None or task.job is not last.task.job or not session.placement.is_local(task):
+            return False
+        if self._kind_of(task) != self._kind_of(last.task):
             return False
         tell_left_out(self._session, task, last.left_out)
         for candidates, verdict in last.heard:
@@ -79,4 +82,5 @@ class Attempts:
 
     def keep(self, attempt: Attempt) -> None:
         """Keep an attempt that was in vain."""
-        self._in_vain = attempt
+        if self._alike:
+            self._in_vain = attempt

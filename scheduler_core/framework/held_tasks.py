@@ -127,10 +127,14 @@ class HeldTasks:
     def _rows(self) -> dict[int, int]:
         return dict(zip(self._numbers.tolist(), range(len(self)), strict=True))
 
+    @cached_property
+    def _bounds(self) -> list[int]:
+        return [*self.starts.tolist(), len(self)]
+
     def rows_at(self, place: int) -> tuple[int, int]:
         """Return where the tasks of one of the `nodes` begin and end."""
-        starts = self.starts
-        return int(starts[place]), int(starts[place + 1]) if place + 1 < len(starts) else len(self)
+        bounds = self._bounds
+        return bounds[place], bounds[place + 1]
 
     @cached_property
     def places(self) -> dict[int, int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 from typing import ClassVar
 
 import numpy as np
@@ -17,7 +18,7 @@ from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.held_tasks import Amounts, Fact, HeldTasks, Mask
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
-from scheduler_core.model.pod import PodShape
+from scheduler_core.model.pod import Pairs, PodShape
 from scheduler_core.model.status import PREEMPTABLE_STATUSES, TaskStatus
 from scheduler_core.resource import MIN_RESOURCE
 
@@ -172,8 +173,8 @@ class Holdings:
     def tasks_at(self, place: int) -> list[TaskInfo]:
         """Return the present tasks on one of the nodes, by namespace/name."""
         start, stop = self.held.rows_at(place)
-        rows = np.flatnonzero(self.present[start:stop]) + start
-        return [*map(self.held.task, rows.tolist())]
+        here, task = self.present[start:stop].tolist(), self.held.task
+        return [task(row) for row, is_present in enumerate(here, start) if is_present]
 
     def on_nodes(self, chosen: Mask) -> Mask:
         """Return on which nodes any of the chosen tasks is, (K,)."""
@@ -246,7 +247,7 @@ def exact_judges_of(session: Session, point: Point) -> list[list[TaskJudge]] | N
     return [[judge for judge in tier if not isinstance(judge, ShapeJudge)] for tier in tiers]
 
 
-def might_fit(demand: NDArray[np.float64], available: Amounts) -> Mask:
-    """Tell where a task might fit, (...), from its demand, (R,), and what there would be, (..., R)."""
-    fits: Mask = np.logical_and.reduce(available > demand - SLACK, axis=-1)
-    return fits
+def fits_with(demands: Pairs, future: Amounts, losses: Amounts) -> Mask:
+    """Tell on which of K nodes a task might fit once the losses are gone; both by node and resource."""
+    fits = [future[:, place] + losses[:, place] > amount - SLACK for place, amount in demands]
+    return reduce(np.logical_and, fits)

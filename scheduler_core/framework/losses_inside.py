@@ -10,7 +10,7 @@ import numpy as np
 
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.held_tasks import Amounts, Mask
-from scheduler_core.framework.holdings import COUNT, AllHoldings, Holdings, JobJudge, TaskJudge, might_fit
+from scheduler_core.framework.holdings import COUNT, AllHoldings, Holdings, JobJudge, TaskJudge, fits_with
 from scheduler_core.framework.placement import FEW, Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.victims import ask_victims
@@ -63,8 +63,7 @@ class LossesInside:
         if task.best_effort:
             return holdings.nodes[holdings.on_nodes(holdings.present)]
         future = self._session.nodes.future.take(holdings.nodes, axis=0)
-        available = future + self._losses(holdings, job, task)[:, :COUNT]
-        return holdings.nodes[might_fit(task.shape.demand, available)]
+        return holdings.nodes[fits_with(task.shape.demands, future, self._losses(holdings, job, task))]
 
     def tasks_on(self, node: int, queue: str) -> list[TaskInfo]:
         """Return the tasks of a queue on a node that might be evicted, by namespace/name."""

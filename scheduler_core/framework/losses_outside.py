@@ -7,7 +7,7 @@ for one task is kept for the next one like it, and only nodes that changed are c
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cached_property, reduce
+from functools import cached_property
 from operator import sub
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from scheduler_core.framework.holdings import (
     Judge,
     Rows,
     ShapeJudge,
-    might_fit,
+    fits_with,
 )
 from scheduler_core.framework.placement import FEW, Nodes
 from scheduler_core.framework.session import Session
@@ -178,19 +178,14 @@ class LossesOutside:
 
     def _enough(self, demands: Pairs, nodes: Nodes) -> Mask:
         """Tell on which nodes there are candidates, perhaps enough of them, (K,)."""
-        sums = self._sums_of_others(nodes)
-        counts = sums[..., COUNT].copy()
-        sums[:, 0] = 0.0
-        demand = np.full(sums.shape[2] - 1, -np.inf)
-        demand[[position for position, _ in demands]] = [amount for _, amount in demands]
-        future = self._session.nodes.future.take(nodes, axis=0)
-        fits = might_fit(demand, future[:, np.newaxis] + sums[..., :COUNT]).T
-        undecided = counts[:, 0] > 0
-        enough: Mask = fits[0] & undecided
-        for fits_then, count, decides in zip(fits[1:], counts.T[1:], self._decides, strict=True):
-            enough |= undecided & fits_then
+        future, sums = self._session.nodes.future.take(nodes, axis=0), self._sums_of_others(nodes)
+        undecided = sums[:, 0, COUNT] > 0
+        enough = undecided & fits_with(demands, future, np.zeros_like(future))
+        for tier, decides in enumerate(self._decides, start=1):
+            losses = sums[:, tier]
+            enough |= undecided & fits_with(demands, future, losses)
             if decides:
-                undecided &= count == 0
+                undecided &= losses[:, COUNT] == 0
                 if not undecided.any():
                     break
         return enough
@@ -322,12 +317,9 @@ class LossesOutside:
         numbers, positions = np.unique(holdings.job_of.take(rows), return_inverse=True)
         jobs = [holdings.jobs[number] for number in numbers.tolist()]
         crowds = holdings.held.crowds[numbers]
-        limits = np.array(
-            [
-                reduce(np.minimum, [crowds, *[[most(job, None) for job in jobs] for most in of_tier]])
-                for of_tier in self._most
-            ]
-        )
+        limits = np.empty((len(self._most), len(jobs)))
+        for limit, of_tier in zip(limits, self._most, strict=True):
+            limit[:] = np.min([crowds, *[[most(job, None) for job in jobs] for most in of_tier]], axis=0)
         self._limited.update(zip(numbers.tolist(), limits.T.tolist(), strict=True))
         chosen = np.ones((len(self._judges) + 1, len(rows)), dtype=np.bool_)
         is_among_first = holdings.rank_in_job(rows) < limits.take(positions, axis=1)

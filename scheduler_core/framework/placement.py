@@ -361,7 +361,13 @@ class Placement:
 
     def roomy(self, task: TaskInfo) -> Nodes:
         """Return the nodes where a task fits what will be idle, (K,)."""
-        return np.flatnonzero(self._answers(self._row(task), task, self._fit) == FITS)
+        return (self._answers(self._row(task), task, self._fit) == FITS).nonzero()[0]
+
+    def either(self, some: Nodes, others: Nodes) -> Nodes:
+        """Return the nodes that are among some or others, by name."""
+        among = np.zeros(len(self.nodes), dtype=np.bool_)
+        among[some] = among[others] = True
+        return among.nonzero()[0]
 
     def best(self, task: TaskInfo, candidates: Nodes) -> int | None:
         """Return the candidate with the highest score, the smallest name among equals.
