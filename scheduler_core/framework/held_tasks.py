@@ -83,9 +83,9 @@ class HeldTasks:
         self.starts = np.flatnonzero(is_first)
         self.nodes = table.places[found.numbers[self.starts]]
         self.node_of = np.cumsum(is_first) - 1
-        owners, self.job_of = np.unique(found.jobs, return_inverse=True)
+        owners, self.job_of = distinct(found.jobs)
         self.jobs = [jobs[number] for number in owners.tolist()]
-        shapes, self.shape_of = np.unique(table.shape_numbers[found.numbers], return_inverse=True)
+        shapes, self.shape_of = distinct(table.shape_numbers[found.numbers])
         self.shapes = tuple([table.shapes[number] for number in shapes.tolist()])
         self.amounts: Amounts = np.array([[*shape.row, 1.0] for shape in self.shapes]).take(
             self.shape_of, axis=0
@@ -171,7 +171,7 @@ class HeldTasks:
             names, of_job = _numbered([job.namespace for job in self.jobs])
             kinds = self._table.kinds
             pairs = self._table.kind_numbers[self._numbers] * len(names) + of_job[self.job_of]
-            asked, answers = np.unique(pairs, return_inverse=True)
+            asked, answers = distinct(pairs)
             asked_of, asked_in = divmod(asked, len(names))
             said = [
                 fact(kinds[kind], names[name])
@@ -263,6 +263,18 @@ def _by_name(table: TaskTable, found: Found) -> Numbers:
     ]
     order[crowded] = [row for _, _, row in sorted(keys)]
     return order
+
+
+def distinct(numbers: Numbers) -> tuple[Numbers, Numbers]:
+    """Return the different ones of some numbers, ascending, and the position of each among them, (P,).
+
+    They are not below 0, and there are some; it takes as much memory as there are numbers up to the largest.
+    """
+    first = int(numbers.min())
+    offsets = numbers - first
+    occurs = np.zeros(int(offsets.max()) + 1, dtype=np.bool_)
+    occurs[offsets] = True
+    return occurs.nonzero()[0] + first, (np.cumsum(occurs) - 1)[offsets]
 
 
 def _numbered(things: Sequence[Thing]) -> tuple[list[Thing], Numbers]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scheduler_core.framework.held_tasks import Amounts, HeldTasks, Mask
+from scheduler_core.framework.held_tasks import Amounts, HeldTasks, Mask, distinct
 from scheduler_core.framework.holdings import (
     COUNT,
     SLACK,
@@ -57,7 +57,7 @@ class Part:
 
     def __init__(self, held: HeldTasks, rows: slice) -> None:
         first, last = held.starts.searchsorted([rows.start, rows.stop]).tolist()
-        shapes, self.shape_of = np.unique(held.shape_of[rows], return_inverse=True)
+        shapes, self.shape_of = distinct(held.shape_of[rows])
         self.rows = rows
         self.nodes = held.nodes[first:last]
         self.starts = held.starts[first:last] - rows.start
@@ -314,12 +314,14 @@ class LossesOutside:
     def _judged(self, rows: Rows) -> Mask:
         """Tell which of some tasks belong in which sum, (S, len(rows))."""
         holdings = self._holdings
-        numbers, positions = np.unique(holdings.job_of.take(rows), return_inverse=True)
+        numbers, positions = distinct(holdings.job_of.take(rows))
         jobs = [holdings.jobs[number] for number in numbers.tolist()]
         crowds = holdings.held.crowds[numbers]
         limits = np.empty((len(self._most), len(jobs)))
         for limit, of_tier in zip(limits, self._most, strict=True):
-            limit[:] = np.min([crowds, *[[most(job, None) for job in jobs] for most in of_tier]], axis=0)
+            limit[:] = crowds
+            for most in of_tier:
+                np.minimum(limit, [most(job, None) for job in jobs], out=limit)
         self._limited.update(zip(numbers.tolist(), limits.T.tolist(), strict=True))
         chosen = np.ones((len(self._judges) + 1, len(rows)), dtype=np.bool_)
         is_among_first = holdings.rank_in_job(rows) < limits.take(positions, axis=1)

@@ -186,6 +186,7 @@ class Placement:
             dtype=np.int32,
         )
         self._fit = Question(np.int32, self._resource_fit, self._shortage_of)
+        self._will_fit = Question(np.bool_, self._fits_future, self._future_fit_of)
         self._idle = Question(np.bool_, self._fits_idle, self._idle_fit_of)
         self._passes = Question(np.int32, self._predicate, self._predicate_of)
         self._may_be_cured = Question(np.bool_, self._curable, self._curable_of)
@@ -333,6 +334,10 @@ class Placement:
             why[amount - available[:, position] >= MIN_RESOURCE] = self._insufficient[position]
         return why
 
+    def _fits_future(self, task: TaskInfo, nodes: Nodes) -> NDArray[np.bool_]:
+        fits: NDArray[np.bool_] = self._resource_fit(task, nodes) == FITS
+        return fits
+
     def _fits_idle(self, task: TaskInfo, nodes: Nodes) -> NDArray[np.bool_]:
         available = self.nodes.idle if nodes is self.all else self.nodes.idle[nodes]
         fits = np.ones(len(nodes), dtype=np.bool_)
@@ -361,7 +366,8 @@ class Placement:
 
     def roomy(self, task: TaskInfo) -> Nodes:
         """Return the nodes where a task fits what will be idle, (K,)."""
-        return (self._answers(self._row(task), task, self._fit) == FITS).nonzero()[0]
+        nodes: Nodes = self._answers(self._row(task), task, self._will_fit).nonzero()[0]
+        return nodes
 
     def either(self, some: Nodes, others: Nodes) -> Nodes:
         """Return the nodes that are among some or others, by name."""
@@ -557,6 +563,11 @@ class Placement:
             return FITS
 
         return shortage_of
+
+    def _future_fit_of(self, task: TaskInfo) -> Callable[[int], bool]:
+        """Return a function that tells whether a task fits what will be idle on one node."""
+        future_of = self.nodes.future_of
+        return lambda node: fits(task, future_of[node])
 
     def _idle_fit_of(self, task: TaskInfo) -> Callable[[int], bool]:
         """Return a function that tells whether a task fits what is idle on one node."""

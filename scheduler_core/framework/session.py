@@ -163,6 +163,7 @@ class Session:
         self._answers = _Functions(self)
         self._class_parts: list[Callable[[TaskInfo], Hashable]] = []
         self._classes: dict[Hashable, int] = {}
+        self._victim_queue_keys: dict[tuple[str, str], list[Any]] = {}
 
     @cached_property
     def mirror(self) -> Mirror:
@@ -341,7 +342,12 @@ class Session:
 
     def victim_queue_key(self, queue: QueueInfo, preemptor: QueueInfo) -> list[Any]:
         """Return a key that puts queues first that lose tasks first, whatever the order of queues says."""
-        return [fn(queue, preemptor) for fn in self._answers[VICTIM_QUEUE_ORDER]]
+        names = queue.name, preemptor.name
+        key = self._victim_queue_keys.get(names)
+        if key is None:
+            key = [fn(queue, preemptor) for fn in self._answers[VICTIM_QUEUE_ORDER]]
+            self._victim_queue_keys[names] = key
+        return key
 
     # questions about a job
 
