@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_core.framework.held_tasks import AllHeldTasks
 from scheduler_core.model.job import NO_NODE, JobInfo, TaskInfo
 from scheduler_core.model.node import NodeTable
 from scheduler_core.model.queue import QueueInfo
@@ -33,15 +34,16 @@ class EvictableCounts:
 
     """
 
-    def __init__(self, nodes: NodeTable, queues: Mapping[str, QueueInfo]) -> None:
+    def __init__(self, nodes: NodeTable, queues: Mapping[str, QueueInfo], tasks: AllHeldTasks) -> None:
         self.nodes = nodes
         self.held: dict[str, Counts] = {name: np.zeros(len(nodes), dtype=np.int64) for name in queues}
         self.running: dict[str, Counts] = {name: np.zeros(len(nodes), dtype=np.int64) for name in queues}
         self.reclaimable: Counts = np.zeros(len(nodes), dtype=np.int64)
         self._may_lose = {name for name, queue in queues.items() if queue.reclaimable}
-        for tasks in nodes.tasks:
-            for task in tasks.values():
-                self._count(task, task.node_status, 1)
+        self.held.update(tasks.counts(PREEMPTABLE_STATUSES))
+        self.running.update(tasks.counts({TaskStatus.RUNNING}))
+        for queue in self._may_lose:
+            self.reclaimable += self.running[queue]
         nodes.listeners.append(self._follow)
 
     def _follow(self, task: TaskInfo, before: TaskStatus | None, after: TaskStatus | None) -> None:

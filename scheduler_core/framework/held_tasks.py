@@ -205,6 +205,7 @@ class AllHeldTasks:
         for job in jobs:
             by_queue.setdefault(job.queue, []).append(job)
         self._table = table
+        self._nodes = nodes
         self._jobs = [job for of_queue in by_queue.values() for job in of_queue]
         queues = np.repeat(np.arange(len(by_queue)), [len(of_queue) for of_queue in by_queue.values()])
         self._found = _found(table, self._jobs, queues * nodes)
@@ -224,6 +225,15 @@ class AllHeldTasks:
             found = self._found.at(self._rows[queue])
             held = self._built[queue] = HeldTasks(queue, self._table, self._jobs, found)
         return held
+
+    def counts(self, statuses: Collection[TaskStatus]) -> dict[str, NDArray[np.int64]]:
+        """Return by queue how many tasks have any of the statuses on each node now, (N,)."""
+        places = self._table.places[self._found.numbers]
+        are_in = self._table.are_in(statuses, self._found.numbers)
+        return {
+            queue: np.bincount(places[rows][are_in[rows]], minlength=self._nodes)
+            for queue, rows in self._rows.items()
+        }
 
     def of_several(self, queues: Iterable[str]) -> tuple[HeldTasks, dict[str, slice]]:
         """Return the tasks of several of the `queues`, by their order there, and the rows of each."""

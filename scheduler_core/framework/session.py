@@ -241,7 +241,7 @@ class Session:
     @cached_property
     def evictable(self) -> EvictableCounts:
         """Return how many tasks each node has that could be evicted."""
-        return EvictableCounts(self.nodes, self.queues)
+        return EvictableCounts(self.nodes, self.queues, self.held)
 
     @cached_property
     def closest(self) -> ClosestNodes:

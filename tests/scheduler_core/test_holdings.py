@@ -13,7 +13,9 @@ import pytest
 
 from scheduler_core import simulate_document
 from scheduler_core.explain import victim_story
+from scheduler_core.framework.evictable import EvictableCounts
 from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.held_tasks import distinct
 from scheduler_core.framework.holdings import FactJudge, Holdings, TaskJudge, exact_judges_of, judges_of
 from scheduler_core.framework.losses_inside import LossesInside, victims_among
 from scheduler_core.framework.losses_outside import LossesOutside
@@ -168,3 +170,44 @@ def evict_some(session: Session, dice: Random) -> None:
         statement.commit()
     else:
         statement.discard()
+
+
+@pytest.mark.parametrize("document", scenarios()[::5], ids=lambda document: document["name"])
+def test_counts_that_follow_evictions_are_those_of_a_new_look(document: Object) -> None:
+    dice = Random(document["name"])  # noqa: S311 - the same choices every time
+    session = session_of(document)
+    followed = session.evictable
+    for _ in range(4):
+        evict_some(session, dice)
+        counted = EvictableCounts(session.nodes, session.queues, session.held)
+        assert followed.reclaimable.tolist() == counted.reclaimable.tolist()
+        for queue in session.queues:
+            assert followed.held[queue].tolist() == counted.held[queue].tolist()
+            assert followed.running[queue].tolist() == counted.running[queue].tolist()
+
+
+def test_held_tasks_are_by_node_then_by_name_whatever_their_uids() -> None:
+    running = [("b", "n0"), ("a", "n1"), ("c", "n0"), ("a2", "n0")]
+    pods = [pod(name, group="g", node=place, cpu=1) for name, place in running]
+    for entry, uid in zip(pods, ["3", "1", "2", "4"], strict=True):
+        entry["metadata"]["uid"] = uid
+    session = session_of(
+        scenario(
+            nodes=[node("n0", cpu=8), node("n1", cpu=8)],
+            podgroups=[podgroup("g")],
+            pods=pods,
+            conf=conf("preempt", ["gang"]),
+        )
+    )
+    held = session.held.of("default")
+    assert held is not None
+    tasks = [held.task(row) for row in range(len(held))]
+    assert [task.name for task in tasks] == ["a2", "b", "c", "a"]
+    assert [held.row_of(task) for task in tasks] == [0, 1, 2, 3]
+    assert [held.rows_at(place) for place in (0, 1)] == [(0, 3), (3, 4)]
+    assert session.held.of("root") is None
+
+
+def test_what_occurs_is_numbered_in_ascending_order() -> None:
+    occurring, positions = distinct(np.array([7, 3, 7, 5], dtype=np.intp))
+    assert (occurring.tolist(), positions.tolist()) == ([3, 5, 7], [2, 0, 2, 1])

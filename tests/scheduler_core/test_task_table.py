@@ -72,6 +72,19 @@ def test_a_node_keeps_what_came_before_somebody_looked_at_it() -> None:
     assert nodes.used[1, 0] == 3000
 
 
+def test_looking_at_a_node_makes_its_tasks_only_and_keeps_them_in_order() -> None:
+    session = opened()
+    job, nodes = session.jobs["default/a"], session.nodes
+    assert [task.name for task in nodes.sorted_tasks(0)] == ["single"]
+    assert sum(isinstance(seen, PodInfo) for seen in job.seen()) == 3
+    first, second = job.by_status[TaskStatus.PENDING].values()
+    nodes.add_task(second, 0)
+    nodes.add_task(first, 0)
+    assert [task.name for task in nodes.sorted_tasks(0)] == [first.name, second.name, "single"]
+    nodes.remove_task(second)
+    assert [task.name for task in nodes.sorted_tasks(0)] == [first.name, "single"]
+
+
 def test_a_pod_is_admitted_when_somebody_looks_at_it() -> None:
     plain: Object = {"metadata": {"name": "a"}, "spec": {"priorityClassName": "high"}}
     high: Object = {"metadata": {"name": "high"}, "value": 7}
