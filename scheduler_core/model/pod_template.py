@@ -7,8 +7,7 @@ schedule them all.
 from __future__ import annotations
 
 import marshal
-from collections.abc import Mapping
-from itertools import groupby
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from scheduler_core.conf import parse_bool
@@ -103,8 +102,9 @@ class TemplateTable:
         if not columns.spec_fields <= _SIMPLE_SPEC:
             return list(map(self._of_parts, columns.pods, columns.specs, columns.phases, told))
         priorities, *fields = [column(columns.specs, name) for name in ("priority", *_WORDS)]
-        parts = zip(map(type, priorities), priorities, told, columns.phases, *fields, strict=True)
-        keys = [key for _, alike in groupby(parts) for key in self._keys_of(list(alike))]
+        keys = self._keys_of(
+            zip(map(type, priorities), priorities, told, columns.phases, *fields, strict=True)
+        )
         templates = self._templates
         for number in [number for number, key in enumerate(keys) if key not in templates]:
             templates[keys[number]] = self._of_parts(
@@ -112,12 +112,20 @@ class TemplateTable:
             )
         return [templates[key] for key in keys]
 
-    def _keys_of(self, alike: list[tuple[Any, ...]]) -> list[bytes]:
-        """Return the keys of the parts of some pods, which are equal: but so are 1 and true."""
-        key = marshal.dumps(alike[0][1:], 2)
-        if key not in self._of_words:
-            self._of_words[key] = _is_of_words(alike[0][3:])
-        return [key] * len(alike) if self._of_words[key] else [marshal.dumps(parts[1:], 2) for parts in alike]
+    def _keys_of(self, pods: Iterable[tuple[Any, ...]]) -> list[bytes]:
+        """Return the keys of the parts of some pods, each with the type of its priority before it.
+
+        What equals words is the same words; but 1 equals true.
+        """
+        keys, key, words = [], b"", None
+        for parts in pods:
+            if parts != words:
+                key = marshal.dumps(parts[1:], 2)
+                if key not in self._of_words:
+                    self._of_words[key] = _is_of_words(parts[3:])
+                words = parts if self._of_words[key] else None
+            keys.append(key)
+        return keys
 
     def _of_parts(self, pod: Object, spec: Object, phase: Any, told: Any) -> PodTemplate:
         parts: list[Any] = [spec.get(part) for part in _PARTS]
@@ -147,12 +155,12 @@ def _told(columns: PodColumns) -> list[list[str | int] | None]:
     return [None if says == _NOTHING_TOLD else says for says in told]
 
 
-def _is_of_words(value: Any) -> bool:
-    """Tell whether there is no number and no truth value in something."""
+def _is_of_words(value: Any, levels: int = 16) -> bool:
+    """Tell whether there is no number and no truth value in something, which is not nested deep either."""
     if isinstance(value, Mapping):
-        return all(map(_is_of_words, value.values()))
+        value = [*value.values()]
     if isinstance(value, (list, tuple)):
-        return all(map(_is_of_words, value))
+        return levels > 0 and all(_is_of_words(part, levels - 1) for part in value)
     return value is None or isinstance(value, str)
 
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_core import Problem, encode, problems, simulate_document
+from scheduler_core.admission import Admission
 from tests.builders import Object, amounts, conf, job, node, pod, podgroup, priority_class, queue, scenario
 
 Document = dict[str, Any]
@@ -410,6 +411,17 @@ def test_a_pod_is_not_taken_for_its_neighbour_because_true_equals_one(value: Any
     among = [problem.message for problem in errors(scenario(pods=[*others, listening("wrong", value)]))]
     assert alone
     assert alone == among
+
+
+def test_pods_that_say_something_nested_deep_are_read() -> None:
+    deep: Any = []
+    for _ in range(900):
+        deep = [deep]
+    spec = {"containers": [{"name": "c", "env": deep}], "schedulerName": "volcano"}
+    pods = [{"metadata": {"name": name}, "spec": {**spec}} for name in ("a", "b", "c")]
+    assert not problems(scenario(pods=pods, podgroups=[]))
+    assert "error" not in simulate_document(scenario(pods=pods))
+    assert len(Admission(scenario(pods=pods)).cluster().pods) == 3
 
 
 def test_one_strange_pod_among_hundreds_is_found_where_it_is() -> None:
