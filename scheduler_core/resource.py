@@ -167,7 +167,10 @@ class Resource:
 
     def as_dict(self) -> dict[str, float]:
         """Return the amounts by name, in the order of `items`."""
-        return dict(self.items())
+        told = {CPU: self.cpu, MEMORY: self.memory}
+        if self.scalars:
+            told.update(sorted(self.scalars.items()))
+        return told
 
     def add(self, other: Resource) -> Resource:
         """Add `other` in place; returns self."""

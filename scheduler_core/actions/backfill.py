@@ -94,7 +94,7 @@ def _allocate(session: Session, task: TaskInfo, node: int) -> None:
 
 
 def _refused_by_binder(session: Session, task: TaskInfo) -> FitErrors:
-    idle = session.nodes.axis.resource(np.array(session.cache_idle[task.node]))
+    idle = session.nodes.axis.resource(session.cache_idle[task.node])
     named = session.snapshot.allocatable[task.node].scalars or {}
     idle.scalars = {name: amount for name, amount in (idle.scalars or {}).items() if amount or name in named}
     names = ", ".join(task.request.insufficient(idle))

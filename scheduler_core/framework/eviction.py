@@ -115,7 +115,7 @@ def _before_any_for_gang(
     told: dict[str, Any] = {
         "chosen": {
             session.nodes.names[place.node]: {
-                "room": session.nodes.axis.resource(session.nodes.future_idle_of(place.node)),
+                "room": session.nodes.axis.resource(session.nodes.future_of[place.node]),
                 "needed": place.needed,
                 "allowed": sorted(task.key for task in place.allowed),
             }
@@ -152,8 +152,8 @@ def _before_any(session: Session, node: int, task: TaskInfo, verdict: Verdict) -
 
     """
     told: dict[str, Any] = {
-        "room": session.nodes.axis.resource(session.nodes.future_idle_of(node)),
-        "allowed": sorted(victim.key for victim in verdict.victims),
+        "room": session.nodes.axis.resource(session.nodes.future_of[node]),
+        "allowed": sorted([victim.key for victim in verdict.victims]),
     }
     if session.action == "preempt" and task.job is not None:
         told.update(_queue_short(session, task.job, task))
@@ -174,7 +174,7 @@ def _explain(
         return
     session.decisions[-1].explanation = {
         "tier": verdict.tier,
-        "order": sum(operation.kind == "evict" for operation in statement.operations),
+        "order": sum([operation.kind == "evict" for operation in statement.operations]),
         "votes": verdict.votes_on(victim),
         "freed": victim.request.as_dict(),
         "needed": needed.as_dict(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,6 @@ class ResourceAxis:
         scalars = resource.scalars or {}
         return [0, 1, *[self.index[name] for name in self.names[2:] if name in scalars]]
 
-    def resource(self, row: NDArray[np.float64]) -> Resource:
-        """Return a row as a vector that names every scalar of the axis."""
-        amounts = row.tolist()
+    def resource(self, amounts: Sequence[float]) -> Resource:
+        """Return a row's amounts as a vector that names every scalar of the axis."""
         return Resource(amounts[0], amounts[1], dict(zip(self.names[2:], amounts[2:], strict=True)))

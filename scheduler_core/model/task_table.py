@@ -97,7 +97,9 @@ class TaskTable:
 
     def are_in(self, statuses: Collection[TaskStatus], numbers: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Tell which of some tasks have any of the statuses on their nodes now, (K,)."""
-        are_in = np.isin(self.statuses[numbers], list(statuses))
+        wanted = np.zeros(max(TaskStatus) + 1, dtype=np.bool_)
+        wanted[list(statuses)] = True
+        are_in = wanted[self.statuses[numbers]]
         for position, task in enumerate(map(self._tasks.__getitem__, numbers.tolist())):
             if task is not None:
                 are_in[position] = task.node_status in statuses

@@ -6,6 +6,8 @@ Source: volcano ``pkg/scheduler/plugins/conformance/conformance.go`` at v1.15.1.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
 
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.extension_points import Point
@@ -40,11 +42,15 @@ def ordinary_tasks(_initiator: TaskInfo, candidates: Sequence[TaskInfo], why: Wh
         if critical is None:
             accepted.append(task)
         if why is not None:
-            text = (
-                "the pod is no part of the system" if critical is None else f"the pod is critical: {critical}"
-            )
-            why[task.uid] = (text, {})
+            why[task.uid] = _told(critical)
     return accepted
+
+
+@lru_cache(maxsize=16)
+def _told(critical: str | None) -> tuple[str, dict[str, Any]]:
+    """Return what is said of candidates that the same makes critical, or nothing."""
+    text = "the pod is no part of the system" if critical is None else f"the pod is critical: {critical}"
+    return text, {}
 
 
 def is_ordinary(kind: PodKind, namespace: str) -> bool:

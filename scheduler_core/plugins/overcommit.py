@@ -44,7 +44,7 @@ class Overcommit:
     def __init__(self, session: Session, factor: float) -> None:
         self.session = session
         self.idle = session.total.clone().multi(factor)
-        self.idle.raw_sub(session.nodes.axis.resource(session.nodes.used.sum(axis=0)))
+        self.idle.raw_sub(session.nodes.axis.resource(session.nodes.used.sum(axis=0).tolist()))
         self.inqueue = Resource()
         for job in session.jobs.values():
             reserved = reserved_by(job)
