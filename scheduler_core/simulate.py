@@ -90,6 +90,9 @@ class Simulation:
     ) -> None:
         self.options = options
         self.conf = conf
+        self.openers = [
+            (OPENERS[option.name], option.arguments) for option in conf.options() if option.name in OPENERS
+        ]
         self.cluster = admission.cluster()
         self.notes = [
             *admission.notes(),
@@ -177,10 +180,8 @@ class Simulation:
     def _open(self, snapshot: Snapshot) -> Session:
         trace = Trace() if self.options.explain else None
         session = Session(snapshot, self.conf, trace=trace, kept=self.kept)
-        for option in self.conf.options():
-            opener = OPENERS.get(option.name)
-            if opener is not None:
-                opener(session, option.arguments)
+        for opener, arguments in self.openers:
+            opener(session, arguments)
         return session
 
     def _now(self) -> float:
