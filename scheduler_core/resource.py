@@ -300,35 +300,6 @@ class Resource:
                 above.append(name)
         return names + sorted(above)
 
-    def less_partly(self, other: Resource, absent: Absent) -> bool:
-        """Tell whether some dimension is below that of `other`.
-
-        ZERO: a scalar that self lacks counts as below.
-        """
-        if self.cpu < other.cpu or self.memory < other.memory:
-            return True
-        mine, theirs = self.scalars or {}, other.scalars or {}
-        if absent is ZERO and any(name not in mine for name in theirs):
-            return True
-        for name, amount in mine.items():
-            if name not in theirs:
-                if absent is INFINITY or amount < 0:
-                    return True
-            elif amount < theirs[name]:
-                return True
-        return False
-
-    def same_as(self, other: Resource) -> bool:
-        """Tell whether both are exactly equal.
-
-        An absent scalar differs from 0, no map equals an empty one.
-        """
-        return (
-            self.cpu == other.cpu
-            and self.memory == other.memory
-            and (self.scalars or {}) == (other.scalars or {})
-        )
-
     # tests over requested dimensions
 
     def exceeded_dimensions(self, limit: Resource | None, request: Resource) -> list[str]:

@@ -90,10 +90,6 @@ class Picture:
         entry = self.jobs.get(job)
         return entry["queue"] if entry is not None else ""
 
-    def queue_of_pod(self, pod: str) -> str:
-        """Return the queue of a pod's job, empty for a pod of no job."""
-        return self.queue_of_job(self.job_of.get(pod, ""))
-
     def queues(self, moment: str) -> dict[str, Object]:
         """Return the queues' figures `at_open` or `at_end`."""
         return {entry["name"]: entry for entry in self.told[moment].get("queues") or ()}

@@ -42,10 +42,6 @@ class ChangeLog:
             return (entries[-1],)
         return range(self.count) if len(entries) - seen >= self.count else set(entries[seen:])
 
-    def nodes_since(self, seen: int) -> NDArray[np.intp]:
-        """Return the same in the order of the log, as an array; a node may be in it many times."""
-        return np.frombuffer(self.entries[seen:], dtype=np.int64)
-
 
 class RowTable(Generic[Row, Number]):
     """Numbers of every node, as Python's for one node at a time and as an array for all of them.
