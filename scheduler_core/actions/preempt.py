@@ -25,7 +25,6 @@ from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.vain import evict_in_vain
 from scheduler_core.framework.victims import (
     ask_victims,
-    tell_left_out,
     tell_spared,
     victims_queue,
     victims_suffice,
@@ -174,9 +173,7 @@ class Preempt:
         roomy = session.placement.roomy(task)
         hopeful = session.placement.either(candidates.nodes, roomy) if len(roomy) else candidates.nodes
         worth_a_look = session.placement.by_score(task, nodes, hopeful)
-        left_out = len(nodes) - len(worth_a_look)
-        attempt = Attempt(task, among, len(session.nodes.changes), left_out, [])
-        tell_left_out(session, task, attempt.left_out)
+        attempt = self.attempts.begin(task, len(nodes) - len(worth_a_look), among)
         for node in worth_a_look:
             if self._preempt_on(statement, queue, task, node, candidates.on(node), attempt):
                 return True

@@ -19,7 +19,6 @@ from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.victims import (
     ask_victims,
-    tell_left_out,
     tell_spared,
     victims_queue,
     victims_suffice,
@@ -98,9 +97,7 @@ class Reclaim:
             return
         nodes = promising_nodes(session, task, ErrorCache(enabled=self.remember_errors))
         worth_a_look = self._worth_a_look(queue, task, nodes)
-        left_out = len(nodes) - len(worth_a_look)
-        attempt = Attempt(task, None, len(session.nodes.changes), left_out, [])
-        tell_left_out(session, task, attempt.left_out)
+        attempt = self.attempts.begin(task, len(nodes) - len(worth_a_look))
         for node in worth_a_look:
             if self._reclaim_on(statement, task, int(node), attempt):
                 return

@@ -19,6 +19,8 @@ class Attempt(NamedTuple):
 
     Attributes
     ----------
+    task : TaskInfo
+        The task.
     among : hashable
         Says who the candidates are.
     moves : int
@@ -79,6 +81,11 @@ class Attempts:
         for candidates, verdict in last.heard:
             tell_spared(self._session, task, candidates, verdict)
         return True
+
+    def begin(self, task: TaskInfo, left_out: int, among: Hashable = None) -> Attempt:
+        """Return an attempt of a task for which nobody is asked on so many nodes, and tell that."""
+        tell_left_out(self._session, task, left_out)
+        return Attempt(task, among, len(self._session.nodes.changes), left_out, [])
 
     def keep(self, attempt: Attempt) -> None:
         """Keep an attempt that was in vain."""

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_core.framework.numbering import distinct_rows, numbered
 from scheduler_core.model.changes import as_array
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.node import NodeTable
@@ -107,7 +108,7 @@ class Choices:
         answers = [*self._refusals, *self._orders, *self._batches]
         self._moving = [answer.moving for answer in answers if answer.moving is not None]
         fixed = [answer.fixed for answer in answers if answer.fixed is not None]
-        self._kinds = _numbered(fixed, len(nodes))
+        self._kinds = numbered(zip(*fixed, strict=True))[1] if fixed else [0] * len(nodes)
         self._columns = {number: column for column, number in enumerate(tasks)}
         self._classes: dict[int, _Class] = {}
         self._seen = len(nodes.changes)
@@ -240,18 +241,3 @@ class _Class:
 def _sum_of(answers: Sequence[ClassAnswers], nodes: Nodes) -> Scores | float:
     """Return the sum of several scores of some nodes, (K, C), added up in order; 0.0 of none."""
     return reduce(add, [scores.on(nodes) for scores in answers]) if answers else 0.0
-
-
-def _numbered(fixed: Sequence[Sequence[Hashable]], count: int) -> list[int]:
-    """Return a number for each node, equal where all these are equal."""
-    numbers: dict[Hashable, int] = {}
-    if not fixed:
-        return [0] * count
-    return [numbers.setdefault(parts, len(numbers)) for parts in zip(*fixed, strict=True)]
-
-
-def distinct_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return the distinct ones of some rows, (D, X), and which of them is whose, (C,)."""
-    numbers: dict[tuple[Any, ...], int] = {}
-    whose = [numbers.setdefault(tuple(row), len(numbers)) for row in rows.tolist()]
-    return np.array([*numbers], dtype=rows.dtype), np.array(whose, dtype=np.intp)

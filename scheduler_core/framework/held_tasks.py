@@ -6,24 +6,23 @@ ten thousands of them few are ever evicted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_core.framework.numbering import Numbers, distinct, numbered
 from scheduler_core.model.job import NO_NODE, JobInfo, TaskInfo
 from scheduler_core.model.pod_info import PodKind
 from scheduler_core.model.status import PREEMPTABLE_STATUSES, TaskStatus
 from scheduler_core.model.task_table import TaskTable
 
 Mask = NDArray[np.bool_]
-Numbers = NDArray[np.intp]
 Amounts = NDArray[np.float64]
 Fact = Callable[[PodKind, str], bool]
-Thing = TypeVar("Thing", bound=Hashable)
 
 
 class Found(NamedTuple):
@@ -168,9 +167,9 @@ class HeldTasks:
     def each(self, fact: Fact) -> Mask:
         """Tell for which tasks ``fact(kind, namespace)`` is true, (P,), asked once."""
         if fact not in self._facts:
-            names, of_job = _numbered([job.namespace for job in self.jobs])
+            names, of_job = numbered(job.namespace for job in self.jobs)
             kinds = self._table.kinds
-            pairs = self._table.kind_numbers[self._numbers] * len(names) + of_job[self.job_of]
+            pairs = self._table.kind_numbers[self._numbers] * len(names) + np.array(of_job)[self.job_of]
             asked, answers = distinct(pairs)
             asked_of, asked_in = divmod(asked, len(names))
             said = [
@@ -273,22 +272,3 @@ def _by_name(table: TaskTable, found: Found) -> Numbers:
     ]
     order[crowded] = [row for _, _, row in sorted(keys)]
     return order
-
-
-def distinct(numbers: Numbers) -> tuple[Numbers, Numbers]:
-    """Return the different ones of some numbers, ascending, and the position of each among them, (P,).
-
-    They are not below 0, and there are some; it takes as much memory as there are numbers up to the largest.
-    """
-    first = int(numbers.min())
-    offsets = numbers - first
-    occurs = np.zeros(int(offsets.max()) + 1, dtype=np.bool_)
-    occurs[offsets] = True
-    return occurs.nonzero()[0] + first, (np.cumsum(occurs) - 1)[offsets]
-
-
-def _numbered(things: Sequence[Thing]) -> tuple[list[Thing], Numbers]:
-    """Return the different things, and the position of each one among them."""
-    positions: dict[Thing, int] = {}
-    numbers = [positions.setdefault(thing, len(positions)) for thing in things]
-    return list(positions), np.array(numbers, dtype=np.intp)

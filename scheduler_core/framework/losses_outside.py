@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scheduler_core.framework.held_tasks import Amounts, HeldTasks, Mask, distinct
+from scheduler_core.framework.held_tasks import Amounts, HeldTasks, Mask
 from scheduler_core.framework.holdings import (
     COUNT,
     SLACK,
@@ -25,6 +25,7 @@ from scheduler_core.framework.holdings import (
     ShapeJudge,
     fits_with,
 )
+from scheduler_core.framework.numbering import distinct
 from scheduler_core.framework.placement import FEW, Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.model.changes import ChangeLog, RowTable, as_array

@@ -361,7 +361,7 @@ class Placement:
 
     def will_fit(self, task: TaskInfo, nodes: Nodes) -> NDArray[np.bool_]:
         """Tell on which of the nodes a task fits what will be idle, (K,)."""
-        fits: NDArray[np.bool_] = self._answers(self._row(task), task, self._fit)[nodes] == FITS
+        fits: NDArray[np.bool_] = self._answers(self._row(task), task, self._will_fit)[nodes]
         return fits
 
     def roomy(self, task: TaskInfo) -> Nodes:

@@ -15,10 +15,10 @@ from scheduler_core import simulate_document
 from scheduler_core.explain import victim_story
 from scheduler_core.framework.evictable import EvictableCounts
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.held_tasks import distinct
 from scheduler_core.framework.holdings import FactJudge, Holdings, TaskJudge, exact_judges_of, judges_of
 from scheduler_core.framework.losses_inside import LossesInside, victims_among
 from scheduler_core.framework.losses_outside import LossesOutside
+from scheduler_core.framework.numbering import distinct
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.victims import ask_victims

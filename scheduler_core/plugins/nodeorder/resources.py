@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_core.framework.choices import ClassAnswers, distinct_rows
+from scheduler_core.framework.choices import ClassAnswers
+from scheduler_core.framework.numbering import distinct_rows
 from scheduler_core.model.changes import as_array
 from scheduler_core.model.mirror import Counts, Mirror
 from scheduler_core.model.pod import PodShape

@@ -1,0 +1,37 @@
+"""Which different things are there, and which of them is whose?"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.intp]
+Thing = TypeVar("Thing", bound=Hashable)
+
+
+def numbered(things: Iterable[Thing]) -> tuple[list[Thing], list[int]]:
+    """Return the different things in order of first sight, and the position of each one among them."""
+    positions: dict[Thing, int] = {}
+    numbers = [positions.setdefault(thing, len(positions)) for thing in things]
+    return list(positions), numbers
+
+
+def distinct_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], Numbers]:
+    """Return the distinct ones of some rows, (D, X), and which of them is whose, (C,)."""
+    different, whose = numbered(map(tuple, rows.tolist()))
+    return np.array(different, dtype=rows.dtype), np.array(whose, dtype=np.intp)
+
+
+def distinct(numbers: Numbers) -> tuple[Numbers, Numbers]:
+    """Return the different ones of some numbers, ascending, and the position of each among them, (P,).
+
+    They are not below 0, and there are some; it takes as much memory as there are numbers up to the largest.
+    """
+    first = int(numbers.min())
+    offsets = numbers - first
+    occurs = np.zeros(int(offsets.max()) + 1, dtype=np.bool_)
+    occurs[offsets] = True
+    return occurs.nonzero()[0] + first, (np.cumsum(occurs) - 1)[offsets]
