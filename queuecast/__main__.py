@@ -42,6 +42,8 @@ def _run(asked: argparse.Namespace) -> int:
             sys.stdout.write(report)
         return code
     told = asked.do(_desk(asked), asked)
+    for note in dict.fromkeys(told.notes):
+        sys.stderr.write(f"note: {note}\n")
     sys.stdout.write(told.written(getattr(asked, "output", "table")))
     return int(told.code)
 

@@ -20,7 +20,9 @@ def check(asked: argparse.Namespace) -> tuple[str, int]:
     plan = changed(snapshot, read(asked.changes))
     outcomes = Compared(Outcome.of(simulate(snapshot)), Outcome.of(simulate(plan)))
     verdicts = judged(rules, outcomes)
-    return FORMS[asked.report](verdicts), KEPT if all(verdict.holds for verdict in verdicts) else BROKEN
+    return FORMS[asked.report](verdicts, outcomes.after.notes), KEPT if all(
+        verdict.holds for verdict in verdicts
+    ) else BROKEN
 
 
 def _rules(path: Path) -> object:

@@ -170,7 +170,7 @@ def run(desk: Desk, asked: argparse.Namespace) -> Told:
     ]
     columns = ("RUN", "SCENARIO", "STATE", "VICTIMS", "JOBS WAITING", "ERROR")
     failed = any(one["state"] != "succeeded" for one in over)
-    return Told(bodies, [Table(columns, rows)], code=NO if failed else 0)
+    return Told(bodies, [Table(columns, rows)], code=NO if failed else 0, notes=_notes(over))
 
 
 def queues_of_run(desk: Desk, asked: argparse.Namespace) -> Told:
@@ -186,7 +186,7 @@ def queues_of_run(desk: Desk, asked: argparse.Namespace) -> Told:
 def compare(desk: Desk, asked: argparse.Namespace) -> Told:
     """Show runs side by side, differences first."""
     found = desk.compare(asked.runs)
-    return Told(found, list(_comparison(found)))
+    return Told(found, list(_comparison(found)), notes=_notes(found["runs"]))
 
 
 def explain(desk: Desk, asked: argparse.Namespace) -> Told:
@@ -203,7 +203,12 @@ def explain(desk: Desk, asked: argparse.Namespace) -> Told:
             said += text.unblocking_lines(found)
     except Unknown as error:
         raise Refused([f"Run {asked.run}: {error}."]) from None
-    return Told(told, ["\n".join(said)])
+    return Told(told, ["\n".join(said)], notes=result["notes"])
+
+
+def _notes(runs: Sequence[Json]) -> list[str]:
+    """Return what runs leave out and assume; one without a result has no notes yet."""
+    return [note for run in runs for note in run.get("notes", ())]
 
 
 def open_page(desk: Desk, asked: argparse.Namespace) -> Told:

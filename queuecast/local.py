@@ -151,6 +151,7 @@ class Local:
         there = self._one("runs", run)
         if there["state"] == "queued":
             there["result"] = simulate(there["document"], progress)
+            there["notes"] = there["result"]["notes"]
             there["state"] = "succeeded"
             self._keep("runs", run, there)
         return _head(there)

@@ -29,6 +29,8 @@ class Outcome:
     pending: frozenset[str]
     victims: tuple[Victim, ...]
     placements: Mapping[str, Mapping[str, str]]
+    notes: tuple[str, ...]
+    """What the simulation leaves out and what it assumes."""
 
     @classmethod
     def of(cls, result: Mapping[str, Any]) -> "Outcome":
@@ -56,6 +58,7 @@ class Outcome:
                 for step in steps
                 if step["op"] == "pipeline" or (step["op"] == "bind" and step["state"] == "committed")
             },
+            notes=tuple(result["notes"]),
         )
 
 

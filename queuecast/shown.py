@@ -40,11 +40,15 @@ class Table:
 
 @dataclass(frozen=True)
 class Told:
-    """What a command answers: the data for programs, text and tables for people, and its exit code."""
+    """What a command answers: the data for programs, text and tables for people, and its exit code.
+
+    `notes` are what a run leaves out or assumes, for standard error.
+    """
 
     data: Any
     parts: Sequence[Table | str] = field(default=())
     code: int = 0
+    notes: Sequence[str] = ()
 
     def written(self, form: str) -> str:
         """Return the answer in a form."""

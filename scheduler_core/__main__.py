@@ -250,6 +250,8 @@ def print_explanations(options: argparse.Namespace) -> int:
             print(result["error"], file=sys.stderr)
             status = 1
             continue
+        for note in result["notes"]:
+            print(f"note: {note}", file=sys.stderr)
         asked = text.Asked(
             options.queue,
             options.pod,

@@ -22,7 +22,7 @@ _NOTHING: Object = {}
 
 DEFAULT_SCHEDULER = "volcano"
 DEFAULT_QUEUE = "default"
-RESOLVED = "pod spec.priority resolved from priority class"
+RESOLVED = "Assumed: {n} pod{s} without spec.priority: priority from the priority class."
 
 WORKLOAD_PARTS = ("pods", "podgroups", "jobs", "namespaces", "controllers", *UNREAD_LISTS)
 
@@ -134,7 +134,7 @@ class Admission:
     def notes(self) -> list[str]:
         """Return what was changed, with counts."""
         changes = self.changes + self.nodes.changes + self.workloads.changes
-        return [f"{change}: {count}" for change, count in sorted(changes.items())]
+        return [counted(change, count) for change, count in sorted(changes.items())]
 
     def _treatment(self) -> tuple[Any, ...]:
         """Return what decides how each single object is treated."""
@@ -205,7 +205,9 @@ class Admission:
         """Return a node whose missing allocatable is its capacity."""
         status = node.get("status") or {}
         if self.defaults and status.get("allocatable") is None and status.get("capacity") is not None:
-            changes["node status.allocatable set from capacity"] += 1
+            changes[
+                "Assumed: {n} node{s} without status.allocatable: all of the capacity is allocatable."
+            ] += 1
             return {**node, "status": {**status, "allocatable": status["capacity"]}}
         return node
 
@@ -217,7 +219,7 @@ class Admission:
             for name, reclaimable in ((DEFAULT_QUEUE, True), ("root", False)):
                 if name not in names:
                     queues.append(_made_queue(name, reclaimable))
-                    self.changes[f"queue {name} added (default_queues)"] += 1
+                    self.changes[f"Assumed: queue {name} exists; Volcano creates it at start."] += 1
         return queues
 
     def queue(self, queue: Object) -> Object:
@@ -228,20 +230,22 @@ class Admission:
         changed_spec: dict[str, Any] = {}
         if not spec.get("weight"):
             changed_spec["weight"] = 1
-            self.changes["queue spec.weight set to 1"] += 1
+            self.changes["Assumed: {n} queue{s} without spec.weight: weight 1."] += 1
         if spec.get("reclaimable") is None:
             changed_spec["reclaimable"] = True
-            self.changes["queue spec.reclaimable set to true"] += 1
+            self.changes["Assumed: {n} queue{s} without spec.reclaimable: reclaimable."] += 1
         changed: dict[str, Any] = {}
         if changed_spec:
             changed["spec"] = {**spec, **changed_spec}
         if not status.get("state"):
             changed["status"] = {**status, "state": "Open"}
-            self.changes["queue status.state set to Open"] += 1
+            self.changes["Assumed: {n} queue{s} without status.state: Open."] += 1
         annotations = rooted(metadata.get("annotations") or {})
         if annotations is not None:
             changed["metadata"] = {**metadata, "annotations": annotations}
-            self.changes["queue hierarchy annotation rooted"] += 1
+            self.changes[
+                "Assumed: {n} queue{s} whose hierarchy annotation does not begin with root: root put first."
+            ] += 1
         return {**queue, **changed} if changed else queue
 
     def pod(self, pod: Object) -> Object:
@@ -270,6 +274,18 @@ class Admission:
         if spec.get("preemptionPolicy") is None and chosen.get("preemptionPolicy"):
             return {"priority": chosen.get("value") or 0, "preemptionPolicy": chosen["preemptionPolicy"]}
         return {"priority": chosen.get("value") or 0}
+
+
+def counted(change: str, count: int) -> str:
+    """Return a sentence about `count` objects.
+
+    Examples
+    --------
+    >>> counted("Assumed: {n} queue{s} without status.state: Open.", 1)
+    'Assumed: 1 queue without status.state: Open.'
+
+    """
+    return change.replace("{n}", f"{count:,}").replace("{s}", "" if count == 1 else "s")
 
 
 def _same(some: tuple[Any, ...], others: tuple[Any, ...]) -> bool:

@@ -96,7 +96,7 @@ def prepare(document: Mapping[str, Any]) -> Prepared:
     --------
     >>> prepared = prepare({"queues": [{"metadata": {"name": "a"}, "spec": {"weight": 3}}]})
     >>> prepared.simulate()["notes"][:1]
-    ['queue default added (default_queues): 1']
+    ['Assumed: queue default exists; Volcano creates it at start.']
 
     """
     return Prepared(document)

@@ -24,12 +24,15 @@ from scheduler_core.framework.closing import close_session
 from scheduler_core.framework.extender_calls import KEPT, ExtenderCalls, Post
 from scheduler_core.framework.session import Session
 from scheduler_core.model.snapshot import Snapshot, take_snapshot
-from scheduler_core.model.unmodelled import queue_notes
+from scheduler_core.model.unmodelled import NOT_MODELLED, queue_notes
 from scheduler_core.plugins.registry import OPENERS
 from scheduler_core.resource import quantities
 from scheduler_core.trace import Trace
 
 ENGINE_VERSION = "1.15.1+1"
+
+SAMPLED_ABOVE = 100
+"""The number of nodes above which Volcano samples (minimum-feasible-nodes)."""
 
 ACTIONS: Mapping[str, Callable[[Session], None]] = {
     "enqueue": enqueue.execute,
@@ -94,12 +97,6 @@ class Simulation:
             (OPENERS[option.name], option.arguments) for option in conf.options() if option.name in OPENERS
         ]
         self.cluster = admission.cluster()
-        self.notes = [
-            *admission.notes(),
-            *plugin_notes(self.conf),
-            *queue_notes(document.get("queues") or ()),
-            *admission.workloads.unmodelled,
-        ]
         self.cycles = options.cycles if options.cycles is not None else int(document.get("cycles") or 1)
         self.afterwards = Afterwards(
             self.cluster,
@@ -107,6 +104,14 @@ class Simulation:
             termination_cycles=int(document.get("termination_cycles") or 0),
             cycle_seconds=float(document.get("cycle_seconds") or 1),
         )
+        self.notes = [
+            *admission.workloads.unmodelled,
+            *queue_notes(admission.items("queues")),
+            *plugin_notes(self.conf),
+            *admission.notes(),
+            *node_notes(len(admission.items("nodes"))),
+            *self._cycle_notes(),
+        ]
         self.calls = ExtenderCalls(options.extender)
         self.kept: dict[str, Any] = {KEPT: self.calls}
 
@@ -184,6 +189,20 @@ class Simulation:
             opener(session, arguments)
         return session
 
+    def _cycle_notes(self) -> list[str]:
+        """Return what is assumed to happen between cycles."""
+        if self.cycles == 1:
+            return []
+        after, late = self.afterwards, self.afterwards.termination_cycles
+        gone = (
+            f"terminate for {late} cycle{'s' if late > 1 else ''}" if late else "are gone at the next cycle"
+        )
+        again = "come back as pending pods" if after.requeue else "are not created again"
+        return [
+            f"Assumed: {after.cycle_seconds:g} s between cycles. Placed pods run from the next cycle on and"
+            f" do not finish; evicted pods {gone} and {again}; no other pod is created."
+        ]
+
     def _now(self) -> float:
         return self.options.timer() if self.options.timer is not None else 0.0
 
@@ -216,7 +235,19 @@ def plugin_notes(conf: SchedulerConf) -> list[str]:
         if name in MODELLED_PLUGINS:
             continue
         if name in UNMODELLED_PLUGINS:
-            notes.append(f'plugin "{name}" is not modelled: {UNMODELLED_PLUGINS[name]}')
+            notes.append(f'{NOT_MODELLED}plugin "{name}": {UNMODELLED_PLUGINS[name]}.')
         else:
-            notes.append(f'plugin "{name}" does not exist in Volcano v1.15.1, which ignores it')
+            notes.append(f'Ignored: plugin "{name}". It does not exist in Volcano v1.15.1.')
     return notes
+
+
+def node_notes(nodes: int) -> list[str]:
+    """Return what it means for the answer that the cluster is so large that Volcano samples its nodes."""
+    if nodes <= SAMPLED_ABOVE:
+        return []
+    percentage = max(5, 50 - nodes // 125)
+    enough = max(SAMPLED_ABOVE, nodes * percentage // 100)
+    return [
+        f"Assumed: every pod may use any of the {nodes:,} nodes. By default Volcano stops looking once it has"
+        f" found {enough:,} feasible ones, so it may choose another node."
+    ]

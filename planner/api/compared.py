@@ -38,6 +38,9 @@ class ComparedRunSerializer(serializers.Serializer[Any]):
     scenario_revision = serializers.IntegerField(source="run.scenario_revision")
     state = serializers.ChoiceField(source="run.state", choices=Run.State.choices)
     created = serializers.DateTimeField(source="run.created")
+    notes = serializers.ListField(
+        child=serializers.CharField(), source="run.notes", help_text="What the run leaves out and assumes."
+    )
     bound = serializers.IntegerField(source="counts.bound")
     pipelined = serializers.IntegerField(source="counts.pipelined")
     victims_committed = serializers.IntegerField(source="counts.victims_committed")

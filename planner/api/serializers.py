@@ -294,13 +294,17 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     result_sha256 = serializers.CharField(source="result_id", allow_null=True)
     timings = serializers.DictField(child=serializers.FloatField(), help_text="Milliseconds.")
     options = RunOptions()
+    notes = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="What the run leaves out (`Not modelled: …`) and what it assumes.",
+    )
 
     class Meta:
         model = Run
         fields = [
             "id", "state", "scenario", "scenario_revision", "owner", "options", "progress", "doing", "error",
-            "engine_version", "attempt", "cancel_requested", "created", "started", "finished", "timings",
-            "input_sha256", "result_sha256",
+            "notes", "engine_version", "attempt", "cancel_requested", "created", "started", "finished",
+            "timings", "input_sha256", "result_sha256",
         ]  # fmt: skip
 
 

@@ -23,5 +23,8 @@ class Run(Work):
     job = models.CharField(max_length=510, blank=True, help_text="The job that a search is about.")
     input = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="runs_reading")
     result = models.ForeignKey(Blob, null=True, on_delete=models.PROTECT, related_name="runs_writing")
+    notes = models.JSONField(
+        default=list, help_text="What the run leaves out and what it assumes, one sentence each."
+    )
     engine_version = models.CharField(max_length=60, blank=True)
     timings = models.JSONField(default=dict, help_text="What a clock measured, in milliseconds.")

@@ -2,6 +2,7 @@
 
 from typing import TypeVar
 
+from django.contrib.auth.models import User
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
@@ -15,7 +16,6 @@ from planner.models import (
     Scenario,
     Snapshot,
     TokenDetails,
-    User,
     Workspace,
 )
 

@@ -2,7 +2,9 @@
 
 from typing import TypedDict, Unpack
 
-from planner.models import Event, User, Workspace
+from django.contrib.auth.models import User
+
+from planner.models import Event, Workspace
 
 
 class Told(TypedDict, total=False):

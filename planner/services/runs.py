@@ -1,15 +1,16 @@
 """How does a run begin over a frozen input, and how is its outcome kept?"""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from planner.engine.contents import content_of
 from planner.engine.frozen import frozen_input
 from planner.engine.outcomes import Outcome
 from planner.engine.revisions import state_of
-from planner.models import Blob, Run, Scenario, User
+from planner.models import Blob, Run, Scenario
 from planner.services.members import role_require
 from planner.services.work import Claim, work_end
 
@@ -57,7 +58,13 @@ def run_queue(
 
 @transaction.atomic
 def run_finish(
-    *, claim: Claim[Run], result: Blob, outcome: Outcome, timings: Mapping[str, float], engine_version: str
+    *,
+    claim: Claim[Run],
+    result: Blob,
+    outcome: Outcome,
+    notes: Sequence[str],
+    timings: Mapping[str, float],
+    engine_version: str,
 ) -> bool:
     """Store the result with its rows and end the run, or nothing at all; was the run still this worker's?"""
     run = claim.mine().select_for_update().first()
@@ -68,6 +75,7 @@ def run_finish(
         claim=claim,
         state=State.SUCCEEDED,
         result=result.keep(),
+        notes=list(notes),
         timings=dict(timings),
         engine_version=engine_version,
     )
@@ -75,7 +83,13 @@ def run_finish(
 
 @transaction.atomic
 def run_fail(
-    *, claim: Claim[Run], error: str, result: Blob, timings: Mapping[str, float], engine_version: str
+    *,
+    claim: Claim[Run],
+    error: str,
+    result: Blob,
+    notes: Sequence[str],
+    timings: Mapping[str, float],
+    engine_version: str,
 ) -> bool:
     """End a run whose scenario cannot be simulated, with the core's reason; was it still this worker's?"""
     return work_end(
@@ -83,6 +97,7 @@ def run_fail(
         state=State.FAILED,
         error=error,
         result=result.keep(),
+        notes=list(notes),
         timings=dict(timings),
         engine_version=engine_version,
     )

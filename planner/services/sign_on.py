@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from planner.models import Identity, User
+from planner.models import Identity
 
 
 class SignOnRefused(Exception):

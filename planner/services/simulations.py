@@ -36,11 +36,13 @@ def run_simulate(claim: Claim[Run], watch: Watch) -> None:
         "process_ms": round((time.monotonic() - began) * 1000, 1),
     }
     with watch.beating("storing the outcome"):
-        result = Blob.of(simulated.result)
-        outcome = _outcome(run, document, simulated)
+        blob = Blob.of(simulated.result)
+        result = json.loads(simulated.result)
+        outcome = _outcome(run, document, simulated, result)
     facts: dict[str, Any] = {
         "claim": claim,
-        "result": result,
+        "result": blob,
+        "notes": result.get("notes", []),
         "timings": timings,
         "engine_version": simulated.engine_version,
     }
@@ -51,11 +53,11 @@ def run_simulate(claim: Claim[Run], watch: Watch) -> None:
         patiently(lambda: run_finish(outcome=outcome, **facts))
 
 
-def _outcome(run: Run, document: bytes, simulated: Simulated) -> Outcome:
+def _outcome(run: Run, document: bytes, simulated: Simulated, result: Any) -> Outcome:
     """Return the rows of a simulation; a search, or one that ended with an error, has none."""
     if run.job or simulated.error is not None:
         return NOTHING
-    return outcome_of(json.loads(simulated.result), json.loads(document))
+    return outcome_of(result, json.loads(document))
 
 
 def known_result(run: Run) -> Simulated | None:

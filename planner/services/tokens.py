@@ -2,12 +2,13 @@
 
 from datetime import timedelta
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 from knox.models import AuthToken
 
-from planner.models import Event, Role, TokenDetails, User
+from planner.models import Event, Role, TokenDetails
 from planner.services.errors import RoleTooLow
 from planner.services.events import event_note
 

@@ -73,6 +73,11 @@ class ComparePage:
         """The runs that have no outcome."""
         return [run for run in self.runs if run.state != Run.State.SUCCEEDED]
 
+    @property
+    def has_notes(self) -> bool:
+        """Does any run leave something out, or assume something?"""
+        return any(run.notes for run in self.runs)
+
     @cached_property
     def heads(self) -> list[tuple[str, Head]]:
         """Each run under its letter."""

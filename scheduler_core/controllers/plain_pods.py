@@ -58,9 +58,11 @@ def group_plain_pods(
         if f"{metadata['namespace']}/{group}" not in known:
             known.add(f"{metadata['namespace']}/{group}")
             made.podgroups.append(_podgroup(pod, group, namespaces, default_requests=default_requests))
-            made.notes["podgroup made for a plain pod (controllers)"] += 1
+            made.notes["Added: {n} PodGroup{s} for pods that belong to none."] += 1
         made.pods.append({**pod, "metadata": {**metadata, "annotations": {**annotations, GROUP_NAME: group}}})
-        made.notes["plain pod joined a podgroup (controllers)"] += 1
+        made.notes[
+            "Assumed: {n} pod{s} without a PodGroup: one was added, as Volcano's controller does."
+        ] += 1
     return made
 
 

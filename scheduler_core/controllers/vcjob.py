@@ -153,9 +153,9 @@ def expand_jobs(
     for entry in sorted(jobs, key=key_of):
         job = VolcanoJob(entry, scheduler_names[0])
         if job.scheduler not in scheduler_names:
-            made.notes[f"job {key_of(entry)} left to scheduler {job.scheduler}"] += 1
+            made.notes[f"Left out: job {key_of(entry)}. It belongs to scheduler {job.scheduler}."] += 1
         elif job.is_over:
-            made.notes[f"job {key_of(entry)} is over: no pods made"] += 1
+            made.notes[f"Left out: pods of job {key_of(entry)}. It has finished."] += 1
         else:
             _expand(job, podgroups, pods, namespaces, class_values, made)
     return made
@@ -174,18 +174,19 @@ def _expand(
     if group is None:
         group = names[0]
         made.podgroups.append(podgroup_of(job, namespaces, class_values))
-        made.notes["podgroup made for a job (jobs)"] += 1
+        made.notes["Added: {n} PodGroup{s} that the job controller would create."] += 1
     for task in job.tasks:
         if not dependencies_met(job, task, pods):
             made.notes[
-                f"task {task.name} of job {job.namespace}/{job.name} waits for the tasks it depends on"
+                f"Left out: pods of task {task.name} of job {job.namespace}/{job.name}. It waits for tasks"
+                " that it depends on."
             ] += 1
             continue
         for index in range(task.replicas):
             pod = pod_of(job, task, index, group)
             if key_of(pod) not in pods:
                 made.pods.append(pod)
-                made.notes["pod made for a job (jobs)"] += 1
+                made.notes["Added: {n} pod{s} that the job controller would create."] += 1
 
 
 def podgroup_of(job: VolcanoJob, namespaces: Sequence[Object], class_values: Mapping[str, int]) -> Object:

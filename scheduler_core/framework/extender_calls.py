@@ -70,8 +70,8 @@ class ExtenderCalls:
     def notes(self) -> list[str]:
         """Return what failed, with counts."""
         return [
-            f"extender: {failures.count} calls of {verb} failed"
-            f"{' and were ignored' if ignorable else ''}, the first one: {failures.first}"
+            f"Extender: {failures.count} {verb} call{'s' if failures.count > 1 else ''} failed"
+            f"{' and were ignored' if ignorable else ''}. First error: {failures.first}"
             for (verb, ignorable), failures in self.failures.items()
         ]
 

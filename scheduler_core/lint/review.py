@@ -10,6 +10,7 @@ from scheduler_core.lint.conf import conf_of, conf_problems
 from scheduler_core.lint.plan import Plan
 from scheduler_core.lint.totals import total_problems
 from scheduler_core.lint.tree import tree_problems
+from scheduler_core.lint.unmodelled import unmodelled_problems
 from scheduler_core.problem import Problem, Severity
 from scheduler_core.validate import Inspection
 
@@ -68,9 +69,11 @@ def review(document: Mapping[str, Any], before: Inspection | None = None) -> lis
     found = [_judged(problem) for problem in of_form if not problem.path.startswith("scheduler_conf")]
     found += conf_problems(document.get("scheduler_conf"))
     conf = conf_of(document.get("scheduler_conf"))
-    if conf is not None and not any(is_unsound(problem) for problem in of_form):
-        plan = Plan(document, conf)
-        found += [*tree_problems(plan), *total_problems(plan)]
+    if not any(is_unsound(problem) for problem in of_form):
+        found += unmodelled_problems(document, inspection.read_pods())
+        if conf is not None:
+            plan = Plan(document, conf)
+            found += [*tree_problems(plan), *total_problems(plan)]
     return sorted(found, key=lambda problem: _RANK[problem.severity])
 
 

@@ -1,4 +1,4 @@
-"""What do these objects ask for that the core does not model, and what does that mean for the answer?"""
+"""What do these objects use that the core does not model, and what does that mean for the answer?"""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from typing import Any
 
 Object = Mapping[str, Any]
 
+NOT_MODELLED = "Not modelled: "
+"""How a note begins that names something the answer leaves out; any other note is an assumption."""
+
 NAMED = 5
 CLAIMING_VOLUMES = ("persistentVolumeClaim", "ephemeral")
 
 # Lists of a scenario that nothing here reads.
 UNREAD_LISTS: Mapping[str, str] = {
-    "hypernodes": "nodes are not grouped by network topology",
-    "sharding": "every node is open to this scheduler",
+    "hypernodes": "Nodes are not grouped by network topology.",
+    "sharding": "This scheduler may use every node.",
 }
 
 
@@ -28,7 +31,7 @@ def claims_resources(pod: Object) -> bool:
 
 
 def names_topology(podgroup: Object) -> bool:
-    """Tell whether a PodGroup asks for nodes that are near in the network."""
+    """Tell whether a PodGroup requires nodes that are close in the network."""
     return bool((podgroup.get("spec") or {}).get("networkTopology"))
 
 
@@ -38,12 +41,15 @@ def has_subgroups(podgroup: Object) -> bool:
 
 
 POD_PARTS: Mapping[str, tuple[Callable[[Object], bool], str]] = {
-    "volumes": (claims_volumes, "binding, zones and limits of volumes refuse no node"),
-    "resource claims": (claims_resources, "dynamic resources refuse no node and count in no queue"),
+    "volumes": (claims_volumes, "Volume binding, zones and limits rule out no node."),
+    "resource claims": (
+        claims_resources,
+        "Dynamically allocated devices rule out no node and count against no queue.",
+    ),
 }
 PODGROUP_PARTS: Mapping[str, tuple[Callable[[Object], bool], str]] = {
-    "networkTopology": (names_topology, "the whole cluster counts as near"),
-    "subGroupPolicy": (has_subgroups, "only the whole gang counts"),
+    "networkTopology": (names_topology, "All nodes count as one topology domain."),
+    "subGroupPolicy": (has_subgroups, "Only the gang as a whole is counted."),
 }
 
 
@@ -57,44 +63,48 @@ def limits_device_classes(queue: Object) -> bool:
     return any(DEVICE_CLASS in name for part in parts for name in part or ())
 
 
+DEVICE_QUOTAS = "No resource claim counts against them."
+
+
 def queue_notes(queues: Iterable[Object]) -> list[str]:
     """Return a sentence about the quotas of queues that are not modelled."""
-    limiting = sorted(queue["metadata"]["name"] for queue in queues if limits_device_classes(queue))
-    if not limiting:
-        return []
-    return [
-        f"quotas of device classes of queues {', '.join(limiting)} are not modelled: no resource claim"
-        " counts against them"
-    ]
+    limiting = [queue["metadata"]["name"] for queue in queues if limits_device_classes(queue)]
+    return (
+        [f"{NOT_MODELLED}device class quotas of {named(limiting, 'queue')}. {DEVICE_QUOTAS}"]
+        if limiting
+        else []
+    )
 
 
 def unmodelled_notes(
     document: Object, pods: Mapping[str, Object], podgroups: Mapping[str, Object]
 ) -> list[str]:
-    """Return one sentence for each thing that is not modelled, with the objects that ask for it.
+    """Return one sentence for each thing that is not modelled, with the objects that use it.
 
     Pods and PodGroups are given by namespace/name.
     """
     notes = [
-        f"{name} not modelled: {meaning}" for name, meaning in UNREAD_LISTS.items() if document.get(name)
+        f"{NOT_MODELLED}{name}. {meaning}" for name, meaning in UNREAD_LISTS.items() if document.get(name)
     ]
-    for objects, kind, parts in ((pods, "pods", POD_PARTS), (podgroups, "podgroups", PODGROUP_PARTS)):
-        for what, (asks, meaning) in parts.items():
-            asking = [key for key, thing in objects.items() if asks(thing)]
-            if asking:
-                notes.append(f"{what} of {kind} {named(asking)} are not modelled: {meaning}")
+    for objects, kind, parts in ((pods, "pod", POD_PARTS), (podgroups, "PodGroup", PODGROUP_PARTS)):
+        for what, (uses, meaning) in parts.items():
+            using = [key for key, thing in objects.items() if uses(thing)]
+            if using:
+                notes.append(f"{NOT_MODELLED}{what} of {named(using, kind)}. {meaning}")
     return notes
 
 
-def named(keys: Iterable[str]) -> str:
+def named(keys: Iterable[str], kind: str) -> str:
     """Return the names of objects, the first few in full.
 
     Examples
     --------
-    >>> named(f"a/{number}" for number in range(7))
-    'a/0, a/1, a/2, a/3, a/4 and 2 more'
+    >>> named(["a/1"], "pod")
+    'pod a/1'
+    >>> named((f"a/{number}" for number in range(7)), "pod")
+    'pods a/0, a/1, a/2, a/3, a/4 and 2 more'
 
     """
     names = sorted(keys)
     rest = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + rest
+    return f"{kind}{'s' if len(names) > 1 else ''} {', '.join(names[:NAMED])}{rest}"

@@ -281,7 +281,7 @@ def test_every_way_to_fail_is_a_failure(broken: Raw, ignorable: bool) -> None:
         result = run(placing(["gang"], [entry]), server)
     assert bool(bound_to(result)) is ignorable
     assert ("error" in result) is not ignorable
-    assert any(note.startswith("extender: ") for note in result["notes"])
+    assert any(note.startswith("Extender: ") for note in result["notes"])
 
 
 def test_a_large_answer_counts_until_its_first_value_ends() -> None:

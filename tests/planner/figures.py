@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 _VOID = {"br", "hr", "img", "input", "link", "meta", "wbr"}
 _NAMES = {"a", "caption", "code", "figcaption", "option", "pre", "script", "style", "th", "time", "title"}
-_WORDS = {"grid__name", "grid__why", "notice"}
+_WORDS = {"grid__name", "grid__why", "notes", "notice"}
 
 
 @dataclass

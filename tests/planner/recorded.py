@@ -47,6 +47,7 @@ def finish(run: Run, result: dict) -> Run:
         claim=claim,
         result=Blob.of(encoded(result)),
         outcome=outcome_of(result, run.input.document()),
+        notes=result.get("notes", []),
         timings={},
         engine_version="test",
     )

@@ -92,6 +92,23 @@ def test_reports_for_ci_and_for_a_pull_request(snapshot: Path, capsys: pytest.Ca
     assert "| ❌ | no_victim_in: busy | default/run-" in capsys.readouterr().out
 
 
+def test_every_report_says_what_the_simulation_leaves_out(
+    snapshot: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pod = factories.pod("claimed", "wait")
+    pod["spec"]["resourceClaims"] = [{"name": "gpu", "resourceClaimName": "gpu"}]
+    note = "Not modelled: resource claims of pod default/claimed. "
+    for form, heading in (
+        ("text", "Left out and assumed:\n  - "),
+        ("markdown", "#### Left out and assumed\n\n- "),
+    ):
+        check(snapshot, "- max_evictions: 99\n", json.dumps(pod), "--report", form)
+        assert f"{heading}{note}" in capsys.readouterr().out
+    check(snapshot, "- max_evictions: 99\n", json.dumps(pod), "--report", "junit")
+    suite = ElementTree.fromstring(capsys.readouterr().out.partition("\n")[2])  # noqa: S314 - our own
+    assert note in (suite.findtext("system-out") or "")
+
+
 def test_the_rules_of_the_docs_are_understood(snapshot: Path) -> None:
     (rules,) = re.findall(r"```yaml\n(- .*?)```", DOCS.read_text(encoding="utf-8"), flags=re.DOTALL)
     assert check(snapshot, rules.replace("research", "busy").replace("ml/train", "default/run")) in (0, 1)

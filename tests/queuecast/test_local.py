@@ -123,6 +123,23 @@ def test_explain_tells_why_a_job_waits(desk: Path, capsys: pytest.CaptureFixture
     say("explain", "1", "job", "default/nobody", code=2)
 
 
+def test_what_a_run_leaves_out_and_assumes_is_on_standard_error(
+    desk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pod = factories.pod("claimed", "wait")
+    pod["spec"]["resourceClaims"] = [{"name": "gpu", "resourceClaimName": "gpu"}]
+    (desk / "claimed.json").write_text(json.dumps(pod))
+    say("job", "add", "base", "claimed", "--file", "claimed.json")
+    capsys.readouterr()
+    for words in (["run", "base"], ["explain", "1", "job", "default/wait"], ["compare", "1", "1"]):
+        say(*words)
+        told = capsys.readouterr()
+        assert "note: Not modelled: resource claims of pod default/claimed. " in told.err, words
+        assert "Not modelled" not in told.out
+    (found,) = json.loads((desk / ".queuecast" / "runs" / "1.json").read_text())["notes"][:1]
+    assert found.startswith("Not modelled: ")
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

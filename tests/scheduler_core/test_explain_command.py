@@ -56,6 +56,19 @@ def test_a_job_tells_its_gate_its_victims_and_what_preempt_could_do(
     assert "[x] Evicting 1 pod makes room for 1 pod of the job." in text
 
 
+def test_what_the_answer_leaves_out_is_on_standard_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    claims: Object = {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]}
+    document = scenario(
+        nodes=[node("n1", cpu=4)], podgroups=[podgroup("j")], pods=pods("j", 1, cpu=1, spec=claims)
+    )
+    assert main(["explain", written(tmp_path, document), "--job", "j"]) == 0
+    said = capsys.readouterr()
+    assert "note: Not modelled: resource claims of pod default/j-0. " in said.err
+    assert "note: " not in said.out
+
+
 def test_a_victim_tells_every_vote(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = told(capsys, path, "--pod", "low-0")
     assert "tier 1: permit: priority: its job priority is lower than the preemptor's" in text

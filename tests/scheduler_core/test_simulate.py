@@ -146,7 +146,7 @@ def test_an_unknown_action_rejects_the_configuration() -> None:
 
 @pytest.mark.parametrize(
     ("plugin", "said"),
-    [("usage", "not modelled"), ("usages", "does not exist")],
+    [("usage", "Not modelled: "), ("usages", "does not exist")],
     ids=["unmodelled", "unknown"],
 )
 def test_a_plugin_without_a_model_is_named_in_the_notes(plugin: str, said: str) -> None:
@@ -191,7 +191,7 @@ def test_what_the_webhook_makes_of_a_new_queue(
 def test_what_admission_changed_is_counted_in_the_notes() -> None:
     light = queue("a", weight=0)
     result = simulate_document(scenario(queues=[light]))
-    assert "queue spec.weight set to 1: 1" in result["notes"]
+    assert "Assumed: 1 queue without spec.weight: weight 1." in result["notes"]
 
 
 def test_default_queues_are_added_unless_told_otherwise() -> None:

@@ -3,27 +3,67 @@
 from __future__ import annotations
 
 from scheduler_core import simulate_document
+from scheduler_core.lint import review
 from tests.builders import Object, node, pod, podgroup, queue, scenario
 
 
 def notes(**fields: object) -> list[str]:
     result = simulate_document(scenario(nodes=[node("n1", cpu=4)], **fields))  # type: ignore[arg-type]
     told: list[str] = result["notes"]
-    return [note for note in told if "not modelled" in note]
+    return [note for note in told if note.startswith("Not modelled: ")]
+
+
+def remarks(**fields: object) -> list[tuple[str, str]]:
+    """Return path and message of what the lint says to the same."""
+    document = scenario(nodes=[node("n1", cpu=4)], **fields)  # type: ignore[arg-type]
+    return [(found.path, found.message) for found in review(document) if found.rule == "plan.not_modelled"]
+
+
+VOLUMES: Object = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]}
+CLAIMS: Object = {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]}
 
 
 def test_pods_with_volumes_and_claims_are_named() -> None:
-    volume: Object = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]}
     pods = [
-        pod("stored", spec=volume),
+        pod("stored", spec=VOLUMES),
         pod("plain", spec={"volumes": [{"name": "scratch", "emptyDir": {}}]}),
-        pod("claimed", spec={"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]}),
+        pod("claimed", spec=CLAIMS),
+        pod("claimed-too", spec=CLAIMS),
     ]
     assert notes(pods=pods) == [
-        "volumes of pods default/stored are not modelled: binding, zones and limits of volumes refuse"
-        " no node",
-        "resource claims of pods default/claimed are not modelled: dynamic resources refuse no node and count"
-        " in no queue",
+        "Not modelled: volumes of pod default/stored. Volume binding, zones and limits rule out no node.",
+        "Not modelled: resource claims of pods default/claimed, default/claimed-too. Dynamically allocated"
+        " devices rule out no node and count against no queue.",
+    ]
+    assert remarks(pods=pods) == [
+        (
+            "pods[0].spec.volumes",
+            "pod default/stored: volumes are not modelled. Volume binding, zones and limits rule out no"
+            " node.",
+        ),
+        (
+            "pods[2].spec.resourceClaims",
+            "pods default/claimed, default/claimed-too: resource claims are not modelled. Dynamically"
+            " allocated devices rule out no node and count against no queue.",
+        ),
+    ]
+
+
+def test_what_the_pods_of_a_job_will_use_is_named_before_they_exist() -> None:
+    template = {"spec": {"containers": [{"name": "c", "image": "i"}], **CLAIMS}}
+    job: Object = {
+        "metadata": {"name": "train", "namespace": "ml"},
+        "spec": {
+            "minAvailable": 1,
+            "queue": "default",
+            "networkTopology": {"mode": "hard"},
+            "tasks": [{"name": "w", "replicas": 1, "template": template}],
+        },
+    }
+    assert [path for path, _ in remarks(jobs=[job])] == ["jobs[0].spec.tasks", "jobs[0].spec.networkTopology"]
+    assert [note.partition(".")[0] for note in notes(jobs=[job])] == [
+        "Not modelled: resource claims of pod ml/train-w-0",
+        "Not modelled: networkTopology of PodGroup ml/train-ml-train",
     ]
 
 
@@ -31,25 +71,66 @@ def test_podgroups_with_topology_and_subgroups_are_named() -> None:
     group = podgroup("train")
     group["spec"] |= {"networkTopology": {"mode": "hard"}, "subGroupPolicy": [{"name": "worker"}]}
     assert notes(podgroups=[group]) == [
-        "networkTopology of podgroups default/train are not modelled: the whole cluster counts as near",
-        "subGroupPolicy of podgroups default/train are not modelled: only the whole gang counts",
+        "Not modelled: networkTopology of PodGroup default/train. All nodes count as one topology domain.",
+        "Not modelled: subGroupPolicy of PodGroup default/train. Only the gang as a whole is counted.",
+    ]
+    assert [path for path, _ in remarks(podgroups=[group])] == [
+        "podgroups[0].spec.networkTopology",
+        "podgroups[0].spec.subGroupPolicy",
     ]
 
 
 def test_queues_with_quotas_of_device_classes_are_named() -> None:
-    named = queue("gpus", capability={"deviceclass/gpu.example.com": "4"})
+    quoted = queue("gpus", capability={"deviceclass/gpu.example.com": "4"})
     other = queue("memory", guarantee={"memory.deviceclass/gpu.example.com": "80Gi"})
-    assert notes(queues=[other, named, queue("plain", capability={"cpu": 4})]) == [
-        "quotas of device classes of queues gpus, memory are not modelled: no resource claim counts"
-        " against them"
+    queues = [other, quoted, queue("plain", capability={"cpu": 4})]
+    assert notes(queues=queues) == [
+        "Not modelled: device class quotas of queues gpus, memory. No resource claim counts against them."
     ]
+    assert [path for path, _ in remarks(queues=queues)] == ["queues[0].spec"]
 
 
-def test_lists_that_nobody_reads_are_named() -> None:
+def test_lists_that_are_not_read_are_named() -> None:
     assert notes(hypernodes={"s0": {}}) == [
-        "hypernodes not modelled: nodes are not grouped by network topology"
+        "Not modelled: hypernodes. Nodes are not grouped by network topology."
     ]
+    assert remarks(hypernodes={"s0": {}}) == [
+        ("hypernodes", "hypernodes is not modelled. Nodes are not grouped by network topology.")
+    ]
+
+
+def test_what_is_not_modelled_comes_before_what_was_assumed() -> None:
+    document = scenario(
+        nodes=[node("n1", cpu=4)], queues=[queue("a", weight=0)], pods=[pod("p", spec=CLAIMS)]
+    )
+    told = simulate_document(document)["notes"]
+    kinds = [note.partition(":")[0] for note in told]
+    assert kinds == sorted(kinds, key=["Not modelled", "Assumed"].index)
+    assert {"Not modelled", "Assumed"} == set(kinds)
+
+
+def test_the_nodes_that_volcano_would_not_look_at_are_a_note() -> None:
+    few = simulate_document(scenario(nodes=[node(f"n{place}", cpu=4) for place in range(100)]))
+    many = simulate_document(scenario(nodes=[node(f"n{place}", cpu=4) for place in range(300)]))
+    assert not [note for note in few["notes"] if "nodes" in note]
+    (sampled,) = [note for note in many["notes"] if "nodes" in note]
+    assert "any of the 300 nodes" in sampled
+    assert "found 144 feasible ones" in sampled
+
+
+def test_what_is_assumed_between_cycles_is_a_note() -> None:
+    document = scenario(nodes=[node("n1", cpu=4)])
+    between = [note for note in simulate_document({**document, "cycles": 2})["notes"] if "cycle" in note]
+    assert between == [
+        "Assumed: 1 s between cycles. Placed pods run from the next cycle on and do not finish; evicted pods"
+        " are gone at the next cycle and come back as pending pods; no other pod is created."
+    ]
+    longer = {**document, "cycles": 3, "cycle_seconds": 30, "termination_cycles": 2, "evicted": "delete"}
+    (told,) = [note for note in simulate_document(longer)["notes"] if "cycle" in note]
+    assert "30 s between cycles" in told
+    assert "terminate for 2 cycles and are not created again" in told
 
 
 def test_an_ordinary_scenario_has_nothing_to_name() -> None:
-    assert notes(podgroups=[podgroup("train")], pods=[pod("train-0", group="train", cpu=1)]) == []
+    sound: Object = {"podgroups": [podgroup("train")], "pods": [pod("train-0", group="train", cpu=1)]}
+    assert (notes(**sound), remarks(**sound)) == ([], [])

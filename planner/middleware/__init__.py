@@ -1,1 +1,0 @@
-"""What happens to every request before a view sees it?"""

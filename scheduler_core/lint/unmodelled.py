@@ -1,0 +1,82 @@
+"""What in a plan does the core leave out of its answer? The same sentences as the notes of a result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from scheduler_core.lint.plan import items
+from scheduler_core.model.pod_info import PodInfo
+from scheduler_core.model.unmodelled import (
+    DEVICE_QUOTAS,
+    POD_PARTS,
+    PODGROUP_PARTS,
+    UNREAD_LISTS,
+    limits_device_classes,
+    named,
+)
+from scheduler_core.problem import Problem, spell_steps
+
+Object = Mapping[str, Any]
+Found = Sequence[tuple[int, Object]]
+"""Objects with their positions in their list."""
+
+RULE = "plan.not_modelled"
+
+
+def unmodelled_problems(document: Object, pods: Sequence[PodInfo]) -> Iterator[Problem]:
+    """Yield a remark for each thing that a sound document uses and the core does not model."""
+    for name, meaning in UNREAD_LISTS.items():
+        if document.get(name):
+            yield Problem(RULE, "remark", name, f"{name} is not modelled. {meaning}", field=name)
+    claiming = [(place, info.given) for place, info in enumerate(pods) if info.template.claims]
+    listed = {
+        "pods": claiming,
+        "jobs": list(enumerate(items(document, "jobs"))),
+        "podgroups": list(enumerate(items(document, "podgroups"))),
+        "queues": list(enumerate(items(document, "queues"))),
+    }
+    for kind, what, field, uses, meaning in _PARTS:
+        using = [(place, thing) for place, thing in listed[kind] if uses(thing)]
+        if using:
+            first, _ = using[0]
+            path = spell_steps(kind, first, *field)
+            subject = named((_key(kind, thing) for _, thing in using), _KINDS[kind])
+            says = f"{subject}: {what} {'is' if what in _SINGULAR else 'are'} not modelled. {meaning}"
+            yield Problem(RULE, "remark", path, says, field=spell_steps(*field))
+
+
+def _in_a_template(uses: Callable[[Object], bool]) -> Callable[[Object], bool]:
+    """Return whether a pod of a vcjob uses something."""
+
+    def used(job: Object) -> bool:
+        tasks = (job.get("spec") or {}).get("tasks") or ()
+        templates = ((task.get("template") or {}).get("spec") for task in tasks)
+        return any(uses({"spec": spec}) for spec in templates if spec)
+
+    return used
+
+
+_FIELDS = {"volumes": "volumes", "resource claims": "resourceClaims"}
+_SINGULAR = ("networkTopology", "subGroupPolicy")
+_KINDS = {"pods": "pod", "jobs": "job", "podgroups": "PodGroup", "queues": "queue"}
+_PARTS = [
+    *(("pods", what, ("spec", _FIELDS[what]), uses, says) for what, (uses, says) in POD_PARTS.items()),
+    *(
+        ("jobs", what, ("spec", "tasks"), _in_a_template(uses), says)
+        for what, (uses, says) in POD_PARTS.items()
+    ),
+    ("jobs", "networkTopology", ("spec", "networkTopology"), *PODGROUP_PARTS["networkTopology"]),
+    *(("podgroups", what, ("spec", what), uses, says) for what, (uses, says) in PODGROUP_PARTS.items()),
+    ("queues", "device class quotas", ("spec",), limits_device_classes, DEVICE_QUOTAS),
+]
+"""List, what is used, field, who uses it, and what leaving it out means."""
+
+
+def _key(kind: str, thing: Object) -> str:
+    metadata = thing["metadata"]
+    return (
+        metadata["name"]
+        if kind == "queues"
+        else f"{metadata.get('namespace') or 'default'}/{metadata['name']}"
+    )
