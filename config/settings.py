@@ -78,8 +78,10 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    # Before anything reads the body, and the form's token is in the body.
+    "planner.middleware.bodies.BodyLimits",
+    "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -173,9 +175,9 @@ STORAGES = {
     },
 }
 
-# Uploads: a cluster's manifests may be large; the importer bounds what they may unpack to
+# Uploads: editors may send files of a cluster (planner.middleware.bodies); nobody else sends more than this
 
-DATA_UPLOAD_MAX_MEMORY_SIZE = 210 * 2**20
+DATA_UPLOAD_MAX_MEMORY_SIZE = FILE_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
 FILE_UPLOAD_TEMP_DIR = VAR_DIR / "uploads"
 FILE_UPLOAD_TEMP_DIR.mkdir(exist_ok=True)
 

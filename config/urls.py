@@ -10,3 +10,7 @@ urlpatterns = [
     path("metrics", metrics.metrics),
     path("", include("planner.urls")),
 ]
+
+handler400 = "planner.middleware.refusals.bad_request"
+handler404 = "planner.middleware.refusals.not_found"
+handler500 = "planner.middleware.refusals.server_error"

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from math import ceil
 from typing import Any
 
-from django.core.exceptions import PermissionDenied, SuspiciousOperation
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.core.signals import got_request_exception
 from django.http import Http404
 from rest_framework import exceptions
@@ -46,14 +46,6 @@ class StaleEdit(exceptions.APIException):
         }
 
 
-class PayloadTooLarge(exceptions.APIException):
-    """A body above the limit."""
-
-    status_code = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-    default_detail = "The body is too large."
-    default_code = "payload_too_large"
-
-
 def error_body(code: str, message: str, problems: Iterable[Mapping[str, Any]] = ()) -> dict[str, Any]:
     """Return the one error shape."""
     return {"code": code, "message": message, "problems": [problem_body(**problem) for problem in problems]}
@@ -70,6 +62,8 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
         error = exceptions.NotFound()
     elif isinstance(error, PermissionDenied):
         error = exceptions.PermissionDenied(str(error) or None)
+    elif isinstance(error, RequestDataTooBig):
+        raise error  # answered where all bodies that are too large are
     elif isinstance(error, SuspiciousOperation):
         error = exceptions.ParseError(str(error))
     if isinstance(error, Invalid):

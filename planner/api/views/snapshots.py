@@ -15,7 +15,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
-from planner.api.errors import PayloadTooLarge
 from planner.api.filters import SnapshotFilter
 from planner.api.idempotency import once
 from planner.api.parsers import JsonBody
@@ -23,7 +22,6 @@ from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, PREFER, answers, listed
 from planner.api.serializers import ImportSerializer, SnapshotFiles, SnapshotSerializer, SnapshotUpload
 from planner.api.tables import TableList
 from planner.api.waiting import wait_until_over
-from planner.engine.importing import MAX_TEXT_BYTES
 from planner.engine.parcel import OpenFiles
 from planner.models import Blob, Snapshot
 from planner.selectors.imports import imports
@@ -58,7 +56,6 @@ class SnapshotList(TableList):
         More than 20 MB of text is read by a worker: the answer is the import, to be followed.
         """
         workspace = workspace_require(user=self.user)
-        _refuse_too_large(request)
         name, files = _sent(request)
         facts: dict[str, Any] = {
             "workspace": workspace,
@@ -98,12 +95,6 @@ class SnapshotDetail(WorkspaceView):
         """Return a snapshot: what it holds, and what import found."""
         snapshot = get_object_or_404(snapshots(self.user), pk=snapshot_id)
         return Response(SnapshotSerializer(snapshot).data)
-
-
-def _refuse_too_large(request: Request) -> None:
-    """Refuse before reading; the importer bounds what a smaller body may unpack to."""
-    if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_TEXT_BYTES:
-        raise PayloadTooLarge(f"The limit is {MAX_TEXT_BYTES // 10**6} MB.")
 
 
 def _sent(request: Request) -> tuple[str, OpenFiles]:

@@ -1,0 +1,1 @@
+"""What happens to every request before a view sees it?"""

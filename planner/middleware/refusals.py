@@ -1,0 +1,61 @@
+"""What does a caller read when no view answers? A script the one error shape, a browser a page."""
+
+from http import HTTPStatus
+
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views import defaults
+
+from planner.api.errors import error_body
+
+CODES = {
+    HTTPStatus.BAD_REQUEST: "parse_error",
+    HTTPStatus.NOT_FOUND: "not_found",
+    HTTPStatus.FORBIDDEN: "permission_denied",
+    HTTPStatus.LENGTH_REQUIRED: "length_required",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "payload_too_large",
+    HTTPStatus.INTERNAL_SERVER_ERROR: "internal_error",
+    HTTPStatus.SERVICE_UNAVAILABLE: "busy",
+}
+UNREADABLE = "This request cannot be read. Nothing was changed."
+BROKEN = "Something broke on our side; it has been logged."
+PASTED = (
+    "The text is too large to paste. Nothing was changed. Save it to a file and upload that, "
+    "compressed with gzip if you like."
+)
+
+
+def refusal(request: HttpRequest, status: HTTPStatus, message: str) -> HttpResponse:
+    """Return a failure as the caller reads it."""
+    if is_api(request):
+        return JsonResponse(error_body(CODES[status], message), status=status)
+    return render(request, "refused.html", {"status": status, "message": message}, status=status)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer what cannot be read."""
+    if isinstance(exception, RequestDataTooBig):
+        return refusal(request, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, PASTED)
+    if is_api(request):
+        return refusal(request, HTTPStatus.BAD_REQUEST, UNREADABLE)
+    return defaults.bad_request(request, exception)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer an address that leads nowhere."""
+    if is_api(request):
+        return refusal(request, HTTPStatus.NOT_FOUND, "There is nothing at this address.")
+    return defaults.page_not_found(request, exception)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Answer after a fault of ours, which Django has logged."""
+    if is_api(request):
+        return refusal(request, HTTPStatus.INTERNAL_SERVER_ERROR, BROKEN)
+    return defaults.server_error(request)
+
+
+def is_api(request: HttpRequest) -> bool:
+    """Does a script call?"""
+    return request.path_info.startswith("/api/")

@@ -1,0 +1,186 @@
+"""How much may a stranger, and how much may a member, make the server read?"""
+
+import io
+import json
+import threading
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+from knox.models import AuthToken
+from rest_framework.test import APIClient
+
+from planner.middleware.bodies import AT_ONCE, LARGE_ROUTES, LARGEST, OF_FIELDS
+from planner.models import Role
+from tests import factories
+from tests.planner.pages import text_of
+
+pytestmark = pytest.mark.django_db
+
+MULTIPART = "multipart/form-data; boundary=x"
+FORM = "application/x-www-form-urlencoded"
+TYPES = [MULTIPART, FORM, "application/json", "application/merge-patch+json", "text/plain", ""]
+SMALL = 2_621_440
+ID = "00000000-0000-0000-0000-000000000000"
+
+
+class Unread(io.RawIOBase):
+    """A body of which nobody may read a byte."""
+
+    def read(self, size: int = -1) -> bytes:
+        raise AssertionError("the body was read")
+
+
+def declared(client: Client, address: str, kind: str, length: int, **headers: Any) -> Any:
+    """Send the head of a request that promises `length` bytes."""
+    body = {"CONTENT_LENGTH": str(length), "wsgi.input": Unread(), **headers}
+    return client.generic("POST", address, b"-", content_type=kind, **body)
+
+
+def routes(patterns: list[Any], before: str = "") -> list[str]:
+    """Return an address for every pattern of the project."""
+    found = []
+    for pattern in patterns:
+        address = before + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            found += routes(pattern.url_patterns, address)
+        elif isinstance(pattern, URLPattern) and "(" not in address:
+            found.append(filled(address))
+    return found
+
+
+def filled(route: str) -> str:
+    parts = [
+        part
+        if not part.startswith("<")
+        else "1"
+        if part.startswith("<int")
+        else ID
+        if "uuid" in part
+        else "x"
+        for part in route.split("/")
+    ]
+    return "/" + "/".join(parts)
+
+
+ADDRESSES = sorted(routes(get_resolver().url_patterns))
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_stranger_sends_no_large_body_anywhere(kind: str) -> None:
+    assert len(ADDRESSES) > 100
+    for address in ADDRESSES:
+        answer = declared(Client(), address, kind, SMALL + 1)
+        assert answer.status_code == 413, (address, answer.status_code)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_an_editor_sends_a_large_body_only_where_clusters_come_in_and_as_files(kind: str) -> None:
+    browser = Client()
+    browser.force_login(factories.user("editor"))
+    large = {"/import/", "/api/v1/snapshots/", "/api/v1/bundles/"} if kind == MULTIPART else set()
+    for address in ADDRESSES:
+        if address not in large:
+            answer = declared(browser, address, kind, SMALL + 1)
+            assert answer.status_code == 413, (address, answer.status_code)
+    for address in large:
+        assert declared(browser, address, kind, LARGEST + 1).status_code == 413
+        with pytest.raises(AssertionError, match="was read"):
+            declared(browser, address, kind, LARGEST)
+    assert len(LARGE_ROUTES) == 3
+
+
+def test_a_form_that_is_costly_to_read_is_shorter_still() -> None:
+    assert declared(Client(), "/login/", FORM, OF_FIELDS + 1).status_code == 413
+
+
+def viewer_session() -> Client:
+    browser = Client()
+    browser.force_login(factories.user("viewer", role=Role.VIEWER))
+    return browser
+
+
+def outsider_session() -> Client:
+    browser = Client()
+    browser.force_login(factories.user("outsider", role=None))
+    return browser
+
+
+def forged_token() -> Client:
+    return APIClient(HTTP_AUTHORIZATION="Token " + "a" * 64)
+
+
+def viewer_token() -> Client:
+    _, text = AuthToken.objects.create(factories.user("viewer", role=Role.VIEWER))
+    return APIClient(HTTP_AUTHORIZATION=f"Token {text}")
+
+
+@pytest.mark.parametrize("caller", [viewer_session, outsider_session, forged_token, viewer_token])
+@pytest.mark.parametrize("address", ["/import/", "/api/v1/snapshots/", "/api/v1/bundles/"])
+def test_who_may_import_nothing_sends_nothing_large(caller: Any, address: str) -> None:
+    assert declared(caller(), address, MULTIPART, SMALL + 1).status_code == 413
+
+
+def test_an_editors_token_sends_a_large_cluster() -> None:
+    _, text = AuthToken.objects.create(factories.user("editor"))
+    script = APIClient(HTTP_AUTHORIZATION=f"Token {text}")
+    file = SimpleUploadedFile("a.yaml", json.dumps(factories.cluster()).encode() + b" " * SMALL)
+    answer = script.post("/api/v1/snapshots/", {"files": file}, format="multipart")
+    assert answer.status_code == 201, answer.content
+
+
+def test_a_body_without_a_length_is_refused_unread() -> None:
+    for address in ("/login/", "/api/v1/snapshots/"):
+        answer = declared(Client(), address, MULTIPART, 0, HTTP_TRANSFER_ENCODING="chunked")
+        assert answer.status_code == 411
+
+
+def test_a_length_that_is_no_number_is_refused() -> None:
+    assert declared(Client(), "/login/", FORM, "1e9").status_code == 413  # type: ignore[arg-type]
+
+
+def test_a_refusal_has_the_shape_of_the_api_or_is_a_page() -> None:
+    refused = declared(Client(), "/api/v1/snapshots/", "application/json", SMALL + 1)
+    assert set(refused.json()) == {"code", "message", "problems"}
+    assert refused.json()["code"] == "payload_too_large"
+    page = declared(Client(), "/login/", MULTIPART, SMALL + 1)
+    assert "larger than 2.5 MiB" in text_of(page)
+
+
+def test_a_text_that_is_too_large_to_paste_is_explained(browser: Client) -> None:
+    answer = browser.post("/import/", {"documents": "x" * (SMALL + 1)})
+    assert answer.status_code == 413
+    assert "upload that" in text_of(answer)
+
+
+def test_large_bodies_never_take_all_threads() -> None:
+    arrived, release = threading.Semaphore(0), threading.Event()
+
+    class Slow(io.RawIOBase):
+        def read(self, size: int = -1) -> bytes:
+            arrived.release()
+            release.wait(30)
+            return b""
+
+    def send() -> None:
+        client.generic(
+            "POST", "/login/", b"-", content_type=FORM,
+            **{"CONTENT_LENGTH": str(OF_FIELDS), "wsgi.input": Slow()},
+        )  # fmt: skip
+
+    client = Client(enforce_csrf_checks=True)
+    client.get("/login/")
+    senders = [threading.Thread(target=send, daemon=True) for _ in range(AT_ONCE)]
+    try:
+        for sender in senders:
+            sender.start()
+            assert arrived.acquire(timeout=30)
+        one_more = declared(client, "/login/", FORM, OF_FIELDS)
+        assert (one_more.status_code, one_more["Retry-After"]) == (503, "5")
+        assert Client().get("/login/").status_code == 200
+    finally:
+        release.set()
+        for sender in senders:
+            sender.join()
