@@ -33,10 +33,8 @@ def installed() -> Iterator[None]:
 
 def scenario_of(document: dict[str, Any]) -> Any:
     """Return a stored scenario of a cluster with its configuration; its owner may edit it."""
-    from django.contrib.auth.models import User
-
     import manifests
-    from planner.models import Membership, Role, Workspace
+    from planner.models import Membership, Role, User, Workspace
     from planner.services.scenarios import scenario_create
     from planner.services.snapshots import snapshot_create
 

@@ -105,6 +105,7 @@ TEMPLATES = [
     },
 ]
 
+AUTH_USER_MODEL = "planner.User"
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "login"

@@ -12,13 +12,12 @@ from celery.concurrency.thread import TaskPool
 from celery.signals import worker_shutting_down
 from celery.worker import WorkController
 from django.conf import settings
-from django.contrib.auth.models import User
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from planner.engine.bundle import About
-from planner.models import Blob, Import, Run, Scenario, Workspace
+from planner.models import Blob, Import, Run, Scenario, User, Workspace
 from planner.services.bundles import bundle_import
 from planner.services.execution import work_execute, worker_name
 from planner.services.imports import import_create

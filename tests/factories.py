@@ -5,9 +5,7 @@ from collections.abc import Sequence
 from io import BytesIO
 from typing import Any
 
-from django.contrib.auth.models import User
-
-from planner.models import Import, Membership, Role, Run, Scenario, Snapshot, Workspace
+from planner.models import Import, Membership, Role, Run, Scenario, Snapshot, User, Workspace
 from planner.services.imports import import_create, packed_files
 from planner.services.runs import run_create
 from planner.services.scenarios import scenario_create

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.decorators import method_decorator
 from django.views.decorators.gzip import gzip_page
@@ -15,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from planner.api.sparse import only_asked
-from planner.models import Run, Scenario
+from planner.models import Run, Scenario, User
 from planner.selectors.runs import runs
 from planner.selectors.scenarios import scenarios
 

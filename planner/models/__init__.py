@@ -9,6 +9,7 @@ from planner.models.run import Run
 from planner.models.scenario import Change, ObjectChange, Scenario, ScenarioCopy
 from planner.models.snapshot import Blob, Cluster, Snapshot
 from planner.models.trace import Trace
+from planner.models.user import User
 from planner.models.work import Work
 from planner.models.worker import Worker
 from planner.models.workspace import Membership, Role, Workspace
@@ -36,6 +37,7 @@ __all__ = [
     "Snapshot",
     "TokenDetails",
     "Trace",
+    "User",
     "Victim",
     "Work",
     "Worker",

@@ -6,10 +6,9 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
-from django.contrib.auth.models import User
 from django.db.models import F
 
-from planner.models import Decision, JobOutcome, QueueOutcome, Run, Victim
+from planner.models import Decision, JobOutcome, QueueOutcome, Run, User, Victim
 from planner.models.outcome import DecisionState
 from planner.rows import QueueFigures, RunCounts
 from planner.selectors.figures import TOP

@@ -1,9 +1,8 @@
 """What stands on the first page?"""
 
-from django.contrib.auth.models import User
 from django.db.models import OuterRef, QuerySet, Subquery
 
-from planner.models import Run, Scenario
+from planner.models import Run, Scenario, User
 from planner.selectors.runs import runs
 from planner.selectors.scenarios import scenarios
 

@@ -2,10 +2,9 @@
 
 from uuid import UUID
 
-from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
-from planner.models import Import
+from planner.models import Import, User
 from planner.rows import Problem
 from planner.selectors.workspaces import visible
 

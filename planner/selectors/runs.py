@@ -3,10 +3,9 @@
 from dataclasses import fields
 from uuid import UUID
 
-from django.contrib.auth.models import User
 from django.db.models import Count, Q, QuerySet
 
-from planner.models import Decision, JobOutcome, QueueOutcome, Run, Victim
+from planner.models import Decision, JobOutcome, QueueOutcome, Run, User, Victim
 from planner.models.outcome import DecisionState
 from planner.rows import QueueFigures, RunCounts
 from planner.selectors.workspaces import visible

@@ -3,10 +3,9 @@
 from collections.abc import Iterable
 from uuid import UUID
 
-from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
-from planner.models import Change, Queue, Scenario, Snapshot, Workspace
+from planner.models import Change, Queue, Scenario, Snapshot, User, Workspace
 from planner.rows import QueueRow, hangs_below, tree_order
 from planner.selectors.workspaces import visible
 

@@ -2,7 +2,6 @@
 
 from typing import TypeVar
 
-from django.contrib.auth.models import User
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
@@ -16,6 +15,7 @@ from planner.models import (
     Scenario,
     Snapshot,
     TokenDetails,
+    User,
     Workspace,
 )
 

@@ -2,10 +2,9 @@
 
 import secrets
 
-from django.contrib.auth.models import User
 from django.db import transaction
 
-from planner.models import Role
+from planner.models import Role, User
 from planner.selectors.workspaces import default_workspace
 from planner.services.members import member_set
 from planner.services.tokens import token_make

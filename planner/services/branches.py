@@ -1,13 +1,12 @@
 """How does a what-if begin as a copy of another one, on the same snapshot or on a newer one?"""
 
-from django.contrib.auth.models import User
 from django.db import transaction
 
 from planner.engine.objects import object_problems
 from planner.engine.rebase import OURS, THEIRS, Choices, Conflict
 from planner.engine.revisions import rebase_of, state_at
 from planner.engine.states import State
-from planner.models import ObjectChange, Queue, Scenario, Snapshot
+from planner.models import ObjectChange, Queue, Scenario, Snapshot, User
 from planner.rows import Problem
 from planner.services.errors import Invalid
 from planner.services.members import role_require

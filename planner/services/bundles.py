@@ -1,10 +1,9 @@
 """How does a run leave for another installation, and arrive?"""
 
-from django.contrib.auth.models import User
 from django.db import transaction
 
 from planner.engine.bundle import About, Bundle, NoBundle, unpacked
-from planner.models import Blob, Run, Workspace
+from planner.models import Blob, Run, User, Workspace
 from planner.rows import Problem
 from planner.services.errors import Invalid
 from planner.services.imports import cluster_import, cluster_read

@@ -2,9 +2,7 @@
 
 from typing import TypedDict, Unpack
 
-from django.contrib.auth.models import User
-
-from planner.models import Event, Workspace
+from planner.models import Event, User, Workspace
 
 
 class Told(TypedDict, total=False):

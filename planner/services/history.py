@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.db import transaction
 
 from planner.engine.contents import content_of
@@ -12,7 +11,7 @@ from planner.engine.queues import queue_spec
 from planner.engine.revisions import objects_in, parts_differing, state_of
 from planner.engine.states import CONF, QUEUES, Difference, Edit, inverses, queue_of
 from planner.engine.workloads import KINDS
-from planner.models import Change, Queue, Scenario
+from planner.models import Change, Queue, Scenario, User
 from planner.rows import Problem
 from planner.selectors.history import steps
 from planner.services.errors import Invalid

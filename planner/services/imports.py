@@ -3,13 +3,12 @@
 from datetime import datetime
 
 from django.conf import settings
-from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
 from planner.engine.importing import Files, Imported, read_cluster
 from planner.engine.parcel import OpenFiles, holds_more, parcel
-from planner.models import Blob, Import, Snapshot, Workspace
+from planner.models import Blob, Import, Snapshot, User, Workspace
 from planner.services.errors import Invalid
 from planner.services.members import role_require
 from planner.services.snapshots import snapshot_create

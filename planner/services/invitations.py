@@ -4,13 +4,12 @@ import hashlib
 import secrets
 from datetime import timedelta
 
-from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from planner.models import Event, Invitation, Role, Workspace
+from planner.models import Event, Invitation, Role, User, Workspace
 from planner.rows import Problem
 from planner.services.errors import Invalid
 from planner.services.events import event_note

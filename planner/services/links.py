@@ -2,10 +2,9 @@
 
 from uuid import UUID
 
-from django.contrib.auth.models import User
 from django.db import transaction
 
-from planner.models import Event, PublicLink, Run
+from planner.models import Event, PublicLink, Run, User
 from planner.services.events import event_note
 from planner.services.members import role_require
 

@@ -2,10 +2,9 @@
 
 from typing import Unpack
 
-from django.contrib.auth.models import User
 from django.db import transaction
 
-from planner.models import Event, Membership, Role, Workspace
+from planner.models import Event, Membership, Role, User, Workspace
 from planner.rows import Problem
 from planner.selectors.workspaces import role_of, workspace_for_new
 from planner.services.errors import Invalid, RoleTooLow

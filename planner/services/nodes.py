@@ -3,14 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.db import transaction
 
 from planner.engine.contents import Objects
 from planner.engine.nodes import MOST_NODES, name_problems, node_patched, numbered_names
 from planner.engine.revisions import objects_in, state_of
 from planner.engine.states import Json
-from planner.models import Scenario
+from planner.models import Scenario, User
 from planner.rows import Problem
 from planner.services.errors import Invalid
 from planner.services.members import role_require

@@ -3,14 +3,13 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.db import transaction
 
 from planner.engine.frozen import following
 from planner.engine.objects import object_problems
 from planner.engine.revisions import objects_in, state_of
 from planner.engine.states import Edit, Json, ObjectKey, State
-from planner.models import ObjectChange, Scenario
+from planner.models import ObjectChange, Scenario, User
 from planner.services.errors import Invalid
 from planner.services.members import role_require
 from planner.services.revisions import revision_lock, revision_raise

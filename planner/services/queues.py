@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.db import transaction
 
 from planner.engine.queue_fields import spec_problems
@@ -20,7 +19,7 @@ from planner.engine.queues import (
     queue_spec,
 )
 from planner.engine.states import QUEUES, Edit, kept_queue
-from planner.models import Queue, Scenario
+from planner.models import Queue, Scenario, User
 from planner.rows import Problem
 from planner.services.errors import Invalid
 from planner.services.members import role_require

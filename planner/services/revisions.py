@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 
-from django.contrib.auth.models import User
 from django.utils import timezone
 
 from planner.engine.documents import encoded
 from planner.engine.revisions import state_of
 from planner.engine.states import Edit
-from planner.models import Blob, Change, Scenario, ScenarioCopy
+from planner.models import Blob, Change, Scenario, ScenarioCopy, User
 from planner.services.errors import StaleRevision
 
 COPY_EVERY = 20

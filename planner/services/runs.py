@@ -3,14 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.db import transaction
 
 from planner.engine.contents import content_of
 from planner.engine.frozen import frozen_input
 from planner.engine.outcomes import Outcome
 from planner.engine.revisions import state_of
-from planner.models import Blob, Run, Scenario
+from planner.models import Blob, Run, Scenario, User
 from planner.services.members import role_require
 from planner.services.work import Claim, work_end
 

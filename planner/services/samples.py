@@ -1,10 +1,9 @@
 """How does the sample come in? By the same door as every cluster."""
 
-from django.contrib.auth.models import User
 from django.db import transaction
 
 from planner.engine.documents import encoded
-from planner.models import Scenario, Snapshot, Workspace
+from planner.models import Scenario, Snapshot, User, Workspace
 from planner.sample import SAMPLE_NAME, sample_document
 from planner.services.imports import cluster_import, cluster_read
 from planner.services.scenarios import scenario_create

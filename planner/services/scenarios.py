@@ -2,14 +2,13 @@
 
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
 from planner.engine.conf import conf_edited, conf_problems
 from planner.engine.revisions import first_queues
 from planner.engine.states import CONF, Edit
-from planner.models import Event, Queue, Run, Scenario, Snapshot
+from planner.models import Event, Queue, Run, Scenario, Snapshot, User
 from planner.services.errors import Invalid
 from planner.services.events import event_note
 from planner.services.members import role_require

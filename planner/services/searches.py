@@ -1,10 +1,9 @@
 """How is it found out what would unblock a job, and how is a found change tried?"""
 
-from django.contrib.auth.models import User
 from django.db import transaction
 
 from planner.engine.search import changed_objects, conf_text
-from planner.models import Run, Scenario
+from planner.models import Run, Scenario, User
 from planner.selectors.searches import search_of
 from planner.services.branches import scenario_branch
 from planner.services.members import role_require

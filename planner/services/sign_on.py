@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from planner.models import Identity
+from planner.models import Identity, User
 
 
 class SignOnRefused(Exception):

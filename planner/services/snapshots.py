@@ -5,12 +5,11 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.db import transaction
 
 from planner.engine.documents import encoded
 from planner.engine.preview import count_demand
-from planner.models import Blob, Cluster, Snapshot, Workspace
+from planner.models import Blob, Cluster, Snapshot, User, Workspace
 from planner.rows import Problem
 from planner.services.members import role_require
 

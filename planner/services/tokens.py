@@ -2,13 +2,12 @@
 
 from datetime import timedelta
 
-from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 from knox.models import AuthToken
 
-from planner.models import Event, Role, TokenDetails
+from planner.models import Event, Role, TokenDetails, User
 from planner.services.errors import RoleTooLow
 from planner.services.events import event_note
 

@@ -6,12 +6,11 @@ from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 from django.conf import settings
-from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from planner.models import Import, Run, Work
+from planner.models import Import, Run, User, Work
 from planner.services.clock import seconds_from_now
 from planner.services.members import role_require
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.db import transaction
 
 from planner.engine.importing import read_cluster
@@ -20,7 +19,7 @@ from planner.engine.workloads import (
     field_problems,
     job_of,
 )
-from planner.models import Scenario
+from planner.models import Scenario, User
 from planner.rows import Problem
 from planner.services.errors import Invalid
 from planner.services.members import role_require

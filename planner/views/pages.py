@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
+
+from planner.models import User
 
 
 def fragment_asked(request: HttpRequest) -> str | None:

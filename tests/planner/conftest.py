@@ -4,12 +4,11 @@ import threading
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 from knox.models import AuthToken
 from rest_framework.test import APIClient
 
-from planner.models import Run
+from planner.models import Run, User
 from planner.services.execution import work_execute
 from planner.services.turns import Turn
 from tests import factories

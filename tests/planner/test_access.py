@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from knox.models import AuthToken
 from rest_framework.test import APIClient
 
 from planner.api.urls import urlpatterns
-from planner.models import Membership, Role, Run, Scenario, Workspace
+from planner.models import Membership, Role, Run, Scenario, User, Workspace
 from planner.services.bundles import bundle_of
 from planner.services.errors import Invalid, RoleTooLow
 from planner.services.history import undo

@@ -3,13 +3,12 @@
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from planner.models import Event, Invitation, Membership, Role, TokenDetails
+from planner.models import Event, Invitation, Membership, Role, TokenDetails, User
 from planner.services.errors import Invalid, RoleTooLow
 from planner.services.invitations import account_by_invitation, invitation_accept, invitation_make
 from planner.services.logins import TRIES

@@ -7,11 +7,10 @@ import threading
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 from rest_framework.test import APIClient
 
-from planner.models import Membership, Role, Run
+from planner.models import Membership, Role, Run, User
 from planner.services.execution import work_execute
 from planner.services.invitations import invitation_make
 from planner.services.queues import queue_create, queue_update

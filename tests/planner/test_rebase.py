@@ -5,7 +5,6 @@ import random
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,7 +25,7 @@ from planner.engine.rebase import (
     rebased,
 )
 from planner.engine.states import QUEUES, State
-from planner.models import Role, Scenario, Snapshot, Workspace
+from planner.models import Role, Scenario, Snapshot, User, Workspace
 from planner.services.queues import queue_update
 from planner.services.scenarios import conf_update
 from queuecast.__main__ import main

@@ -1,11 +1,10 @@
 """Removing a scenario: what goes, and what is kept of who changed what."""
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 from rest_framework.test import APIClient
 
-from planner.models import Run, Scenario
+from planner.models import Run, Scenario, User
 from planner.services.branches import scenario_branch
 from planner.services.links import link_make
 from planner.services.queues import queue_update

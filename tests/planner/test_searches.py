@@ -4,12 +4,11 @@ import threading
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from planner.models import Role, Run, Scenario
+from planner.models import Role, Run, Scenario, User
 from planner.selectors.runs import runs
 from planner.selectors.searches import found, search_of
 from planner.services.errors import RoleTooLow

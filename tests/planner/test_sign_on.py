@@ -9,11 +9,10 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
 
-from planner.models import Identity, Role
+from planner.models import Identity, Role, User
 from planner.views.sign_on import _provider
 from tests import factories
 from tests.planner.provider import CLIENT_ID, CLIENT_SECRET, Provider, key, provider

@@ -11,12 +11,15 @@ from tests.needs import unavailable
 from tests.processes import services
 from tests.processes.installation import Installation
 
-Databases = Callable[[], str]
+Databases = Callable[..., str]
 
 
 @pytest.fixture(scope="session")
 def databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Databases]:
-    """What gives a database with tables and no rows: the address of a new one with each call."""
+    """What gives a database with tables and no rows: the address of a new one with each call.
+
+    With `template="template1"` it has no tables either.
+    """
     programs = services.postgresql_programs()
     if programs is None:
         unavailable("PostgreSQL is not installed (scripts/install-test-services installs it)")
@@ -24,7 +27,7 @@ def databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Databases]:
     with services.postgresql(programs) as server:
         Installation(tmp_path_factory.mktemp("tables"), {"DATABASE_URL": server.url}).close()
         names = (f"copy_{number}" for number in count())
-        yield lambda: server.create_database(next(names))
+        yield lambda **options: server.create_database(next(names), **options)
 
 
 @pytest.fixture(params=["defaults", pytest.param("redis-postgresql", marks=pytest.mark.service)])
