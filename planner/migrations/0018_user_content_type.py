@@ -13,5 +13,5 @@ def move(apps: Any, schema_editor: Any) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("contenttypes", "0002_remove_content_type_name"), ("planner", "0016_import")]
+    dependencies = [("contenttypes", "0002_remove_content_type_name"), ("planner", "0017_run_notes")]
     operations = [migrations.RunPython(move, migrations.RunPython.noop)]
