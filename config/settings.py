@@ -34,6 +34,9 @@ if not SECRET_KEY:
 ALLOWED_HOSTS = env.list("QUEUECAST_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("QUEUECAST_ORIGINS", default=[])
 
+TRUSTED_PROXIES = env.list("QUEUECAST_TRUSTED_PROXIES", default=[])
+"""Addresses or networks of proxies whose X-Forwarded-For names the caller; of others it is not read."""
+
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
 SECURE_HSTS_SECONDS = 31_536_000 if PRODUCTION else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PRODUCTION
@@ -73,6 +76,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "planner.middleware.addresses.ClientAddress",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",

@@ -3,6 +3,7 @@
 from planner.models.access import Event, Identity, Invitation, PublicLink, TokenDetails
 from planner.models.idempotency import IdempotencyKey
 from planner.models.imports import Import
+from planner.models.logins import LoginGuesses
 from planner.models.outcome import Decision, JobOutcome, QueueOutcome, Victim
 from planner.models.queue import Queue
 from planner.models.run import Run
@@ -25,6 +26,7 @@ __all__ = [
     "Import",
     "Invitation",
     "JobOutcome",
+    "LoginGuesses",
     "Membership",
     "ObjectChange",
     "PublicLink",

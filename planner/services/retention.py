@@ -10,6 +10,7 @@ from django.utils import timezone
 from knox.models import AuthToken
 
 from planner.models import Blob, IdempotencyKey, Import, Run
+from planner.services.logins import expired_guesses_remove
 
 KEYS_KEPT = timedelta(days=1)
 BLOBS_KEPT = timedelta(days=1)
@@ -37,6 +38,7 @@ def old_runs_remove(*, keep: timedelta) -> Removed:
     runs = _removed_in_steps(_old_runs(ended_before=now - keep))
     imports = _removed_in_steps(Import.objects.filter(finished__lt=now - keep))
     Import.objects.filter(state__in=Import.OVER).exclude(files=None).update(files=None)
+    expired_guesses_remove()
     expired = AuthToken.objects.filter(expiry__lt=now)
     keys = IdempotencyKey.objects.filter(created__lt=now - KEYS_KEPT)
     return Removed(

@@ -1,35 +1,41 @@
-"""How does somebody log in? Slowly, after some wrong passwords."""
+"""How does somebody log in? More slowly with every wrong password."""
 
+import math
+import secrets
+from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView
-from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
-from django.http import HttpResponse
+from django.core import signing
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
 
-from planner.services.logins import PAUSE, login_failed, login_paused, login_succeeded
+from planner.services.logins import Guesser, TooSoon, guess_count, guess_right, password_check
+
+COOKIE = "known_browser"
+SALT = "planner.known-browser"
+KNOWN_SECONDS = 365 * 86_400
 
 
 class SlowForm(AuthenticationForm):
-    """Name and password; a right password is refused, too, while the account must wait."""
+    """Name and password; `paused` says why they were not checked."""
+
+    paused: TooSoon | None = None
 
     def clean(self) -> dict[str, Any]:
-        """Check name and password, and count what was wrong."""
+        """Count the guess, then check it."""
         assert self.request is not None, "the login page hands over its request"
-        tried = {
-            "username": self.cleaned_data.get("username", ""),
-            "address": self.request.META.get("REMOTE_ADDR", ""),
-        }
-        if login_paused(**tried):
-            minutes = PAUSE.seconds // 60
-            raise ValidationError(f"Too many wrong passwords. Try again in {minutes} minutes.", code="paused")
+        guesser = _guesser(self.request, self.cleaned_data.get("username", ""))
         try:
-            cleaned: dict[str, Any] = super().clean()
-        except ValidationError:
-            login_failed(**tried)
-            raise
-        login_succeeded(**tried)
+            with password_check():
+                guess_count(guesser)
+                cleaned: dict[str, Any] = super().clean()
+        except TooSoon as error:
+            self.paused = error
+            raise ValidationError(f"Too many attempts to log in. {error}", code="paused") from None
+        guess_right(guesser)
         return cleaned
 
 
@@ -44,7 +50,40 @@ class Login(LoginView):
         offered = settings.OIDC_NAME if settings.OIDC_ISSUER else ""
         return super().get_context_data(sign_on=offered, **more)
 
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        """Log in, and let the browser prove next time that it is known to this account."""
+        response = super().form_valid(form)
+        response.set_cookie(
+            COOKIE,
+            signing.dumps([form.get_user().get_username(), secrets.token_urlsafe(16)], salt=SALT),
+            max_age=KNOWN_SECONDS,
+            path=self.request.path,
+            secure=settings.SESSION_COOKIE_SECURE,
+            httponly=True,
+            samesite="Lax",
+        )
+        return response
+
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
-        """Show the form again, and whether one has to wait."""
-        paused = form.has_error(NON_FIELD_ERRORS, code="paused")
-        return self.render_to_response(self.get_context_data(form=form, paused=paused))
+        """Show the form again, and how long one has to wait."""
+        assert isinstance(form, SlowForm)
+        if form.paused is None:
+            return self.render_to_response(self.get_context_data(form=form))
+        return self.render_to_response(
+            self.get_context_data(form=form, paused=True),
+            status=HTTPStatus.TOO_MANY_REQUESTS,
+            headers={"Retry-After": str(math.ceil(form.paused.wait.total_seconds()))},
+        )
+
+
+def _guesser(request: HttpRequest, username: str) -> Guesser:
+    return Guesser(username, request.META.get("REMOTE_ADDR", ""), _known_browser(request, username))
+
+
+def _known_browser(request: HttpRequest, username: str) -> str:
+    """Return the name of a browser in which this account has logged in before, else nothing."""
+    try:
+        account, browser = signing.loads(request.COOKIES.get(COOKIE, ""), salt=SALT, max_age=KNOWN_SECONDS)
+    except (signing.BadSignature, ValueError, TypeError):
+        return ""
+    return str(browser) if account == username else ""

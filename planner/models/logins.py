@@ -1,0 +1,15 @@
+"""How often was a password guessed lately?"""
+
+from django.db import models
+
+
+class LoginGuesses(models.Model):
+    """Guesses from one address, at one account, or both; a row that has expired counts as none."""
+
+    key = models.CharField(primary_key=True, max_length=64, editable=False)
+    count = models.PositiveIntegerField(default=0)
+    next_at = models.DateTimeField(null=True, help_text="Nobody's guess is checked before.")
+    expires = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"{self.count} guesses"

@@ -1,0 +1,208 @@
+"""What does somebody gain who guesses passwords, and what can they do to the owner of the account?"""
+
+import ipaddress
+import threading
+import time
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.hashers import MD5PasswordHasher
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.middleware.addresses import client_address
+from planner.models import LoginGuesses
+from planner.services import logins
+from planner.services.logins import (
+    BY_ACCOUNT,
+    BY_ADDRESS,
+    BY_ADDRESS_AND_ACCOUNT,
+    Guesser,
+    TooSoon,
+    guess_count,
+)
+from tests import factories
+
+RIGHT = {"username": "owner", "password": "a-long-test-password"}
+WRONG = {"username": "owner", "password": "wrong"}
+
+
+@pytest.fixture
+def owner(db: None) -> Client:
+    """A browser in which the owner of an account has logged in before."""
+    factories.user("owner")
+    browser = Client()
+    assert browser.post("/login/", RIGHT).status_code == 302
+    browser.post("/logout/")
+    return browser
+
+
+def guesses(many: int, address: Callable[[int], str], name: Callable[[int], str]) -> list[int]:
+    return [
+        Client().post(
+            "/login/", {"username": name(number), "password": "wrong"}, REMOTE_ADDR=address(number)
+        ).status_code
+        for number in range(many)
+    ]  # fmt: skip
+
+
+def test_a_stranger_at_the_same_address_does_not_lock_the_owner_out(owner: Client) -> None:
+    told = guesses(12, lambda _: "127.0.0.1", lambda _: "owner")
+    assert told == [200] * BY_ADDRESS_AND_ACCOUNT.free + [429] * (12 - BY_ADDRESS_AND_ACCOUNT.free)
+    assert owner.post("/login/", RIGHT).status_code == 302
+
+
+def test_strangers_at_many_addresses_do_not_lock_the_owner_out(owner: Client) -> None:
+    told = guesses(BY_ACCOUNT.free + 5, lambda number: f"192.0.2.{number}", lambda _: "owner")
+    assert told.count(429) >= 5
+    assert owner.post("/login/", RIGHT).status_code == 302
+    assert BY_ACCOUNT.longest <= timedelta(seconds=30), "in a new browser the owner waits no longer"
+
+
+def test_one_address_guesses_at_many_accounts_only_so_often(db: None) -> None:
+    told = guesses(BY_ADDRESS.free + 5, lambda _: "192.0.2.1", lambda number: f"account{number}")
+    assert told == [200] * BY_ADDRESS.free + [429] * 5
+    assert guesses(1, lambda _: "2001:db8::1", lambda _: "a") == [200]
+
+
+def test_all_addresses_of_an_ipv6_household_are_one(db: None) -> None:
+    told = guesses(BY_ADDRESS.free + 1, lambda number: f"2001:db8::{number:x}", lambda number: f"a{number}")
+    assert told[-1] == 429
+
+
+def test_a_pause_ends_and_the_next_one_is_twice_as_long(owner: Client) -> None:
+    guesses(BY_ADDRESS_AND_ACCOUNT.free, lambda _: "192.0.2.1", lambda _: "owner")
+    pauses = []
+    for _ in range(12):
+        refused = Client().post("/login/", RIGHT, REMOTE_ADDR="192.0.2.1")
+        assert refused.status_code == 429
+        pauses.append(int(refused["Retry-After"]))
+        LoginGuesses.objects.update(next_at=timezone.now())
+        assert guesses(1, lambda _: "192.0.2.1", lambda _: "owner") == [200]
+    assert pauses == [min(900, 5 * 2**number) for number in range(12)]
+    LoginGuesses.objects.update(next_at=timezone.now())
+    assert Client().post("/login/", RIGHT, REMOTE_ADDR="192.0.2.1").status_code == 302
+
+
+def test_a_browsers_proof_is_of_use_for_its_own_account_only(owner: Client) -> None:
+    factories.user("another")
+    for name in ("another", "nobody"):
+        told = [
+            owner.post("/login/", {"username": name, "password": "wrong"}).status_code
+            for _ in range(BY_ADDRESS_AND_ACCOUNT.free + 1)
+        ]
+        assert told[-1] == 429
+    owner.cookies["known_browser"] = owner.cookies["known_browser"].value[:-2] + "xx"
+    guesses(BY_ADDRESS_AND_ACCOUNT.free, lambda _: "127.0.0.1", lambda _: "owner")
+    assert owner.post("/login/", RIGHT).status_code == 429
+
+
+def test_wrong_passwords_in_a_known_browser_are_slowed_down_too(owner: Client) -> None:
+    told = [owner.post("/login/", WRONG).status_code for _ in range(BY_ADDRESS_AND_ACCOUNT.free + 2)]
+    assert told[-2:] == [429, 429]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_guesses_at_once_exactly_the_limit_is_checked() -> None:
+    checked = at_once(24, lambda: guess_count(Guesser("owner", "192.0.2.1")))
+    assert (
+        sorted(checked) == [False] * (24 - BY_ADDRESS_AND_ACCOUNT.free) + [True] * BY_ADDRESS_AND_ACCOUNT.free
+    )
+
+
+def at_once(many: int, guess: Callable[[], None]) -> list[bool]:
+    """Guess in many threads at the same moment; say of each whether it would be checked."""
+    told, begin = [], threading.Barrier(many)
+
+    def take_part() -> None:
+        begin.wait(30)
+        try:
+            guess()
+            told.append(True)
+        except TooSoon:
+            told.append(False)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=take_part) for _ in range(many)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return told
+
+
+@pytest.mark.django_db(transaction=True)
+def test_checking_passwords_takes_two_threads_of_a_process_at_most(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    factories.user("owner")
+    running, most, lock = 0, 0, threading.Lock()
+    quick = MD5PasswordHasher.verify
+
+    def slow(self: MD5PasswordHasher, password: str, encoded: str) -> bool:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        time.sleep(1.5)
+        with lock:
+            running -= 1
+        return quick(self, password, encoded)
+
+    monkeypatch.setattr(MD5PasswordHasher, "verify", slow)
+    told: list[int] = []
+
+    def log_in(number: int) -> None:
+        answer = Client().post("/login/", WRONG, REMOTE_ADDR=f"192.0.2.{number}")
+        told.append(answer.status_code)
+        connection.close()
+
+    threads = [threading.Thread(target=log_in, args=[number]) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.3)
+    started = time.monotonic()
+    assert Client().get("/login/").status_code == 200
+    assert time.monotonic() - started < 1
+    for thread in threads:
+        thread.join()
+    assert most == logins.CHECKED_AT_ONCE
+    assert sorted(told) == [200, 200] + [429] * 6
+
+
+PROXIES = ["10.0.0.0/8", "fd00::/8"]
+
+
+def test_only_a_trusted_proxy_says_who_calls(db: None, settings) -> None:
+    settings.TRUSTED_PROXIES = []
+    told = [
+        Client().post(
+            "/login/", WRONG, REMOTE_ADDR="198.51.100.1", headers={"x-forwarded-for": f"192.0.2.{number}"}
+        ).status_code
+        for number in range(6)
+    ]  # fmt: skip
+    assert told[-1] == 429, "an address that the caller made up is nobody's"
+    settings.TRUSTED_PROXIES = PROXIES
+    told = [
+        Client().post(
+            "/login/", WRONG, REMOTE_ADDR="10.0.0.1",
+            headers={"x-forwarded-for": f"made.up, 8.8.8.8, 192.0.2.{number}"},
+        ).status_code
+        for number in range(6)
+    ]  # fmt: skip
+    assert told == [200] * 6, "six people behind one proxy are six addresses"
+
+
+@given(st.lists(st.ip_addresses().map(str), max_size=5), st.ip_addresses().map(str))
+def test_nothing_written_by_the_caller_changes_where_it_comes_from(made_up: list[str], real: str) -> None:
+    trusted = [ipaddress.ip_network(network) for network in PROXIES]
+    if any(ipaddress.ip_address(real) in network for network in trusted):
+        return
+    proxies = ["10.0.0.8", "fd00::9"]
+    assert client_address("10.0.0.1", ", ".join([*made_up, real, *proxies]), trusted) == real
+    assert client_address(real, ", ".join(made_up), trusted) == real
