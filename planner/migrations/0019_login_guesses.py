@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('planner', '0017_user_content_type'),
+        ('planner', '0018_user_content_type'),
     ]
 
     operations = [
