@@ -26,6 +26,7 @@ test-long: $(STAMP) services  ## Chaos, load and drain: prints tables, see docs/
 	$(BIN)/python -m benchmarks.bench_load
 
 parity: $(STAMP)  ## Compare with the recorded answers of the real scheduler; FILES=…
+	$(if $(FILES),,$(BIN)/python -m tests.fidelity.versions)
 	$(BIN)/python -m scheduler_core parity $(or $(FILES),$(wildcard $(or $(QUEUECAST_SHARED),../shared)/golden/*.jsonl.gz))
 
 bench: $(STAMP)  ## How long the core takes, and what explanations cost

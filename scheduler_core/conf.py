@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from scheduler_core.errors import ConfError
+from scheduler_core.release import DEFAULT_RELEASE, Release
 
 ACTIONS = ("enqueue", "allocate", "backfill", "preempt", "reclaim", "gangpreempt", "gangreclaim", "shuffle")
 
@@ -146,11 +147,12 @@ class PluginOption:
 
 @dataclass(frozen=True)
 class SchedulerConf:
-    """A scheduler configuration that Volcano accepts."""
+    """A scheduler configuration that a release of Volcano accepts."""
 
     actions: tuple[str, ...]
     tiers: tuple[tuple[PluginOption, ...], ...]
     action_arguments: Mapping[str, Arguments] = field(default_factory=dict)
+    release: Release = DEFAULT_RELEASE
 
     def options(self) -> list[PluginOption]:
         """Return every plugin entry in order."""
@@ -170,13 +172,15 @@ class SchedulerConf:
         return option is not None and option.enabled("enableHierarchy")
 
 
-def parse_conf(structure: Mapping[str, object] | None) -> SchedulerConf:
+def parse_conf(structure: Mapping[str, object] | None, release: Release = DEFAULT_RELEASE) -> SchedulerConf:
     """Read a configuration that was already parsed from YAML.
 
     Parameters
     ----------
     structure : mapping, optional
         Keys `actions`, `tiers`, `configurations`; None gives Volcano's built-in default.
+    release : Release
+        The release that reads it.
 
     Raises
     ------
@@ -201,15 +205,16 @@ def parse_conf(structure: Mapping[str, object] | None) -> SchedulerConf:
         entry = _mapping(entry, where)
         name = _text(entry, "name", where)
         arguments.setdefault(name, _arguments(entry, where))
-    return SchedulerConf(_actions(structure), tiers, arguments)
+    return SchedulerConf(_actions(structure, release), tiers, arguments, release)
 
 
-def _actions(structure: Mapping[str, object]) -> tuple[str, ...]:
+def _actions(structure: Mapping[str, object], release: Release) -> tuple[str, ...]:
     names = [name.strip() for name in _text(structure, "actions", "scheduler_conf").split(",")]
+    known = [name for name in ACTIONS if not release.lacks_action(name)]
     for name in names:
-        if name not in ACTIONS:
+        if name not in known:
             raise ConfError(
-                f"scheduler_conf.actions: failed to find action {name!r}; known: {', '.join(ACTIONS)}"
+                f"scheduler_conf.actions: failed to find action {name!r}; known: {', '.join(known)}"
             )
     return tuple(names)
 

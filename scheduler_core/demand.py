@@ -21,6 +21,7 @@ from scheduler_core.model.queue_account import QueueAccount, capability_of, real
 from scheduler_core.model.snapshot import take_snapshot
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.plugins.registry import OPENERS
+from scheduler_core.release import Release, release_of
 from scheduler_core.resource import Resource, total_of
 from scheduler_core.told import amounts
 from scheduler_core.validate import problems
@@ -29,7 +30,7 @@ Object = Mapping[str, Any]
 
 QUEUE_PLUGINS = ("proportion", "capacity")
 """The plugins that say what queues deserve."""
-_SETTINGS = ("admission_defaults", "default_queues")
+_SETTINGS = ("admission_defaults", "default_queues", "release")
 
 
 @dataclass(frozen=True)
@@ -125,18 +126,21 @@ def demand_of(document: Object) -> Demand:
     jobs: dict[str, list[JobInfo]] = {}
     for job in snapshot.jobs.values():
         jobs.setdefault(job.queue, []).append(job)
+    release = release_of(document)
     return Demand(
         total=total_of(snapshot.allocatable),
-        queues={name: _queue_demand(snapshot.queues[name], of_queue) for name, of_queue in jobs.items()},
+        queues={
+            name: _queue_demand(snapshot.queues[name], of_queue, release) for name, of_queue in jobs.items()
+        },
         settings={name: document[name] for name in _SETTINGS if name in document},
     )
 
 
-def _queue_demand(queue: QueueInfo, jobs: Iterable[JobInfo]) -> QueueDemand:
+def _queue_demand(queue: QueueInfo, jobs: Iterable[JobInfo], release: Release) -> QueueDemand:
     jobs = list(jobs)
     account = QueueAccount(queue)
     for job in jobs:
-        account.count(job)
+        account.count(job, release)
     pending = [task for job in jobs for task in job.by_status[TaskStatus.PENDING].values()]
     return QueueDemand(
         first_job=jobs[0].key,
@@ -172,7 +176,7 @@ def queues_at_open(demand: Demand, queues: Iterable[Object], conf: Object | None
     if errors:
         return {"error": errors[0]}
     try:
-        session = _session(demand, document, parse_conf(conf))
+        session = _session(demand, document, parse_conf(conf, release_of(demand.settings)))
     except (InputError, SchedulerPanic) as error:
         return {"error": str(error)}
     obstacles = [text for report in session.reports if (text := report().get("obstacle"))]

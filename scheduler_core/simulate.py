@@ -26,6 +26,7 @@ from scheduler_core.framework.session import Session
 from scheduler_core.model.snapshot import Snapshot, take_snapshot
 from scheduler_core.model.unmodelled import NOT_MODELLED, queue_notes
 from scheduler_core.plugins.registry import OPENERS
+from scheduler_core.release import release_of
 from scheduler_core.resource import quantities
 from scheduler_core.trace import Trace
 
@@ -108,6 +109,7 @@ class Simulation:
             *admission.workloads.unmodelled,
             *queue_notes(admission.items("queues")),
             *plugin_notes(self.conf),
+            *release_notes(document),
             *admission.notes(),
             *node_notes(len(admission.items("nodes"))),
             *self._cycle_notes(),
@@ -228,6 +230,14 @@ def _timing(
     }
 
 
+def release_notes(document: Mapping[str, Any]) -> list[str]:
+    """Return that the rules of the nearest known release decide, nothing when the release itself is known."""
+    named, release = document.get("release"), release_of(document)
+    if named is None or named == release.name:
+        return []
+    return [f"Assumed: Volcano {named} decides as {release.name} does, the nearest known release."]
+
+
 def plugin_notes(conf: SchedulerConf) -> list[str]:
     """Return what it means for the answer that the configuration names plugins that are not modelled."""
     notes = []
@@ -237,7 +247,7 @@ def plugin_notes(conf: SchedulerConf) -> list[str]:
         if name in UNMODELLED_PLUGINS:
             notes.append(f'{NOT_MODELLED}plugin "{name}": {UNMODELLED_PLUGINS[name]}.')
         else:
-            notes.append(f'Ignored: plugin "{name}". It does not exist in Volcano v1.15.1.')
+            notes.append(f'Ignored: plugin "{name}". It does not exist in Volcano {conf.release.name}.')
     return notes
 
 

@@ -34,6 +34,7 @@ from scheduler_core.model.fit import FITS, Code
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.status import PREEMPTABLE_STATUSES
+from scheduler_core.release import Rule
 from scheduler_core.resource import Resource, total_of
 
 NAME = "preempt"
@@ -78,6 +79,7 @@ class Preempt:
         self.session = session
         arguments = session.conf.arguments_of(NAME)
         self.cache = ErrorCache(enabled=arguments.get_bool("predicateErrorCacheEnable", True))
+        self.rolls_back = session.release.follows(Rule.PREEMPT_ROLLBACK)
         self.dry_run = DryRunArguments.read(arguments)
         self.starving: dict[str, list[JobInfo]] = {}
         self.tasks: dict[str, Tasks] = {}
@@ -121,10 +123,12 @@ class Preempt:
         while tasks:
             task = tasks.pop()
             statement = Statement(self.session)
-            if not self.attempt(statement, queue, task, self.same_job):
+            assigned = self.attempt(statement, queue, task, self.same_job)
+            if assigned or not self.rolls_back:
+                statement.commit()
+            if not assigned:
                 statement.discard()
                 return
-            statement.commit()
 
     def other_jobs(self, task: TaskInfo) -> Candidates:
         """Return the candidates when a task looks for room among other jobs of its queue."""
@@ -170,15 +174,24 @@ class Preempt:
         nodes = promising_nodes(session, task, self.cache)
         if self.dry_run.enabled:
             return preempt_by_dry_run(statement, queue, task, nodes, candidates.on, self.dry_run)
-        roomy = session.placement.roomy(task)
-        hopeful = session.placement.either(candidates.nodes, roomy) if len(roomy) else candidates.nodes
-        worth_a_look = session.placement.by_score(task, nodes, hopeful)
+        worth_a_look = session.placement.by_score(task, nodes, self._hopeful(task, nodes, candidates))
         attempt = self.attempts.begin(task, len(nodes) - len(worth_a_look), among)
         for node in worth_a_look:
             if self._preempt_on(statement, queue, task, node, candidates.on(node), attempt):
                 return True
         self.attempts.keep(attempt)
         return False
+
+    def _hopeful(self, task: TaskInfo, nodes: Nodes, candidates: Candidates) -> Nodes:
+        """Return the nodes that have room, or perhaps enough candidates.
+
+        Evictions that are kept on one node move what the next ones may lose: then every node is looked at.
+        """
+        if not self.rolls_back:
+            return nodes
+        placement = self.session.placement
+        roomy = placement.roomy(task)
+        return placement.either(candidates.nodes, roomy) if len(roomy) else candidates.nodes
 
     def _is_eligible(self, task: TaskInfo) -> bool:
         """Tell whether a task may preempt.
@@ -215,12 +228,12 @@ class Preempt:
         attempt.heard.append((candidates, verdict))
         if not victims_suffice(session, task, node, verdict.victims):
             return False
-        if session.allocatable(queue, task) is not None:
+        if self.rolls_back and session.allocatable(queue, task) is not None:
             freed = total_of(victim.request for victim in verdict.victims)
             may_take = session.allocatable_once_freed(queue, task, freed)
             if not may_take and evict_in_vain(session, verdict.victims):
                 return False
-        local = Statement(session)
+        local = Statement(session) if self.rolls_back else statement
         victims = victims_queue(session, verdict.victims, task)
         evicted = Resource()
         has_room = self._has_room(queue, task, node)
@@ -229,11 +242,14 @@ class Preempt:
             evict_for(local, victim, NAME, task, verdict, victims.items[0] if victims else None)
             evicted.add(victim.request)
             has_room = self._has_room(queue, task, node)
-        if has_room and local.pipeline(task, node, eviction_occurred=not evicted.is_empty()):
+        pipelined = has_room and local.pipeline(task, node, eviction_occurred=not evicted.is_empty())
+        if not self.rolls_back:
+            return has_room
+        if pipelined:
             statement.merge(local)
-            return True
-        local.discard()
-        return False
+        else:
+            local.discard()
+        return pipelined
 
     def _has_room(self, queue: QueueInfo, task: TaskInfo, node: int) -> bool:
         session = self.session

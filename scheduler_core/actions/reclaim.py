@@ -28,6 +28,7 @@ from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.node import add_pairs, fits
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.status import TaskStatus
+from scheduler_core.release import Rule
 
 NAME = "reclaim"
 RUNNING = TaskStatus.RUNNING
@@ -53,6 +54,7 @@ class Reclaim:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.remember_errors = session.conf.arguments_of(NAME).get_bool("predicateErrorCacheEnable", True)
+        self.rolls_back = session.release.follows(Rule.RECLAIM_ROLLBACK)
         self.attempts = Attempts(session, Point.RECLAIMABLE)
         self.work = WorkList(session, settled=False)
         self.tasks: dict[str, Tasks] = {}
@@ -104,7 +106,12 @@ class Reclaim:
         self.attempts.keep(attempt)
 
     def _worth_a_look(self, queue: QueueInfo, task: TaskInfo, nodes: Nodes) -> Nodes:
-        """Return the nodes that have candidates, and perhaps enough of them."""
+        """Return the nodes that have candidates, and perhaps enough of them.
+
+        Evictions that are kept on one node move what the next ones may lose: then every node is looked at.
+        """
+        if not self.rolls_back:
+            return nodes
         if self.losses is None:
             return nodes[self.session.evictable.of_other_queues(queue.name)[nodes] > 0]
         return nodes[self.losses.enough_for(task, queue).take(nodes)]
@@ -119,20 +126,24 @@ class Reclaim:
         attempt.heard.append((candidates, verdict))
         if not victims_suffice(session, task, node, verdict.victims):
             return False
-        local = Statement(session)
+        local = Statement(session) if self.rolls_back else statement
         victims = victims_queue(session, verdict.victims, task)
         available = list(session.nodes.future_of[node])
         evicted = False
-        while victims and not fits(task, available):
+        while victims and not (fits(task, available) and (evicted or self.rolls_back)):
             victim = victims.pop()
             evict_for(local, victim, NAME, task, verdict, victims.items[0] if victims else None)
             add_pairs(available, victim.shape.amounts, 1.0)
             evicted = True
-        if fits(task, available) and local.pipeline(task, node, eviction_occurred=evicted):
-            statement.merge(local)
+        has_room = fits(task, available)
+        if has_room and local.pipeline(task, node, eviction_occurred=evicted):
+            if self.rolls_back:
+                statement.merge(local)
             return True
-        local.discard()
-        return False
+        if self.rolls_back:
+            local.discard()
+            return False
+        return has_room
 
 
 def of_other_queues(session: Session, task: TaskInfo) -> Callable[[TaskInfo], bool]:

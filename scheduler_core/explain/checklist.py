@@ -34,6 +34,7 @@ from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.victims import Verdict, ask_victims, victims_suffice
 from scheduler_core.framework.worklist import pending_tasks, task_heap
 from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.release import release_of
 from scheduler_core.resource import MIN_RESOURCE
 from scheduler_core.simulate import Options, Simulation
 
@@ -118,7 +119,7 @@ def _starving(picture: Picture) -> list[str]:
 
 
 def _session_before(document: Object, action: str, picture: Picture) -> Session:
-    conf = parse_conf(document.get("scheduler_conf"))
+    conf = parse_conf(document.get("scheduler_conf"), release_of(document))
     simulation = Simulation(document, conf, Admission(document), Options(cycles=picture.number))
     return simulation.session_before(action, picture.number)
 

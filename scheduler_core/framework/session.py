@@ -109,6 +109,8 @@ class Session:
     ----------
     jobs, queues : dict
         By key and by name, in ascending order.
+    release : Release
+        The release of Volcano that decides.
     nodes : NodeTable
         The nodes, a struct of arrays.
     total : Resource
@@ -139,6 +141,7 @@ class Session:
     ) -> None:
         self.snapshot = snapshot
         self.conf = conf
+        self.release = conf.release
         self.trace = trace
         self.jobs: dict[str, JobInfo] = snapshot.jobs
         self.queues: dict[str, QueueInfo] = snapshot.queues

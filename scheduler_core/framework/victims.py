@@ -15,6 +15,7 @@ from scheduler_core.framework.heap import PriorityQueue
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.node import add_pairs, fits
+from scheduler_core.release import Rule
 from scheduler_core.trace import Why
 
 _UNSAID: tuple[str, dict[str, Any]] = ("", {})
@@ -129,6 +130,7 @@ def victims_queue(
 ) -> PriorityQueue[TaskInfo]:
     """Return the victims in a heap: popped first is evicted first."""
     queues, asking, queue_order = session.queues, preemptor.job, session.queue_order
+    by_plugins = session.release.follows(Rule.VICTIM_ORDER_BY_PLUGINS)
     losing = {victim.job.queue for victim in victims if victim.job is not None}
     keys = (
         {}
@@ -144,6 +146,8 @@ def victims_queue(
             return mine is None
         my_queue, their_queue = mine.queue, theirs.queue
         if asking is None or my_queue == their_queue:
+            if not by_plugins:
+                return not session.job_order(mine, theirs)
             compared = session.job_order_compare(mine, theirs)
             if compared != 0:
                 return compared > 0

@@ -504,6 +504,16 @@ class JobInfo:
                     reserved.scalars[name] = amount - held.scalars[name]
         return reserved
 
+    def inqueue_reservation(self, *, whole: bool) -> Resource | None:
+        """Return what the job reserves beside what is allocated to it, None when it reserves nothing.
+
+        With `whole` a job in phase Inqueue reserves all of its minResources, although some of its pods may be
+        allocated already.
+        """
+        if not self.reserves_inqueue():
+            return None
+        return self.min_resources if whole and self.phase == "Inqueue" else self.inqueue_resource()
+
     def deduct_gated(self, amount: Resource) -> Resource:
         """Return `amount` less what those of the job's tasks ask for that a gate of others holds back."""
         if not self._gated_by_others:

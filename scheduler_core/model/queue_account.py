@@ -15,6 +15,7 @@ from typing import Any, Self
 
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.queue import QueueInfo
+from scheduler_core.release import Release, Rule
 from scheduler_core.resource import MIN_RESOURCE, UNLIMITED, Absent, Resource, exceeded_part, short_of
 from scheduler_core.told import Told, amounts
 
@@ -74,7 +75,7 @@ class QueueAccount:
         twin.allocated = self.allocated.clone()
         return twin
 
-    def count(self, job: JobInfo) -> None:
+    def count(self, job: JobInfo, release: Release) -> None:
         """Add what one job holds, asks for, has reserved and holds above its minimum."""
         if job.allocated_count:
             self.allocated.add(job.allocated)
@@ -82,8 +83,9 @@ class QueueAccount:
             self.elastic.add(job.elastic())
         for request in job.waiting_requests():
             self.request.add(request)
-        if job.reserves_inqueue():
-            self.inqueue.add(job.deduct_gated(job.inqueue_resource()))
+        reserved = job.inqueue_reservation(whole=not release.follows(Rule.INQUEUE_REMAINDER))
+        if reserved is not None:
+            self.inqueue.add(job.deduct_gated(reserved))
 
     def include(self, other: QueueAccount) -> None:
         """Add all that another queue's jobs have, as an ancestor of it."""

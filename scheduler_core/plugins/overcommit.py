@@ -47,7 +47,7 @@ class Overcommit:
         self.idle.raw_sub(session.nodes.axis.resource(session.nodes.used.sum(axis=0).tolist()))
         self.inqueue = Resource()
         for job in session.jobs.values():
-            reserved = reserved_by(job)
+            reserved = job.inqueue_reservation(whole=True)
             if reserved is not None:
                 self.inqueue.add(job.deduct_gated(reserved))
 
@@ -75,14 +75,3 @@ class Overcommit:
     def report(self) -> dict[str, object]:
         """Return what is left and what was let in."""
         return {NAME: {"idle": self.idle, "inqueue": self.inqueue, "total": self.session.total}}
-
-
-def reserved_by(job: JobInfo) -> Resource | None:
-    """Return what a job let in earlier has reserved, None when it reserves nothing.
-
-    A job in phase Inqueue reserves its whole minimum, though some of its pods may hold their part of it
-    already.
-    """
-    if not job.reserves_inqueue():
-        return None
-    return job.min_resources if job.phase == "Inqueue" else job.inqueue_resource()

@@ -15,6 +15,7 @@ from scheduler_core.framework.extension_points import PERMIT, REJECT, Point, Vot
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo
 from scheduler_core.quantity import parse_quantity
+from scheduler_core.release import Rule
 from scheduler_core.trace import Why
 
 NAME = "resourcequota"
@@ -32,8 +33,13 @@ class Quota(NamedTuple):
 
 def open_session(session: Session, _arguments: Arguments) -> None:
     """Register what resourcequota answers."""
-    votes = ResourceQuotaVotes(quotas_by_namespace(session.snapshot.cluster.resource_quotas))
+    votes = ResourceQuotaVotes(
+        quotas_by_namespace(session.snapshot.cluster.resource_quotas),
+        reserves_when_enqueued=session.release.follows(Rule.RESERVE_WHEN_ENQUEUED),
+    )
     session.add_fn(Point.JOB_ENQUEUEABLE, NAME, votes.job_enqueueable)
+    if votes.reserves_when_enqueued:
+        session.add_fn(Point.JOB_ENQUEUED, NAME, votes.reserve)
 
 
 def quotas_by_namespace(objects: Iterable[Mapping[str, Any]]) -> dict[str, list[Quota]]:
@@ -56,13 +62,14 @@ class ResourceQuotaVotes:
     Attributes
     ----------
     pending : dict
-        The minimums of permitted jobs, by namespace and resource name; booked at the vote, whatever other
-        plugins say.
+        The minimums of permitted jobs, by namespace and resource name; counted at the vote, whatever other
+        plugins say, or once the job is enqueued.
 
     """
 
-    def __init__(self, quotas: Mapping[str, list[Quota]]) -> None:
+    def __init__(self, quotas: Mapping[str, list[Quota]], *, reserves_when_enqueued: bool = False) -> None:
         self.quotas = quotas
+        self.reserves_when_enqueued = reserves_when_enqueued
         self.pending: dict[str, dict[str, Fraction]] = defaultdict(dict)
 
     def job_enqueueable(self, job: JobInfo, why: Why) -> Vote:
@@ -88,6 +95,14 @@ class ResourceQuotaVotes:
                         message=f"ResourceQuota {job.namespace}/{quota.name} has too little {name} left",
                     )
                     return REJECT
-        for name, required in minimum.items():
-            pending[name] = pending.get(name, Fraction(0)) + required
+        if not self.reserves_when_enqueued:
+            self.reserve(job)
         return PERMIT
+
+    def reserve(self, job: JobInfo) -> None:
+        """Count a job's minimum as pending in its namespace."""
+        if job.min_resources is None or job.namespace not in self.quotas:
+            return
+        pending = self.pending[job.namespace]
+        for name, required in _exact(job.podgroup["spec"]["minResources"]).items():
+            pending[name] = pending.get(name, Fraction(0)) + required

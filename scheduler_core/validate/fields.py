@@ -9,6 +9,7 @@ from scheduler_core.errors import InputError
 from scheduler_core.model.timestamps import parse_time
 from scheduler_core.problem import Place, Severity
 from scheduler_core.quantity import QuantityError, parse_quantity
+from scheduler_core.release import RELEASES, release_named
 from scheduler_core.resource import CPU, MEMORY, PODS, is_scalar_name
 from scheduler_core.validate.report import Report
 
@@ -100,6 +101,16 @@ def one_of(*words: str, severity: Severity = "error") -> Check:
             report.add("word.unknown", severity, place, says, actual=value, fix=f"write one of {allowed}")
 
     return check
+
+
+def version(value: Any, place: Place, report: Report) -> None:
+    """Take a version of Volcano."""
+    if not isinstance(value, str):
+        report.wrong_type(place, "a text", value)
+    elif release_named(value) is None:
+        known = ", ".join(entry.name for entry in RELEASES)
+        says = f"is {value[:40]!r}, which is no version of Volcano"
+        report.add("release.unreadable", "error", place, says, actual=value[:40], fix=f"write one of {known}")
 
 
 def time(value: Any, place: Place, report: Report) -> None:

@@ -11,6 +11,7 @@ from scheduler_core.conf import MODELLED_PLUGINS, UNMODELLED_PLUGINS, SchedulerC
 from scheduler_core.errors import ConfError
 from scheduler_core.model.pod_info import PodInfo
 from scheduler_core.problem import Place, Problem
+from scheduler_core.release import Release, release_of
 from scheduler_core.validate.fields import (
     Check,
     anything,
@@ -21,6 +22,7 @@ from scheduler_core.validate.fields import (
     record,
     text,
     time,
+    version,
     whole,
 )
 from scheduler_core.validate.kinds import KINDS, NAMESPACED
@@ -41,6 +43,7 @@ SETTINGS: Mapping[str, Check] = {
     "default_queues": flag,
     "admission_defaults": flag,
     "controllers": flag,
+    "release": version,
 }
 _SETTINGS = record(SETTINGS)
 
@@ -66,7 +69,7 @@ class Inspection:
         self.document = document
         self.settings = Report()
         _SETTINGS(document, (), self.settings)
-        self.conf = _conf(document.get("scheduler_conf"), self.settings)
+        self.conf = _conf(document.get("scheduler_conf"), release_of(document), self.settings)
         self.lists: dict[str, LookedAt] = {
             name: before.lists[name]
             if before is not None and before.lists[name].source is document.get(name)
@@ -230,12 +233,12 @@ def _queue_name(list_name: str, thing: Any) -> str:
     return str(thing["metadata"]["name"]) if list_name == "queues" and _is_named(thing) else ""
 
 
-def _conf(structure: Any, report: Report) -> SchedulerConf | None:
+def _conf(structure: Any, release: Release, report: Report) -> SchedulerConf | None:
     """Return the configuration, None when Volcano would not take it."""
     place = ((), "scheduler_conf")
     report.look_at("the configuration", place)
     try:
-        conf = parse_conf(structure)
+        conf = parse_conf(structure, release)
     except ConfError as error:
         says = f"is one that Volcano rejects as a whole: {error}"
         report.add("conf.rejected", "error", place, says, fix="Volcano would keep its former configuration")
@@ -245,6 +248,6 @@ def _conf(structure: Any, report: Report) -> SchedulerConf | None:
             says = f"names plugin {name}, which is not modelled: {UNMODELLED_PLUGINS[name]}"
             report.add("conf.not_modelled", "warning", place, says, actual=name)
         else:
-            says = f"names plugin {name!r}, which Volcano v1.15.1 does not have and ignores"
+            says = f"names plugin {name!r}, which Volcano {conf.release.name} does not have and ignores"
             report.add("conf.unknown_plugin", "warning", place, says, actual=name, fix="check the spelling")
     return conf

@@ -32,7 +32,7 @@ def flat_queues(session: Session) -> Queues:
             )
             account.deserved = _deserved(account)
     for job in session.jobs.values():
-        queues.accounts[job.queue].count(job)
+        queues.accounts[job.queue].count(job, session.release)
     for account in queues.accounts.values():
         account.measure()
         if session.trace is not None:

@@ -83,7 +83,7 @@ def _count_jobs(session: Session, queues: Queues) -> str:
             obstacle = f"job {job.key} is in queue {job.queue}, which has children"
             break
         leaf = leaves[job.queue] = queues.accounts[job.queue]
-        leaf.count(job)
+        leaf.count(job, session.release)
     for name, leaf in leaves.items():
         for ancestor in queues.chain(name)[1:]:
             ancestor.include(leaf)

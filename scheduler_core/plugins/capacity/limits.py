@@ -14,6 +14,7 @@ from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.queue_account import shortage_facts
 from scheduler_core.plugins.capacity.account import CapacityAccount, Queues
+from scheduler_core.release import Rule
 from scheduler_core.resource import Resource, total_of
 from scheduler_core.trace import Why
 
@@ -32,6 +33,7 @@ class Limits:
         self.session = session
         self.queues = queues
         self.levels = levels
+        self.reserves_when_enqueued = session.release.follows(Rule.RESERVE_WHEN_ENQUEUED)
         self._closed: dict[str, str] = {}
 
     def allocatable(self, queue: QueueInfo, task: TaskInfo, why: Why | None) -> bool:
@@ -65,7 +67,8 @@ class Limits:
             return False
         request = total_of(task.request for task in tasks)
         account = self.queues.accounts[queue.name]
-        if not fits_real_capability(account, request, why):
+        within = not self.session.release.follows(Rule.RECLAIM_WITHIN_REAL_CAPABILITY)
+        if not (within or fits_real_capability(account, request, why)):
             return False
         if account.deserves_part_of(request) or self._ancestor_takes(account, request):
             return True
@@ -85,7 +88,8 @@ class Limits:
     def job_enqueueable(self, job: JobInfo, why: Why) -> Vote:
         """Permit a job whose minimum fits the real capability of its queue and of all above it.
 
-        A permit reserves the minimum in all of them, whatever other plugins say.
+        The permit reserves the minimum in all of them, whatever other plugins say, unless the release waits
+        until the job is enqueued.
         """
         queue = self.session.queues[job.queue]
         closed = self._closed_to_jobs(queue) or self._closed_to_all(queue)
@@ -98,10 +102,17 @@ class Limits:
         chain = self.queues.chain(job.queue)
         if not all(self._may_reserve(account, minimum, why) for account in chain):
             return REJECT
-        reserved = job.deduct_gated(minimum)
-        for account in chain:
-            account.inqueue.add(reserved)
+        if not self.reserves_when_enqueued:
+            self.reserve(job)
         return PERMIT
+
+    def reserve(self, job: JobInfo) -> None:
+        """Reserve a job's minimum in its queue and in all above it."""
+        if job.min_resources is None or self.queues.obstacle:
+            return
+        reserved = job.deduct_gated(job.min_resources)
+        for account in self.queues.chain(job.queue):
+            account.inqueue.add(reserved)
 
     def _may_reserve(self, account: CapacityAccount, minimum: Resource, why: Why) -> bool:
         short = account.shortage_beside(minimum)

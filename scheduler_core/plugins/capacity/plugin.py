@@ -20,6 +20,7 @@ from scheduler_core.plugins.capacity.hierarchical import tree_of_queues
 from scheduler_core.plugins.capacity.limits import Limits
 from scheduler_core.plugins.capacity.order import QueueOrder
 from scheduler_core.plugins.capacity.reclaim import Reclaim
+from scheduler_core.release import Rule
 
 RECLAIM_LEVELS = "ancestorReclaimLevel"
 
@@ -28,12 +29,15 @@ def open_session(session: Session, arguments: Arguments) -> None:
     """Work out every queue's quota, and register what follows from that."""
     hierarchical = session.conf.hierarchy_enabled(NAME)
     queues = tree_of_queues(session) if hierarchical else flat_queues(session)
-    levels = max(arguments.get_int(RECLAIM_LEVELS, 0), 0) if hierarchical else 0
+    reads_levels = hierarchical and session.release.follows(Rule.ANCESTOR_RECLAIM_LEVEL)
+    levels = max(arguments.get_int(RECLAIM_LEVELS, 0), 0) if reads_levels else 0
     _register_order(session, queues)
     limits = Limits(session, queues, levels)
     session.add_fn(Point.ALLOCATABLE, NAME, limits.allocatable, once_freed=limits.allocatable_once_freed)
     session.add_fn(Point.PREEMPTIVE, NAME, limits.preemptive)
     session.add_fn(Point.JOB_ENQUEUEABLE, NAME, limits.job_enqueueable)
+    if limits.reserves_when_enqueued:
+        session.add_fn(Point.JOB_ENQUEUED, NAME, limits.reserve)
     reclaim = Reclaim(session, queues, levels)
     session.add_fn(
         Point.RECLAIMABLE,

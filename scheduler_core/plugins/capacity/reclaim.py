@@ -5,7 +5,7 @@ Source: volcano ``pkg/scheduler/plugins/capacity/capacity.go`` (Reclaimable, Uni
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from scheduler_core.errors import SchedulerPanic
 from scheduler_core.framework.session import Session
@@ -13,6 +13,7 @@ from scheduler_core.framework.victims import victims_queue
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.pod import PodShape
 from scheduler_core.plugins.capacity.account import CapacityAccount, Queues
+from scheduler_core.release import Rule
 from scheduler_core.resource import PODS, Absent, Resource, intersection
 from scheduler_core.trace import Why
 
@@ -42,11 +43,10 @@ class Reclaim:
         account = self._account_of(reclaimer)
         if self.queues.obstacle or account is None:
             return []
-        waiting = victims_queue(self.session, candidates, reclaimer)
+        ordered = self._in_order(candidates, reclaimer)
         judgement = Judgement(self.queues, self.levels, self._relevance, reclaimer, account)
         accepted = []
-        while waiting:
-            task = waiting.pop()
+        for task in ordered:
             theirs = self._account_of(task)
             if theirs is None:
                 continue
@@ -56,6 +56,13 @@ class Reclaim:
             if why is not None:
                 why[task.uid] = judgement.explain(refusal, theirs)
         return accepted
+
+    def _in_order(self, candidates: Sequence[TaskInfo], reclaimer: TaskInfo) -> Iterable[TaskInfo]:
+        """Return the candidates in the order in which their queues would lose them."""
+        if not self.session.release.follows(Rule.CAPACITY_VICTIM_ORDER):
+            return candidates
+        waiting = victims_queue(self.session, candidates, reclaimer)
+        return [waiting.pop() for _ in candidates]
 
     def losable(self, queue: str, shapes: tuple[PodShape, ...]) -> list[bool]:
         """Tell which shapes of tasks a queue might lose first.

@@ -29,6 +29,7 @@ from scheduler_core.plugins.nodeorder.inter_pod import attraction
 from scheduler_core.plugins.nodeorder.normalise import BEST, fewest_best, most_best, stretched
 from scheduler_core.plugins.nodeorder.resources import ResourceScores, ResourceWeights
 from scheduler_core.plugins.nodeorder.spread import spread_score, spreads
+from scheduler_core.release import Rule
 
 NAME = "nodeorder"
 
@@ -98,10 +99,12 @@ class NodeOrder:
         self.resources = ResourceScores(
             self.mirror,
             ResourceWeights(weights.least_requested, weights.most_requested, weights.balanced_resource),
+            rates_improvement=session.release.follows(Rule.BALANCE_IMPROVEMENT),
         )
         self._taints_matter = weights.taint_toleration != 0 and self.mirror.taints.has(SOFT_EFFECT)
         self._disliked: dict[int, Counts | None] = {}
         self._preference: dict[int, Counts] = {}
+        self.in_batch = session.release.follows(Rule.NODE_SCORES_IN_BATCH)
         self._related = bool(self.mirror.relating.any())
         self._local: dict[int, bool] = {}
 
@@ -159,11 +162,14 @@ class NodeOrder:
         if disliked is not None:
             total = weights.taint_toleration * fewest_best(disliked[nodes])
         if self._has_preferred_nodes(task):
-            total += weights.node_affinity * most_best(self._preferred_nodes(task.shape)[nodes])
+            preferred = self._preferred_nodes(task.shape)[nodes]
+            total += weights.node_affinity * (most_best(preferred) if self.in_batch else preferred)
         if self._relates_to_pods(task):
             total += weights.pod_affinity * stretched(attraction(self.mirror, task, nodes))
         if self._spreads(task):
-            total += weights.pod_topology_spread * spread_score(self.mirror, task, nodes)
+            total += weights.pod_topology_spread * spread_score(
+                self.mirror, task, nodes, counts_hosts=self.in_batch
+            )
         return total
 
     def _disliked_taints(self, shape: PodShape) -> Counts | None:

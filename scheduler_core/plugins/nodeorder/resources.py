@@ -40,11 +40,19 @@ class ResourceWeights(NamedTuple):
 
 
 class ResourceScores:
-    """The scores of one session that read amounts only."""
+    """The scores of one session that read amounts only.
 
-    def __init__(self, mirror: Mirror, weights: ResourceWeights) -> None:
+    Parameters
+    ----------
+    rates_improvement : bool
+        Whether the balance counts by how much the pod improves it, else as it is with the pod.
+
+    """
+
+    def __init__(self, mirror: Mirror, weights: ResourceWeights, *, rates_improvement: bool = False) -> None:
         self.mirror = mirror
         self.weights = weights
+        self.rates_improvement = rates_improvement
         self._complete = bool((mirror.allocatable[:GPU] > 0).all())
         self._allocatable: list[list[int]] = mirror.allocatable.T.tolist()
         self._kept: dict[int, tuple[int, Counts]] = {}
@@ -87,7 +95,11 @@ class ResourceScores:
                 if has_memory > 0:
                     parts += BEST * min(has_memory, near_memory) // has_memory
                 total += most * (parts // kinds)
-            if balances and kinds == 2 and not (gpu > 0 and has_gpu > 0):
+            if balances and self.rates_improvement:
+                total += balanced * self._improvement(
+                    allocatable[node], taken_of[node][2:], (cpu, memory, gpu)
+                )
+            elif balances and kinds == 2 and not (gpu > 0 and has_gpu > 0):
                 first = min((used_cpu + cpu) / has_cpu, 1.0)
                 second = min((used_memory + memory) / has_memory, 1.0)
                 total += balanced * int((1.0 - abs((first - second) / 2)) * BEST)
@@ -110,7 +122,7 @@ class ResourceScores:
         has = self.mirror.allocatable[:, nodes]
         taken = self.mirror.sums[:, nodes] + np.array([incoming]).T
         counts_gpu = (has[GPU] > 0) & (incoming[GPU + 2] > 0)
-        return self._weighted(has, taken, counts_gpu, np.array([any(incoming[2:])]))
+        return self._weighted(has, taken, np.array([incoming]).T, counts_gpu, np.array([any(incoming[2:])]))
 
     def of_shapes(self, shapes: Sequence[PodShape], rest: int) -> ClassAnswers:
         """Return the same for several shapes, with the rest of their scores."""
@@ -125,7 +137,7 @@ class ResourceScores:
             has = allocatable[:, nodes, np.newaxis]
             taken = np.array([taken_of[node] for node in nodes.tolist()]).T[:, :, np.newaxis]
             counts_gpu = asks_gpu & (has[GPU] > 0)
-            weighted = self._weighted(has, taken + incoming, counts_gpu, balances) + rest
+            weighted = self._weighted(has, taken + incoming, incoming, counts_gpu, balances) + rest
             return weighted.take(whose, axis=1)
 
         return ClassAnswers(
@@ -134,7 +146,9 @@ class ResourceScores:
 
     # one shape on several nodes, (K,), or several shapes on each of them, (K, C)
 
-    def _weighted(self, has: Counts, taken: Counts, counts_gpu: Mask, balances: Mask) -> Counts:
+    def _weighted(
+        self, has: Counts, taken: Counts, incoming: Counts, counts_gpu: Mask, balances: Mask
+    ) -> Counts:
         """Return the weighted sums of the scores, (...).
 
         Parameters
@@ -143,6 +157,8 @@ class ResourceScores:
             Cpu, memory and GPUs of the nodes.
         taken : (5, ...) int64
             What would be taken: cpu and memory with small amounts assumed, then all three as requested.
+        incoming : (5, ...) int64
+            The part of it that the pods request.
         counts_gpu, balances : (...) bool
             Where the balance looks at GPUs too, and where it counts at all.
 
@@ -159,9 +175,25 @@ class ResourceScores:
             full = BEST * np.minimum(near, basic) // divisor
             total += most * ((full[CPU] + full[MEMORY]) // kinds)
         if balanced:
-            even = (1.0 - self._deviations(has, taken[GPU:], counts_gpu)) * BEST
-            total += balanced * even.astype(np.int64) * balances
+            even = self._balances(has, taken[GPU:], counts_gpu)
+            if self.rates_improvement:
+                before = self._balances(has, taken[GPU:] - incoming[GPU:], counts_gpu)
+                even = _improvements(even, before)
+            total += balanced * even * balances
         return total
+
+    def _balances(self, has: Counts, used: Counts, counts_gpu: Mask) -> Counts:
+        """Return how evenly nodes would be used, (...): 100 where all fractions are equal."""
+        even: Counts = ((1.0 - self._deviations(has, used, counts_gpu)) * BEST).astype(np.int64)
+        return even
+
+    def _improvement(self, has: Sequence[int], used: Sequence[int], incoming: Sequence[int]) -> int:
+        """Return by how much a pod improves the balance of one node."""
+        counted = [kind for kind in range(GPU + 1) if has[kind] > 0 and (kind != GPU or incoming[GPU] > 0)]
+        before = [min(used[kind] / has[kind], 1.0) for kind in counted]
+        after = [min((used[kind] + incoming[kind]) / has[kind], 1.0) for kind in counted]
+        balance_before, balance_after = (int((1.0 - deviation(parts)) * BEST) for parts in (before, after))
+        return BEST // 2 + (BEST // 2 + balance_after - balance_before) // 2
 
     def _deviations(self, has: Counts, used: Counts, counts_gpu: Mask) -> Fractions:
         """Return how unevenly nodes would be used: the standard deviation of their fractions, (...)."""
@@ -177,6 +209,12 @@ class ResourceScores:
         kinds = np.add(has_cpu, has_memory, dtype=np.int64) + counts_gpu
         of_two = np.abs((np.where(has_cpu, cpu, memory) - np.where(counts_gpu, gpu, memory)) / 2)
         return np.where(kinds == 3, _of_three(fractions), np.where(kinds == 2, of_two, 0.0))
+
+
+def _improvements(after: Counts, before: Counts) -> Counts:
+    """Return scores of improved balances: 75 where nothing changes; divisions cut off."""
+    improved: Counts = BEST // 2 + (BEST // 2 + after - before) // 2
+    return improved
 
 
 def _of_three(fractions: Fractions) -> Fractions:

@@ -49,10 +49,13 @@ def soft_constraints(mirror: Mirror, task: TaskInfo) -> tuple[SpreadConstraint, 
     return default_constraints(selector) if selector.requirements else ()
 
 
-def spread_score(mirror: Mirror, task: TaskInfo, nodes: NDArray[np.intp]) -> Counts:
+def spread_score(
+    mirror: Mirror, task: TaskInfo, nodes: NDArray[np.intp], *, counts_hosts: bool = True
+) -> Counts:
     """Return the score of each candidate, (K,): 100 where the pod's like is rarest.
 
     A node without one of the labels does not count and scores 0, unless the constraints are the default ones.
+    Without `counts_hosts` a constraint by hostname counts no pods.
     """
     constraints = soft_constraints(mirror, task)
     strict = bool(raw_constraints(task.shape.spec))
@@ -61,7 +64,7 @@ def spread_score(mirror: Mirror, task: TaskInfo, nodes: NDArray[np.intp]) -> Cou
     counting = eligible[nodes]
     crowd = np.zeros(len(nodes))
     for constraint in constraints:
-        crowd += _crowd(mirror, task, nodes, constraint, eligible)
+        crowd += _crowd(mirror, task, nodes, constraint, eligible, counts_hosts=counts_hosts)
     return _rarest_best(_rounded(crowd), counting)
 
 
@@ -71,6 +74,8 @@ def _crowd(
     nodes: NDArray[np.intp],
     constraint: SpreadConstraint,
     eligible: Mask,
+    *,
+    counts_hosts: bool,
 ) -> NDArray[np.float64]:
     """Return how crowded each candidate is by one constraint, (K,); 0 without the label."""
     counts = mirror.spread_counts(task.namespace, constraint)
@@ -78,7 +83,7 @@ def _crowd(
     codes = column.codes[nodes]
     counting = eligible[nodes]
     if constraint.key == HOSTNAME:
-        domains, matching = int(counting.sum()), counts[nodes]
+        domains, matching = int(counting.sum()), counts[nodes] * counts_hosts
     else:
         counted = eligible & mirror.counted_nodes(task.shape, constraint)
         domains, matching = (

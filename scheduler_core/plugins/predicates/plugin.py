@@ -30,6 +30,7 @@ from scheduler_core.plugins.predicates.inter_pod import PodCounters, Refusal, ch
 from scheduler_core.plugins.predicates.spread import Uneven, uneven_nodes
 from scheduler_core.plugins.predicates.stable import POD_NUMBER, StableFilters
 from scheduler_core.plugins.predicates.template_cache import TemplateCache
+from scheduler_core.release import Rule
 
 NAME = "predicates"
 
@@ -203,6 +204,8 @@ class Predicates:
 
         """
         if task.uid not in self._states:
+            if not self.session.release.follows(Rule.FAILED_RESERVE_LEAVES_NO_POD):
+                self.mirror.add(task)
             raise EventError(f"pod {task.key} has no state in this session: not found")
         self.mirror.add(task)
 

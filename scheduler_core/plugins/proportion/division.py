@@ -36,7 +36,7 @@ def open_accounts(session: Session) -> dict[str, QueueAccount]:
                 capability=account.capability if queue.names_capability else None,
             )
     for job in session.jobs.values():
-        accounts[job.queue].count(job)
+        accounts[job.queue].count(job, session.release)
     return accounts
 
 

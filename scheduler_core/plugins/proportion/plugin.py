@@ -18,6 +18,7 @@ from scheduler_core.model.pod import PodShape
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.queue_account import QueueAccount, shortage_facts
 from scheduler_core.plugins.proportion.division import NAME, divide, open_accounts
+from scheduler_core.release import Rule
 from scheduler_core.resource import ZERO, Resource, total_of
 from scheduler_core.told import Told, number
 from scheduler_core.trace import Why
@@ -42,6 +43,8 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     )
     session.add_fn(Point.PREEMPTIVE, NAME, proportion.preemptive)
     session.add_fn(Point.JOB_ENQUEUEABLE, NAME, proportion.job_enqueueable)
+    if proportion.reserves_when_enqueued:
+        session.add_fn(Point.JOB_ENQUEUED, NAME, proportion.reserve)
     session.add_fn(Point.SIMULATE_ALLOCATABLE, NAME, simulate_allocatable)
     session.add_fn(Point.SIMULATE_ADD_TASK, NAME, simulate_add_task)
     session.add_fn(Point.SIMULATE_REMOVE_TASK, NAME, simulate_remove_task)
@@ -58,6 +61,7 @@ class Proportion:
     def __init__(self, session: Session, accounts: dict[str, QueueAccount]) -> None:
         self.session = session
         self.accounts = accounts
+        self.reserves_when_enqueued = session.release.follows(Rule.RESERVE_WHEN_ENQUEUED)
         self.refusals: dict[str, tuple[str, dict[str, object]]] = {}
 
     # who goes first, who has its part
@@ -148,7 +152,7 @@ class Proportion:
     # who may enter
 
     def job_enqueueable(self, job: JobInfo, why: Why) -> Vote:
-        """Permit a job whose minimum fits real capability; that reserves it, whatever other plugins say."""
+        """Permit a job whose minimum fits real capability; that reserves it, or being enqueued does."""
         queue = self.session.queues[job.queue]
         if not queue.is_open:
             why["message"] = not_open(queue)
@@ -158,7 +162,8 @@ class Proportion:
         account = self.accounts[job.queue]
         short = account.shortage_beside(job.min_resources)
         if not short:
-            account.inqueue.add(job.deduct_gated(job.min_resources))
+            if not self.reserves_when_enqueued:
+                self.reserve(job)
             return PERMIT
         why["event"] = "queue resource quota insufficient: " + ", ".join(
             f"insufficient {name}" for name in short
@@ -170,6 +175,11 @@ class Proportion:
                 f"queue {queue.name} can never hold so much {', '.join(short)} beside what it has let in"
             )
         return REJECT
+
+    def reserve(self, job: JobInfo) -> None:
+        """Reserve a job's minimum in its queue."""
+        if job.min_resources is not None:
+            self.accounts[job.queue].inqueue.add(job.deduct_gated(job.min_resources))
 
     # events
 

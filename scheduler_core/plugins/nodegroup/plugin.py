@@ -16,10 +16,13 @@ from scheduler_core.conf import Arguments
 from scheduler_core.framework.choices import ClassAnswers
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
+from scheduler_core.framework.vain import leave_nothing
 from scheduler_core.model.fit import FITS, Code, Status, Why
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.node_affinity import PREFERRED, REQUIRED
 from scheduler_core.model.queue import ROOT, QueueInfo
+from scheduler_core.plugins.nodegroup.limits import GroupLimits
+from scheduler_core.release import Rule
 
 NAME = "nodegroup"
 GROUP_LABEL = "volcano.sh/nodegroup-name"
@@ -30,6 +33,10 @@ DISLIKED_SCORE = -1.0
 
 NO_LABEL = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node group label not found")
 NO_AFFINITY = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node group affinity not specified")
+LIMITS_UNREADABLE = Status(
+    Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node group resource limit annotation invalid"
+)
+LIMIT_EXCEEDED = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node group resource limit exceeded")
 NOT_SATISFIED = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node does not satisfy the node group affinity")
 
 
@@ -42,10 +49,16 @@ def open_session(session: Session, arguments: Arguments) -> None:
         hierarchy=session.conf.hierarchy_enabled(NAME),
     )
     session.add_class_part(queue_of)
+    if groups.limits is not None:
+        session.add_event_handler(
+            allocate=groups.limits.allocate, deallocate=groups.limits.deallocate, in_vain=leave_nothing
+        )
     session.add_fn(
         Point.PREDICATE,
         NAME,
         groups.predicate,
+        is_local=groups.is_local,
+        is_settled=groups.is_local,
         of_one=groups.predicate_of_one,
         of_classes=groups.predicates_of,
     )
@@ -153,18 +166,33 @@ class NodeGroups:
         self.ordered = ordered
         self.hierarchy = hierarchy
         self.groups = [session.nodes.labels(number).get(GROUP_LABEL) for number in range(len(session.nodes))]
+        self.limits = (
+            GroupLimits(session, self.groups) if session.release.follows(Rule.NODEGROUP_LIMITS) else None
+        )
         self._answers: dict[str, tuple[Why, NDArray[np.float64]]] = {}
 
     def predicate(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Why:
         """Return why each node refuses a task, (K,)."""
-        return self._of(task)[0][nodes]
+        refusals = self._of(task)[0][nodes]
+        full = self.limits.full_groups(task) if self.limits is not None else ()
+        if not full:
+            return refusals
+        is_full = np.array([self.groups[node] in full for node in nodes.tolist()], dtype=np.bool_)
+        exceeded = self.session.statuses.number(LIMIT_EXCEEDED)
+        return np.where(is_full & (refusals == FITS), exceeded, refusals)
+
+    def is_local(self, task: TaskInfo) -> bool:
+        """Return whether what a node answers depends on that node alone: the task's queue has no limits."""
+        return self.limits is None or not self.limits.is_limited(task)
 
     def score(self, task: TaskInfo, nodes: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return how much the task's queue likes each node, (K,)."""
         return self._of(task)[1][nodes]
 
-    def predicate_of_one(self, task: TaskInfo) -> Callable[[int], int]:
-        """Return a function that tells why one node refuses a task."""
+    def predicate_of_one(self, task: TaskInfo) -> Callable[[int], int] | None:
+        """Return why one node refuses a task, as a function; None when limits are shared by several nodes."""
+        if not self.is_local(task):
+            return None
         refusals: list[int] = self._of(task)[0].tolist()
         return refusals.__getitem__
 
@@ -191,8 +219,14 @@ class NodeGroups:
         return answers
 
     def _work_out(self, queue: QueueInfo) -> tuple[Why, NDArray[np.float64]]:
+        unreadable = self.limits is not None and queue.name in self.limits.unreadable
         affinity = affinity_of(queue, self.session.queues, hierarchy=self.hierarchy) or GroupAffinity()
-        refusal = {group: self._refusal(affinity, group) for group in dict.fromkeys(self.groups)}
+        refusal = {
+            group: self.session.statuses.number(LIMITS_UNREADABLE)
+            if unreadable
+            else self._refusal(affinity, group)
+            for group in dict.fromkeys(self.groups)
+        }
         score = {
             group: 0.0 if group is None else affinity.score(group, ordered=self.ordered) for group in refusal
         }

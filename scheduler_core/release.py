@@ -1,0 +1,220 @@
+"""Which release of Volcano decides, and in which rules do releases differ?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import NamedTuple
+
+_VERSION = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?(-[0-9A-Za-z.-]+)?")
+
+
+class Change(NamedTuple):
+    """How a rule changed from one release to the next.
+
+    Attributes
+    ----------
+    since : (int, int)
+        Major and minor version of the first release that follows the rule.
+    pulls : tuple of int
+        The pull requests of Volcano that brought it.
+    part : str
+        The plugin or the action that it concerns.
+    before, after : str
+        What releases without the rule do, and what those with it do.
+
+    """
+
+    since: tuple[int, int]
+    pulls: tuple[int, ...]
+    part: str
+    before: str
+    after: str
+
+
+class Rule(Enum):
+    """Everything in which the known releases differ, one rule for each change.
+
+    A release follows a rule or does not; the plugin or action that a rule concerns reads it in one place.
+    """
+
+    INQUEUE_REMAINDER = Change(
+        (1, 15),
+        (5100, 5130),
+        "proportion, capacity",
+        "An Inqueue PodGroup reserves its whole minResources, even when some of its pods are allocated.",
+        "An Inqueue PodGroup reserves the part of its minResources that is not allocated yet.",
+    )
+    RECLAIM_ROLLBACK = Change(
+        (1, 15),
+        (5067,),
+        "reclaim",
+        "reclaim evicts at least one victim on a node, even when the pod already fits, and keeps the "
+        "evictions on nodes where the pod could not be pipelined.",
+        "reclaim evicts only while the pod does not fit, and rolls back its evictions where the pod "
+        "could not be pipelined.",
+    )
+    PREEMPT_ROLLBACK = Change(
+        (1, 15),
+        (5010,),
+        "preempt",
+        "preempt keeps the evictions on a node even when the preemptor still does not fit there.",
+        "preempt rolls back the evictions on a node where the preemptor still does not fit.",
+    )
+    VICTIM_ORDER_BY_PLUGINS = Change(
+        (1, 15),
+        (5115,),
+        "victim order",
+        "Victims of different jobs that tie in job order: the younger job loses its pods first.",
+        "Victims of different jobs that tie in job order are compared by task order.",
+    )
+    RECLAIM_WITHIN_REAL_CAPABILITY = Change(
+        (1, 15),
+        (5053,),
+        "capacity",
+        "A queue may reclaim even when it would exceed its real capability.",
+        "A queue may reclaim only while it stays within its real capability.",
+    )
+    CAPACITY_VICTIM_ORDER = Change(
+        (1, 15),
+        (5115,),
+        "capacity",
+        "capacity considers reclaimable pods in the order of their names on the node.",
+        "capacity considers reclaimable pods in the order in which they would be evicted.",
+    )
+    FAILED_RESERVE_LEAVES_NO_POD = Change(
+        (1, 15),
+        (5116,),
+        "predicates",
+        "When the reserve step fails, the pod is still added to the Kubernetes view of its node.",
+        "When the reserve step fails, the pod is not added to the Kubernetes view of its node.",
+    )
+    NODE_SCORES_IN_BATCH = Change(
+        (1, 15),
+        (5497, 5562),
+        "nodeorder",
+        "The node affinity score is the plain sum of the weights, and topology spread by hostname counts no "
+        "pods.",
+        "The node affinity score is normalized to 0..100, and topology spread by hostname counts the pods of "
+        "the node.",
+    )
+    ANCESTOR_RECLAIM_LEVEL = Change(
+        (1, 15),
+        (5115,),
+        "capacity",
+        "The argument ancestorReclaimLevel is ignored.",
+        "The argument ancestorReclaimLevel lets ancestors of a queue protect it and reclaim for it.",
+    )
+    GANG_EVICTION = Change(
+        (1, 15),
+        (5250,),
+        "gangpreempt, gangreclaim",
+        "The actions gangpreempt and gangreclaim do not exist; Volcano rejects a configuration with them.",
+        "The actions gangpreempt and gangreclaim evict for whole gangs.",
+    )
+    BALANCE_IMPROVEMENT = Change(
+        (1, 16),
+        (5287,),
+        "nodeorder",
+        "The balanced-allocation score rates how balanced the node is with the pod.",
+        "The balanced-allocation score rates how much the pod improves the balance of the node.",
+    )
+    RESERVE_WHEN_ENQUEUED = Change(
+        (1, 16),
+        (5339,),
+        "proportion, capacity, resourcequota",
+        "A plugin reserves minResources once it permits a job, even when another plugin rejects the job.",
+        "Every plugin reserves minResources when the job is enqueued, and only then.",
+    )
+    NODEGROUP_LIMITS = Change(
+        (1, 16),
+        (5461,),
+        "nodegroup",
+        "The queue annotation volcano.sh/nodegroup-resource-limits is ignored.",
+        "The queue annotation volcano.sh/nodegroup-resource-limits caps a queue in each node group.",
+    )
+
+    @property
+    def since(self) -> tuple[int, int]:
+        """Return major and minor version of the first release that follows the rule."""
+        return self.value.since
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release of Volcano: the rules that it follows.
+
+    Attributes
+    ----------
+    name : str
+        As Volcano tags it, for example "v1.15.1".
+    version : (int, int)
+        Major and minor version.
+    rules : frozenset of Rule
+        The rules that it follows.
+
+    """
+
+    name: str
+    version: tuple[int, int]
+    rules: frozenset[Rule]
+
+    def follows(self, rule: Rule) -> bool:
+        """Return whether the release follows a rule."""
+        return rule in self.rules
+
+    def switched(self, rules: Iterable[Rule]) -> Release:
+        """Return the release with some rules switched: those it follows off, the others on."""
+        return replace(self, rules=self.rules ^ frozenset(rules))
+
+    def lacks_action(self, action: str) -> bool:
+        """Return whether the release has no such action although a later one has."""
+        return action in ("gangpreempt", "gangreclaim") and not self.follows(Rule.GANG_EVICTION)
+
+
+def _release(name: str, version: tuple[int, int]) -> Release:
+    return Release(name, version, frozenset(rule for rule in Rule if rule.since <= version))
+
+
+V1_14 = _release("v1.14.4", (1, 14))
+V1_15 = _release("v1.15.1", (1, 15))
+V1_16 = _release("v1.16.0-alpha.1", (1, 16))
+
+RELEASES = (V1_14, V1_15, V1_16)
+"""The known releases, the oldest first."""
+
+DEFAULT_RELEASE = V1_15
+
+
+def release_of(document: Mapping[str, object]) -> Release:
+    """Return the release that a scenario names; the default when it names none, or no version."""
+    name = document.get("release")
+    return (release_named(name) if isinstance(name, str) else None) or DEFAULT_RELEASE
+
+
+def release_named(name: str) -> Release | None:
+    """Return the known release nearest to a version; None when the text is no version.
+
+    Patch releases and pre-releases map to the known release of their minor version, versions beyond the known
+    ones to the oldest or the newest.
+
+    Parameters
+    ----------
+    name : str
+        A tag such as "v1.15.1" or "1.14".
+
+    Examples
+    --------
+    >>> release_named("v1.14.1").name
+    'v1.14.4'
+    >>> release_named("latest") is None
+    True
+
+    """
+    matched = _VERSION.fullmatch(name)
+    if matched is None:
+        return None
+    version = int(matched[1]), int(matched[2])
+    return next((known for known in reversed(RELEASES) if known.version <= version), RELEASES[0])

@@ -1,0 +1,85 @@
+"""Does every recorded scenario end as in the other releases of Volcano?"""
+
+from __future__ import annotations
+
+import pytest
+
+from scheduler_core import Options, simulate_document
+from scheduler_core.parity import first_difference
+from scheduler_core.release import RELEASES, Rule, release_named
+from scheduler_core.result import encoded
+from tests.fidelity.versions import OTHERS, VERSIONS, differences, minimal
+
+pytestmark = pytest.mark.skipif(
+    not VERSIONS.is_dir(), reason=f"no recordings at {VERSIONS} (QUEUECAST_SHARED)"
+)
+
+
+@pytest.mark.parametrize("release", OTHERS)
+def test_every_recording_that_another_release_decides_differently_is_equal(release: str) -> None:
+    count, parted = differences(release, with_same=False)
+    assert count > 300
+    assert parted == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("release", OTHERS)
+def test_every_recording_of_another_release_is_equal(release: str) -> None:
+    count, parted = differences(release)
+    assert count > 1000
+    assert parted == []
+
+
+@pytest.mark.parametrize("release", [release.name for release in RELEASES])
+def test_the_minimal_scenarios_end_as_recorded(release: str) -> None:
+    for recording in minimal(release):
+        ours = simulate_document(recording.scenario, Options(explain=False))
+        assert first_difference(ours, recording.result) is None, recording.scenario["name"]
+
+
+def test_naming_the_default_release_changes_no_byte() -> None:
+    for recording in minimal("v1.15.1"):
+        named = dict(recording.scenario)
+        unnamed = {key: value for key, value in named.items() if key != "release"}
+        assert b"".join(encoded(simulate_document(named))) == b"".join(encoded(simulate_document(unnamed)))
+
+
+def test_every_rule_is_followed_from_one_known_release_on() -> None:
+    oldest, newest = RELEASES[0], RELEASES[-1]
+    for rule in Rule:
+        assert newest.follows(rule)
+        assert not oldest.follows(rule)
+
+
+@pytest.mark.parametrize(
+    ("named", "nearest"),
+    [
+        ("v1.14.4", "v1.14.4"),
+        ("1.14", "v1.14.4"),
+        ("v1.14.0-alpha.1", "v1.14.4"),
+        ("v1.12.3", "v1.14.4"),
+        ("v1.15.0", "v1.15.1"),
+        ("v1.16.0", "v1.16.0-alpha.1"),
+        ("v2.0.0", "v1.16.0-alpha.1"),
+    ],
+)
+def test_a_version_maps_to_the_nearest_known_release(named: str, nearest: str) -> None:
+    release = release_named(named)
+    assert release is not None
+    assert release.name == nearest
+
+
+def test_an_unknown_patch_release_is_noted() -> None:
+    scenario = {**next(minimal("v1.15.1")).scenario, "release": "v1.15.7"}
+    notes = simulate_document(scenario)["notes"]
+    assert "Assumed: Volcano v1.15.7 decides as v1.15.1 does, the nearest known release." in notes
+
+
+def test_a_release_that_is_no_version_is_refused_with_the_known_ones() -> None:
+    scenario = {**next(minimal("v1.15.1")).scenario, "release": "latest"}
+    assert "no version of Volcano" in simulate_document(scenario)["error"]
+
+
+def test_gang_actions_are_unknown_to_a_release_that_lacks_them() -> None:
+    scenario = {"scheduler_conf": {"actions": "gangreclaim", "tiers": []}, "release": "v1.14.4"}
+    assert "failed to find action 'gangreclaim'" in simulate_document(scenario)["error"]

@@ -1,0 +1,91 @@
+"""Does every recorded scenario end as in the other releases of Volcano?
+
+``python -m tests.fidelity.versions`` prints the figures.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from scheduler_core import Options, simulate_document
+from scheduler_core.__main__ import entries
+from scheduler_core.parity import first_difference
+from scheduler_core.release import DEFAULT_RELEASE, RELEASES
+from tests.shared import SHARED
+
+GOLDEN = SHARED / "golden"
+VERSIONS = GOLDEN / "versions"
+OTHERS = [release.name for release in RELEASES if release != DEFAULT_RELEASE]
+
+
+class Recording(NamedTuple):
+    """A scenario, its answer under a release, and what that release does differently there."""
+
+    scenario: Mapping[str, Any]
+    result: Mapping[str, Any]
+    causes: tuple[str, ...] = ()
+
+
+def recordings(release: str, *, with_same: bool) -> Iterator[Recording]:
+    """Yield the recordings of a release: those that differ, `with_same` the others too."""
+    different = {}
+    with gzip.open(VERSIONS / f"{release}.jsonl.gz", "rt") as lines:
+        for line in lines:
+            entry = json.loads(line)
+            different[entry["family"], entry["scenario_name"]] = entry
+    same = set((VERSIONS / f"{release}.same.txt").read_text().split())
+    for path in sorted(GOLDEN.glob("*.jsonl.gz")):
+        family = path.name.removesuffix(".jsonl.gz")
+        for entry in entries(str(path)):
+            name = entry.scenario.get("name")
+            recorded = different.get((family, name))
+            scenario = {**entry.scenario, "release": release}
+            if recorded is not None:
+                yield Recording(scenario, recorded["result"], tuple(recorded["causes"]))
+            elif with_same and name in same and entry.recorded is not None:
+                yield Recording(scenario, entry.recorded)
+    yield from minimal(release)
+
+
+def minimal(release: str) -> Iterator[Recording]:
+    """Yield the smallest scenarios that show a difference, with their answers under a release."""
+    answers = [json.loads(line)["results"] for line in (VERSIONS / "minimal.jsonl").read_text().splitlines()]
+    scenarios = [entry.scenario for entry in entries(str(VERSIONS / "minimal.jsonl"))]
+    for scenario, results in zip(scenarios, answers, strict=True):
+        yield Recording({**scenario, "release": release}, results[release])
+
+
+def differences(release: str, *, with_same: bool = True) -> tuple[int, list[str]]:
+    """Return how many recordings a release has, and where ours part from them."""
+    count, parted = 0, []
+    for recording in recordings(release, with_same=with_same):
+        count += 1
+        ours = simulate_document(recording.scenario, Options(explain=False))
+        difference = first_difference(ours, recording.result)
+        if difference is not None:
+            parted.append(f"{recording.scenario.get('name')} {recording.causes}: {difference}")
+    return count, parted
+
+
+def main() -> int:
+    """Print, per release, how many recordings are equal; 1 when any is not."""
+    status = 0
+    if not Path(VERSIONS).is_dir():
+        print(f"no recordings of other releases at {VERSIONS}")
+        return status
+    for release in OTHERS:
+        count, parted = differences(release)
+        for line in parted:
+            print(f"  {line}")
+        print(f"{release}: {count - len(parted)} of {count} equal ({100 * (1 - len(parted) / count):.1f} %)")
+        status = status or int(bool(parted))
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
