@@ -231,6 +231,9 @@ RUN_EXTENDER_HOSTS = env.list("QUEUECAST_EXTENDER_HOSTS", default=[])
 IMPORT_SYNCHRONOUS_BYTES = env.int("QUEUECAST_IMPORT_SYNCHRONOUS_BYTES", default=20_000_000)
 """How much text, inflated, is read while its sender waits; a worker reads what holds more."""
 
+KEEP_ANNOTATIONS = env.list("QUEUECAST_KEEP_ANNOTATIONS", default=[])
+"""Annotations that imports keep besides Volcano's own: full names, or a prefix that ends in `*`."""
+
 KEEP_RUNS_DAYS = env.float("QUEUECAST_KEEP_RUNS_DAYS", default=90.0)
 """How long `manage.py tidy` keeps a run that has ended."""
 METRICS_TOKEN = env.str("QUEUECAST_METRICS_TOKEN", default="")

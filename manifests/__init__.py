@@ -7,6 +7,7 @@ from manifests.patch import VERBS, NoPlace, Operation, patched, pointer
 from manifests.problem import ReadProblem, Severity, Unreadable
 from manifests.reader import MAX_TEXT_BYTES, Progress, read
 from manifests.reading import Reading
+from manifests.stripping import stripped, stripped_object
 from manifests.unpack import text_bytes
 from manifests.yaml_edit import NoEdit, edited
 
@@ -33,5 +34,7 @@ __all__ = [
     "pointer",
     "read",
     "resolve",
+    "stripped",
+    "stripped_object",
     "text_bytes",
 ]

@@ -16,6 +16,7 @@ from queuecast.exported import exported
 from queuecast.lint import conf_findings, findings_in
 from queuecast.outcome import Outcome
 from queuecast.plans import Refused, changed, read_bytes, refuse_errors, simulate
+from queuecast.sending import bare_document
 
 FOLDER = Path(".queuecast")
 _METADATA = ("annotations", "labels")
@@ -35,7 +36,7 @@ class Local:
             "name": name,
             "counts": dict(reading.counts),
             "problems": [*(asdict(found) for found in reading.problems), *findings_in(reading)],
-            "document": _with_text(reading),
+            "document": bare_document(reading),
         }
         self._keep("snapshots", name, snapshot)
         return _head(snapshot)
@@ -126,7 +127,7 @@ class Local:
     def job_add(self, scenario: str, text: str) -> list[str]:
         """Add the objects of a manifest; return their kinds and names."""
         there = self._one("scenarios", scenario)
-        added = read_bytes([("manifest", text.encode())]).document
+        added = bare_document(read_bytes([("manifest", text.encode())]))
         there["document"] = changed(there["document"], added)
         self._edit(there)
         return [f"{kind}/{_key(held)}" for kind, held in _objects(added)]
@@ -234,13 +235,6 @@ class Local:
 def _head(held: Json) -> Json:
     """Return what stands about a thing without its content."""
     return {key: value for key, value in held.items() if key not in ("document", "result")}
-
-
-def _with_text(reading: manifests.Reading) -> Json:
-    """Return a scenario document whose configuration is the text that was written."""
-    if reading.scheduler_conf_text is None:
-        return dict(reading.document)
-    return {**reading.document, "scheduler_conf": reading.scheduler_conf_text}
 
 
 def _fields(queue: Mapping[str, Any]) -> Json:

@@ -1,7 +1,7 @@
 """What does a simulation, or the reading of a cluster, give back that runs in a child process?"""
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO
@@ -64,14 +64,16 @@ class Read:
 
 
 @contextmanager
-def reading(parcel: Iterable[bytes], *, now: str, limits: Limits, beat: Beat) -> Iterator[Read]:
+def reading(
+    parcel: Iterable[bytes], *, now: str, keep: Collection[str] = (), limits: Limits, beat: Beat
+) -> Iterator[Read]:
     """Read the files of a parcel in a child process, as `planner.engine.importing.read_cluster` does.
 
     What was read can be used until the end of the block.
 
     Raises ChildFailed with the reason, or ChildStopped after `beat` answered False.
     """
-    task = Task("The import", "planner.engine.reading", [now])
+    task = Task("The import", "planner.engine.reading", [now, *keep])
     with room_on_disk(), tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as result:
         source.writelines(parcel)
         told = told_by_child(task, source, result, limits, beat)

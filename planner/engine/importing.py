@@ -1,10 +1,11 @@
 """Which cluster do these files describe, and what is wrong with it? Nothing is saved here."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import manifests
+from planner.engine.documents import items
 from planner.engine.queue_fields import row_problems
 from planner.rows import Problem
 from scheduler_core.lint import REFUSED, review
@@ -51,18 +52,26 @@ def has_errors(problems: Sequence[Problem]) -> bool:
     return any(problem.is_error for problem in problems)
 
 
-def read_cluster(files: Files, *, now: str, progress: Progress = lambda done, doing: None) -> Imported:
-    """Read the files of one cluster, given as names and bytes.
+def read_cluster(
+    files: Files,
+    *,
+    now: str,
+    keep: Collection[str] = (),
+    progress: Progress = lambda done, doing: None,
+) -> Imported:
+    """Read the files of one cluster, given as names and bytes, without what may hold secrets.
 
-    `now` (RFC 3339) is the moment of a live export; a scenario has its own clock.
+    `now` (RFC 3339) is the moment of a live export; a scenario has its own clock. `keep` names annotations
+    that stay besides Volcano's own.
     """
     reading = manifests.read(files, progress=lambda done, name: progress(_READ * done, f"reading {name}"))
     progress(_READ, "checking the objects")
     document = {key: value for key, value in reading.document.items() if key != "scheduler_conf"}
     if not reading.is_scenario:
         document.setdefault("now", now)
+    bare = manifests.stripped(document, keep)
     return Imported(
-        document=document,
+        document=bare,
         scheduler_conf=_conf_text(reading),
         counts=reading.counts,
         unknown_kinds=reading.unknown_kinds,
@@ -70,6 +79,7 @@ def read_cluster(files: Files, *, now: str, progress: Progress = lambda done, do
             *(Problem(**asdict(found)) for found in reading.problems),
             *_plan_problems(reading),
             *_left_out(reading.unknown_kinds),
+            *_stripped(document, bare),
         ],
     )
 
@@ -97,6 +107,44 @@ def _left_out(kinds: Mapping[str, int]) -> Iterator[Problem]:
     for kind, count in kinds.items():
         message = f"{kind}: {count} left out, the scheduler does not read them."
         yield Problem("kind.left_out", "remark", message, actual=count)
+
+
+def _stripped(document: Mapping[str, Any], bare: Mapping[str, Any]) -> Iterator[Problem]:
+    """Say of how many objects parts were left out, and which annotations a queue lost."""
+    if bare is document:
+        return
+    for name, things in bare.items():
+        if things is document[name]:
+            continue
+        pairs = list(zip(items(document[name]), items(things), strict=True))
+        count = sum(before is not after for before, after in pairs)
+        yield Problem("secret.left_out", "remark", f"{name}: {_LEFT_OUT.format(count=count)}", actual=count)
+        if name == "queues" and (lost := _lost_annotations(pairs)):
+            message = f"Annotations of queues were left out: {', '.join(lost)}."
+            fix = "QUEUECAST_KEEP_ANNOTATIONS keeps them, so that an exported queue has them, too"
+            yield Problem("secret.queue_annotations", "remark", message, path="queues", fix=fix)
+
+
+_LEFT_OUT = (
+    "of {count} of them, parts that the scheduler does not read were left out before anything was kept."
+)
+
+
+def _lost_annotations(pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> list[str]:
+    names = {
+        name
+        for before, after in pairs
+        for name in _annotations(before).keys() - _annotations(after).keys()
+        if name != _LAST_APPLIED
+    }
+    return sorted(names)
+
+
+_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+def _annotations(thing: Mapping[str, Any]) -> Mapping[str, Any]:
+    return thing["metadata"].get("annotations") or {}
 
 
 def _placed(problem: Problem, reading: manifests.Reading) -> Problem:

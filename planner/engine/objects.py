@@ -1,13 +1,16 @@
 """Can these objects stand in a scenario? The core's own checks of form, told by the objects' names."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
+import manifests
 import scheduler_core
 from planner.engine.states import ObjectKey
 from planner.rows import Problem
+
+Wanted = Mapping[ObjectKey, Mapping[str, Any] | None]
 
 _PLACE = re.compile(r"^(\w+)\[(\d+)\]")
 LONGEST_KEY = 510
@@ -26,6 +29,14 @@ def object_problems(wanted: Mapping[ObjectKey, Mapping[str, Any]]) -> list[Probl
         for problem in found
         if problem.severity == "error" and _PLACE.match(problem.path)
     ]
+
+
+def bare_objects(wanted: Wanted, keep: Collection[str]) -> Wanted:
+    """Return objects without what may hold secrets; None stands for one that is removed."""
+    return {
+        (kind, key): thing and manifests.stripped_object(kind, thing, keep)
+        for (kind, key), thing in wanted.items()
+    }
 
 
 def _named(problem: Problem, keys: Mapping[str, list[str]]) -> Problem:

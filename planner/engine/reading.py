@@ -1,7 +1,8 @@
 """What does an import's child process do? Read the files, check them, write the objects as one document.
 
-Started by `planner.engine.execution` as ``python -m planner.engine.reading FILES DOCUMENT NOW``: two open
-files by number, the archive of what was sent and where the document goes, and the moment of a live export.
+Started by `planner.engine.execution` as ``python -m planner.engine.reading FILES DOCUMENT NOW ANNOTATION…``:
+two open files by number, the archive of what was sent and where the document goes, the moment of a live
+export, and the annotations that stay.
 With an error nothing is written.
 """
 
@@ -18,16 +19,16 @@ _CHECKED = 0.9
 _TELL_SECONDS = 0.1
 
 
-def main(files: int, document: int, now: str) -> int:
+def main(files: int, document: int, now: str, keep: list[str]) -> int:
     """Read a cluster; return the exit status."""
-    return ended(lambda: _read(files, document, now))
+    return ended(lambda: _read(files, document, now, keep))
 
 
-def _read(files: int, document: int, now: str) -> None:
+def _read(files: int, document: int, now: str, keep: list[str]) -> None:
     tell_progress(0.0, "unpacking")
     with open(files, "rb") as archive:
         sent = unparcelled(archive)
-    imported = read_cluster(sent, now=now, progress=_Seldom().tell)
+    imported = read_cluster(sent, now=now, keep=keep, progress=_Seldom().tell)
     del sent
     tell_progress(_CHECKED, "packing the objects")
     if not imported.has_errors:
@@ -56,4 +57,4 @@ class _Seldom:
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]))
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4:]))

@@ -1,8 +1,10 @@
 """How does a run leave for another installation, and arrive?"""
 
+from django.conf import settings
 from django.db import transaction
 
 from planner.engine.bundle import About, Bundle, NoBundle, unpacked
+from planner.engine.documents import bare_input
 from planner.models import Blob, Run, User, Workspace
 from planner.rows import Problem
 from planner.services.errors import Invalid
@@ -36,7 +38,7 @@ def bundle_import(*, content: bytes, workspace: Workspace, user: User) -> tuple[
         raise Invalid([Problem("bundle.broken", "error", str(error))]) from None
     about = bundle.about
     read = cluster_read([("input.json", bundle.input)])
-    blob = Blob.of(bundle.input)
+    blob = Blob.of(bare_input(bundle.input, settings.KEEP_ANNOTATIONS))
     with transaction.atomic():
         snapshot = cluster_import(
             read=read,

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from planner.engine.importing import Files, Imported, read_cluster
 from planner.engine.parcel import OpenFiles, holds_more, parcel
+from planner.engine.sealing import sealed
 from planner.models import Blob, Import, Snapshot, User, Workspace
 from planner.services.errors import Invalid
 from planner.services.members import role_require
@@ -16,7 +17,7 @@ from planner.services.snapshots import snapshot_create
 
 def cluster_read(files: Files) -> Imported:
     """Read a cluster and save nothing; a live export is as of this moment."""
-    return read_cluster(files, now=moment(timezone.now()))
+    return read_cluster(files, now=moment(timezone.now()), keep=settings.KEEP_ANNOTATIONS)
 
 
 def cluster_import(
@@ -43,8 +44,8 @@ def is_large(files: OpenFiles) -> bool:
 
 
 def packed_files(files: OpenFiles) -> Blob:
-    """Return the unsaved blob in which files wait for a worker; slow, so not inside a transaction."""
-    return Blob.of_pieces(parcel(files))
+    """Return the unsaved blob in which files wait for a worker, sealed; slow, so not inside a transaction."""
+    return Blob.of_pieces(sealed(parcel(files)))
 
 
 @transaction.atomic

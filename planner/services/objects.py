@@ -3,10 +3,11 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 
 from planner.engine.frozen import following
-from planner.engine.objects import object_problems
+from planner.engine.objects import bare_objects, object_problems
 from planner.engine.revisions import objects_in, state_of
 from planner.engine.states import Edit, Json, ObjectKey, State
 from planner.models import ObjectChange, Scenario, User
@@ -36,7 +37,7 @@ def objects_write(
     objects = objects_in(scenario, state)
     edits = [
         Edit(kind, key, before=before, after=after)
-        for (kind, key), after in wanted.items()
+        for (kind, key), after in bare_objects(wanted, settings.KEEP_ANNOTATIONS).items()
         if (before := objects.get(kind, key)) != after
     ]
     if problems := object_problems(

@@ -3,9 +3,11 @@
 from dataclasses import asdict
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 
 from planner.engine.execution import Read, reading
+from planner.engine.sealing import opened
 from planner.models import Blob, Import
 from planner.services.imports import moment
 from planner.services.snapshots import snapshot_keep
@@ -22,7 +24,13 @@ def import_read(claim: Claim[Import], watch: Watch) -> None:
     """
     asked = patiently(lambda: Import.objects.select_related("files").get(pk=claim.id))
     assert asked.files is not None, "files stay until the import is over"
-    with reading(asked.files.pieces(), now=moment(asked.created), limits=limits(), beat=watch.beat) as read:
+    with reading(
+        opened(asked.files.pieces()),
+        now=moment(asked.created),
+        keep=settings.KEEP_ANNOTATIONS,
+        limits=limits(),
+        beat=watch.beat,
+    ) as read:
         if read.has_errors:
             patiently(lambda: _refuse(claim, read))
             return

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 
 from planner.engine.importing import read_cluster
@@ -60,7 +61,7 @@ def workloads_add(
 ) -> list[ObjectKey]:
     """Add the vcjobs, podgroups and pods of a text, YAML or JSON; raises as `objects_write` does."""
     workloads = _locked(scenario, expected_revision, user)
-    read = read_cluster([("text", text.encode())], now="")
+    read = read_cluster([("text", text.encode())], now="", keep=settings.KEEP_ANNOTATIONS)
     problems = [problem for problem in read.problems if problem.is_error]
     wanted: Wanted = {}
     for kind in ADDED_KINDS if not problems else ():

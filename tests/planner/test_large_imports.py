@@ -45,6 +45,12 @@ apiVersion: v1
 kind: Pod
 metadata: {namespace: a}
 """
+BROKEN_PLAN = b"""\
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata: {name: a}
+spec: {weight: many}
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -267,11 +273,15 @@ def test_the_command_line_follows_a_large_import_to_its_snapshot(
 def test_the_command_line_tells_what_a_large_import_fails_for(
     server: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "a.yaml").write_bytes(BROKEN)
+    (tmp_path / "a.yaml").write_bytes(BROKEN.replace(b"weight: 1, weight: 2", b"weight: many"))
+    assert main(["import", str(tmp_path / "a.yaml")]) == 2
+    assert "this Pod has no metadata.name" in capsys.readouterr().err
+    assert not Import.objects.exists(), "what cannot be read is not sent"
+    (tmp_path / "a.yaml").write_bytes(b"# a comment\n" + BROKEN_PLAN)
     assert main(["import", str(tmp_path / "a.yaml")]) == 2
     told = capsys.readouterr().err
-    assert "2 problems to mend; nothing was saved." in told
-    assert "weight stands here a second time" in told
+    assert "1 problem to mend; nothing was saved." in told
+    assert "queues[0].spec.weight" in told
 
 
 # By page

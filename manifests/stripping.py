@@ -1,0 +1,247 @@
+"""Which parts of an object may hold secrets and decide nothing? They are left out before anything is kept.
+
+Of a pod's specification and status only what the scheduler reads stays: an allow-list, so that a field that
+Kubernetes adds tomorrow stays out by itself.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from manifests.kinds import LISTS
+
+Object = Mapping[str, Any]
+Kept = Collection[str]
+"""Annotations that stay besides Volcano's own: full names, or a prefix that ends in ``*``."""
+
+READ_ANNOTATIONS = ("scheduling.k8s.io/group-name", "sla-waiting-time")
+"""Annotations outside Volcano's domains that the scheduler reads."""
+VOLCANO = "volcano.sh"
+
+SETTINGS = (
+    "name",
+    "now",
+    "cycles",
+    "cycle_seconds",
+    "evicted",
+    "termination_cycles",
+    "scheduler_names",
+    "default_queues",
+    "admission_defaults",
+    "controllers",
+    "scheduler_conf",
+)
+"""What a scenario document says beside its lists."""
+UNREAD_LISTS = ("hypernodes", "sharding")
+"""Lists that are only named in a result's notes: their length is all that counts."""
+
+CONTAINER = ("name", "image", "resources", "restartPolicy", "ports")
+POD_SPEC = (
+    "nodeName",
+    "schedulerName",
+    "priority",
+    "priorityClassName",
+    "preemptionPolicy",
+    "containers",
+    "initContainers",
+    "nodeSelector",
+    "affinity",
+    "tolerations",
+    "topologySpreadConstraints",
+    "schedulingGates",
+    "overhead",
+    "resources",
+    "volumes",
+    "resourceClaims",
+    "hostNetwork",
+    "restartPolicy",
+)
+POD_STATUS = ("phase", "nominatedNodeName", "startTime", "conditions", "containerStatuses")
+CONDITION = ("type", "status", "reason", "lastTransitionTime", "lastProbeTime")
+CONTAINER_STATUS = ("name", "ready")
+JOB_SPEC = (
+    "queue",
+    "schedulerName",
+    "minAvailable",
+    "priorityClassName",
+    "networkTopology",
+    "maxRetry",
+    "ttlSecondsAfterFinished",
+    "tasks",
+)
+JOB_TASK = (
+    "name",
+    "replicas",
+    "minAvailable",
+    "topologyPolicy",
+    "partitionPolicy",
+    "dependsOn",
+    "maxRetry",
+    "template",
+)
+JOB_STATUS = (
+    "version",
+    "retryCount",
+    "minAvailable",
+    "pending",
+    "running",
+    "succeeded",
+    "failed",
+    "terminating",
+    "unknown",
+)
+
+
+def stripped(document: Object, keep: Kept = ()) -> Object:
+    """Return a scenario document without what may hold secrets; what has nothing of it is the very same.
+
+    >>> stripped({"pods": [{"metadata": {"name": "p"}, "spec": {"hostname": "x", "priority": 1}}]})
+    {'pods': [{'metadata': {'name': 'p'}, 'spec': {'priority': 1}}]}
+    """
+    bare = {
+        name: held if name in SETTINGS else _stripped_list(name, held, keep)
+        for name, held in document.items()
+        if name in SETTINGS or name in LISTS or name in UNREAD_LISTS
+    }
+    is_bare = len(bare) == len(document) and all(bare[name] is document[name] for name in bare)
+    return document if is_bare else bare
+
+
+def stripped_object(list_name: str, thing: Any, keep: Kept = ()) -> Any:
+    """Return an object of a list without what may hold secrets; the very same when there is nothing.
+
+    >>> stripped_object("queues", {"metadata": {"name": "q", "annotations": {"a.example/token": "x"}}})
+    {'metadata': {'name': 'q'}}
+    """
+    parts: dict[str, Part] = {"metadata": partial(_metadata, keep=keep), **_OF_KIND.get(list_name, {})}
+    if list_name == "jobs":
+        parts["spec"] = partial(_job_spec, keep=keep)
+    return _each_part(thing, parts)
+
+
+def is_kept_annotation(name: str, keep: Kept = ()) -> bool:
+    """Tell whether an annotation stays.
+
+    >>> [is_kept_annotation(name, ["team.example/*"])
+    ...  for name in ("volcano.sh/preemptable", "scheduling.volcano.sh/queue-name", "team.example/a", "x/y")]
+    [True, True, True, False]
+    """
+    domain = name.partition("/")[0]
+    return (
+        domain == VOLCANO
+        or domain.endswith(f".{VOLCANO}")
+        or name in READ_ANNOTATIONS
+        or any(name.startswith(one[:-1]) if one.endswith("*") else name == one for one in keep)
+    )
+
+
+Part = Callable[[Any], Any]
+"""Returns a part of an object bare; the very same when there is nothing to leave out."""
+
+
+def _stripped_list(name: str, held: Any, keep: Kept) -> Any:
+    """Return a list bare; a Kubernetes List stays one, and what is no list stays for the reader to refuse."""
+    if isinstance(held, Mapping):
+        return _each_part(held, {"items": lambda items: _stripped_list(name, items, keep)})
+    return _every(partial(stripped_object, name, keep=keep))(held)
+
+
+def _each_part(whole: Any, parts: Mapping[str, Part]) -> Any:
+    """Return a mapping with some of its parts made bare."""
+    if not isinstance(whole, Mapping):
+        return whole
+    bare = {name: part(whole[name]) for name, part in parts.items() if name in whole}
+    changed = {name: value for name, value in bare.items() if value is not whole[name]}
+    if not changed:
+        return whole
+    return {
+        name: changed.get(name, value)
+        for name, value in whole.items()
+        if name not in changed or changed[name] is not None
+    }
+
+
+def _only(names: Sequence[str]) -> Part:
+    """Return what leaves only these keys of a mapping."""
+    allowed = frozenset(names)
+
+    def picked(whole: Any) -> Any:
+        if not isinstance(whole, Mapping) or allowed.issuperset(whole):
+            return whole
+        return {name: value for name, value in whole.items() if name in allowed}
+
+    return picked
+
+
+def _every(part: Part) -> Part:
+    """Return what makes each element of a list bare."""
+
+    def each(listed: Any) -> Any:
+        if not isinstance(listed, list):
+            return listed
+        bare = [part(element) for element in listed]
+        return listed if all(map(_is, bare, listed)) else bare
+
+    return each
+
+
+def _is(one: Any, other: Any) -> bool:
+    return one is other
+
+
+def _then(first: Part, parts: Mapping[str, Part]) -> Part:
+    """Return what picks keys of a mapping and then makes some of its parts bare."""
+    return lambda whole: _each_part(first(whole), parts)
+
+
+def _metadata(metadata: Any, keep: Kept) -> Any:
+    """Return metadata without managed fields and with the annotations that stay; None when there are none."""
+    bare = _each_part(metadata, {"annotations": partial(_annotations, keep=keep)})
+    if isinstance(bare, Mapping) and "managedFields" in bare:
+        return {name: value for name, value in bare.items() if name != "managedFields"}
+    return bare
+
+
+def _annotations(annotations: Any, keep: Kept) -> Any:
+    if not isinstance(annotations, Mapping):
+        return annotations
+    bare = {name: value for name, value in annotations.items() if is_kept_annotation(str(name), keep)}
+    return annotations if len(bare) == len(annotations) else bare or None
+
+
+_EPHEMERAL: Object = {"volumeClaimTemplate": {}}
+
+
+def _ephemeral(claim: Any) -> Any:
+    return claim if claim in (None, {}, _EPHEMERAL) else _EPHEMERAL
+
+
+_volume = _then(
+    _only(("name", "persistentVolumeClaim", "ephemeral")),
+    {
+        "persistentVolumeClaim": _only(("claimName", "readOnly")),
+        "ephemeral": _ephemeral,
+    },
+)
+"""A volume's name, and that it claims storage; not what a secret, a map or a driver is given."""
+_CONTAINERS = _every(_only(CONTAINER))
+_pod_spec = _then(
+    _only(POD_SPEC),
+    {"containers": _CONTAINERS, "initContainers": _CONTAINERS, "volumes": _every(_volume)},
+)
+_pod_status = _then(
+    _only(POD_STATUS),
+    {"conditions": _every(_only(CONDITION)), "containerStatuses": _every(_only(CONTAINER_STATUS))},
+)
+
+
+def _job_spec(spec: Any, keep: Kept) -> Any:
+    template: dict[str, Part] = {"metadata": partial(_metadata, keep=keep), "spec": _pod_spec}
+    task = _then(_only(JOB_TASK), {"template": _then(_only(("metadata", "spec")), template)})
+    return _each_part(_only(JOB_SPEC)(spec), {"tasks": _every(task)})
+
+
+_OF_KIND: Mapping[str, Mapping[str, Part]] = {
+    "pods": {"spec": _pod_spec, "status": _pod_status},
+    "jobs": {"status": _then(_only((*JOB_STATUS, "state")), {"state": _only(("phase",))})},
+}

@@ -1,0 +1,204 @@
+"""Secrets are left out, and what the scheduler decides stays the same."""
+
+import copy
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from manifests import stripped
+from manifests.stripping import (
+    CONDITION,
+    CONTAINER,
+    CONTAINER_STATUS,
+    JOB_SPEC,
+    JOB_TASK,
+    POD_SPEC,
+    POD_STATUS,
+    SETTINGS,
+    UNREAD_LISTS,
+    is_kept_annotation,
+)
+from scheduler_core import encode, simulate_document
+from scheduler_core.model.unmodelled import UNREAD_LISTS as NOTED_LISTS
+from scheduler_core.validate import kinds, scenario
+
+SECRET = "hunter2-planted"
+CASES = sorted((Path(__file__).parents[1] / "fidelity" / "cases").glob("*.jsonl.gz"))
+
+ENVIRONMENT = [{"name": "PASSWORD", "value": SECRET}, {"name": "TOKEN", "valueFrom": {"key": SECRET}}]
+PLANTED_CONTAINER: dict[str, Any] = {
+    "env": ENVIRONMENT,
+    "envFrom": [{"secretRef": {"name": SECRET}}],
+    "args": [f"--password={SECRET}"],
+    "command": ["sh", "-c", SECRET],
+    "lifecycle": {"preStop": {"exec": {"command": [SECRET]}}},
+    "livenessProbe": {"httpGet": {"httpHeaders": [{"name": "Authorization", "value": SECRET}]}},
+    "volumeMounts": [{"name": "v", "mountPath": SECRET}],
+    "tomorrow": SECRET,
+}
+PLANTED_VOLUMES: list[dict[str, Any]] = [
+    {"name": "a", "secret": {"secretName": SECRET}},
+    {"name": "b", "projected": {"sources": [{"secret": {"name": SECRET}}]}},
+    {"name": "c", "csi": {"driver": "d", "volumeAttributes": {"password": SECRET}}},
+    {"name": "d", "configMap": {"name": SECRET}},
+]
+PLANTED_ANNOTATIONS = {
+    "kubectl.kubernetes.io/last-applied-configuration": json.dumps({"env": ENVIRONMENT}),
+    "team.example.com/token": SECRET,
+}
+MANAGED = [{"manager": SECRET, "fieldsV1": {"f:env": {SECRET: {}}}}]
+
+
+def planted(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a scenario with a secret in every place where clusters have them."""
+    full = copy.deepcopy(document)
+    for name, things in full.items():
+        for thing in things if isinstance(things, list) else ():
+            if not isinstance(thing, dict) or "metadata" not in thing:
+                continue
+            plant_metadata(thing["metadata"])
+            if name == "pods":
+                plant_spec(thing.setdefault("spec", {}))
+                thing.setdefault("status", {}).update(message=SECRET, hostIP=SECRET)
+                for status in thing["status"].get("containerStatuses", ()):
+                    status["lastState"] = {"terminated": {"message": SECRET}}
+            if name == "jobs":
+                plant_job(thing)
+    return full | {"secrets": [{"data": SECRET}]}
+
+
+def plant_metadata(metadata: dict[str, Any]) -> None:
+    metadata["annotations"] = {**(metadata.get("annotations") or {}), **PLANTED_ANNOTATIONS}
+    metadata["managedFields"] = MANAGED
+
+
+def plant_spec(spec: dict[str, Any]) -> None:
+    for container in [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]:
+        container.update(PLANTED_CONTAINER)
+    spec.update(
+        ephemeralContainers=[PLANTED_CONTAINER],
+        imagePullSecrets=[{"name": SECRET}],
+        hostAliases=[{"hostnames": [SECRET]}],
+    )
+    if spec.get("volumes"):  # a pod without volumes is told apart from one with some
+        spec["volumes"] = [*spec["volumes"], *PLANTED_VOLUMES]
+
+
+def plant_job(job: dict[str, Any]) -> None:
+    spec = job.setdefault("spec", {})
+    spec["plugins"] = {"ssh": [f"--ssh-private-key={SECRET}"]}
+    spec["volumes"] = [{"volumeClaim": {"tomorrow": SECRET}}]
+    job.setdefault("status", {})["controlledResources"] = {"plugin-ssh": SECRET}
+    for task in spec.get("tasks") or ():
+        template = task.setdefault("template", {})
+        plant_metadata(template.setdefault("metadata", {}))
+        plant_spec(template.setdefault("spec", {}))
+
+
+def first_of(path: Path, count: int = 2) -> list[dict[str, Any]]:
+    with gzip.open(path) as lines:
+        return [json.loads(line)["scenario"] for _, line in zip(range(count), lines, strict=False)]
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.name.partition(".")[0])
+def test_a_recorded_scenario_is_decided_the_same_with_secrets_planted_and_without(path: Path) -> None:
+    for document in first_of(path):
+        full = planted(document)
+        bare = stripped(full)
+        assert SECRET not in json.dumps(bare)
+        answer = encode(simulate_document(document))
+        assert encode(simulate_document(full)) == answer, "the planted parts decide nothing"
+        assert encode(simulate_document(dict(bare))) == answer
+
+
+def test_a_document_without_secrets_is_the_very_same() -> None:
+    for path in CASES:
+        for document in first_of(path):
+            bare = stripped(document)
+            assert stripped(bare) is bare
+
+
+def test_all_that_the_core_reads_stays() -> None:
+    core = {
+        POD_SPEC: kinds.POD_SPEC_SCALARS.keys() | kinds.POD_SPEC_PARTS.keys(),
+        SETTINGS: scenario.SETTINGS.keys() | {"scheduler_conf"},
+        UNREAD_LISTS: NOTED_LISTS.keys(),
+    }
+    for kept, read in core.items():
+        assert set(kept) >= set(read)
+    whole = {
+        "pods": [
+            {
+                "metadata": {"name": "p"},
+                "spec": {
+                    "containers": [dict.fromkeys(CONTAINER, "x")],
+                    "volumes": [
+                        {"name": "v", "persistentVolumeClaim": {"claimName": "c"}},
+                        {"name": "w", "ephemeral": {"volumeClaimTemplate": {}}},
+                    ],
+                },
+                "status": {
+                    **dict.fromkeys(POD_STATUS, "x"),
+                    "conditions": [dict.fromkeys(CONDITION, "x")],
+                    "containerStatuses": [dict.fromkeys(CONTAINER_STATUS, "x")],
+                },
+            }
+        ],
+        "jobs": [
+            {
+                "metadata": {"name": "j"},
+                "spec": {**dict.fromkeys(JOB_SPEC, "x"), "tasks": [dict.fromkeys(JOB_TASK, "x")]},
+                "status": {"state": {"phase": "Running"}, "version": 1, "retryCount": 0},
+            }
+        ],
+    }
+    assert stripped(whole) is whole
+
+
+def test_claimed_volumes_stay_claims_without_what_they_hold() -> None:
+    volumes = [
+        {"name": "v", "persistentVolumeClaim": {"claimName": "c", "tomorrow": SECRET}},
+        {"name": "w", "ephemeral": {"volumeClaimTemplate": {"metadata": {"annotations": {"a": SECRET}}}}},
+    ]
+    bare = stripped({"pods": [{"metadata": {"name": "p"}, "spec": {"volumes": volumes}}]})
+    assert bare["pods"][0]["spec"]["volumes"] == [
+        {"name": "v", "persistentVolumeClaim": {"claimName": "c"}},
+        {"name": "w", "ephemeral": {"volumeClaimTemplate": {}}},
+    ]
+
+
+def test_annotations_can_be_kept_by_name_or_prefix() -> None:
+    annotations = {"a.example/x": "1", "b.example/y": "2", "b.example/z": "3", "c.example/w": "4"}
+    queue = {"metadata": {"name": "q", "annotations": annotations}}
+    bare = stripped({"queues": [queue]}, keep=("a.example/x", "b.example/*"))
+    assert list(bare["queues"][0]["metadata"]["annotations"]) == ["a.example/x", "b.example/y", "b.example/z"]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=12,
+)
+NAMES = st.sampled_from(["metadata", "spec", "status", "annotations", "tasks", "containers", "volumes"])
+OBJECTS = st.dictionaries(NAMES, st.dictionaries(NAMES, st.lists(st.dictionaries(NAMES, JSON)) | JSON) | JSON)
+
+
+@given(st.dictionaries(st.sampled_from(["pods", "jobs", "queues", "nodes"]), st.lists(OBJECTS) | JSON))
+def test_whatever_is_sent_is_stripped_once_and_for_all(document: dict[str, Any]) -> None:
+    before = copy.deepcopy(document)
+    bare = stripped(document)
+    assert document == before, "what was handed over is left as it is"
+    assert stripped(bare) is bare
+
+
+@given(st.text(max_size=20))
+def test_only_volcanos_own_annotations_stay_by_themselves(name: str) -> None:
+    domain, _, _ = name.partition("/")
+    own = domain == "volcano.sh" or domain.endswith(".volcano.sh")
+    assert is_kept_annotation(name) == own
+    assert not is_kept_annotation(f"example.com/{name}")
