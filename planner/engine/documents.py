@@ -1,10 +1,8 @@
 """How are documents read, and written to bytes that are the same every time?"""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
-
-import manifests
 
 
 def encoded(document: Mapping[str, Any]) -> bytes:
@@ -19,10 +17,3 @@ def encoded(document: Mapping[str, Any]) -> bytes:
 def items(listed: Any) -> Sequence[Mapping[str, Any]]:
     """Return the objects of a list, which may be written as a Kubernetes List."""
     return listed.get("items") or [] if isinstance(listed, Mapping) else listed or []
-
-
-def bare_input(content: bytes, keep: Collection[str]) -> bytes:
-    """Return the bytes of a scenario document without what may hold secrets, unchanged when it has none."""
-    document = json.loads(content)
-    bare = manifests.stripped(document, keep)
-    return content if bare is document else encoded(bare)

@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import transaction
 
+from planner.engine.bare import bare_input
 from planner.engine.bundle import About, Bundle, NoBundle, unpacked
 from planner.engine.documents import bare_input
 from planner.models import Blob, Run, User, Workspace

@@ -44,7 +44,7 @@ def old_runs_remove(*, keep: timedelta) -> Removed:
     return Removed(
         runs=runs,
         imports=imports,
-        blobs=_removed_in_steps(_blobs_without_owner(kept_before=now - BLOBS_KEPT)),
+        blobs=_removed_in_steps(blobs_without_owner().filter(created__lt=now - BLOBS_KEPT)),
         keys=keys.delete()[0],
         tokens=expired.delete()[0],
     )
@@ -55,8 +55,9 @@ def _old_runs(*, ended_before: datetime) -> QuerySet[Run]:
     return Run.objects.filter(finished__lt=ended_before).filter(Exists(later))
 
 
-def _blobs_without_owner(*, kept_before: datetime) -> QuerySet[Blob]:
-    blobs = Blob.objects.filter(created__lt=kept_before)
+def blobs_without_owner() -> QuerySet[Blob]:
+    """Return the bytes that nothing refers to."""
+    blobs = Blob.objects.all()
     for relation in Blob._meta.related_objects:
         owners = relation.related_model._default_manager.filter(**{relation.field.name: OuterRef("pk")})
         blobs = blobs.exclude(Exists(owners))

@@ -7,6 +7,7 @@ import threading
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from django.apps import apps
 from django.conf import settings as configured
 from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from rest_framework.test import APIClient
@@ -22,11 +24,14 @@ from rest_framework.test import APIClient
 import manifests
 from manifests.kinds import LISTS
 from planner.engine.bundle import About, Bundle
-from planner.models import Blob, Import, Run, Scenario
+from planner.engine.documents import encoded
+from planner.engine.revisions import state_of
+from planner.models import Blob, Change, Import, ObjectChange, Run, Scenario, ScenarioCopy
 from planner.services.execution import work_execute
 from planner.services.imports import cluster_read
 from planner.services.turns import next_turn
 from queuecast.sending import bare_files
+from scheduler_core import encode, simulate_document
 from tests import factories
 from tests.manifests.test_stripping import SECRET, planted
 
@@ -210,3 +215,39 @@ def test_the_client_sends_no_secret_and_the_server_reads_the_same(cluster: dict[
     places = [("pods", 3), ("queues", 1), ("jobs", 0)]
     for place in places:
         assert again.origins[place].line(()) == reading.origins[place].line(()), "lines are those of the file"
+
+
+def test_what_an_older_version_kept_is_rewritten_by_one_command(
+    api: APIClient, browser: Client, cluster: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    cluster.pop("secrets")
+    cluster.pop("scheduler_conf")
+    scenario = factories.scenario(document=cluster)
+    run = factories.run(scenario)
+    whole = planted({"nodes": [factories.node("n0")]})["nodes"][0]
+    ObjectChange.objects.create(scenario=scenario, kind="nodes", key="n9", manifest=whole)
+    Change.objects.create(scenario=scenario, revision=1, kind="nodes", key="n9", after=whole)
+    copied = encoded(state_of(scenario).as_copy())
+    ScenarioCopy.objects.create(scenario=scenario, revision=1, content=Blob.of(copied).keep())
+    do_work()
+    run.refresh_from_db()
+    assert run.result is not None
+    result, places = (
+        run.result.content(),
+        {place for place, content in bytes_kept() if SECRET.encode() in content},
+    )
+    assert {"Blob", "Queue", "ObjectChange", "Change"} <= places
+    call_command("strip")
+    vacuum()
+    assert_nowhere(caplog.text)
+    read_everything(api, browser)
+    run.refresh_from_db()
+    assert encode(simulate_document(manifests.resolve(run.input.document()))) == result
+    call_command("strip", stdout=(said := StringIO()))
+    assert {line.split()[0] for line in said.getvalue().splitlines()} == {"0"}
+
+
+def vacuum() -> None:
+    """Let the database forget the bytes of rows that are gone."""
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM")

@@ -1,0 +1,18 @@
+"""`manage.py strip`: remove what may hold secrets from objects that an older version imported."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from planner.services.stripping import stored_strip
+
+
+class Command(BaseCommand):
+    """Needed once, after an upgrade from a version that kept objects whole."""
+
+    help = "Rewrite kept objects without environment, arguments, volumes and unknown annotations."
+
+    def handle(self, **options: Any) -> None:
+        """Rewrite them, and say how many rows changed."""
+        for kind, count in stored_strip().items():
+            self.stdout.write(f"{count:8} {kind}")
