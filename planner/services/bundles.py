@@ -5,7 +5,6 @@ from django.db import transaction
 
 from planner.engine.bare import bare_input
 from planner.engine.bundle import About, Bundle, NoBundle, unpacked
-from planner.engine.documents import bare_input
 from planner.models import Blob, Run, User, Workspace
 from planner.rows import Problem
 from planner.services.errors import Invalid

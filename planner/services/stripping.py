@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from django.conf import settings
-from django.db import models, transaction
+from django.db import connection, models, transaction
 
 from planner.engine.bare import bare_change, bare_copy, bare_input, bare_queue
 from planner.engine.objects import bare_objects
@@ -30,7 +30,16 @@ def stored_strip() -> dict[str, int]:
     done["ObjectChange"] += _rows_strip(ObjectChange, ("manifest",), _object_bare)
     done["Change"] += _rows_strip(Change, ("before", "after"), _change_bare)
     done["Queue"] += _rows_strip(Queue, ("annotations", "extra"), _queue_bare)
+    _pages_forget()
     return dict(done)
+
+
+def _pages_forget() -> None:
+    """Let the database's files forget rows that are gone; on PostgreSQL vacuuming does so in time."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute("VACUUM")
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _blobs_strip(model: type[models.Model], field: str, bare: Callable[..., bytes]) -> int:

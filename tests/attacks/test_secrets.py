@@ -238,16 +238,9 @@ def test_what_an_older_version_kept_is_rewritten_by_one_command(
     )
     assert {"Blob", "Queue", "ObjectChange", "Change"} <= places
     call_command("strip")
-    vacuum()
     assert_nowhere(caplog.text)
     read_everything(api, browser)
     run.refresh_from_db()
     assert encode(simulate_document(manifests.resolve(run.input.document()))) == result
     call_command("strip", stdout=(said := StringIO()))
     assert {line.split()[0] for line in said.getvalue().splitlines()} == {"0"}
-
-
-def vacuum() -> None:
-    """Let the database forget the bytes of rows that are gone."""
-    with connection.cursor() as cursor:
-        cursor.execute("VACUUM")
