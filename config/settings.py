@@ -244,7 +244,7 @@ METRICS_TOKEN = env.str("QUEUECAST_METRICS_TOKEN", default="")
 REST_FRAMEWORK: dict[str, object] = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "planner.api.authentication.ApiToken",
-        "rest_framework.authentication.SessionAuthentication",
+        "planner.api.authentication.BrowserSession",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],

@@ -102,6 +102,7 @@ pages = [
     path("account/", account.account, name="account"),
     path("account/tokens/", account.token_create, name="token-create"),
     path("account/tokens/<str:token_key>/", account.token_drop, name="token-revoke"),
+    path("account/invitations/<uuid:invitation_id>/", account.offer, name="offer"),
     path("workspaces/<uuid:workspace_id>/members/", members.members, name="members"),
     path("workspaces/<uuid:workspace_id>/members/<str:username>/", members.member, name="member"),
     path("workspaces/<uuid:workspace_id>/invitations/", members.invite, name="invite"),

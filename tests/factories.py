@@ -10,6 +10,7 @@ from planner.services.imports import import_create, packed_files
 from planner.services.runs import run_create
 from planner.services.scenarios import scenario_create
 from planner.services.snapshots import snapshot_create
+from planner.services.tokens import token_make
 
 GROUP = "scheduling.k8s.io/group-name"
 
@@ -17,11 +18,19 @@ GROUP = "scheduling.k8s.io/group-name"
 def user(
     name: str = "editor", password: str = "a-long-test-password", *, role: Role | None = Role.EDITOR
 ) -> User:
-    """Return an account with a role in the default workspace; without a role it is an outsider."""
+    """Return an account with a role in the default workspace; without a role it is an outsider.
+
+    It acts without a limit, as somebody in a session does.
+    """
     account = User.objects.filter(username=name).first() or User.objects.create_user(name, password=password)
     if role is not None:
         Membership.objects.get_or_create(workspace=workspace(), user=account, defaults={"role": role})
-    return account
+    return account.acting(Role.ADMIN)
+
+
+def token(account: User, scope: Role = Role.ADMIN) -> str:
+    """Return an API token of an account."""
+    return token_make(user=account.acting(Role.ADMIN), scope=scope)[1]
 
 
 def workspace() -> Workspace:

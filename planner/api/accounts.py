@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from planner.api.serializers import RunSerializer
 from planner.models import Event, Invitation, PublicLink, Role, TokenDetails
-from planner.services.tokens import LONGEST_DAYS
+from planner.services.tokens import DEFAULT_DAYS, LONGEST_DAYS
 
 
 class TokenSerializer(serializers.ModelSerializer[TokenDetails]):
@@ -38,18 +38,33 @@ class TokenMake(serializers.Serializer[Any]):
 
     name = serializers.CharField(max_length=100, allow_blank=True, default="")
     scope = serializers.ChoiceField(choices=Role.choices)
-    days = serializers.IntegerField(min_value=1, max_value=LONGEST_DAYS, default=90)
+    days = serializers.IntegerField(
+        min_value=1,
+        max_value=LONGEST_DAYS,
+        required=False,
+        help_text=f"{DEFAULT_DAYS} without this, or as long as the token that makes it.",
+    )
 
 
 class InvitationSerializer(serializers.ModelSerializer[Invitation]):
     """An invitation that nobody accepted yet, without its link."""
 
     invited_by = serializers.CharField(source="invited_by.username", allow_null=True, default=None)
+    username = serializers.CharField(read_only=True, help_text="The account that it is for; empty: a link.")
 
     class Meta:
         model = Invitation
-        fields = ["id", "role", "created", "expires", "invited_by"]
+        fields = ["id", "username", "role", "created", "expires", "invited_by"]
         read_only_fields = ["role", "created", "expires"]
+
+
+class OfferSerializer(InvitationSerializer):
+    """An invitation that names the caller and waits for its answer."""
+
+    workspace = serializers.CharField(source="workspace.name", read_only=True)
+
+    class Meta(InvitationSerializer.Meta):
+        fields = ["id", "workspace", "role", "created", "expires", "invited_by"]
 
 
 class InvitationMade(InvitationSerializer):

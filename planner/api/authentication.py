@@ -1,9 +1,12 @@
 """Who is calling? A token first, so that a stranger is told 401, then a browser's session."""
 
+from drf_spectacular.authentication import SessionScheme
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from knox.auth import TokenAuthentication
+from rest_framework.authentication import SessionAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
+from planner.models import Role
 from planner.services.tokens import token_used
 
 
@@ -15,8 +18,26 @@ class ApiToken(TokenAuthentication):
         if not token.isascii():
             raise AuthenticationFailed("Invalid token.")
         user, known = super().authenticate_credentials(token)
-        user.token_scope = token_used(token=known)
-        return user, known
+        scope = token_used(token=known)
+        if scope is None:
+            raise AuthenticationFailed("Invalid token.")
+        return user.acting(scope), known
+
+
+class BrowserSession(SessionAuthentication):
+    """Accept the session of a browser, which may do all that its account may."""
+
+    def authenticate(self, request):  # type: ignore[no-untyped-def]
+        """Return who is logged in."""
+        found = super().authenticate(request)
+        return found and (found[0].acting(Role.ADMIN), found[1])
+
+
+class BrowserSessionScheme(SessionScheme):  # type: ignore[no-untyped-call]
+    """How the schema describes `BrowserSession`."""
+
+    target_class = "planner.api.authentication.BrowserSession"
+    priority = 0
 
 
 class ApiTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

@@ -137,6 +137,10 @@ class InvitationFilter(django_filters.FilterSet):
         fields = ["role"]
 
 
+class OfferFilter(InvitationFilter):
+    """Invitations that name the caller."""
+
+
 class EventFilter(django_filters.FilterSet):
     """What happened to members, tokens, invitations and links."""
 

@@ -44,6 +44,9 @@ urlpatterns = [
         accounts.InvitationDetail.as_view(),
         name="invitation",
     ),
+    path("invitations/", accounts.OfferList.as_view(), name="offers"),
+    path("invitations/<uuid:invitation_id>/", accounts.OfferDetail.as_view(), name="offer"),
+    path("invitations/<uuid:invitation_id>/accept/", accounts.OfferAccept.as_view(), name="offer-accept"),
     path("workspaces/<uuid:workspace_id>/history/", accounts.History.as_view(), name="history"),
     path(
         "workspaces/<uuid:workspace_id>/changes/",

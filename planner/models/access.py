@@ -19,17 +19,34 @@ class TokenDetails(models.Model):
         max_length=10, choices=Role.choices, default=Role.ADMIN, help_text="It may do no more than this role."
     )
     last_used = models.DateTimeField(null=True)
+    parent = models.ForeignKey(
+        "self",
+        null=True,
+        on_delete=models.CASCADE,
+        related_name="children",
+        help_text="The token with which this one was made; it does more, lives longer, and ends this one.",
+    )
 
     def __str__(self) -> str:
         return self.name or self.token_id[:8]
 
 
 class Invitation(Identified):
-    """A link that makes whoever opens it first a member."""
+    """An offer of membership: to whoever opens its link first, or to one account by name."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="invitations")
     role = models.CharField(max_length=10, choices=Role.choices)
     digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the link's secret.")
+    username = models.CharField(
+        max_length=150, blank=True, help_text="Which account is invited; empty: a link."
+    )
+    invitee = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.CASCADE,
+        related_name="invitations_received",
+        help_text="The account that had this name when it was invited; nobody else may accept.",
+    )
     created = models.DateTimeField(auto_now_add=True)
     expires = models.DateTimeField()
     invited_by = models.ForeignKey(

@@ -44,23 +44,20 @@ def members(workspace: Workspace) -> QuerySet[Membership]:
 
 
 def role_of(user: User, workspace: Workspace) -> Role | None:
-    """Return the account's role in a workspace; None when it is not theirs (1 query).
+    """Return the caller's role in a workspace, within its limit; None when it is no member (1 query)."""
+    role = role_held(user, workspace)
+    return None if role is None else min(role, user.limit, key=list(Role).index)
 
-    Somebody who calls with a token of a lower scope has that role only.
-    """
+
+def role_held(user: User, workspace: Workspace) -> Role | None:
+    """Return the role of an account in a workspace, whoever asks; None when it is no member (1 query)."""
     role = workspace.memberships.filter(user=user).values_list("role", flat=True).first()
-    return None if role is None else min(Role(role), scope_of(user), key=list(Role).index)
-
-
-def scope_of(user: User) -> Role:
-    """Return what this call may do at most: its token says it, a browser's session has no limit."""
-    scope: Role = getattr(user, "token_scope", Role.ADMIN)
-    return scope
+    return None if role is None else Role(role)
 
 
 def workspace_for_new(user: User) -> Workspace | None:
     """Return where what an account brings in belongs: the first workspace that it may edit (1 query)."""
-    if not scope_of(user).covers(Role.EDITOR):
+    if not user.limit.covers(Role.EDITOR):
         return None
     first = memberships(user).exclude(role=Role.VIEWER).first()
     return first.workspace if first else None
@@ -73,9 +70,18 @@ def tokens(user: User) -> QuerySet[TokenDetails]:
 
 
 def open_invitations(workspace: Workspace) -> QuerySet[Invitation]:
-    """Return the invitations that nobody accepted yet, newest first (1 query)."""
-    still = Invitation.objects.filter(workspace=workspace, accepted_by=None, expires__gt=timezone.now())
-    return still.select_related("invited_by")
+    """Return the invitations to a workspace that nobody accepted yet, newest first (1 query)."""
+    return _open().filter(workspace=workspace)
+
+
+def offers(user: User) -> QuerySet[Invitation]:
+    """Return the invitations that name an account and wait for its answer, newest first (1 query)."""
+    return _open().filter(invitee=user)
+
+
+def _open() -> QuerySet[Invitation]:
+    still = Invitation.objects.filter(accepted_by=None, expires__gt=timezone.now())
+    return still.select_related("workspace", "invited_by")
 
 
 def events(workspace: Workspace) -> QuerySet[Event]:

@@ -7,7 +7,7 @@ from django.db import transaction
 from planner.models import Role, User
 from planner.selectors.workspaces import default_workspace
 from planner.services.members import member_set
-from planner.services.tokens import token_make
+from planner.services.tokens import DEFAULT_DAYS, token_make
 
 ADMIN = "admin"
 
@@ -32,8 +32,8 @@ def email_set(*, account: User, email: str) -> None:
     account.save(update_fields=["email"])
 
 
-def token_create(*, username: str) -> str:
+def token_create(*, username: str, scope: Role, days: int = DEFAULT_DAYS, name: str = "") -> str:
     """Return a new API token of an account; it is kept as a hash only. Raises User.DoesNotExist."""
-    user = User.objects.get_by_natural_key(username)
-    _, token = token_make(user=user, name="manage.py token")
+    user = User.objects.get_by_natural_key(username).acting(Role.ADMIN)
+    _, token = token_make(user=user, scope=scope, days=days, name=name or "manage.py token")
     return token

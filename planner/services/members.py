@@ -6,7 +6,7 @@ from django.db import transaction
 
 from planner.models import Event, Membership, Role, User, Workspace
 from planner.rows import Problem
-from planner.selectors.workspaces import role_of, workspace_for_new
+from planner.selectors.workspaces import role_held, role_of, workspace_for_new
 from planner.services.errors import Invalid, RoleTooLow
 from planner.services.events import Told, event_note
 
@@ -20,6 +20,12 @@ def role_require(*, user: User | None, workspace: Workspace, needed: Role = Role
         raise RoleTooLow(needed=needed, role=role)
 
 
+def full_access_require(*, user: User) -> None:
+    """Raise RoleTooLow when the caller is a token below admin: it decides nothing about its account."""
+    if user.limit != Role.ADMIN:
+        raise RoleTooLow(needed=Role.ADMIN, role=user.limit)
+
+
 def workspace_require(*, user: User) -> Workspace:
     """Return where what the account brings in belongs, or raise RoleTooLow when it may only look."""
     workspace = workspace_for_new(user)
@@ -29,27 +35,39 @@ def workspace_require(*, user: User) -> Workspace:
 
 
 @transaction.atomic
-def member_set(*, workspace: Workspace, username: str, role: Role, user: User | None = None) -> Membership:
-    """Give an account a role in a workspace; the last admin stays one."""
-    role_require(user=user, workspace=workspace, needed=Role.ADMIN)
+def member_set(*, workspace: Workspace, username: str, role: Role) -> Membership:
+    """Make an account a member without asking it, as only the installation itself may; or change its role."""
     account = User.objects.filter(username=username).first()
     if account is None:
         raise Invalid([_refusal("member.unknown", f"There is no account {username!r}.", username)])
-    if role != Role.ADMIN:
-        _keep_an_admin(workspace, username)
-    before = workspace.memberships.filter(user=account).values_list("role", flat=True).first() or ""
-    member, _ = Membership.objects.update_or_create(
+    member, is_new = Membership.objects.get_or_create(
         workspace=workspace, user=account, defaults={"role": role}
     )
+    if is_new:
+        _note(workspace, None, "made", username, after=role)
+        return member
+    return member_change(membership=member, role=role)
+
+
+@transaction.atomic
+def member_change(*, membership: Membership, role: Role, user: User | None = None) -> Membership:
+    """Give a member another role; the last admin stays one. A former admin's invitations are revoked."""
+    workspace, username, before = membership.workspace, membership.user.get_username(), membership.role
+    role_require(user=user, workspace=workspace, needed=Role.ADMIN)
+    if role != Role.ADMIN:
+        _keep_an_admin(workspace, username)
+        _revoke_invitations(membership)
     if before != role:
-        _note(workspace, user, "changed" if before else "made", username, before=before, after=role)
-    return member
+        membership.role = role
+        membership.save(update_fields=["role"])
+        _note(workspace, user, "changed", username, before=before, after=role)
+    return membership
 
 
 @transaction.atomic
 def member_join(*, workspace: Workspace, account: User, role: Role) -> None:
     """Make an invited account a member; a role that covers the offered one stays."""
-    before = role_of(account, workspace)
+    before = role_held(account, workspace)
     if before is None or not before.covers(role):
         Membership.objects.update_or_create(workspace=workspace, user=account, defaults={"role": role})
         _note(workspace, account, "made", account.get_username(), before=before or "", after=role)
@@ -57,10 +75,14 @@ def member_join(*, workspace: Workspace, account: User, role: Role) -> None:
 
 @transaction.atomic
 def member_remove(*, membership: Membership, user: User | None = None) -> None:
-    """Take an account out of a workspace; the last admin stays."""
+    """Remove a member and the invitations that it made. Anybody may leave; the last admin stays."""
     workspace, username = membership.workspace, membership.user.get_username()
-    role_require(user=user, workspace=workspace, needed=Role.ADMIN)
+    if user is not None and user.pk == membership.user_id:
+        full_access_require(user=user)
+    else:
+        role_require(user=user, workspace=workspace, needed=Role.ADMIN)
     _keep_an_admin(workspace, username)
+    _revoke_invitations(membership)
     _note(workspace, user, "removed", username, before=membership.role)
     membership.delete()
 
@@ -71,6 +93,11 @@ def _keep_an_admin(workspace: Workspace, username: str) -> None:
     admins = list(workspace.memberships.filter(role=Role.ADMIN).values_list("user__username", flat=True))
     if admins == [username]:
         raise Invalid([_refusal("member.last_admin", "A workspace keeps at least one admin.", username)])
+
+
+def _revoke_invitations(membership: Membership) -> None:
+    """Delete the open invitations of an account that is about to decide about members no longer."""
+    membership.workspace.invitations.filter(invited_by=membership.user, accepted_by=None).delete()
 
 
 def _note(workspace: Workspace, user: User | None, action: str, username: str, **told: Unpack[Told]) -> None:

@@ -1,14 +1,18 @@
-"""Which tokens let scripts work in my name, and where am I a member?"""
+"""Which tokens let scripts work in my name, where am I a member, and who invites me?"""
 
 from typing import Any
+from uuid import UUID
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from planner.models import Role
-from planner.selectors.workspaces import memberships, tokens
+from planner.selectors.workspaces import memberships, offers, tokens
+from planner.services.errors import Invalid
+from planner.services.invitations import invitation_decline, offer_accept
 from planner.services.tokens import LONGEST_DAYS, token_make, token_revoke
 from planner.views.pages import caller
 
@@ -47,11 +51,30 @@ def token_drop(request: HttpRequest, token_key: str) -> HttpResponse:
     return redirect("planner:account")
 
 
+@login_required
+@require_POST
+def offer(request: HttpRequest, invitation_id: UUID) -> HttpResponse:
+    """Accept an invitation that names the caller, or decline it."""
+    user = caller(request)
+    invitation = get_object_or_404(offers(user), pk=invitation_id)
+    if request.POST.get("do") == "accept":
+        try:
+            offer_accept(invitation=invitation, user=user)
+            messages.success(request, f"You are a member of {invitation.workspace} now.")
+        except Invalid as error:
+            for problem in error.problems:
+                messages.warning(request, problem.message)
+    else:
+        invitation_decline(invitation=invitation, user=user)
+    return redirect("planner:account")
+
+
 def _context(request: HttpRequest) -> dict[str, Any]:
     user = caller(request)
     return {
         "tokens": tokens(user),
         "memberships": memberships(user),
+        "offers": offers(user),
         "scopes": SCOPES,
         "days": DAYS,
         "place": "account",

@@ -16,10 +16,12 @@ from planner.selectors.words import CHANGE_TEXTS, EVENT_TEXTS, holding
 from planner.selectors.workspaces import events, memberships, open_invitations
 from planner.selectors.workspaces import members as members_of
 from planner.services.errors import Invalid
-from planner.services.invitations import invitation_make, invitation_revoke
-from planner.services.members import member_remove, member_set
+from planner.services.invitations import invitation_make, invitation_offer, invitation_revoke
+from planner.services.members import member_change, member_remove
 from planner.views.listing import Listing
 from planner.views.pages import caller
+
+LONGEST_USERNAME = 150
 
 
 @login_required
@@ -39,8 +41,7 @@ def member(request: HttpRequest, workspace_id: UUID, username: str) -> HttpRespo
         if request.POST.get("do") == "remove":
             member_remove(membership=found, user=caller(request))
         else:
-            role = _role(request)
-            member_set(workspace=mine.workspace, username=username, role=role, user=caller(request))
+            member_change(membership=found, role=_role(request), user=caller(request))
     except Invalid as error:
         for problem in error.problems:
             messages.warning(request, problem.message)
@@ -52,8 +53,16 @@ def member(request: HttpRequest, workspace_id: UUID, username: str) -> HttpRespo
 @login_required
 @require_POST
 def invite(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
-    """Make an invitation and show its link, this once."""
+    """Invite the account that is named; without a name make a link and show it, this once."""
     mine = _mine(request, workspace_id)
+    if username := request.POST.get("username", "").strip():
+        if len(username) > LONGEST_USERNAME:
+            raise Http404
+        invitation_offer(
+            workspace=mine.workspace, username=username, role=_role(request), user=caller(request)
+        )
+        messages.success(request, f"Invited. {username} finds the invitation on the account page.")
+        return redirect("planner:members", workspace_id)
     _, secret = invitation_make(workspace=mine.workspace, role=_role(request), user=caller(request))
     address = request.build_absolute_uri(reverse("planner:invitation", args=[secret]))
     return _page(request, mine, address)

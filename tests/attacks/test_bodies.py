@@ -9,7 +9,6 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
-from knox.models import AuthToken
 from rest_framework.test import APIClient
 
 from planner.middleware.bodies import AT_ONCE, LARGE_ROUTES, LARGEST, OF_FIELDS
@@ -113,7 +112,7 @@ def forged_token() -> Client:
 
 
 def viewer_token() -> Client:
-    _, text = AuthToken.objects.create(factories.user("viewer", role=Role.VIEWER))
+    text = factories.token(factories.user("viewer", role=Role.VIEWER))
     return APIClient(HTTP_AUTHORIZATION=f"Token {text}")
 
 
@@ -124,7 +123,7 @@ def test_who_may_import_nothing_sends_nothing_large(caller: Any, address: str) -
 
 
 def test_an_editors_token_sends_a_large_cluster() -> None:
-    _, text = AuthToken.objects.create(factories.user("editor"))
+    text = factories.token(factories.user("editor"))
     script = APIClient(HTTP_AUTHORIZATION=f"Token {text}")
     file = SimpleUploadedFile("a.yaml", json.dumps(factories.cluster()).encode() + b" " * SMALL)
     answer = script.post("/api/v1/snapshots/", {"files": file}, format="multipart")

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from knox.models import AuthToken
 from rest_framework.test import APIClient
 
 from planner.models import Run, User
@@ -17,7 +16,7 @@ from tests import factories
 @pytest.fixture
 def api(editor: User) -> APIClient:
     """A script that sends the editor's token, and JSON."""
-    _, token = AuthToken.objects.create(editor)
+    token = factories.token(editor)
     return _client(HTTP_AUTHORIZATION=f"Token {token}")
 
 

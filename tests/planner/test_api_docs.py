@@ -19,6 +19,7 @@ LISTS = {
     "workspaces/": filters.WorkspaceFilter,
     "workspaces/{id}/members/": filters.MemberFilter,
     "workspaces/{id}/invitations/": filters.InvitationFilter,
+    "invitations/": filters.OfferFilter,
     "workspaces/{id}/history/": filters.EventFilter,
     "workspaces/{id}/changes/": filters.WorkspaceChangeFilter,
     "tokens/": filters.TokenFilter,

@@ -11,7 +11,6 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.utils import timezone
 from drf_spectacular.generators import SchemaGenerator
-from knox.models import AuthToken
 from rest_framework.test import APIClient
 
 from planner.api import waiting
@@ -56,7 +55,7 @@ def creating() -> list[Any]:
 def test_every_call_that_makes_something_makes_it_once(name: str, path: str, finished_run: Run) -> None:
     admin = factories.user("admin", role=Role.ADMIN)
     factories.user("viewer", role=Role.VIEWER)
-    caller = APIClient(HTTP_AUTHORIZATION=f"Token {AuthToken.objects.create(admin)[1]}")
+    caller = APIClient(HTTP_AUTHORIZATION=f"Token {factories.token(admin)}")
     sent = test_access.bodies(finished_run)["post", name]
     scenario = test_access.edited(finished_run.scenario)
     address = path.format(**test_access.things(finished_run, scenario))

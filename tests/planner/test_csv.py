@@ -84,7 +84,7 @@ def test_tables_of_accounts_tell_no_secret(api: APIClient, browser: Client, edit
     scenario = factories.scenario()
     queue_update(scenario=scenario, name="waits", patch={"weight": 3}, expected_revision=1)
     _, secret = invitation_make(workspace=workspace, role=Role.VIEWER, user=editor)
-    _, text = token_make(user=editor, name="nightly")
+    _, text = token_make(user=editor, scope=Role.ADMIN, name="nightly")
     at = f"/workspaces/{workspace.pk}/"
     pages = ("/account/", f"{at}members/", f"{at}history/")
     found = [

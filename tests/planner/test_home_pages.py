@@ -4,7 +4,6 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from planner.services.accounts import token_create
 from tests import factories
 from tests.planner.pages import text_of
 
@@ -64,7 +63,7 @@ def test_a_token_is_shown_once_and_can_be_revoked(browser: Client) -> None:
 
 def test_nobody_revokes_the_token_of_somebody_else(browser: Client) -> None:
     factories.user("other")
-    key = token_create(username="other")[:15]
+    key = factories.token(factories.user("other"))[:15]
     browser.post(f"/account/tokens/{key}/")
     browser.logout()
     browser.force_login(factories.user("other"))

@@ -15,7 +15,6 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
-from knox.models import AuthToken
 from rest_framework.test import APIClient
 
 from planner.models import Blob, Import, Role, Scenario, Snapshot
@@ -243,7 +242,7 @@ def test_a_waiting_import_is_cancelled_at_once(api: APIClient) -> None:
 @pytest.fixture
 def server(live_server: Any, api: APIClient, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A server with a worker, as the environment of the command line names it."""
-    _, token = AuthToken.objects.create(factories.user())
+    token = factories.token(factories.user())
     monkeypatch.setenv("QUEUECAST_URL", live_server.url)
     monkeypatch.setenv("QUEUECAST_TOKEN", token)
     over = threading.Event()

@@ -8,7 +8,6 @@ import pytest
 from django.test import Client
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from knox.models import AuthToken
 from pytest_django.live_server_helper import LiveServer
 from rest_framework.test import APIClient
 
@@ -351,7 +350,7 @@ def test_the_command_line_lists_conflicts_and_lets_one_side_hold(
     weight: int,
 ) -> None:
     queue_update(scenario=scenario, name="team", patch={"name": "busy"}, expected_revision=3)
-    _, token = AuthToken.objects.create(editor)
+    token = factories.token(editor)
 
     def said(*words: str, code: int) -> list[list[str]]:
         asked = ["scenario", "rebase", str(scenario.pk), str(newer.pk), *words]

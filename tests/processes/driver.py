@@ -27,7 +27,7 @@ from django.test import Client  # noqa: E402
 
 import manifests  # noqa: E402
 from planner.models import Import, Run, Snapshot  # noqa: E402
-from planner.services.accounts import admin_create, token_create  # noqa: E402
+from planner.services.accounts import admin_create  # noqa: E402
 from planner.services.imports import packed_files  # noqa: E402
 from planner.services.scenarios import scenario_create  # noqa: E402
 from planner.services.work import work_cancel  # noqa: E402
@@ -107,7 +107,7 @@ def admin() -> str | None:
 
 def script() -> tuple[str, str]:
     """Return a scenario and a token that may run it."""
-    return str(factories.scenario().pk), token_create(username=factories.user().username)
+    return str(factories.scenario().pk), factories.token(factories.user())
 
 
 def runs_of(scenario: str) -> list[str]:

@@ -15,11 +15,12 @@ from planner.api.accounts import (
     EventSerializer,
     InvitationMade,
     InvitationSerializer,
+    OfferSerializer,
     TokenMade,
     TokenMake,
     TokenSerializer,
 )
-from planner.api.filters import EventFilter, InvitationFilter, TokenFilter, WorkspaceChangeFilter
+from planner.api.filters import EventFilter, InvitationFilter, OfferFilter, TokenFilter, WorkspaceChangeFilter
 from planner.api.history import WorkspaceChangeSerializer
 from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers, listed
@@ -28,8 +29,13 @@ from planner.api.tables import TableList
 from planner.api.views.workspaces import OneWorkspace
 from planner.models import Change, Event, Invitation, Role, TokenDetails
 from planner.selectors.scenarios import workspace_changes
-from planner.selectors.workspaces import events, open_invitations, scope_of, tokens
-from planner.services.invitations import invitation_make, invitation_revoke
+from planner.selectors.workspaces import events, offers, open_invitations, tokens
+from planner.services.invitations import (
+    invitation_decline,
+    invitation_make,
+    invitation_revoke,
+    offer_accept,
+)
 from planner.services.tokens import token_make, token_revoke
 
 
@@ -54,12 +60,15 @@ class TokenList(TableList):
     )
     @once
     def post(self, request: Request) -> Response:
-        """Make a token; its text is told this once. A token makes none that may do more than itself."""
+        """Make a token; its text is shown this once.
+
+        Takes a session, or a token of scope admin, which the new one does not outlive.
+        """
         asked = TokenMake(data=request.data)
         asked.is_valid(raise_exception=True)
         wanted = asked.validated_data | {"scope": Role(asked.validated_data["scope"])}
         with saved_unless_dry(request):
-            details, text = token_make(user=self.user, limit=scope_of(self.user), **wanted)
+            details, text = token_make(user=self.user, parent=request.auth, **wanted)
         body = {**TokenSerializer(details).data, "text": None if is_dry(request) else text}
         return made(request, body, status.HTTP_201_CREATED)
 
@@ -67,9 +76,9 @@ class TokenList(TableList):
 class TokenDetail(WorkspaceView):
     """One token of the caller."""
 
-    @extend_schema(responses=answers({204: None}, 404), parameters=[DRY_RUN])
+    @extend_schema(responses=answers({204: None}, 403, 404), parameters=[DRY_RUN])
     def delete(self, request: Request, token_key: str) -> Response:
-        """Revoke a token, at once."""
+        """Revoke a token, and those made with it, at once. Takes a session, or a token of scope admin."""
         details = get_object_or_404(tokens(self.user), token__token_key=token_key)
         with saved_unless_dry(request):
             token_revoke(user=self.user, details=details)
@@ -122,6 +131,45 @@ class InvitationDetail(OneWorkspace):
         with saved_unless_dry(request):
             invitation_revoke(invitation=invitation, user=self.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+@extend_schema_view(get=extend_schema(responses=listed(OfferSerializer)))
+class OfferList(TableList):
+    """The invitations that name the caller, newest first."""
+
+    queryset = Invitation.objects.none()
+    serializer_class = OfferSerializer
+    filterset_class = OfferFilter
+
+    def get_queryset(self) -> QuerySet[Invitation]:
+        """Return the invitations that wait for the caller's answer."""
+        return offers(self.user)
+
+
+class OfferDetail(WorkspaceView):
+    """One invitation that names the caller."""
+
+    @extend_schema(responses=answers({204: None}, 403, 404), parameters=[DRY_RUN])
+    def delete(self, request: Request, invitation_id: UUID) -> Response:
+        """Decline an invitation."""
+        with saved_unless_dry(request):
+            invitation_decline(invitation=_offer(self, invitation_id), user=self.user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class OfferAccept(WorkspaceView):
+    """The answer yes to an invitation that names the caller."""
+
+    @extend_schema(request=None, responses=answers({204: None}, 403, 404, 422), parameters=[DRY_RUN])
+    def post(self, request: Request, invitation_id: UUID) -> Response:
+        """Accept an invitation: become a member of its workspace."""
+        with saved_unless_dry(request):
+            offer_accept(invitation=_offer(self, invitation_id), user=self.user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+def _offer(view: WorkspaceView, invitation_id: UUID) -> Invitation:
+    return get_object_or_404(offers(view.user), pk=invitation_id)
 
 
 @extend_schema_view(get=extend_schema(responses=listed(EventSerializer)))

@@ -9,14 +9,16 @@ from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.api.access import WorkspaceView, saved_unless_dry
+from planner.api.access import WorkspaceView, made, saved_unless_dry
+from planner.api.accounts import InvitationSerializer
 from planner.api.filters import MemberFilter, WorkspaceFilter
 from planner.api.schema import DRY_RUN, answers, listed
 from planner.api.serializers import MemberSerializer, RoleOnly, WorkspaceSerializer
 from planner.api.tables import TableList
 from planner.models import Membership, Role, Workspace
 from planner.selectors.workspaces import members, memberships
-from planner.services.members import member_remove, member_set
+from planner.services.invitations import invitation_offer
+from planner.services.members import member_change, member_remove
 
 
 @extend_schema_view(get=extend_schema(responses=listed(WorkspaceSerializer)))
@@ -58,21 +60,27 @@ class MemberDetail(OneWorkspace):
     """One account in a workspace."""
 
     @extend_schema(
-        request=RoleOnly, responses=answers({200: MemberSerializer}, 400, 403, 404, 422), parameters=[DRY_RUN]
+        request=RoleOnly,
+        responses=answers({200: MemberSerializer, 202: InvitationSerializer}, 400, 403, 404, 422),
+        parameters=[DRY_RUN],
     )
     def put(self, request: Request, workspace_id: UUID, username: str) -> Response:
-        """Give an account a role; only admins may."""
+        """Give a member another role; invite an account that is none yet. Only admins may."""
         workspace = self.workspace()
         asked = RoleOnly(data=request.data)
         asked.is_valid(raise_exception=True)
         role = Role(asked.validated_data["role"])
+        membership = members(workspace).filter(user__username=username).first()
         with saved_unless_dry(request):
-            member = member_set(workspace=workspace, username=username, role=role, user=self.user)
-        return Response(MemberSerializer(member).data)
+            if membership is not None:
+                changed = member_change(membership=membership, role=role, user=self.user)
+                return Response(MemberSerializer(changed).data)
+            offer = invitation_offer(workspace=workspace, username=username, role=role, user=self.user)
+        return made(request, InvitationSerializer(offer).data, status.HTTP_202_ACCEPTED)
 
     @extend_schema(responses=answers({204: None}, 403, 404, 422), parameters=[DRY_RUN])
     def delete(self, request: Request, workspace_id: UUID, username: str) -> Response:
-        """Take an account out; only admins may, and one admin stays."""
+        """Remove a member. Admins remove anybody, everybody else may leave; one admin stays."""
         membership = get_object_or_404(members(self.workspace()), user__username=username)
         with saved_unless_dry(request):
             member_remove(membership=membership, user=self.user)

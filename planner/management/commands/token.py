@@ -1,11 +1,13 @@
-"""`manage.py token <user>`: print a new API token and nothing else."""
+"""`manage.py token USER --scope ROLE --days N`: print a new API token and nothing else."""
 
 from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from planner.models import Role
 from planner.services.accounts import token_create
+from planner.services.tokens import DEFAULT_DAYS, LONGEST_DAYS
 
 
 class Command(BaseCommand):
@@ -14,12 +16,27 @@ class Command(BaseCommand):
     help = "Print a new API token of an account, to be sent as `Authorization: Token …`."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the account's name."""
+        """Take the account, what the token may do, and for how long."""
         parser.add_argument("username")
+        parser.add_argument(
+            "--scope",
+            choices=Role.values,
+            default=Role.EDITOR,
+            help="the token may do no more than this role (default: editor)",
+        )
+        parser.add_argument(
+            "--days",
+            type=int,
+            default=DEFAULT_DAYS,
+            help=f"when it expires, 1 to {LONGEST_DAYS} days from now (default: {DEFAULT_DAYS})",
+        )
+        parser.add_argument("--name", default="", help="what it is for, as the account page lists it")
 
-    def handle(self, *, username: str, **options: Any) -> None:
+    def handle(self, *, username: str, scope: str, days: int, name: str, **options: Any) -> None:
         """Print the token."""
+        if not 1 <= days <= LONGEST_DAYS:
+            raise CommandError(f"--days must be from 1 to {LONGEST_DAYS}.")
         try:
-            self.stdout.write(token_create(username=username))
+            self.stdout.write(token_create(username=username, scope=Role(scope), days=days, name=name[:100]))
         except get_user_model().DoesNotExist:
             raise CommandError(f"There is no account {username!r}.") from None
