@@ -1,6 +1,6 @@
 """What do Kubernetes manifests say, and on which line? Text to plain objects and back; no rule of Volcano."""
 
-from manifests.conf import CONF_KEY, CONF_MAP, conf_line, conf_problems, parse_conf, resolve
+from manifests.conf import CONF_KEY, CONF_MAP, conf_lines, conf_problems, parse_conf, resolve
 from manifests.conf_patch import conf_patched
 from manifests.dump import dump
 from manifests.patch import VERBS, NoPlace, Operation, patched, pointer
@@ -24,7 +24,7 @@ __all__ = [
     "Reading",
     "Severity",
     "Unreadable",
-    "conf_line",
+    "conf_lines",
     "conf_patched",
     "conf_problems",
     "dump",

@@ -1,9 +1,9 @@
 """What does a scheduler configuration's text say? Form only: what Volcano makes of it, the core knows."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from manifests.document import Document, Fault, Span
+from manifests.document import Document, Fault, Span, Steps
 from manifests.paths import spell, steps_to
 from manifests.problem import ReadProblem, Severity, Unreadable
 from manifests.stream import read_documents
@@ -12,6 +12,12 @@ from manifests.yaml_places import find_in_yaml
 CONF_KEY = "volcano-scheduler.conf"
 CONF_MAP = "volcano-scheduler-configmap"
 
+MAX_CHARACTERS = 2**18
+MAX_TIERS = 50
+MAX_PLUGINS = 100
+MAX_KEYS = 1000
+"""A configuration of Volcano has some twenty plugins in two or three tiers; beyond this none is read."""
+
 _HARMLESS = frozenset(["yaml.duplicate", "json.duplicate"])
 """Volcano reads on and takes the last value."""
 
@@ -19,6 +25,10 @@ _HARMLESS = frozenset(["yaml.duplicate", "json.duplicate"])
 def conf_document(text: str) -> Document:
     """Return the document of a configuration's text; Volcano reads the first one only."""
     empty = Document(text, Span(0, 0, 0, 0), {}, find_in_yaml)
+    if len(text) > MAX_CHARACTERS:
+        empty.value = None
+        empty.faults.append(_too_much(f"{len(text)} characters", MAX_CHARACTERS, 0))
+        return empty
     document = next(read_documents(text), empty)
     if document.value is None and not document.faults:
         document.value = {}
@@ -28,7 +38,37 @@ def conf_document(text: str) -> Document:
             Fault("conf.type", message, document.whole.line, "begin with `actions:` and `tiers:`")
         )
         document.value = None
+    for amount, limit, steps in _amounts(document.value or {}):
+        if amount > limit:
+            what = f"{amount} {steps[-1] if steps else 'keys'}"
+            document.faults.append(_too_much(what, limit, document.place(steps).line, steps))
+            document.value = None
+            break
     return document
+
+
+def _amounts(structure: Mapping[str, Any]) -> Iterator[tuple[int, int, Steps]]:
+    """Yield how much a configuration holds, how much it may, and where."""
+    tiers = structure.get("tiers")
+    tiers = tiers if isinstance(tiers, list) else []
+    yield len(tiers), MAX_TIERS, ("tiers",)
+    plugins = 0
+    for number, tier in enumerate(tiers):
+        entries = tier.get("plugins") if isinstance(tier, dict) else None
+        plugins += len(entries) if isinstance(entries, list) else 0
+        yield plugins, MAX_PLUGINS, ("tiers", number, "plugins")
+    yield _keys(structure), MAX_KEYS, ()
+
+
+def _keys(value: Any) -> int:
+    if isinstance(value, dict):
+        return len(value) + sum(map(_keys, value.values()))
+    return len(value) + sum(map(_keys, value)) if isinstance(value, list) else 0
+
+
+def _too_much(what: str, limit: int, line: int, steps: Steps = ()) -> Fault:
+    message = f"{what}, and a configuration may have {limit}"
+    return Fault("conf.size", message, line, "remove what Volcano does not need", steps)
 
 
 def conf_severity(fault: Fault) -> Severity:
@@ -38,6 +78,10 @@ def conf_severity(fault: Fault) -> Severity:
 
 def conf_problems(text: str) -> list[ReadProblem]:
     """Return what is wrong with the form of a configuration, with the lines of its text."""
+    return _problems(conf_document(text))
+
+
+def _problems(document: Document) -> list[ReadProblem]:
     return [
         ReadProblem(
             rule=fault.rule,
@@ -48,14 +92,14 @@ def conf_problems(text: str) -> list[ReadProblem]:
             path=spell(("scheduler_conf", *fault.steps)),
             fix=fault.fix,
         )
-        for fault in conf_document(text).faults
+        for fault in document.faults
     ]
 
 
-def conf_line(text: str, path: str) -> int:
-    """Return the line, the first is 1, of a key named as in ``tiers[0].plugins[2].arguments``."""
+def conf_lines(text: str, paths: Iterable[str]) -> list[int]:
+    """Return the lines, the first is 1, of keys named as in ``tiers[0].plugins[2].arguments``."""
     document = conf_document(text)
-    return document.place(steps_to(document.value, path)).line + 1
+    return [document.place(steps_to(document.value, path)).line + 1 for path in paths]
 
 
 def parse_conf(text: str) -> dict[str, Any]:
@@ -67,9 +111,10 @@ def parse_conf(text: str) -> dict[str, Any]:
         If the text is neither YAML nor JSON, or no mapping.
 
     """
-    if errors := [found for found in conf_problems(text) if found.severity == "error"]:
+    document = conf_document(text)
+    if errors := [found for found in _problems(document) if found.severity == "error"]:
         raise Unreadable(errors)
-    structure: dict[str, Any] = conf_document(text).value
+    structure: dict[str, Any] = document.value
     return structure
 
 

@@ -15,8 +15,10 @@ def conf_findings(text: str) -> list[Json]:
     if any(one.severity == "error" for one in of_form):
         return found
     structure = manifests.parse_conf(text) if text.strip() else None
-    for one in conf_problems(structure):
-        line = manifests.conf_line(text, one.path.removeprefix("scheduler_conf")) if text.strip() else None
+    of_core = conf_problems(structure)
+    paths = [one.path.removeprefix("scheduler_conf") for one in of_core]
+    lines = manifests.conf_lines(text, paths) if text.strip() else [None] * len(paths)
+    for one, line in zip(of_core, lines, strict=True):
         found.append({**asdict(one), "document": manifests.CONF_KEY, "line": line})
     return found
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from scheduler_core.errors import ConfError
 from scheduler_core.release import DEFAULT_RELEASE, Release
@@ -164,7 +165,11 @@ class SchedulerConf:
 
     def first_option(self, plugin: str) -> PluginOption | None:
         """Return the first entry of a plugin."""
-        return next((option for option in self.options() if option.name == plugin), None)
+        return self._first_options.get(plugin)
+
+    @cached_property
+    def _first_options(self) -> Mapping[str, PluginOption]:
+        return {option.name: option for option in reversed(self.options())}
 
     def hierarchy_enabled(self, plugin: str) -> bool:
         """Tell whether the first entry of the plugin has `enableHierarchy`."""

@@ -33,9 +33,9 @@ def scenario_problems(scenario: Scenario, queues: Sequence[Queue] | None = None)
         **({"scheduler_conf": structure} if structure is not None else {}),
     }
     found = [Problem(**asdict(problem)) for problem in review(document, _inspected(scenario.snapshot))]
-    placed = [placed_in_conf(problem, scenario.conf_text) for problem in found]
     return sorted(
-        [*of_text, *placed], key=lambda problem: ("error", "warning", "remark").index(problem.severity)
+        [*of_text, *_placed_in_conf(found, scenario.conf_text)],
+        key=lambda problem: ("error", "warning", "remark").index(problem.severity),
     )
 
 
@@ -45,10 +45,12 @@ def conf_findings(text: str) -> list[ConfFinding]:
     findings = [ConfFinding(**asdict(problem)) for problem in of_text]
     if structure is None and of_text:
         return findings
-    for problem in lint_of(structure):
-        placed = placed_in_conf(Problem(**asdict(problem)), text)
-        mends = () if structure is None else remedy(problem, structure)
-        findings.append(ConfFinding(**asdict(placed), remedy=mends))
+    conf = None if structure is None else conf_of(structure)
+    found = lint_of(structure)
+    placed = _placed_in_conf([Problem(**asdict(problem)) for problem in found], text)
+    for problem, one in zip(found, placed, strict=True):
+        fixes = () if structure is None else remedy(problem, conf)
+        findings.append(ConfFinding(**asdict(one), remedy=fixes))
     return findings
 
 
@@ -69,12 +71,17 @@ def conf_structure(text: str) -> tuple[Mapping[str, Any] | None, list[Problem]]:
     return manifests.parse_conf(text), found
 
 
-def placed_in_conf(problem: Problem, text: str) -> Problem:
-    """Return a problem with the line of the configuration's text that it is about."""
-    if not text.strip() or not (problem.path or "").startswith(CONF_PATH):
-        return problem
-    line = manifests.conf_line(text, (problem.path or "").removeprefix(CONF_PATH))
-    return replace(problem, document=manifests.CONF_KEY, line=line)
+def _placed_in_conf(problems: Sequence[Problem], text: str) -> list[Problem]:
+    """Return problems, those about the configuration with the lines of its text."""
+    if not text.strip():
+        return list(problems)
+    of_conf = [place for place, one in enumerate(problems) if (one.path or "").startswith(CONF_PATH)]
+    paths = [(problems[place].path or "").removeprefix(CONF_PATH) for place in of_conf]
+    lines = dict(zip(of_conf, manifests.conf_lines(text, paths), strict=True))
+    return [
+        replace(problem, document=manifests.CONF_KEY, line=lines[place]) if place in lines else problem
+        for place, problem in enumerate(problems)
+    ]
 
 
 _inspections: "OrderedDict[str, Inspection]" = OrderedDict()

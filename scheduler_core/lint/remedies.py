@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from scheduler_core.conf import SchedulerConf, parse_conf
-from scheduler_core.errors import ConfError
+from scheduler_core.conf import SchedulerConf
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.lint.dispatch import answering
 from scheduler_core.lint.tiers import QUOTAS
@@ -18,16 +17,15 @@ Operations = list[dict[str, Any]]
 _STEP = re.compile(r'\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]|\.?([A-Za-z_][A-Za-z0-9_-]*)')
 
 
-def remedy(problem: Problem, structure: Mapping[str, Any]) -> Operations:
-    """Return what would mend a finding of a configuration; empty where that is no edit, or not one only."""
+def remedy(problem: Problem, conf: SchedulerConf | None) -> Operations:
+    """Return what would fix a finding of a configuration; empty where that is no edit, or not one only.
+
+    Where Volcano rejects the configuration there is no `conf`.
+    """
     if problem.rule in _TAKEN_AWAY:
         return [_remove(*_steps(problem.field))]
-    try:
-        conf = parse_conf(structure)
-    except ConfError:
-        return []
     mend = _MENDING.get(problem.rule)
-    return mend(conf, problem) if mend else []
+    return mend(conf, problem) if mend and conf is not None else []
 
 
 def _steps(field: str) -> list[str | int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import groupby
 
 from scheduler_core.conf import SchedulerConf
 from scheduler_core.framework.extension_points import Point
@@ -96,20 +97,19 @@ def _reclaim_problems(conf: SchedulerConf) -> Problems:
 
 def _bypassed(action: str, asked: list[Asked]) -> Problems:
     """Tell of a quota plugin that is only asked when the tiers before it name no victim (issue 5896)."""
-    for quota in (one for one in asked if one.plugin in QUOTAS):
+    quota = next((one for one in asked if one.plugin in QUOTAS and one.tier > asked[0].tier), None)
+    if quota is not None:
         before = [one for one in asked if one.tier < quota.tier]
-        if before:
-            names = " and ".join(dict.fromkeys(one.plugin for one in before))
-            says = (
-                f"{action} asks {names} in tier {before[0].tier} first; the first tier that names victims "
-                f"decides: {quota.plugin} in tier {quota.tier} is not asked, and deserved protects no queue"
-            )
-            fix = f"put {quota.plugin} into tier {before[0].tier} with {names}"
-            yield conf_finding(
-                "conf.reclaim_bypasses_quota", "warning", ("tiers", quota.tier - 1), says,
-                actual=quota.tier, limit=before[0].tier, fix=fix,
-            )  # fmt: skip
-            return
+        names = " and ".join(dict.fromkeys(one.plugin for one in before))
+        says = (
+            f"{action} asks {names} in tier {before[0].tier} first; the first tier that names victims "
+            f"decides: {quota.plugin} in tier {quota.tier} is not asked, and deserved protects no queue"
+        )
+        fix = f"put {quota.plugin} into tier {before[0].tier} with {names}"
+        yield conf_finding(
+            "conf.reclaim_bypasses_quota", "warning", ("tiers", quota.tier - 1), says,
+            actual=quota.tier, limit=before[0].tier, fix=fix,
+        )  # fmt: skip
 
 
 def _victim_problems(conf: SchedulerConf) -> Problems:
@@ -142,9 +142,10 @@ def _passed_on(action: str, asked: list[Asked]) -> Problems:
 
 
 def _started_again(action: str, asked: list[Asked]) -> Problems:
-    for tier, count in sorted(Counter(one.tier for one in asked).items()):
-        if count > 2:
-            names = ", ".join(one.plugin for one in asked if one.tier == tier)
+    for tier, together in groupby(asked, key=lambda one: one.tier):
+        plugins = [one.plugin for one in together]
+        if (count := len(plugins)) > 2:
+            names = ", ".join(plugins)
             says = (
                 f"{count} plugins of tier {tier} name victims for {action} ({names}): where the first two "
                 "agree on nobody, the third one's choice is taken as it is"
@@ -190,9 +191,9 @@ def _hidden_votes(asked: list[Asked]) -> Problems:
 
 def _booked_votes(asked: list[Asked]) -> Problems:
     """Tell of a quota plugin that books a job which a plugin after it refuses."""
+    last = {one.tier: position for position, one in enumerate(asked) if one.plugin == "overcommit"}
     for position, quota in enumerate(asked):
-        later = [one.plugin for one in asked[position + 1 :] if one.tier == quota.tier]
-        if quota.plugin in QUOTAS and "overcommit" in later:
+        if quota.plugin in QUOTAS and position < last.get(quota.tier, -1):
             says = (
                 f"{quota.plugin} is asked before overcommit and books the job at once: one that overcommit "
                 "then refuses still takes room in its queue until the cycle ends"

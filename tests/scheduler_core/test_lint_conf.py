@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -308,7 +309,7 @@ def test_remedies_mend_what_is_found_in_published_configurations() -> None:
             continue
         before = [problem.rule for problem in conf_problems(structure)]
         for rule in set(before) & MENDED.keys():
-            if not remedy(problem_of(structure, rule), structure):
+            if not remedy(problem_of(structure, rule), conf_of(structure)):
                 continue
             after = [problem.rule for problem in conf_problems(mended(structure, rule))]
             assert after.count(rule) < before.count(rule), (path, rule)
@@ -320,9 +321,43 @@ def problem_of(structure: Any, rule: str) -> Problem:
 
 def mended(structure: Any, rule: str) -> Any:
     """Return a configuration after the remedy of its first finding of a rule."""
-    operations = remedy(problem_of(structure, rule), structure)
+    operations = remedy(problem_of(structure, rule), conf_of(structure))
     assert operations
     for told in operations:
         operation = manifests.Operation(told["op"], told["path"], told.get("value"), told.get("from", ""))
         structure = manifests.patched(structure, operation)
     return structure
+
+
+def calls_for(plugins: int, name: str) -> int:
+    """Count the calls that it takes to judge a configuration of so many plugins in so many tiers."""
+    entry = {"name": name, "enableHierarchy": True, "enablePreemptabel": True, "arguments": {"wieght": 1}}
+    structure = {
+        "actions": "reclaim, allocate, preempt, enqueue, gangreclaim, shuffle",
+        "tiers": [{"plugins": [entry] * 10} for _ in range(plugins // 10)],
+    }
+    counted = 0
+
+    def count(frame: Any, event: str, argument: Any) -> None:
+        nonlocal counted
+        counted += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        found = conf_problems(structure)
+        conf = conf_of(structure)
+        assert conf is not None
+        questions(conf)
+        for problem in found:
+            remedy(problem, conf)
+    finally:
+        sys.setprofile(None)
+    return counted
+
+
+@pytest.mark.parametrize(
+    "name", ["gang", "capacity", "proportion", "overcommit", "extender", "drf", "nothing"]
+)
+def test_judging_a_configuration_takes_calls_in_proportion_to_its_plugins(name: str) -> None:
+    calls_for(100, name)
+    assert calls_for(800, name) < 4.4 * calls_for(200, name)
