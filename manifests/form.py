@@ -1,12 +1,19 @@
 """Is an object formed as every Kubernetes object is? What its fields mean is the core's to check."""
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from manifests.document import Steps
 
-_UNSAFE = frozenset("/%")
-"""The API server refuses them in names: a name is part of an address."""
+_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_NAME = re.compile(rf"{_LABEL}(\.{_LABEL})*")
+"""DNS-1123 subdomain: of all objects that the scheduler reads but namespaces."""
+_NAMESPACE = re.compile(_LABEL)
+_LONGEST_NAME, _LONGEST_NAMESPACE = 253, 63
+_REPLACED = "\ufffd"
+"""What a character is read as that may not stand in YAML; that is told already."""
+_ADVICE = "use lower-case letters, digits, - and ., with a letter or digit at each end of every part"
 
 
 class Complaint(NamedTuple):
@@ -44,16 +51,28 @@ def _name_complaints(metadata: dict[str, Any], steps: Steps, what: str) -> Itera
         yield Complaint("form.name", f"this {what} has no metadata.name", "give it a name", way)
     elif not isinstance(name, str):
         yield Complaint("form.type", f"the name of this {what} is {type_name(name)}", "quote it", way)
-    elif not _is_safe(name):
-        message = f"{name!r} is no name that the API server accepts"
-        yield Complaint("form.name", message, "use letters, digits, - and .", way)
+    elif _REPLACED not in name and not (_is_namespace if what == "Namespace" else _is_name)(name):
+        message = f"{_shown(name)} is no name that the API server accepts"
+        yield Complaint("form.name", message, _ADVICE, way)
+    way = (*steps, "namespace")
     if namespace is not None and not isinstance(namespace, str):
         message = f"the namespace of this {what} is {type_name(namespace)}"
-        yield Complaint("form.type", message, "quote it", (*steps, "namespace"))
+        yield Complaint("form.type", message, "quote it", way)
+    elif namespace and not _is_namespace(namespace):
+        message = f"{_shown(namespace)} is no namespace that the API server accepts"
+        yield Complaint("form.name", message, "use up to 63 lower-case letters, digits and -", way)
 
 
-def _is_safe(name: str) -> bool:
-    return name not in (".", "..") and name.isprintable() and not _UNSAFE & set(name)
+def _is_name(name: str) -> bool:
+    return len(name) <= _LONGEST_NAME and _NAME.fullmatch(name) is not None
+
+
+def _is_namespace(name: str) -> bool:
+    return len(name) <= _LONGEST_NAMESPACE and _NAMESPACE.fullmatch(name) is not None
+
+
+def _shown(name: str) -> str:
+    return repr(name if len(name) <= _LONGEST_NAME else f"{name[:50]}…")
 
 
 def type_name(value: Any) -> str:

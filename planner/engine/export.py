@@ -83,9 +83,9 @@ def _documents(objects: Sequence[Json]) -> str:
 
 
 def _script(way: Rollout) -> str:
-    """Return what no manifest does: deleting, opening and closing queues."""
-    lines = [f"kubectl delete queue {quote(step.name)}" for step in way.deletions]
+    """Return what no manifest does: deleting, opening and closing queues; no name is read as an option."""
+    lines = [f"kubectl delete queue -- {quote(step.name)}" for step in way.deletions]
     for name, state in sorted(way.states.items()):
         action = "open" if state == "Open" else "close"
-        lines.append(f"vcctl queue operate --name {quote(name)} --action {action}")
+        lines.append(f"vcctl queue operate --name={quote(name)} --action={action}")
     return "\n".join(["#!/bin/sh", "set -eu", *lines]) + "\n" if lines else ""

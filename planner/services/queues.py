@@ -202,9 +202,9 @@ def _name_problems(name: str, new_name: str, taken: Iterable[str]) -> Iterable[P
         yield _refusal(queue, "name", "name_fixed", says, new_name, "Add another queue instead.")
     if not new_name:
         yield _refusal(queue, "name", "name_missing", "A queue needs a name.", new_name, "Write one.")
-    elif not _NAME.fullmatch(new_name):
+    elif len(new_name) > 253 or not _NAME.fullmatch(new_name):
         says = f"{new_name!r} is no name of a Kubernetes object."
-        fix = "Write small letters, digits, '-' and '.', a letter or digit first and last."
+        fix = "Write up to 253 small letters, digits, '-' and '.', a letter or digit first and last."
         yield _refusal(queue, "name", "name_bad", says, new_name, fix)
     elif new_name in taken:
         says = f"There is a queue {new_name!r} already."

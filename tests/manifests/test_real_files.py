@@ -32,6 +32,8 @@ NAMELESS = {
     "volcano-docs/design_sla-plugin__00.yaml",
     "volcano-docs/user-guide_how_to_use_job_ttl__00.yaml",
 }
+MISNAMED = {"volcano-docs/design_Network_Topology_Aware_Scheduling__07.yaml"}
+"""Its name is a placeholder in angle brackets, which the API server would refuse."""
 
 
 def index(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
@@ -70,13 +72,13 @@ def test_every_other_file_is_read_or_says_why_not(published: dict[str, manifests
             assert problem.line is not None or problem.rule == "form.empty"
 
 
-def test_objects_without_a_name_are_pointed_out(published: dict[str, manifests.Reading]) -> None:
+def test_objects_without_a_name_that_kubernetes_accepts_are_pointed_out(published: dict[str, manifests.Reading]) -> None:
     nameless = {
         name
         for name, reading in published.items()
         if any(problem.rule == "form.name" for problem in reading.problems)
     }
-    assert nameless == NAMELESS
+    assert nameless == NAMELESS | MISNAMED
 
 
 def test_every_object_is_taken_or_listed_as_left_out(

@@ -110,8 +110,8 @@ def test_deletions_and_states_are_a_script_of_their_own(scenario: Scenario) -> N
     export = scenario_export(scenario)
     assert "waits" not in export.changed
     assert export.script.splitlines()[2:] == [
-        "kubectl delete queue waits",
-        "vcctl queue operate --name busy --action close",
+        "kubectl delete queue -- waits",
+        "vcctl queue operate --name=busy --action=close",
     ]
 
 

@@ -1,0 +1,99 @@
+"""Can a name in a cluster make the exported script do something else?"""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import manifests
+from planner.engine.export import scenario_export
+from planner.models import Queue
+from planner.services.scenarios import scenario_create
+from tests import factories
+
+HOSTILE = [
+    "--all", "-l=app", "-A", "--", "$(touch pwned)", "`touch pwned`", "; touch pwned", "a b", "'", '"',
+    "a\nb", "\\", "*", "~", "--name=other", "#", "&& touch pwned", "-", ".", "..", "\u2028",
+]  # fmt: skip
+
+
+def cluster_with(names: list[str]) -> dict[str, Any]:
+    document = factories.cluster()
+    document["queues"] += [
+        {
+            "apiVersion": "scheduling.volcano.sh/v1beta1",
+            "kind": "Queue",
+            "metadata": {"name": name},
+            "spec": {"weight": 1},
+            "status": {"state": "Open"},
+        }
+        for name in names
+    ]
+    return document
+
+
+@pytest.mark.django_db
+def test_the_script_names_queues_and_nothing_else(tmp_path: Path) -> None:
+    """Clusters from before names were checked may hold any; the script is run with programs that tell all."""
+    names = sorted(HOSTILE)
+    snapshot = factories.snapshot(cluster_with(names))
+    scenario = scenario_create(snapshot=snapshot, name="what if", owner=factories.user())
+    Queue.objects.filter(scenario=scenario, name__in=names).delete()
+    for program in ("kubectl", "vcctl"):
+        recorder = tmp_path / program
+        recorder.write_text(
+            '#!/bin/sh\nfor word; do printf "%s\\0" "$word"; done >>log; printf "\\1" >>log\n'
+        )
+        recorder.chmod(0o755)
+    script = scenario_export(scenario).script
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    subprocess.run(["sh"], input=script.encode(), cwd=tmp_path, env=environment, check=True)
+    calls = (tmp_path / "log").read_text().split("\x01")[:-1]
+    told = [call.split("\0")[:-1] for call in calls]
+    deleted = [words[3] for words in told if words[:3] == ["delete", "queue", "--"] and len(words) == 4]
+    closed = [words[2] for words in told if words[:2] == ["queue", "operate"] and len(words) == 4]
+    assert len(deleted) + len(closed) == len(told)
+    assert sorted(deleted) == names
+    assert {word.removeprefix("--name=") for word in closed} <= set(names)
+    assert not (tmp_path / "pwned").exists()
+
+
+LISTS = {"queues": "Queue", "nodes": "Node", "podgroups": "PodGroup", "pods": "Pod"}
+
+
+@pytest.mark.parametrize("kind", LISTS)
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_name_that_kubernetes_refuses_does_not_come_in(kind: str, name: str) -> None:
+    document = factories.cluster()
+    document[kind][0]["metadata"]["name"] = name
+    reading = manifests.read([("cluster.json", json.dumps(document).encode())])
+    found = [problem for problem in reading.problems if problem.rule == "form.name"]
+    assert [(problem.severity, problem.path) for problem in found] == [("error", f"{kind}[0].metadata.name")]
+    assert found[0].line == 1
+    assert "lower-case" in (found[0].fix or "")
+
+
+@pytest.mark.parametrize("namespace", ["--all-namespaces", "$(id)", "a.b", "A", "x" * 64, "../x"])
+def test_a_namespace_that_kubernetes_refuses_does_not_come_in(namespace: str) -> None:
+    document = factories.cluster()
+    document["pods"][0]["metadata"]["namespace"] = namespace
+    reading = manifests.read([("cluster.json", json.dumps(document).encode())])
+    found = [problem.path for problem in reading.problems if problem.rule == "form.name"]
+    assert found == ["pods[0].metadata.namespace"]
+
+
+@given(st.text(min_size=1, max_size=20))
+def test_whatever_name_comes_in_is_one_word_that_is_no_option(name: str) -> None:
+    queue = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": name}}
+    reading = manifests.read([("queue.json", json.dumps(queue).encode())])
+    if not reading.has_errors:
+        assert name.isascii()
+        assert name[0].isalnum()
+        assert name[-1].isalnum()
+        assert name.lower() == name
+        assert set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-.")
