@@ -72,7 +72,9 @@ def test_every_other_file_is_read_or_says_why_not(published: dict[str, manifests
             assert problem.line is not None or problem.rule == "form.empty"
 
 
-def test_objects_without_a_name_that_kubernetes_accepts_are_pointed_out(published: dict[str, manifests.Reading]) -> None:
+def test_objects_without_a_name_that_kubernetes_accepts_are_pointed_out(
+    published: dict[str, manifests.Reading],
+) -> None:
     nameless = {
         name
         for name, reading in published.items()
