@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from scheduler_core import Options, prepare, simulate_document
 from scheduler_core.conf import UNMODELLED_PLUGINS, parse_conf
 from scheduler_core.errors import InputError
+from scheduler_core.fault import NOT_OURS, fault_of
 from scheduler_core.parity import first_difference, first_message_difference, unmet
 from scheduler_core.result import encoded
 
@@ -263,8 +264,14 @@ def print_explanations(options: argparse.Namespace) -> int:
         try:
             for line in text.told(asked, prepared.document, result, prepared.simulate):
                 print(line)
+        except NOT_OURS:
+            raise
         except Unknown as error:
             print(error, file=sys.stderr)
+            status = 1
+        except Exception as error:
+            fault = fault_of(error)
+            print(fault.sentence, *fault.calls, sep="\n  ", file=sys.stderr)
             status = 1
     return status
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 from scheduler_core.controllers import Made, expand_jobs, group_plain_pods
@@ -25,6 +25,11 @@ DEFAULT_QUEUE = "default"
 RESOLVED = "Assumed: {n} pod{s} without spec.priority: priority from the priority class."
 
 WORKLOAD_PARTS = ("pods", "podgroups", "jobs", "namespaces", "controllers", *UNREAD_LISTS)
+DATED_PARTS = (
+    *("queues", "nodes", "jobs", "priorityclasses", "resourcequotas"),
+    *("namespaces", "poddisruptionbudgets", "services"),
+)
+"""The lists, beside pods and podgroups, whose newest object may give the clock."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +70,9 @@ class Workloads:
         self.unmodelled: list[str] = []
 
     def newest(self) -> float:
-        """Return the newest creationTimestamp, seconds since 1970; 0 without any."""
+        """Return the newest creationTimestamp, seconds since 1970; minus infinity without any."""
         times = [info.creation for info in self.pods.infos.values()]
-        newest = max((*times, *map(creation_of, self.podgroups.values())), default=0.0)
-        return newest if isfinite(newest) else 0.0
+        return max((*times, *map(creation_of, self.podgroups.values())), default=-inf)
 
 
 class Admission:
@@ -128,13 +132,19 @@ class Admission:
             namespaces=self.items("namespaces"),
             pod_disruption_budgets=[_namespaced(entry) for entry in self.items("poddisruptionbudgets")],
             services=[_namespaced(entry) for entry in self.items("services")],
-            now=parse_time(text) if text else self.workloads.newest(),
+            now=parse_time(text) if text else self._newest(),
         )
 
     def notes(self) -> list[str]:
         """Return what was changed, with counts."""
         changes = self.changes + self.nodes.changes + self.workloads.changes
         return [counted(change, count) for change, count in sorted(changes.items())]
+
+    def _newest(self) -> float:
+        """Return the newest creationTimestamp of any object, seconds since 1970; 0 without any."""
+        others = [creation_of(entry) for name in DATED_PARTS for entry in self.items(name)]
+        newest = max(self.workloads.newest(), *others, -inf)
+        return newest if isfinite(newest) else 0.0
 
     def _treatment(self) -> tuple[Any, ...]:
         """Return what decides how each single object is treated."""

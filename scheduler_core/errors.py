@@ -17,6 +17,10 @@ class SchedulerPanic(CoreError):
     """Real Volcano would crash here (a failed assertion or a nil pointer)."""
 
 
+class SchedulerHang(CoreError):
+    """Real Volcano would never end the session."""
+
+
 class EventError(CoreError):
     """An event handler refused an allocation; the statement rolls the operation back."""
 

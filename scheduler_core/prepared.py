@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from scheduler_core.admission import Admission
-from scheduler_core.errors import InputError, SchedulerPanic
+from scheduler_core.errors import InputError, SchedulerHang, SchedulerPanic
+from scheduler_core.fault import NOT_OURS, Fault, fault_of
 from scheduler_core.simulate import Options, Simulation
 from scheduler_core.validate import Inspection, problems
 
@@ -37,10 +38,19 @@ class Prepared:
         self.document = document
         self._inspection: Inspection | None = None
         self._admission: Admission | None = None
-        if isinstance(document, Mapping):
-            self._inspection = Inspection(document)
+        self._fault: Fault | None = None
+        try:
+            self._read()
+        except NOT_OURS:
+            raise
+        except Exception as error:
+            self._fault = fault_of(error)
+
+    def _read(self) -> None:
+        if isinstance(self.document, Mapping):
+            self._inspection = Inspection(self.document)
             if not self._inspection.errors():
-                self._admission = _admission_of(document, self._inspection)
+                self._admission = _admission_of(self.document, self._inspection)
 
     def simulate(self, changes: Mapping[str, Any] | None = None, options: Options = DEFAULTS) -> Result:
         """Return the result of a variant; one that cannot be simulated has the key `error`.
@@ -73,20 +83,39 @@ class Prepared:
         if not isinstance(document, Mapping):
             return {"name": "", "error": problems(document)[0].message, "notes": []}
         told: Result = {"name": str(document.get("name") or "")}
+        if self._fault is not None:
+            return _failed(told, self._fault)
+        try:
+            return self._simulated(document, told, options, ask, changed=bool(changes))
+        except SchedulerPanic as error:
+            return _stopped(told, f"Volcano would crash here: {error}")
+        except SchedulerHang as error:
+            return _stopped(told, f"Volcano would hang here: {error}")
+        except InputError as error:
+            return _stopped(told, str(error))
+        except NOT_OURS:
+            raise
+        except Exception as error:
+            return _failed(told, fault_of(error))
+
+    def _simulated(
+        self,
+        document: Mapping[str, Any],
+        told: Result,
+        options: Options,
+        ask: Callable[[Simulation, Result], Result],
+        *,
+        changed: bool,
+    ) -> Result:
         inspection = self._inspection
-        if inspection is None or changes:
+        if inspection is None or changed:
             inspection = Inspection(document, inspection)
         errors = inspection.errors()
         if errors or inspection.conf is None:
             others = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
             return {**told, "error": errors[0].message + others, "notes": []}
-        try:
-            admission = Admission(document, inspection.read_pods(), self._admission)
-            return ask(Simulation(document, inspection.conf, admission, options), told)
-        except SchedulerPanic as error:
-            return _stopped(told, f"Volcano would crash here: {error}")
-        except InputError as error:
-            return _stopped(told, str(error))
+        admission = Admission(document, inspection.read_pods(), self._admission)
+        return ask(Simulation(document, inspection.conf, admission, options), told)
 
 
 def prepare(document: Mapping[str, Any]) -> Prepared:
@@ -125,3 +154,7 @@ def _admission_of(document: Mapping[str, Any], inspection: Inspection) -> Admiss
 
 def _stopped(told: Result, error: str) -> Result:
     return {"name": told["name"], "error": error, "notes": told.get("notes", [])}
+
+
+def _failed(told: Result, fault: Fault) -> Result:
+    return {**_stopped(told, fault.sentence), "fault": fault._asdict()}

@@ -48,6 +48,8 @@ class Allocate:
         self.has_nodes = len(session.nodes) > 0
         self.waiting: dict[str, list[TaskInfo]] = {}
         self.tasks: dict[str, Tasks] = {}
+        self.served_by_gang_action = set(session.served_by_gang_action)
+        self.nominations_ignored: set[str] = set()
         self.work = WorkList(session, settled=True)
         enqueues = "enqueue" in session.conf.actions
         for job in session.jobs.values():
@@ -60,7 +62,7 @@ class Allocate:
                 continue
             waiting = [
                 task
-                for task in job.by_status[PENDING].values()
+                for task in job.pending_of_sub_job()
                 if not task.shape.gated_by_others and not task.best_effort
             ]
             if waiting:
@@ -74,11 +76,20 @@ class Allocate:
     def take_turn(self, jobs: Jobs) -> None:
         """Place what the first job's turn allows.
 
-        What is only pipelined is kept, neither bound nor undone.
+        What is only pipelined is kept, neither bound nor undone. A job that a gang action has served in this
+        session comes again with the tasks that it placed, which are first tried on the nodes nominated for
+        them in earlier cycles.
         """
         job = jobs.pop()
         tasks = self.tasks.pop(job.key, None) or task_heap(self.session, self.waiting[job.key])
         statement = Statement(self.session)
+        if job.key in self.served_by_gang_action:
+            self.served_by_gang_action.remove(job.key)
+            if self._place_as_nominated(job, statement):
+                tasks = []
+            else:
+                statement.discard()
+                self.nominations_ignored.add(job.key)
         if self.has_nodes and self._place_tasks(job, tasks, statement):
             statement.commit()
             if tasks:
@@ -121,6 +132,39 @@ class Allocate:
                 return True
         return session.job_ready(job)
 
+    def _place_as_nominated(self, job: JobInfo, statement: Statement) -> bool:
+        """Place all tasks of a job on the nodes nominated in earlier cycles; False once one does not fit.
+
+        No task is placed before the nodes of all of them were examined.
+        """
+        session = self.session
+        self.cache.forget()
+        tasks = task_heap(session, self.waiting[job.key])
+        in_order = [tasks.pop() for _ in range(len(tasks))]
+        if not all(self._is_nominated_and_fits(task) for task in in_order):
+            return False
+        queue, nodes = session.queues[job.queue], session.nodes
+        for task in in_order:
+            if session.allocatable(queue, task) is not None:
+                return False
+            node = nodes.index[task.nominated]
+            if nodes.fits_idle(task, node):
+                placed = statement.allocate(task, node)
+            elif nodes.fits_future_idle(task, node):
+                placed = statement.pipeline(task, node, eviction_occurred=False)
+            else:
+                placed = False
+            if not placed:
+                return False
+        return session.job_ready(job) or session.job_pipelined(job)
+
+    def _is_nominated_and_fits(self, task: TaskInfo) -> bool:
+        try:
+            self.session.pre_predicate(task)
+        except PrePredicateError:
+            return False
+        return self._nominated_takes(task)
+
     def _find_node(self, task: TaskInfo) -> tuple[int | None, FitErrors | None]:
         """Return the node that a task is to take, and why every node refuses it."""
         session = self.session
@@ -128,9 +172,13 @@ class Allocate:
             session.pre_predicate(task)
         except PrePredicateError as error:
             return None, session.placement.refused_everywhere(Status(Code.ERROR, str(error)))
-        if task.nominated and self._nominated_takes(task):
+        if task.nominated and not self._is_ignored(task) and self._nominated_takes(task):
             return session.nodes.index[task.nominated], None
         return session.placement.find(task, self.cache)
+
+    def _is_ignored(self, task: TaskInfo) -> bool:
+        """Tell whether the nominations of a task's job no longer count: not all could be followed."""
+        return task.job is not None and task.job.key in self.nominations_ignored
 
     def _nominated_takes(self, task: TaskInfo) -> bool:
         """Tell whether the node that an earlier cycle nominated for a task, if it is there, takes it."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence, Set
+from copy import copy
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from scheduler_core.framework.placement import ErrorCache, Group, Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.victims import Verdict, ask_victims, tell_spared_for_gang
-from scheduler_core.framework.worklist import WorkList, active_jobs, pending_tasks, task_heap
+from scheduler_core.framework.worklist import WorkList, active_jobs, task_heap
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.pod_template import PREEMPTABLE
 from scheduler_core.model.queue import QueueInfo
@@ -29,7 +30,10 @@ from scheduler_core.resource import MIN_RESOURCE, total_of
 
 
 class Placed(NamedTuple):
-    """A task and the number of the node where it was tried."""
+    """A copy of a task as it was when it was tried, and the number of the node.
+
+    Volcano keeps copies of what it tried and places those, see `JobInfo.pending_of_sub_job`.
+    """
 
     task: TaskInfo
     node: int
@@ -85,6 +89,7 @@ class GangEviction(ABC):
                 self.attempt(statement, queue, job)
                 if session.job_pipelined(job):
                     statement.commit()
+                    session.served_by_gang_action.add(job.key)
                 else:
                     statement.discard()
 
@@ -105,6 +110,7 @@ class GangEviction(ABC):
                 self._tell_spared(job, verdict, {place.node for place in places})
                 for victim in victims:
                     evict_for_gang(statement, victim, self.name, job, demand, verdict, chosen)
+                job.copied = True
                 for place in places:
                     statement.pipeline(place.task, place.node, eviction_occurred=True)
                 return
@@ -203,7 +209,7 @@ class GangEviction(ABC):
             if not trial.pipeline(task, node, eviction_occurred=True):
                 session.fire_deallocate(task)  # Volcano takes a refused placement back twice
                 return None
-            places.append(Placed(task, node))
+            places.append(Placed(copy(task), node))
         return places
 
 
@@ -245,7 +251,8 @@ class NodeSearch:
 
 def demand_of(session: Session, job: JobInfo) -> list[TaskInfo]:
     """Return the pending tasks of a job that ask for resources and are not gated, in task order."""
-    waiting = task_heap(session, [task for task in pending_tasks(job) if not task.best_effort])
+    pending = job.pending_of_sub_job()
+    waiting = task_heap(session, [task for task in pending if not (task.shape.gated or task.best_effort)])
     return [waiting.pop() for _ in range(len(waiting))]
 
 

@@ -6,7 +6,7 @@ v1.15.1.
 
 from __future__ import annotations
 
-from scheduler_core.errors import SchedulerPanic
+from scheduler_core.errors import SchedulerHang, SchedulerPanic
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.queue import ROOT
@@ -20,7 +20,7 @@ def close_session(session: Session) -> dict[str, Resource]:
     Raises
     ------
     SchedulerPanic
-        Where Volcano follows a parent that does not exist.
+        Where Volcano follows a parent that does not exist, or parents that lead nowhere.
 
     """
     for close in session.close_fns:
@@ -59,17 +59,13 @@ def queue_allocated(session: Session) -> dict[str, Resource]:
 
 
 def _ancestors(session: Session, name: str) -> list[str]:
-    """Return the queues above one, nearest first; `root` names itself once more, as in Volcano."""
-    if name == ROOT:
-        return [ROOT]
-    chain = []
-    while name != ROOT:
-        name = session.queues[name].parent or ROOT
+    """Return the queues above one, nearest first; above `root` there is `root` once more, as in Volcano."""
+    chain: list[str] = []
+    while not chain or name != ROOT:
+        child, name = name, session.queues[name].parent or ROOT
         if name not in session.queues:
-            raise SchedulerPanic(
-                f"queue {name} is the parent of another queue but does not exist: Volcano crashes here"
-            )
+            raise SchedulerPanic(f"queue {child} has allocated pods, and its parent {name} does not exist")
         if name in chain:
-            raise SchedulerPanic(f"queue {name} is its own ancestor: Volcano never ends the session")
+            raise SchedulerHang(f"queue {name} is its own ancestor and has allocated pods")
         chain.append(name)
     return chain

@@ -124,6 +124,8 @@ class Session:
     live_queue_order : bool
         Whether the heap of queues is put in order anew before every pop, by a rule that Volcano does not
         have.
+    served_by_gang_action : set of str
+        The jobs that gangpreempt or gangreclaim has given their places in this session.
     kept : dict
         What outlives the session, by plugin (the time of tdm's last eviction).
     in_vain : list or None
@@ -155,6 +157,7 @@ class Session:
         self.kept: dict[str, Any] = {} if kept is None else kept
         self.cache_idle = [list(row) for row in self.nodes.idle_of]
         self.live_queue_order = False
+        self.served_by_gang_action: set[str] = set()
         self.reports: list[Callable[[], dict[str, Any]]] = []
         self.close_fns: list[Callable[[], None]] = []
         self.placement = Placement(self)

@@ -66,11 +66,11 @@ class Statement:
     def _place(self, kind: str, task: TaskInfo, node: int, status: TaskStatus) -> bool:
         session, job = self.session, _job(task)
         job.update_task_status(task, status)
-        session.nodes.add_task(task, node)
+        added = session.nodes.add_task(task, node)
         refusal = session.fire_allocate(task)
         decision = session.decide(kind, job, pod=task.key, node=task.node_name, state="kept")
         operation = Operation(kind, task, decision)
-        if refusal is not None:
+        if refusal is not None or not added:
             self._undo(operation)
             return False
         self.operations.append(operation)

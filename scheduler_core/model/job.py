@@ -205,6 +205,8 @@ class JobInfo:
     ----------
     size : int
         How many tasks it has.
+    copied : bool
+        Whether a gang action has placed copies of its tasks, so that a record may differ from the job's.
     members : sequence of int
         The numbers of its tasks in the snapshot.
     by_status : dict
@@ -228,6 +230,7 @@ class JobInfo:
     __slots__ = (
         "_counts",
         "_gated_by_others",
+        "_overlooked",
         "_pending_roles",
         "_table",
         "_tasks",
@@ -236,6 +239,7 @@ class JobInfo:
         "allocated_count",
         "by_status",
         "conditions",
+        "copied",
         "creation",
         "failed_roles",
         "fit_errors",
@@ -281,6 +285,8 @@ class JobInfo:
         self.phase_before = self.phase
         self.conditions: list[Mapping[str, Any]] = list(status.get("conditions") or ())
         self.size = 0
+        self.copied = False
+        self._overlooked: dict[str, TaskInfo] = {}
         self.by_status = _TasksByStatus(self)
         self._tasks: dict[str, TaskInfo] = {}
         self._unmade: Mapping[TaskStatus, int] = {}
@@ -371,7 +377,8 @@ class JobInfo:
 
     def update_task_status(self, task: TaskInfo, status: TaskStatus) -> None:
         """Move a task to another status."""
-        by_status, before = self.by_status, task.status
+        by_status = self.by_status
+        before = self._exchange(task, status) if self.copied else task.status
         if len(by_status[before]) == 1 and status not in by_status and status not in self._unmade:
             by_status[status] = by_status.pop(before)
         else:
@@ -397,6 +404,26 @@ class JobInfo:
                 self.allocated.add(task.shape.request)
             else:
                 self.allocated.sub(task.shape.request)
+
+    def _exchange(self, task: TaskInfo, status: TaskStatus) -> TaskStatus:
+        """Make a task the job's record of its pod; return the status of the record that it replaces.
+
+        Volcano keeps a second index of pending tasks, that of the sub job, and removes a task from it by the
+        status of the new record. So a pending task that a placed copy replaces stays there.
+        """
+        known, uid = self.tasks[task.uid], task.uid
+        if known is not task:
+            if known.status is TaskStatus.PENDING:
+                self._overlooked[uid] = known
+            self._tasks[uid] = self.by_status[known.status][uid] = task
+        if TaskStatus.PENDING in (task.status, status):
+            self._overlooked.pop(uid, None)
+        return known.status
+
+    def pending_of_sub_job(self) -> list[TaskInfo]:
+        """Return the tasks that the index of the job's sub job has as pending; some may be placed already."""
+        pending = self.by_status[TaskStatus.PENDING]
+        return list({**pending, **self._overlooked}.values() if self._overlooked else pending.values())
 
     def tasks_in(self, statuses: Iterable[TaskStatus]) -> list[TaskInfo]:
         """Return the tasks in any of the statuses, by uid."""

@@ -210,8 +210,12 @@ class NodeTable:
             tasks = self._sorted[number] = [on_node[key] for key in sorted(on_node)]
         return tasks
 
-    def add_task(self, task: TaskInfo, number: int) -> None:
-        """Put a task on a node; what it takes depends on its status."""
+    def add_task(self, task: TaskInfo, number: int) -> bool:
+        """Put a task on a node; what it takes depends on its status. False: its pod is there already."""
+        if task.key in self._tasks[number]:
+            task.node = number
+            task.node_name = self.names[number]
+            return False
         self._tasks[number][task.key] = task
         in_order = self._sorted[number]
         if in_order is not None:
@@ -221,12 +225,16 @@ class NodeTable:
         task.node_status = task.status
         self._account(task, number, 1.0)
         self._changed(task, None, task.status)
+        return True
 
     def remove_task(self, task: TaskInfo) -> None:
-        """Take a task from its node; `task.node` and `task.node_name` stay for those who are told of it."""
+        """Remove the record of a task's pod from its node, which may be another one than the task itself.
+
+        `task.node` and `task.node_name` stay for those who are told of it.
+        """
         number = task.node
         tasks = self._tasks[number]
-        del (tasks if task.key in tasks else self.tasks_on(number))[task.key]
+        task = (tasks if task.key in tasks else self.tasks_on(number)).pop(task.key)
         in_order = self._sorted[number]
         if in_order is not None:
             del in_order[bisect_left(in_order, task.key, key=_key)]

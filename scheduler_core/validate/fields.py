@@ -125,8 +125,8 @@ def time(value: Any, place: Place, report: Report) -> None:
         report.add("time.unreadable", "error", place, f": {error}", actual=value, fix="write a time in UTC")
 
 
-def quantity(value: Any, place: Place, report: Report) -> None:
-    """Take a quantity of at least 0."""
+def quantity(value: Any, place: Place, report: Report, below_zero: Severity = "error") -> None:
+    """Take a quantity of at least 0; `below_zero` is how bad another one is."""
     try:
         amount = parse_quantity(value)
     except QuantityError as error:
@@ -140,15 +140,19 @@ def quantity(value: Any, place: Place, report: Report) -> None:
         )
         return
     if amount < 0:
-        report.add(
-            "quantity.negative", "error", place, "is below 0", actual=value, limit=0, fix="write 0 or more"
-        )
+        says = "is below 0" if below_zero == "error" else "is below 0, and Volcano computes with it"
+        report.add("quantity.negative", below_zero, place, says, actual=value, limit=0, fix="write 0 or more")
     elif amount >= INT64:
         says = "is larger than Kubernetes can hold, which cuts it at 9.2e18"
         report.add("quantity.huge", "warning", place, says, actual=value, limit=INT64, fix="write less")
 
 
-def quantities(value: Any, place: Place, report: Report) -> None:
+def quotas(value: Any, place: Place, report: Report) -> None:
+    """Take a resource list that limits or reserves; an amount below 0 is computed with."""
+    quantities(value, place, report, "warning")
+
+
+def quantities(value: Any, place: Place, report: Report, below_zero: Severity = "error") -> None:
     """Take a resource list."""
     if not is_object(value):
         report.wrong_type(place, "an object of resources and amounts", value)
@@ -158,7 +162,7 @@ def quantities(value: Any, place: Place, report: Report) -> None:
             continue
         found = len(report.problems)
         if amount is not None:
-            quantity(amount, (place, resource), report)
+            quantity(amount, (place, resource), report, below_zero)
         if not isinstance(resource, str) or not (resource in _COUNTED or is_scalar_name(resource)):
             _uncounted(resource, (place, resource), report)
         if type(amount) is str and found == len(report.problems):

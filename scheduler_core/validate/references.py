@@ -202,7 +202,7 @@ def _check_parents(queues: Listed, report: Report) -> None:
     parents = {
         name: parent
         for name, (_, queue) in places.items()
-        if isinstance(parent := _spec(queue).get("parent"), str) and parent
+        if isinstance(parent := _spec(queue).get("parent"), str) and parent and name != ROOT
     }
     circles = _circles(parents)
     for name in sorted(parents):
@@ -210,8 +210,9 @@ def _check_parents(queues: Listed, report: Report) -> None:
         queues.look_at(place, queue, report)
         where = ((place, "spec"), "parent")
         if name in circles:
-            says = f"makes a circle: {' -> '.join(circles[name][:10])}; Volcano crashes on it"
-            report.add("queue.cycle", "error", where, says, actual=parents[name], fix="choose another parent")
+            says = f"makes a circle: {' -> '.join(circles[name][:10])}"
+            fix = "choose another parent; with a pod allocated below it Volcano never ends a session"
+            report.add("queue.cycle", "warning", where, says, actual=parents[name], fix=fix)
         elif parents[name] not in places and parents[name] != ROOT:
             says = f"names queue {parents[name]!r}, which does not exist"
             fix = "create it or choose another; with a pod allocated below it Volcano crashes"

@@ -18,7 +18,8 @@ NOT_COUNTED = {"volcano_unit_tests_not_modelled.jsonl.gz"}
 
 def recordings() -> list[Path]:
     own = sorted(CASES.glob("*.jsonl.gz"))
-    shared = sorted([*SHARED.glob("golden/*.jsonl.gz"), *SHARED.glob("golden/large/*.jsonl.gz")])
+    folders = ("golden", "golden/open", "golden/large")
+    shared = sorted(path for folder in folders for path in SHARED.glob(f"{folder}/*.jsonl.gz"))
     names = {path.name for path in own}
     return own + [path for path in shared if path.name not in names | NOT_COUNTED]
 

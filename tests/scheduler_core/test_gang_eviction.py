@@ -234,3 +234,45 @@ def test_a_discarded_attempt_leaves_a_nomination() -> None:
     }
     assert nominated["default/gang-0"] in ("n0", "n1")
     assert nominated["default/gang-1"] is None
+
+
+# twice in one session
+
+
+def served(actions: str) -> Any:
+    """Return a session in which a waiting pod of two cores gets a place; old ones hold six cores of eight."""
+    return last_cycle(
+        scenario(
+            nodes=[node("n0", cpu=4), node("n1", cpu=4)],
+            queues=[queue("a"), queue("b")],
+            podgroups=[
+                podgroup("old", queue="a", phase="Running"),
+                podgroup("new", queue="b"),
+                podgroup("gated", queue="b"),
+            ],
+            pods=[
+                *pods("old", 2, node="n0", cpu=2),
+                *pods("old", 1, first=2, node="n1", cpu=2),
+                *pods("new", 1, cpu=2),
+                *pods("gated", 1, cpu=2, spec={"schedulingGates": [{"name": "x"}]}),
+            ],
+            conf=conf(actions, ["gang"], ["predicates", "proportion"]),
+        )
+    )
+
+
+def test_allocate_places_a_gang_once_more_after_a_gang_action() -> None:
+    """Volcano's index of a sub job's pending tasks does not learn what a gang action placed."""
+    cycle = served("gangreclaim, allocate")
+    placed = [
+        (step["action"], step["node"], step["state"]) for step in cycle["decisions"] if step["op"] != "evict"
+    ]
+    assert placed == [("gangreclaim", "n1", "committed"), ("allocate", "n0", "kept")]
+    assert {entry["name"]: entry["pipelined"]["cpu"] for entry in cycle["nodes"]} == {"n0": 2000, "n1": 2000}
+    allocated = {entry["name"]: entry["allocated"]["cpu"] for entry in cycle["at_end"]["queues"]}
+    assert allocated["b"] == 4000, "one pod of two cores, counted twice"
+
+
+def test_after_allocate_a_gang_action_places_a_gang_once() -> None:
+    cycle = served("allocate, gangreclaim")
+    assert len(decided(cycle, "bind") + decided(cycle, "pipeline")) == 1

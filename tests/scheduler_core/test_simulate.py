@@ -122,16 +122,20 @@ def test_the_clock_moves_by_cycle_seconds() -> None:
     assert ops == [["enqueue_reject"], ["enqueue"], []], "overdue after two minutes of waiting"
 
 
-def test_without_a_clock_the_newest_podgroup_or_pod_gives_it() -> None:
+@pytest.mark.parametrize("newest", ["nodes", "queues", "podgroups", "pods", "priorityclasses", "namespaces"])
+def test_without_a_clock_the_newest_object_of_any_kind_gives_it(newest: str) -> None:
     document = scenario(
         nodes=[node("n0", cpu=1)],
-        queues=[queue("later", created=5000)],
+        queues=[queue("later", created=50)],
         podgroups=[podgroup("a", created=70)],
         pods=pods("a", 1, created=90, cpu=1),
+        priorityclasses=[priority_class("p", 1)],
+        namespaces=[{"metadata": {"name": "default"}}],
     )
     del document["now"]
+    document[newest][0]["metadata"]["creationTimestamp"] = at(5000)
     cluster = Admission(document).cluster()
-    assert cluster.now == parse_time(at(90))
+    assert cluster.now == parse_time(at(5000))
 
 
 def test_a_scenario_without_a_configuration_has_the_default_one() -> None:

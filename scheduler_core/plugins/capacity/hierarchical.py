@@ -55,7 +55,7 @@ def _account(queue: QueueInfo) -> CapacityAccount:
 def _climb(session: Session, queues: Queues, queue: QueueInfo) -> str:
     """Link a queue to its parent, and those above that have no account yet; return what is in the way.
 
-    Parents make no circle: such a scenario is refused before, since Volcano crashes on it.
+    Parents that make a circle are linked to each other; root is not above them, so they are divided nothing.
     """
     path = [queue]
     while path[-1].name != ROOT:

@@ -52,8 +52,8 @@ class Limits:
         return True
 
     def allocatable_once_freed(self, queue: QueueInfo, task: TaskInfo, freed: Resource) -> bool:
-        """Tell whether they would, once the queue has given back so much."""
-        return not any(
+        """Tell whether they would, once the queue has given back so much; never while the tree is broken."""
+        return not self.queues.obstacle and not any(
             account.is_short_once_freed(task.request, account.real_capability, freed)
             for account in self.queues.chain(queue.name)
         )

@@ -1,0 +1,98 @@
+"""What happens to the others when the core fails on one scenario?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scheduler_core import prepare, simulate, simulate_document
+from scheduler_core.__main__ import main
+from scheduler_core.framework.session import Session
+from tests.builders import Object, conf, node, podgroup, pods, scenario
+
+FAULTY = "the faulty one"
+
+
+def small(name: str) -> Object:
+    return scenario(
+        name=name,
+        nodes=[node("n0", cpu=4)],
+        podgroups=[podgroup("a")],
+        pods=pods("a", 1, cpu=9),
+        conf=conf("allocate, backfill", ["gang"], ["predicates"]),
+        queues=[{"metadata": {"name": name.replace(" ", "-")}, "spec": {"weight": 1}}],
+    )
+
+
+@pytest.fixture
+def fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Break an action wherever a cluster has the faulty one's queue."""
+
+    def broken(session: Session) -> None:
+        if FAULTY.replace(" ", "-") in session.queues:
+            session.jobs["nobody's job"]
+
+    monkeypatch.setitem(simulate.ACTIONS, "backfill", broken)
+
+
+@pytest.fixture
+def lines(tmp_path: Path) -> str:
+    path = tmp_path / "scenarios.jsonl"
+    path.write_text("".join(json.dumps(small(name)) + "\n" for name in ("first", FAULTY, "last")))
+    return str(path)
+
+
+@pytest.mark.usefixtures("fault")
+def test_a_fault_is_an_error_with_what_a_report_needs() -> None:
+    told = simulate_document(small(FAULTY))
+    assert told["name"] == FAULTY
+    assert f"(KeyError, {told['fault']['reference']})" in told["error"]
+    assert "nobody's job" in told["fault"]["says"]
+    assert "simulate.py" in told["fault"]["calls"][-2]
+    assert told["fault"]["calls"][-1].endswith(" broken")
+    assert prepare(small(FAULTY)).simulate({"cycles": 2})["error"] == told["error"], (
+        "one fault, one reference"
+    )
+
+
+@pytest.mark.usefixtures("fault")
+def test_the_scenarios_after_a_fault_are_simulated(lines: str, capsysbinary: Any) -> None:
+    assert main(["simulate", lines]) == 1
+    told = [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]
+    assert [(entry["name"], "error" in entry) for entry in told] == [
+        ("first", False),
+        (FAULTY, True),
+        ("last", False),
+    ]
+
+
+@pytest.mark.usefixtures("fault")
+def test_the_scenarios_after_a_fault_are_explained(lines: str, capsys: Any) -> None:
+    assert main(["explain", lines]) == 1
+    told = capsys.readouterr()
+    assert told.out.count("default/a") >= 2
+    assert "a bug of ours" in told.err
+
+
+@pytest.mark.usefixtures("fault")
+def test_the_scenarios_after_a_fault_are_compared(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "recorded.jsonl"
+    names = ("first", FAULTY, "last")
+    recorded = [
+        {"scenario": small(name), "result": simulate_document(small(name.replace("faulty", "same")))}
+        for name in names
+    ]
+    path.write_text("".join(json.dumps(entry) + "\n" for entry in recorded))
+    assert main(["parity", str(path)]) == 1
+    assert "2 of 3 equal" in capsys.readouterr().out
+
+
+def test_no_memory_left_and_a_callback_that_cannot_write_are_left_to_the_caller() -> None:
+    def full(_done: float, _what: str) -> None:
+        raise OSError("no space left")
+
+    with pytest.raises(OSError, match="no space left"):
+        simulate_document(small("first"), simulate.Options(progress=full))
