@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.framework.session import Session
+from scheduler_core.framework.waiting import waits_for
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.messages import fit_error, task_reason
 from scheduler_core.model.pod_info import PodInfo
@@ -178,13 +179,15 @@ def explanations(session: Session) -> dict[str, Any]:
                     **{name: value for name, value in entry.items() if name != "queue"},
                 }
             )
-    waiting = {job.key for job in session.jobs.values() if job.is_pending or waits(job)}
+    waiting = {
+        key: waits_for(session, job) for key, job in session.jobs.items() if job.is_pending or waits(job)
+    }
     return {
         "deserved": plain(trace.deserved),
         "victims": plain(victims),
         "spared": spared_candidates(trace),
         "left_out": {pod: nodes for pod, nodes in sorted(trace.left_out.items()) if nodes},
-        "pending": plain({job: gate for job, gate in sorted(trace.pending.items()) if job in waiting}),
+        "pending": plain({job: waiting[job] for job in sorted(waiting)}),
     }
 
 

@@ -165,6 +165,7 @@ class Simulation:
             times.append(self._now())
         at_end = shown.state(session)
         podgroups = [shown.podgroup_before_close(session, job) for job in session.jobs.values()]
+        explained = shown.explanations(session) if session.trace is not None else None
         closing = self._now()
         allocated = close_session(session)
         closed = self._now()
@@ -176,8 +177,8 @@ class Simulation:
             "podgroups": podgroups,
             "queue_status_allocated": {name: quantities(amount) for name, amount in allocated.items()},
         }
-        if session.trace is not None:
-            told["explain"] = shown.explanations(session)
+        if explained is not None:
+            told["explain"] = explained
         if self.options.timer is not None:
             told["timing"] = _timing(self.conf, taken - started, opened - taken, times, closed - closing)
         if cycle < self.cycles:

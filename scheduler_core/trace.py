@@ -63,6 +63,9 @@ class Decision:
 
 ROLLED_BACK = "rolled back"
 
+# The gate of a job whose queue may not reclaim: it says why nobody is evicted, not why there is no room.
+RECLAIM = "reclaim"
+
 
 class Trace:
     """The explanations of one cycle.
@@ -77,7 +80,7 @@ class Trace:
         On how many nodes that would take a pod nobody was asked to make way for it, as too little would have
         become free there; by pod, as it was tried last.
     pending : dict
-        The first gate that stopped a job, by job.
+        The first gate that stopped a job, by job; that its queue may not reclaim only where nothing else did.
 
     """
 
@@ -87,9 +90,13 @@ class Trace:
         self.left_out: dict[str, int] = {}
         self.pending: dict[str, dict[str, Any]] = {}
 
+    def knows(self, job: str) -> bool:
+        """Tell whether it is known what stopped a job, whoever might be evicted for it."""
+        return job in self.pending and self.pending[job]["gate"] != RECLAIM
+
     def stop(self, job: str, gate: str, **facts: Any) -> None:
         """Keep the first gate that stopped a job."""
-        if job not in self.pending:
+        if job not in self.pending or (gate != RECLAIM and not self.knows(job)):
             self.pending[job] = {
                 "gate": gate,
                 **{name: fact for name, fact in facts.items() if fact is not None},

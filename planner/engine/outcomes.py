@@ -10,6 +10,8 @@ from planner.engine.unlimited import amounts
 from planner.engine.work import PodClock
 from planner.models import Decision, JobOutcome, QueueOutcome, Run, Trace, Victim
 from planner.rows import hangs_below, tree_order
+from scheduler_core.explain.pending import diagnosis
+from scheduler_core.explain.picture import Picture
 
 Row = TypeVar("Row", QueueOutcome, JobOutcome, Victim, Decision, Trace)
 Json = Mapping[str, Any]
@@ -46,7 +48,7 @@ def outcome_of(result: Json, document: Json) -> Outcome:
     clock = PodClock(document, steps)
     return Outcome(
         queues=list(_queue_rows(cycles[0]["at_open"], cycles[-1]["at_end"], document)),
-        jobs=list(_job_rows(cycles[-1])),
+        jobs=list(_job_rows(cycles[-1], Picture(document, result))),
         victims=[
             _victim(order, cycle, step, who, clock)
             for order, (cycle, step) in enumerate(steps, 1)
@@ -105,11 +107,13 @@ def _queue_rows(at_open: Json, at_end: Json, document: Json) -> Iterator[QueueOu
         )
 
 
-def _job_rows(cycle: Json) -> Iterator[JobOutcome]:
+def _job_rows(cycle: Json, picture: Picture) -> Iterator[JobOutcome]:
     pending = cycle.get("explain", {}).get("pending", {})
     for position, job in enumerate(cycle["podgroups"]):
         why = pending.get(job["name"], {})
         status = job.get("task_status", {})
+        told = diagnosis(picture, job["name"]) if why else None
+        sentence = told["reason"]["sentence"] if told is not None else ""
         yield JobOutcome(
             job=job["name"],
             queue=job["queue"],
@@ -125,7 +129,7 @@ def _job_rows(cycle: Json) -> Iterator[JobOutcome]:
             pipelined=bool(job.get("pipelined")),
             starving=bool(job.get("starving")),
             gate=why.get("gate") or "",
-            message=why.get("message") or job.get("fit_error") or job.get("invalid_reason") or "",
+            message=sentence or job.get("fit_error") or job.get("invalid_reason") or "",
             fit_error=job.get("fit_error") or "",
             pending_reasons=job.get("pending_reasons") or {},
             pending_explain=why,

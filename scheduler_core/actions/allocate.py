@@ -12,6 +12,7 @@ from scheduler_core.framework.closest import tell_unfit
 from scheduler_core.framework.placement import ErrorCache
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
+from scheduler_core.framework.waiting import gated
 from scheduler_core.framework.worklist import Jobs, Tasks, WorkList, stopped_as_invalid, task_heap
 from scheduler_core.model.fit import Code, FitErrors, Status
 from scheduler_core.model.job import JobInfo, TaskInfo
@@ -107,7 +108,7 @@ class Allocate:
             task = tasks.pop()
             refusal = session.allocatable(queue, task)
             if refusal is not None:
-                self._tell(job, "queue", **refusal)
+                self._tell(job, "queue", pod=task.key, **refusal)
                 continue
             if task.shape.gated:
                 self._tell_gated(job)
@@ -123,6 +124,7 @@ class Allocate:
                     continue
                 break
             if node is None:
+                self._tell(job, "refused", pod=task.key, message="nodes would take it, but none has a score")
                 continue
             if node not in moving or session.nodes.fits_idle(task, node):
                 statement.allocate(task, node)
@@ -206,12 +208,10 @@ class Allocate:
             )
 
     def _tell_gated(self, job: JobInfo) -> None:
-        gated = [task for task in job.by_status[PENDING].values() if task.shape.gated]
-        if gated:
-            gates = sorted({gate["name"] for task in gated for gate in task.shape.spec["schedulingGates"]})
-            self._tell(
-                job, "schedulingGate", queue=job.queue, message=f"held by scheduling gate {', '.join(gates)}"
-            )
+        """Keep that scheduling gates hold pods of a job back."""
+        held_back = [task for task in job.by_status[PENDING].values() if task.shape.gated]
+        if held_back:
+            self._tell(job, **gated(job, held_back))
 
     def _tell(self, job: JobInfo, gate: str, **facts: object) -> None:
         if self.session.trace is not None:

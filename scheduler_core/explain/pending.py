@@ -1,69 +1,44 @@
-"""What stopped a waiting job first, and by how much?"""
+"""Why does a job wait, and by how much is it short?"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scheduler_core.explain.picture import Object, Picture, items, key_of, queue_named
 from scheduler_core.explain.reasons import Reason, reason
-from scheduler_core.explain.wording import counted, said, said_all
+from scheduler_core.explain.refused import not_enqueued, queue_full
+from scheduler_core.explain.unplaced import no_node, refusals
+from scheduler_core.explain.wording import agreed, counted, listed
 
-_GATES = {
-    "enqueue": "gate.enqueue",
-    "overused": "gate.overused",
-    "queue": "gate.queue",
-    "schedulingGate": "gate.scheduling-gate",
-    "gang": "gate.gang",
-    "node": "gate.node",
-    "reclaim": "gate.reclaim",
-}
 _WAITING = ("Pending", "Pipelined", "Allocated")
-_PLACING = {"allocate", "backfill", "preempt", "reclaim", "gangpreempt", "gangreclaim"}
-
-# What a node says begins with one of these.
-_REFUSALS = (
-    ("Insufficient ", "node.insufficient"),
-    ("node(s) didn't match Pod's node affinity", "node.affinity"),
-    ("node(s) didn't match pod affinity", "node.pod-affinity"),
-    ("node(s) didn't match pod anti-affinity", "node.pod-affinity"),
-    ("node(s) didn't satisfy existing pods anti-affinity", "node.pod-affinity"),
-    ("node(s) had untolerated taint", "node.taint"),
-    ("node(s) were unschedulable", "node.unschedulable"),
-    ("node(s) didn't have free ports", "node.ports"),
-    ("node(s) didn't match pod topology spread", "node.spread"),
-    ("node(s) pod number exceeded", "node.pods"),
-    ("node group ", "node.group"),
-    ("node does not satisfy the node group", "node.group"),
-    ("not allow to dispatch to revocable node", "node.revocable"),
-)
+_UNEXPLAINED: Mapping[str, Any] = {"gate": "turn", "unexplained": True}
 
 
 def diagnosis(picture: Picture, job: str) -> dict[str, Any] | None:
-    """Return the first gate that stopped a job, None when all its pods have a place.
+    """Return why a job waits, None when all its pods have a place.
 
     Returns
     -------
     dict or None
         `gate`, `reason`, `plugin`, `queue` (an ancestor's where that is what lacks room), `resource`,
-        `required`, `available`, `missing`, `short` (the same for every resource), `nodes` (count and reason),
-        `closest` (node, lacks, free), `members` (minimum, placed, promised, pending).
+        `required`, `available`, `missing`, `short` (the same for every resource), `pod`, `nodes` (count and
+        reason), `closest` (node, lacks, free), `members` (minimum, placed, promised, pending).
 
     """
     entry = picture.job(job)
     if not any(entry["task_status"].get(status) for status in _WAITING):
         return None
-    told: Mapping[str, Any] = picture.explain.get("pending", {}).get(entry["name"]) or {}
-    gate = told.get("gate") or _unsaid(picture, entry)
+    told: Mapping[str, Any] = picture.explain.get("pending", {}).get(entry["name"]) or _UNEXPLAINED
     return {
-        "gate": gate,
-        "reason": _reason(picture, entry, gate, told),
+        "gate": told["gate"],
+        "reason": _reason(picture, entry, told),
         "plugin": told.get("plugin") or "",
         "queue": told.get("queue") or entry["queue"],
         **{name: told.get(name) for name in ("resource", "required", "available", "missing")},
         "short": told.get("short") or {},
         "pod": told.get("pod") or "",
-        "nodes": [_refusal(text, count) for text, count in (told.get("nodes") or {}).items()],
+        "nodes": refusals(told),
         "closest": told.get("closest"),
         "members": members(entry),
     }
@@ -79,14 +54,14 @@ def unknown_queue(document: Object, job: str) -> Reason | None:
             name = queue_named(podgroup)
             return reason(
                 "gate.unknown-queue",
-                f"Job {job} names queue {name}, which does not exist: the scheduler leaves it out.",
+                f"Job {job} names queue {name}, which does not exist: the scheduler ignores the job.",
                 {"queue": name},
             )
     return None
 
 
 def members(entry: Object) -> dict[str, int]:
-    """Return a gang's numbers: its minimum, and how many pods are placed, promised and pending."""
+    """Return a gang's numbers: its minimum, and how many pods are placed, pipelined and pending."""
     status = entry["task_status"]
     return {
         "minimum": entry["minAvailable"],
@@ -98,102 +73,137 @@ def members(entry: Object) -> dict[str, int]:
     }
 
 
-def _unsaid(picture: Picture, entry: Object) -> str:
-    """Return the gate of a job that nothing was kept of."""
-    if entry["phase_in_session"] in ("", "Pending"):
-        return "turn" if "enqueue" in picture.actions else "noAction"
-    if entry["session_job_ready"] or entry["session_job_pipelined"]:
-        return "promised"
-    if not _PLACING & set(picture.actions):
-        return "noAction"
-    return "incomplete" if members(entry)["placed"] else "turn"
-
-
-def _reason(picture: Picture, entry: Object, gate: str, told: Mapping[str, Any]) -> Reason:
-    job, queue = entry["name"], told.get("queue") or entry["queue"]
+def _reason(picture: Picture, entry: Object, told: Mapping[str, Any]) -> Reason:
+    job, gate = entry["name"], told["gate"]
+    queue = told.get("queue") or entry["queue"]
     if gate == "promised":
         return promised(entry)
     if gate == "noAction":
-        return reason("gate.no-action", f"No configured action would take up job {job}.")
+        return _no_action(job, told)
     if gate == "turn":
-        return reason("gate.turn", f"Nothing was tried for job {job} in this cycle.")
-    if gate == "incomplete":
-        counts = members(entry)
-        missing = max(counts["minimum"] - counts["placed"] - counts["promised"], 0)
-        text = (
-            f"Job {job} lacks {counted(missing, 'member')} of the {counts['minimum']} that must run together."
-        )
-        return reason("gate.incomplete", text, {**counts, "missing": missing})
-    if gate == "node":
-        return _no_node(job, told)
-    name = "gate.closed" if "required" not in told and "not Open" in told.get("message", "") else _GATES[gate]
-    numbers = {
-        key: told[key] for key in ("resource", "required", "available", "missing", "short") if key in told
-    }
-    return reason(
-        name,
-        f"{_stage(gate, job)}: {told.get('message', '')}{_amounts(gate, told)}.",
-        {"queue": queue, **numbers},
-    )
-
-
-def _stage(gate: str, job: str) -> str:
-    return {
-        "enqueue": f"Job {job} was not let in",
-        "overused": f"Job {job} got no turn",
-        "queue": f"A pod of job {job} may not be placed",
-        "schedulingGate": f"Pods of job {job} are not to be scheduled yet",
-        "gang": f"Job {job} can never be complete",
-        "reclaim": f"Nobody may be evicted for job {job}",
-    }[gate]
-
-
-def _amounts(gate: str, told: Mapping[str, Any]) -> str:
-    if "required" not in told:
-        return ""
+        return _no_turn(job, told)
+    if gate == "schedulingGate":
+        return _gated(entry, told)
     if gate == "gang":
-        return f" (needs {told['required']} pods, has {told['available']})"
-    short = told.get("short") or {told["resource"]: told}
-    return f" ({'; '.join(_shortage(name, facts) for name, facts in short.items())})"
+        return _never_complete(job, told)
+    if gate == "node":
+        return _with_undone(no_node(told), entry, told)
+    if gate == "refused":
+        text = f"A place was found for pod {told['pod']}, but it could not be taken: {told['message']}."
+        return reason("gate.refused", text, {"queue": queue})
+    if gate == "overused":
+        text = (
+            f"Queue {queue} is overused: it holds at least what it deserves of every resource, so allocate "
+            f"passed it over before job {job} had its turn."
+        )
+        return reason("gate.overused", text, {"queue": queue})
+    stage = _STAGES[gate].format(job=job, pod=told.get("pod"))
+    if "required" not in told:
+        message = told.get("message") or f"plugin {told.get('plugin')} refuses"
+        name = "gate.closed" if "not Open" in message else _GATES[gate]
+        return reason(name, f"{stage}: {message}.", {"queue": queue})
+    if gate == "enqueue":
+        return not_enqueued(picture, job, told)
+    return _with_undone(queue_full(picture, _GATES[gate], stage, told), entry, told)
 
 
-def _shortage(resource: str, facts: Mapping[str, float]) -> str:
-    available = facts["available"]
-    left = (
-        f"{said(resource, available)} left"
-        if available >= 0
-        else f"already {said(resource, -available)} above the limit"
+_GATES = {"enqueue": "gate.enqueue", "queue": "gate.queue", "reclaim": "gate.reclaim"}
+_STAGES = {
+    "enqueue": "Job {job} was not enqueued",
+    "queue": "Pod {pod} may not be placed",
+    "reclaim": "Action allocate is not configured, and reclaim may not evict for job {job}",
+}
+
+
+def _no_action(job: str, told: Mapping[str, Any]) -> Reason:
+    missing = told.get("action", "")
+    text = {
+        "enqueue": f"Neither enqueue nor allocate is configured, so job {job} stays Pending.",
+        "allocate": f"Action allocate is not configured, so the pods of job {job} get no idle resources.",
+        "backfill": f"Action backfill is not configured, and no other action places pods without requests "
+        f"({listed(told.get('pods', ()))}).",
+    }[missing]
+    return reason("gate.no-action", text, {"action": missing})
+
+
+def _no_turn(job: str, told: Mapping[str, Any]) -> Reason:
+    if told.get("late"):
+        text = (
+            f"Job {job} was enqueued after action allocate had run, as the configuration names enqueue "
+            "behind allocate; allocate tries it in the next cycle."
+        )
+    elif told.get("unexplained"):
+        text = f"The run was made without explanations, so it does not say why job {job} waits."
+    else:
+        text = f"No action tried job {job} in this cycle."
+    return reason("gate.turn", text)
+
+
+def _gated(entry: Object, told: Mapping[str, Any]) -> Reason:
+    """Return that scheduling gates hold pods back, and what became of the others that must run together."""
+    held, minimum, size = told["gated"], entry["minAvailable"], sum(entry["task_status"].values())
+    names = listed([f'"{name}"' for name in told["gates"]])
+    gates = f"{agreed(held, 'has', 'have')} scheduling {agreed(len(told['gates']), 'gate', 'gates')} {names}"
+    numbers = {**members(entry), "gated": held, "gates": told["gates"], "undone": told.get("undone", 0)}
+    if held == size:
+        whose = "The only pod" if size == 1 else f"All {size} pods"
+        return reason("gate.scheduling-gate", f"{whose} of job {entry['name']} {gates}.", numbers)
+    text = f"{held} of the {size} pods {'it needs ' if size == minimum else ''}({_few(told, held)}) {gates}"
+    undone = told.get("undone", 0)
+    if undone and not entry["session_job_ready"]:
+        text += f"; the other {undone} {agreed(undone, 'was', 'were')} tried and undone"
+    return reason("gate.scheduling-gate", f"{text}.", numbers)
+
+
+def _few(told: Mapping[str, Any], count: int) -> str:
+    names = [name.rpartition("/")[2] for name in told["pods"]]
+    return listed(names) if count <= len(names) else f"{', '.join(names)} and {count - len(names)} more"
+
+
+def _never_complete(job: str, told: Mapping[str, Any]) -> Reason:
+    roles: Sequence[Mapping[str, Any]] = told.get("roles") or ()
+    numbers = {name: told[name] for name in ("required", "available", "missing")}
+    if roles:
+        text = f"Job {job} cannot start: {_of_roles(roles)}"
+        return reason("gate.gang", f"{text}.", {**numbers, "roles": roles})
+    text = (
+        f"Job {job} cannot start: minMember is {told['required']}, and it has "
+        f"{counted(told['available'], 'pod')} that can run"
     )
-    return f"asks for {said(resource, facts['required'])}, {left}, {said(resource, facts['missing'])} missing"
+    return reason("gate.gang", f"{text}.", numbers)
+
+
+def _of_roles(roles: Sequence[Mapping[str, Any]]) -> str:
+    needs = 'role "{role}" needs {required}, has {available}'
+    return listed([needs.format(**role) for role in roles])
+
+
+def _with_undone(told_reason: Reason, entry: Object, told: Mapping[str, Any]) -> Reason:
+    """Return a reason that says, too, of how many pods the places were taken back."""
+    undone = told.get("undone", 0)
+    if not undone or entry["session_job_ready"]:
+        return told_reason
+    text = (
+        f"{told_reason['sentence'].rstrip('.')}; {counted(undone, 'other pod')} that found room "
+        f"{agreed(undone, 'was', 'were')} undone."
+    )
+    return reason(told_reason["id"], text, {**told_reason["numbers"], "undone": undone})
 
 
 def promised(entry: Object) -> Reason:
-    """Return that a job waits for resources that are being released."""
+    """Return that a job waits for resources that are being released, or for the rest of its gang."""
     counts = members(entry)
-    return reason(
-        "job.promised",
-        f"{counted(counts['promised'], 'pod')} of job {entry['name']} will start once others have left.",
-        counts,
-    )
-
-
-def _no_node(job: str, told: Mapping[str, Any]) -> Reason:
-    closest = told.get("closest")
-    text = f"No node takes pod {told.get('pod', '')} of job {job}: {told.get('message', '').rstrip('.')}"
-    if closest is not None:
-        text += (
-            f"; the closest is {closest['node']}, which lacks {said_all(closest['lacks'], closest['lacks'])}"
+    if counts["promised"]:
+        text = (
+            f"{counted(counts['promised'], 'pod')} of job {entry['name']} "
+            f"{agreed(counts['promised'], 'is', 'are')} pipelined: "
+            f"{agreed(counts['promised'], 'it starts', 'they start')} once the evicted and terminating pods "
+            "have released their resources."
         )
-    return reason("gate.node", f"{text}.", {"nodes": told.get("nodes") or {}, "closest": closest})
-
-
-def _refusal(text: str, count: int) -> dict[str, Any]:
-    name = next((name for start, name in _REFUSALS if text.startswith(start)), "node.other")
-    numbers: dict[str, Any] = {"nodes": count}
-    if name == "node.insufficient":
-        numbers["resource"] = text.removeprefix("Insufficient ")
-    return {
-        "count": count,
-        "text": text,
-        "reason": reason(name, f"{counted(count, 'node')}: {text}.", numbers),
-    }
+    else:
+        kept = entry["task_status"].get("Allocated", 0)
+        text = (
+            f"{counted(kept, 'pod')} of job {entry['name']} {agreed(kept, 'has', 'have')} a place but "
+            f"{agreed(kept, 'is', 'are')} not bound before the gang of {counts['minimum']} is complete."
+        )
+    return reason("job.promised", text, counts)

@@ -46,7 +46,7 @@ REASONS: frozenset[str] = frozenset(
         "gate.queue",
         "gate.node",
         "gate.reclaim",
-        "gate.incomplete",
+        "gate.refused",
         "gate.turn",
         # why a node refuses
         "node.insufficient",

@@ -235,9 +235,14 @@ def _standing(entry: Object, pending: Story | None) -> Reason:
     if entry["session_job_pipelined"] and counts["promised"]:
         text = f"{promised(entry)['sentence'].rstrip('.')}; {_waiting(counts)}: "
         return reason("job.partly", text + _lower(pending["reason"]["sentence"]), counts)
-    if entry["session_job_ready"] and counts["placed"]:
+    if entry["session_job_ready"] and counts["placed"] and counts["pending"]:
+        enough = counts["placed"] >= counts["minimum"]
+        needs = (
+            f"it needs {counts['minimum']}" if enough else f"although its minMember is {counts['minimum']}"
+        )
+        size = sum(entry["task_status"].values())
         text = (
-            f"Job {entry['name']} runs with {counts['placed']} of its pods (it needs {counts['minimum']}); "
+            f"Job {entry['name']} runs with {counts['placed']} of its {size} pods ({needs}); "
             f"{_waiting(counts)}: "
         )
         return reason("job.partly", text + _lower(pending["reason"]["sentence"]), counts)

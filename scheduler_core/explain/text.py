@@ -55,17 +55,21 @@ def told(asked: Asked, document: Story, result: Story, simulate: Simulate) -> It
 def job_lines(story: Story) -> Iterator[str]:
     """Yield a job's story."""
     yield f"Job {story['job']} of queue {story['queue']}"
-    yield f"  {_said(story)}"
+    pending = story.get("pending")
+    if pending is None or _said(pending) != _said(story):
+        yield f"  {_said(story)}"
     if "members" not in story:
         return
     members = story["members"]
     yield (
-        f"  {members['minimum']} needed, {members['placed']} placed, {members['promised']} promised, "
+        f"  {members['minimum']} needed, {members['placed']} placed, {members['promised']} pipelined, "
         f"{members['pending']} pending; priority {story['priority']}; "
         f"phase {story['phase_before'] or 'none'} -> {story['phase_after'] or 'none'}"
     )
-    if story["pending"] is not None:
-        yield from _gate(story["pending"])
+    if pending is not None:
+        yield ""
+        yield f"Why it waits: {_said(pending)}{_by(pending['plugin'])}"
+        yield from _amounts(pending)
     yield from _block("Evicted for it", map(_eviction, story["victims_for"]))
     yield from _block("Its own pods that were evicted", map(_eviction, story["lost"]))
     yield from _block("Decisions", map(_step, story["steps"]))
@@ -168,10 +172,7 @@ def _block(title: str, lines: Iterator[str]) -> Iterator[str]:
         yield f"  {line}"
 
 
-def _gate(pending: Story) -> Iterator[str]:
-    yield ""
-    yield f"First gate that stopped it: {pending['gate']}{_by(pending['plugin'])}"
-    yield f"  {_said(pending)}"
+def _amounts(pending: Story) -> Iterator[str]:
     for resource, facts in pending["short"].items():
         parts = [f"{name} {said(resource, facts[name])}" for name in ("required", "available", "missing")]
         yield f"  {resource}: {', '.join(parts)}"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from scheduler_core.resource import CPU, MEMORY, PODS, UNLIMITED_SCALAR
 
+_BYTES = ("ephemeral-storage", "hugepages-")
 _BINARY = (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
 
 
@@ -19,21 +20,29 @@ def said(resource: str, amount: float) -> str:
 
     """
     if amount >= UNLIMITED_SCALAR:
-        return f"unlimited {_name(resource)}"
-    if resource == MEMORY:
-        for unit, size in _BINARY:
-            if abs(amount) >= size:
-                return f"{_short(amount / size)} {unit} memory"
-        return f"{_short(amount)} B memory"
-    scale = 1 if resource == PODS else 1000
-    return f"{_short(amount / scale)} {_name(resource)}"
+        return f"unlimited {named(resource)}"
+    if resource == MEMORY or resource.startswith(_BYTES):
+        size = amount if resource == MEMORY else amount / 1000
+        return f"{_bytes(size)} {resource}"
+    if resource == PODS:
+        return f"{_short(amount)} {'pod' if amount == 1 else 'pods'}"
+    return f"{_short(amount / 1000)} {named(resource)}"
 
 
-def _name(resource: str) -> str:
+def named(resource: str) -> str:
+    """Return the name of a resource as people say it."""
     return "CPU" if resource == CPU else resource
 
 
+def _bytes(size: float) -> str:
+    unit, factor = next((entry for entry in _BINARY if abs(size) >= entry[1]), ("B", 1))
+    return f"{_short(size / factor)} {unit}"
+
+
 def _short(value: float) -> str:
+    """Return a number with two decimals at most, or two digits where those were zeros."""
+    if 0 < abs(value) < 0.005:
+        return f"{value:.2g}"
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 

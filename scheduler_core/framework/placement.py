@@ -303,6 +303,20 @@ class Placement:
         """Return the number of the statuses with which the plugins refuse a task on one node, 0: it fits."""
         return int(self._predicate(task, np.array([node], dtype=np.intp))[0])
 
+    def admission(self, task: TaskInfo) -> Why:
+        """Return why nodes would refuse a task that had room on all of them, (N,).
+
+        It is asked for the sake of an explanation: nothing is remembered of it.
+        """
+        if self._is_local(Point.PREDICATE, task):
+            return self._answers(self._row(task), task, self._passes)
+        why = no_refusals(len(self.nodes))
+        for tier in self.session.tiers_of(Point.PREDICATE):
+            for _, answer in tier:
+                left = np.flatnonzero(why == FITS)
+                why[left] = answer.aside(task, left)
+        return why
+
     def _refusals(self, task: TaskInfo, asked: NDArray[np.bool_], *, resources: bool) -> Why:
         """Return why nodes refuse a task, (N,); what is said of nodes that are not `asked` means nothing.
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scheduler_core.conf import SchedulerConf
 from scheduler_core.errors import EventError
 from scheduler_core.framework.choices import OfClasses
-from scheduler_core.framework.closest import ClosestNodes
+from scheduler_core.framework.closest import NearestNodes
 from scheduler_core.framework.evictable import EvictableCounts
 from scheduler_core.framework.extension_points import PERMIT, REJECT, Point
 from scheduler_core.framework.held_tasks import AllHeldTasks
@@ -71,6 +71,9 @@ class Answer(NamedTuple):
     is_alike : bool
         Whether tasks of one job that are of one class and priority are answered alike as long as nothing
         moves. Only asked of who may be evicted.
+    aside : callable
+        ``aside(task, nodes)``: the same answer, given for an explanation: nothing is remembered of it, and
+        nobody outside is asked. Only asked of predicates.
 
     """
 
@@ -83,6 +86,7 @@ class Answer(NamedTuple):
     judge: Judge | None
     once_freed: Callable[[QueueInfo, TaskInfo, Resource], bool] | None
     is_alike: bool
+    aside: Callable[..., Any]
 
 
 def always(_task: TaskInfo) -> bool:
@@ -195,10 +199,11 @@ class Session:
         judge: Judge | None = None,
         once_freed: Callable[[QueueInfo, TaskInfo, Resource], bool] | None = None,
         is_alike: bool = False,
+        aside: Callable[..., Any] | None = None,
     ) -> None:
         """Register a plugin's answer; a second one of the same plugin replaces the first."""
         self._fns[point][plugin] = Answer(
-            fn, is_local, of_one, of_classes, is_settled, key, judge, once_freed, is_alike
+            fn, is_local, of_one, of_classes, is_settled, key, judge, once_freed, is_alike, aside or fn
         )
 
     def add_event_handler(
@@ -250,9 +255,9 @@ class Session:
         return EvictableCounts(self.nodes, self.queues, self.held)
 
     @cached_property
-    def closest(self) -> ClosestNodes:
-        """Return what tells tasks that fit nowhere which node came closest."""
-        return ClosestNodes(self)
+    def nearest(self) -> NearestNodes:
+        """Return what tells tasks that fit nowhere which node came closest, and what no node has."""
+        return NearestNodes(self)
 
     @cached_property
     def held(self) -> AllHeldTasks:

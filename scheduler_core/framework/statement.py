@@ -71,6 +71,7 @@ class Statement:
         decision = session.decide(kind, job, pod=task.key, node=task.node_name, state="kept")
         operation = Operation(kind, task, decision)
         if refusal is not None or not added:
+            self._tell_refused(operation, str(refusal or f"node {task.node_name} cannot hold it"))
             self._undo(operation)
             return False
         self.operations.append(operation)
@@ -85,6 +86,7 @@ class Statement:
             task.last_transaction = None
             if operation.kind == "allocate":
                 if not self.session.bind(task):
+                    self._tell_refused(operation, f"node {task.node_name} can no longer hold it")
                     self._undo(operation)
                     continue
                 decision.op = "bind"
@@ -103,6 +105,13 @@ class Statement:
         """Take over the operations of another statement."""
         self.operations += other.operations
         other.operations = []
+
+    def _tell_refused(self, operation: Operation, why: str) -> None:
+        """Keep that a place that was found for a task could not be taken."""
+        trace, task = self.session.trace, operation.task
+        if trace is not None:
+            job = _job(task)
+            trace.stop(job.key, "refused", queue=job.queue, pod=task.key, message=why)
 
     def _undo(self, operation: Operation) -> None:
         operation.decision.state = ROLLED_BACK

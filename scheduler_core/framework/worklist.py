@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 from scheduler_core.framework.heap import LiveQueue, PriorityQueue, SettledQueue
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
-from scheduler_core.model.status import TaskStatus
+from scheduler_core.model.status import VALID_STATUSES, TaskStatus
 
 Jobs = PriorityQueue[JobInfo] | SettledQueue[JobInfo]
 Tasks = PriorityQueue[TaskInfo] | list[TaskInfo]
@@ -73,17 +74,37 @@ def stopped_as_invalid(session: Session, job: JobInfo) -> bool:
     if failure is None:
         return False
     if session.trace is not None and job.by_status[TaskStatus.PENDING]:
+        roles = short_roles(job, VALID_STATUSES)
         session.trace.stop(
             job.key,
             "gang",
             plugin="gang",
             queue=job.queue,
-            required=job.min_available,
-            available=job.valid_count,
-            missing=max(job.min_available - job.valid_count, 0),
+            **(roles[0] if roles else shortfall(job.min_available, job.valid_count)),
+            roles=roles or None,
             message=failure[1],
         )
     return True
+
+
+def short_roles(job: JobInfo, statuses: Collection[TaskStatus]) -> list[dict[str, Any]]:
+    """Return the roles of which too few tasks have one of the statuses, by name; none when roles do not bind.
+
+    Each with its `role`, and how many tasks of it are `required`, `available` and `missing`.
+    """
+    if not job.task_min_available or not job.roles_bind:
+        return []
+    held = job.role_counts(statuses, pending_best_effort=False)
+    return [
+        {"role": role, **shortfall(minimum, held[role])}
+        for role, minimum in job.task_min_available.items()
+        if held[role] < minimum
+    ]
+
+
+def shortfall(required: int, available: int) -> dict[str, int]:
+    """Return how many tasks are required, there and missing."""
+    return {"required": required, "available": available, "missing": max(required - available, 0)}
 
 
 def task_heap(session: Session, tasks: Sequence[TaskInfo]) -> Tasks:

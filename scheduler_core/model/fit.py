@@ -45,6 +45,9 @@ class Status(NamedTuple):
     plugin: str = ""
 
 
+POD_NUMBER = Status(Code.UNSCHEDULABLE, "node(s) pod number exceeded", "predicates")
+
+
 class StatusTable:
     """Every distinct list of statuses of a session; number 0 is the empty list: the task fits.
 

@@ -15,6 +15,7 @@ from typing import Any, Self
 
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.queue import QueueInfo
+from scheduler_core.model.reservations import Reservations
 from scheduler_core.release import Release, Rule
 from scheduler_core.resource import MIN_RESOURCE, UNLIMITED, Absent, Resource, exceeded_part, short_of
 from scheduler_core.told import Told, amounts
@@ -33,7 +34,9 @@ class QueueAccount:
     request, elastic : Resource
         As the session found them.
     inqueue : Resource
-        Grows when a job is let in, never shrinks within a session.
+        Grows when a job is enqueued, never shrinks within a session.
+    reservations : Reservations
+        For which jobs that is.
 
     """
 
@@ -50,6 +53,7 @@ class QueueAccount:
         "queue",
         "real_capability",
         "request",
+        "reservations",
     )
 
     def __init__(self, queue: QueueInfo) -> None:
@@ -62,6 +66,7 @@ class QueueAccount:
         self.request = Resource()
         self.elastic = Resource()
         self.inqueue = Resource()
+        self.reservations = Reservations()
         self.guarantee = queue.guarantee
         self.capability = Resource()
         self.real_capability = Resource()
@@ -85,7 +90,12 @@ class QueueAccount:
             self.request.add(request)
         reserved = job.inqueue_reservation(whole=not release.follows(Rule.INQUEUE_REMAINDER))
         if reserved is not None:
-            self.inqueue.add(job.deduct_gated(reserved))
+            self.reserve(job, job.deduct_gated(reserved))
+
+    def reserve(self, job: JobInfo, amount: Resource) -> None:
+        """Reserve something for a job that was enqueued."""
+        self.inqueue.add(amount)
+        self.reservations.add(job.key, amount)
 
     def include(self, other: QueueAccount) -> None:
         """Add all that another queue's jobs have, as an ancestor of it."""
@@ -93,6 +103,7 @@ class QueueAccount:
         self.request.add(other.request)
         self.elastic.add(other.elastic)
         self.inqueue.add(other.inqueue)
+        self.reservations.include(other.reservations)
 
     @property
     def share(self) -> float:
@@ -158,6 +169,16 @@ class QueueAccount:
         """
         return minimum.clone().add(self.allocated).add(self.inqueue).sub(self.elastic)
 
+    def reservation_facts(self, minimum: Resource, short: Sequence[str]) -> dict[str, Any]:
+        """Return the numbers of a refusal to reserve a minimum, and for whom how much is reserved."""
+        held = self.reserved_with(minimum).raw_sub(minimum)
+        return {
+            **shortage_facts(held, minimum, self.real_capability, short),
+            "queue": self.name,
+            "reserved": {name: self.inqueue.get(name) for name in short},
+            "reserved_for": self.reservations.of(short),
+        }
+
     def figures(self) -> Told:
         """Return the amounts that a result tells; asked first when the session is open."""
         if self._fixed is None:
@@ -214,7 +235,7 @@ def real_capability(
 def shortage_facts(
     held: Resource, request: Resource, limit: Resource, names: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the numbers of a refusal: of its first dimension, and under `short` of each.
+    """Return the numbers of a refusal: of its first dimension, and under `short` and `limit` of each.
 
     `available` is below 0 where the queue is above its limit already; `missing` is what the limit lacks.
     """
@@ -222,4 +243,5 @@ def shortage_facts(
     for name in names:
         required, available = request.get(name), limit.get(name) - held.get(name)
         short[name] = {"required": required, "available": available, "missing": required - available}
-    return {"resource": names[0], **short[names[0]], "short": short}
+    limits = {name: limit.get(name) for name in names}
+    return {"resource": names[0], **short[names[0]], "short": short, "limit": limits}

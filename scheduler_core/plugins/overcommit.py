@@ -10,6 +10,7 @@ from scheduler_core.framework.extension_points import PERMIT, REJECT, Point, Vot
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.queue_account import shortage_facts
+from scheduler_core.model.reservations import Reservations
 from scheduler_core.resource import Resource, short_of
 from scheduler_core.trace import Why
 
@@ -29,7 +30,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
 
 
 class Overcommit:
-    """What the enlarged cluster has left, and what has been let in.
+    """What the enlarged cluster has left, and what is reserved.
 
     Attributes
     ----------
@@ -37,22 +38,26 @@ class Overcommit:
         The cluster's total times the factor, less what is used on the nodes by anybody, terminating pods too;
         may be below 0.
     inqueue : Resource
-        The minimums of the jobs let in: whole for jobs that wait, the missing part for jobs that run.
+        The minimums of the enqueued jobs: whole for jobs that wait, the missing part for jobs that run.
+    reservations : Reservations
+        For which jobs that is.
 
     """
 
     def __init__(self, session: Session, factor: float) -> None:
         self.session = session
+        self.factor = factor
         self.idle = session.total.clone().multi(factor)
         self.idle.raw_sub(session.nodes.axis.resource(session.nodes.used.sum(axis=0).tolist()))
         self.inqueue = Resource()
+        self.reservations = Reservations()
         for job in session.jobs.values():
             reserved = job.inqueue_reservation(whole=True)
             if reserved is not None:
-                self.inqueue.add(job.deduct_gated(reserved))
+                self._reserve(job, job.deduct_gated(reserved))
 
     def job_enqueueable(self, job: JobInfo, why: Why) -> Vote:
-        """Permit a job whose minimum fits what is left beside all that was let in."""
+        """Permit a job whose minimum fits what is left beside all that is reserved."""
         minimum = job.min_resources
         if minimum is None:
             return PERMIT
@@ -62,16 +67,22 @@ class Overcommit:
         why["event"] = "resource in cluster is overused: " + ", ".join(f"overused {name}" for name in short)
         if self.session.trace is not None:
             why.update(shortage_facts(self.inqueue, minimum, self.idle, short))
-            why["message"] = (
-                f"the cluster, overcommitted as it is, has no {', '.join(short)} left for its minimum"
-            )
+            why["limit"] = {name: self.session.total.get(name) * self.factor for name in short}
+            why["factor"] = self.factor
+            why["message"] = f"the overcommit limit leaves too little {', '.join(short)} to reserve"
+            why["reserved"] = {name: self.inqueue.get(name) for name in short}
+            why["reserved_for"] = self.reservations.of(short)
         return REJECT
 
     def job_enqueued(self, job: JobInfo) -> None:
-        """Count the minimum of a job that was let in."""
+        """Count the minimum of a job that was enqueued."""
         if job.min_resources is not None:
-            self.inqueue.add(job.deduct_gated(job.min_resources))
+            self._reserve(job, job.deduct_gated(job.min_resources))
+
+    def _reserve(self, job: JobInfo, amount: Resource) -> None:
+        self.inqueue.add(amount)
+        self.reservations.add(job.key, amount)
 
     def report(self) -> dict[str, object]:
-        """Return what is left and what was let in."""
+        """Return what is left and what is reserved."""
         return {NAME: {"idle": self.idle, "inqueue": self.inqueue, "total": self.session.total}}

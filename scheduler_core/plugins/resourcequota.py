@@ -16,6 +16,7 @@ from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo
 from scheduler_core.quantity import parse_quantity
 from scheduler_core.release import Rule
+from scheduler_core.resource import MEMORY, PODS
 from scheduler_core.trace import Why
 
 NAME = "resourcequota"
@@ -56,6 +57,11 @@ def _exact(amounts: Mapping[str, object] | None) -> dict[str, Fraction]:
     return {name: parse_quantity(quantity) for name, quantity in sorted((amounts or {}).items())}
 
 
+def _scaled(name: str, amount: Fraction) -> float:
+    """Return an amount in the scheduler's units."""
+    return float(amount if name in (MEMORY, PODS) else amount * 1000)
+
+
 class ResourceQuotaVotes:
     """The quotas, and what the jobs permitted in this session will take.
 
@@ -89,9 +95,11 @@ class ResourceQuotaVotes:
                     why["event"] = f"resource quota insufficient: {name} of ResourceQuota {quota.name}"
                     why.update(
                         resource=name,
-                        required=float(required),
-                        available=float(available),
-                        missing=float(required - available),
+                        required=_scaled(name, required),
+                        available=_scaled(name, available),
+                        missing=_scaled(name, required - available),
+                        limit={name: _scaled(name, quota.hard[name])},
+                        quota=f"{job.namespace}/{quota.name}",
                         message=f"ResourceQuota {job.namespace}/{quota.name} has too little {name} left",
                     )
                     return REJECT

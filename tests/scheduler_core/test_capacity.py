@@ -122,6 +122,8 @@ def test_capability_stops_allocation_and_preemption(quotas: Session) -> None:
         "missing": 4000,
         "short": {"cpu": {"required": 4000, "available": 0, "missing": 4000}},
         "message": "queue a may hold no more cpu",
+        "bound": "realCapability",
+        "limit": {"cpu": 12000},
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -48,7 +49,7 @@ def test_a_job_tells_its_gate_its_victims_and_what_preempt_could_do(
 ) -> None:
     text = told(capsys, path, "--job", "high")
     assert text.startswith("Job default/high of queue q\n")
-    assert "First gate that stopped it: queue (plugin proportion)" in text
+    assert re.search(r"^Why it waits: .* \(plugin proportion\)$", text, re.MULTILINE)
     assert (
         "preempt evicted default/low-0 of queue q from n1 for default/high-0 of queue q (committed)" in text
     )
@@ -95,7 +96,9 @@ def test_a_search_names_changes(path: str, capsys: pytest.CaptureFixture[str]) -
 
 def test_a_queue_that_does_not_exist_is_the_first_gate(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = told(capsys, path, "--job", "lost")
-    assert "Job default/lost names queue nowhere, which does not exist: the scheduler leaves it out." in text
+    assert (
+        "Job default/lost names queue nowhere, which does not exist: the scheduler ignores the job." in text
+    )
 
 
 @pytest.mark.parametrize("option", ["--job", "--queue", "--pod", "--node"])

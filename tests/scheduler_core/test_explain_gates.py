@@ -169,15 +169,12 @@ GATES = {
         "gate.unknown-queue", waiting(["gang"], podgroups=[podgroup("j", queue="nowhere", min_member=3)])
     ),
     "no action places anything": Gate("gate.no-action", waiting(["gang"], actions="enqueue")),
-    "some members have a place": Gate(
-        "gate.incomplete",
-        waiting(
-            ["gang"],
-            actions="backfill",
-            pods=[*pods("j", 1, node="n1", cpu=2), *pods("j", 2, first=1, cpu=2)],
-        ),
+    "a plugin refuses the place that was found": Gate(
+        "gate.refused", waiting(["gang"], [("predicates", {"enablePredicate": False})])
     ),
-    "nothing was tried": Gate("gate.turn", waiting(["gang"], actions="backfill")),
+    "it was enqueued when allocate had run": Gate(
+        "gate.turn", waiting(["gang"], actions="allocate, enqueue", **new())
+    ),
 }
 
 

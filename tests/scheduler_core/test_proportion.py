@@ -188,6 +188,8 @@ def test_overused_needs_all_dimensions_and_allocatable_fails_on_one(memory_only:
         "missing": 500,
         "short": {"cpu": {"required": 1000, "available": 500, "missing": 500}},
         "message": "queue y deserves no more cpu",
+        "bound": "deserved",
+        "limit": {"cpu": 2500},
     }
 
 

@@ -80,8 +80,8 @@ def test_quotas_of_other_namespaces_do_not_matter() -> None:
     assert decided(cycle([quota({"cpu": "1"}, namespace="other")], {"cpu": "3"}), "enqueue")
 
 
-def test_the_first_quota_that_is_too_small_is_named() -> None:
+def test_the_first_quota_that_is_too_small_is_named_with_amounts_in_the_units_of_the_scheduler() -> None:
     told = cycle([quota({"cpu": "8"}, name="b"), quota({"cpu": "2"}, name="a")], {"cpu": "3"})
     why = told["explain"]["pending"]["default/j0"]
-    assert (why["required"], why["available"], why["missing"]) == (3, 2, 1)
+    assert (why["required"], why["available"], why["missing"]) == (3000, 2000, 1000)
     assert why["message"] == "ResourceQuota default/a has too little cpu left"

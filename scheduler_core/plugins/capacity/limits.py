@@ -76,6 +76,7 @@ class Limits:
             short = request.requested_dimensions()
             if short:
                 why.update(shortage_facts(account.allocated, request, account.deserved, short))
+                why["bound"] = "deserved"
             why["message"] = f"queue {queue.name} has all that it deserves of everything requested"
         return False
 
@@ -112,7 +113,7 @@ class Limits:
             return
         reserved = job.deduct_gated(job.min_resources)
         for account in self.queues.chain(job.queue):
-            account.inqueue.add(reserved)
+            account.reserve(job, reserved)
 
     def _may_reserve(self, account: CapacityAccount, minimum: Resource, why: Why) -> bool:
         short = account.shortage_beside(minimum)
@@ -122,12 +123,8 @@ class Limits:
             f"insufficient {name}" for name in short
         )
         if self.session.trace is not None:
-            held = account.reserved_with(minimum).raw_sub(minimum)
-            why.update(shortage_facts(held, minimum, account.real_capability, short))
-            why["queue"] = account.name
-            why["message"] = (
-                f"queue {account.name} may not hold so much {', '.join(short)} beside what it let in"
-            )
+            why.update(account.reservation_facts(minimum, short))
+            why["message"] = f"queue {account.name} has too little {', '.join(short)} left to reserve"
         return False
 
     def _closed_to_all(self, queue: QueueInfo) -> str:
@@ -148,4 +145,5 @@ def fits_real_capability(account: CapacityAccount, request: Resource, why: Why |
         why.update(shortage_facts(account.allocated, request, account.real_capability, short))
         why["queue"] = account.name
         why["message"] = f"queue {account.name} may hold no more {', '.join(short)}"
+        why["bound"] = "realCapability"
     return not short

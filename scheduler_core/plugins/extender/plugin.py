@@ -42,7 +42,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
     if "onSessionOpen" in verbs and not extender.greet():
         return
     if "predicate" in verbs:
-        session.add_fn(Point.PREDICATE, NAME, extender.predicate, is_local=_never)
+        session.add_fn(Point.PREDICATE, NAME, extender.predicate, is_local=_never, aside=_no_opinion)
     if "prioritize" in verbs:
         session.add_fn(Point.BATCH_NODE_ORDER, NAME, extender.prioritize, is_local=_never)
     if "preemptable" in verbs:
@@ -61,6 +61,11 @@ def open_session(session: Session, arguments: Arguments) -> None:
 def _never(_task: TaskInfo) -> bool:
     """Say that an answer may be another one the next time."""
     return False
+
+
+def _no_opinion(_task: TaskInfo, nodes: NDArray[np.intp]) -> Refusals:
+    """Refuse no node: nobody calls the extender for the sake of an explanation."""
+    return no_refusals(len(nodes))
 
 
 class Extender:

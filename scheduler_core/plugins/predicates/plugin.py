@@ -17,7 +17,7 @@ from scheduler_core.framework.choices import ClassAnswers
 from scheduler_core.framework.dry_run import DryRun
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
-from scheduler_core.model.fit import FITS, Code, Status, Why
+from scheduler_core.model.fit import FITS, POD_NUMBER, Code, Status, Why
 from scheduler_core.model.host_ports import host_ports
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.labels import SelectorError
@@ -28,7 +28,7 @@ from scheduler_core.model.topology_spread import HARD, constraints_of, raw_const
 from scheduler_core.plugins.predicates.findings import Findings
 from scheduler_core.plugins.predicates.inter_pod import PodCounters, Refusal, change_counters, count_pods
 from scheduler_core.plugins.predicates.spread import Uneven, uneven_nodes
-from scheduler_core.plugins.predicates.stable import POD_NUMBER, StableFilters
+from scheduler_core.plugins.predicates.stable import StableFilters
 from scheduler_core.plugins.predicates.template_cache import TemplateCache
 from scheduler_core.release import Rule
 
@@ -107,6 +107,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
         of_one=plugin.of_one,
         of_classes=plugin.of_classes,
         is_settled=plugin.is_settled,
+        aside=plugin.predicate_aside,
     )
     session.add_event_handler(
         allocate=plugin.allocate, deallocate=plugin.mirror.remove, in_vain=plugin.evict_in_vain
@@ -238,10 +239,19 @@ class Predicates:
         rows = self._ports_in_the_way(task)
         if state is PLAIN and not rows and self.template_cache is None:
             return self._stable_answers(task, nodes)
-        findings = self._stable_findings(task, nodes)
+        return self._all_findings(task, nodes, self._stable_findings(task, nodes))
+
+    def predicate_aside(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Why:
+        """Return the same without the help of remembered templates, and without remembering any."""
+        return self._all_findings(task, nodes, self._fresh_findings(task, nodes))
+
+    def _all_findings(self, task: TaskInfo, nodes: NDArray[np.intp], findings: Findings) -> Why:
+        """Return findings, to which the filters are added that are not stable."""
+        state = self._state(task)
         if state is None:
             findings.add(np.ones(len(nodes), dtype=np.bool_), NO_STATE)
             return findings.why
+        rows = self._ports_in_the_way(task)
         if rows:
             findings.add(self.mirror.any_port_used(rows, nodes), PORTS)
         counters = state.active_counters
@@ -291,12 +301,17 @@ class Predicates:
         full = self.mirror.room[nodes] <= 0
         return np.where(full, when_full[nodes], alone[nodes]) if full.any() else alone[nodes]
 
+    def _fresh_findings(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Findings:
+        """Return the same as findings that other filters add to."""
+        fitting = self.stable.answers(task.shape)[0][nodes] == FITS
+        return Findings(self.session.statuses, self._stable_answers(task, nodes), fitting)
+
     def _stable_findings(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Findings:
-        """Return the same as findings that other filters add to; a template may be remembered instead."""
+        """Return `_fresh_findings`, or what is remembered of the pod's template instead."""
+        if self.template_cache is None or not self.template_cache.applies_to(task):
+            return self._fresh_findings(task, nodes)
         why = self._stable_answers(task, nodes)
         fitting = self.stable.answers(task.shape)[0][nodes] == FITS
-        if self.template_cache is None or not self.template_cache.applies_to(task):
-            return Findings(self.session.statuses, why, fitting)
         known_to_fit, known_to_refuse = self.template_cache.look_up(task, nodes, fitting)
         known = known_to_fit | known_to_refuse
         findings = Findings.none_yet(self.session.statuses, len(nodes))

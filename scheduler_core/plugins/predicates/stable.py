@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_core.model.fit import Code, Status, StatusTable, Why
+from scheduler_core.model.fit import POD_NUMBER, Code, Status, StatusTable, Why
 from scheduler_core.model.mirror import Mirror
 from scheduler_core.model.pod import PodShape
 from scheduler_core.model.taints import UNSCHEDULABLE_TAINT, tolerates, tolerations_of
 from scheduler_core.plugins.predicates.findings import Findings
 
-POD_NUMBER = Status(Code.UNSCHEDULABLE, "node(s) pod number exceeded", "predicates")
 UNSCHEDULABLE = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) were unschedulable", "NodeUnschedulable")
 NODE_AFFINITY = Status(
     Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) didn't match Pod's node affinity/selector", "NodeAffinity"

@@ -147,6 +147,7 @@ class Proportion:
         if short and why is not None:
             why.update(shortage_facts(account.allocated, request, account.deserved, short))
             why["message"] = f"queue {queue.name} deserves no more {', '.join(short)}"
+            why["bound"] = "deserved"
         return not short
 
     # who may enter
@@ -169,17 +170,14 @@ class Proportion:
             f"insufficient {name}" for name in short
         )
         if self.session.trace is not None:
-            held = account.reserved_with(job.min_resources).raw_sub(job.min_resources)
-            why.update(shortage_facts(held, job.min_resources, account.real_capability, short))
-            why["message"] = (
-                f"queue {queue.name} can never hold so much {', '.join(short)} beside what it has let in"
-            )
+            why.update(account.reservation_facts(job.min_resources, short))
+            why["message"] = f"queue {queue.name} has too little {', '.join(short)} left to reserve"
         return REJECT
 
     def reserve(self, job: JobInfo) -> None:
         """Reserve a job's minimum in its queue."""
         if job.min_resources is not None:
-            self.accounts[job.queue].inqueue.add(job.deduct_gated(job.min_resources))
+            self.accounts[job.queue].reserve(job, job.deduct_gated(job.min_resources))
 
     # events
 
