@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from io import BytesIO
+from math import isfinite
 from typing import IO, Any
 
 from rest_framework.exceptions import ParseError
@@ -10,6 +11,8 @@ from rest_framework.parsers import JSONParser
 
 _SUSPECT = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 """Escapes that may stand for what no database and no file can hold as text."""
+_EXPONENT = re.compile(rb"[0-9][eE]\+?[0-9]|[0-9]{300}")
+"""What a number may look like that is read as infinite: the standard's grammar has no largest one."""
 _UNTEXTUAL = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -23,6 +26,8 @@ class JsonBody(JSONParser):
         body = stream.read()
         try:
             value = super().parse(BytesIO(body), media_type, parser_context)
+            if _EXPONENT.search(body) and not all(map(isfinite, _numbers(value))):
+                raise ParseError("JSON parse error - a number is too large to be held")
             if _SUSPECT.search(body) and any(map(_UNTEXTUAL.search, _texts(value))):
                 raise ParseError("JSON parse error - a text holds NUL or half a surrogate pair")
         except RecursionError as error:
@@ -53,3 +58,12 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for inner in value:
             yield from _texts(inner)
+
+
+def _numbers(value: Any) -> Iterator[float]:
+    """Yield every number in a JSON value that is no integer."""
+    if isinstance(value, float):
+        yield value
+    elif isinstance(value, (dict, list)):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _numbers(inner)

@@ -1,5 +1,6 @@
 """What do scripts read and write? Our own fields in snake_case, Kubernetes objects as in their CRD."""
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,6 +25,9 @@ from planner.models import (
 )
 from planner.rows import Amounts
 
+logger = logging.getLogger(__name__)
+
+UNREADABLE = (TypeError, ValueError, KeyError, AttributeError)
 _MEASURED = ("required", "available", "missing")
 _UNITS = {"cpu": "millicores", "memory": "bytes", "pods": "pods"}
 
@@ -54,6 +58,27 @@ class AmountsField(serializers.Field[Amounts, Any, dict[str, Any], Any]):
     def to_representation(self, value: Amounts) -> dict[str, Any]:
         """Return each amount with its unit, by resource name; databases keep no order of keys."""
         return {resource: amount_body(resource, amount) for resource, amount in sorted(value.items())}
+
+
+class ReadableRow(serializers.BaseSerializer[Any]):
+    """One field of a row that cannot be read is null; the row, and the list that it stands in, are told."""
+
+    def to_representation(self, instance: Any) -> Any:
+        """Return the row."""
+        try:
+            return super().to_representation(instance)
+        except UNREADABLE:
+            logger.warning("A field of %r cannot be read.", instance)
+            fields: list[serializers.Field[Any, Any, Any, Any]] = self._readable_fields  # type: ignore[attr-defined]
+            return {field.field_name: _read(field, instance) for field in fields}
+
+
+def _read(field: serializers.Field[Any, Any, Any, Any], instance: Any) -> Any:
+    try:
+        value = field.get_attribute(instance)
+        return None if value is None else field.to_representation(value)
+    except UNREADABLE:
+        return None
 
 
 # Problems and errors
@@ -286,14 +311,20 @@ class RunOptions(serializers.Serializer[Any]):
     cycles = serializers.IntegerField(min_value=1, max_value=1000, default=1)
 
 
-class RunSerializer(serializers.ModelSerializer[Run]):
+class KeptRunOptions(RunOptions):
+    """How a run was asked for."""
+
+    cycles = serializers.IntegerField(allow_null=True)
+
+
+class RunSerializer(ReadableRow, serializers.ModelSerializer[Run]):
     """One execution of a scenario's revision."""
 
     owner = serializers.CharField(source="owner.username", allow_null=True, default=None)
     input_sha256 = serializers.CharField(source="input_id")
     result_sha256 = serializers.CharField(source="result_id", allow_null=True)
     timings = serializers.DictField(child=serializers.FloatField(), help_text="Milliseconds.")
-    options = RunOptions()
+    options = KeptRunOptions()
     notes = serializers.ListField(
         child=serializers.CharField(),
         help_text="What the run leaves out (`Not modelled: …`) and what it assumes.",

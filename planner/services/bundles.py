@@ -6,7 +6,6 @@ from django.db import transaction
 from planner.engine.bare import bare_input
 from planner.engine.bundle import About, Bundle, NoBundle, unpacked
 from planner.models import Blob, Run, User, Workspace
-from planner.rows import Problem
 from planner.services.errors import Invalid
 from planner.services.imports import cluster_import, cluster_read
 from planner.services.runs import run_queue
@@ -35,7 +34,7 @@ def bundle_import(*, content: bytes, workspace: Workspace, user: User) -> tuple[
     try:
         bundle = unpacked(content)
     except NoBundle as error:
-        raise Invalid([Problem("bundle.broken", "error", str(error))]) from None
+        raise Invalid(error.problems) from None
     about = bundle.about
     read = cluster_read([("input.json", bundle.input)])
     blob = Blob.of(bare_input(bundle.input, settings.KEEP_ANNOTATIONS))
@@ -43,10 +42,10 @@ def bundle_import(*, content: bytes, workspace: Workspace, user: User) -> tuple[
         snapshot = cluster_import(
             read=read,
             workspace=workspace,
-            name=about.name[:253],
+            name=about.name,
             provenance=f"bundle of a run by engine {about.engine_version}"[:500],
             owner=user,
         )
-        scenario = scenario_create(snapshot=snapshot, name=about.name[:253], owner=user)
+        scenario = scenario_create(snapshot=snapshot, name=about.name, owner=user)
         run = run_queue(scenario=scenario, content=blob, options=about.options, user=user)
     return run, about
