@@ -74,7 +74,7 @@ def test_the_scenarios_after_a_fault_are_explained(lines: str, capsys: Any) -> N
     assert main(["explain", lines]) == 1
     told = capsys.readouterr()
     assert told.out.count("default/a") >= 2
-    assert "a bug of ours" in told.err
+    assert "a bug of Queuecast" in told.err
 
 
 @pytest.mark.usefixtures("fault")

@@ -1,0 +1,51 @@
+"""Is there a scenario on which the core fails? Thousands of recorded ones, oddly changed."""
+
+from __future__ import annotations
+
+import pytest
+
+from scheduler_core import Options, prepare, simulate_document
+from scheduler_core.explain import text
+from tests.scheduler_core.mutations import mutated
+
+EVERY_TIME, EXPLAINED, MANY = 240, 24, 5000
+SLICES = 8
+
+
+def fault_in(number: int) -> str:
+    """Return how the core fails on an odd scenario, empty when it does not."""
+    result = simulate_document(mutated(number))
+    return f"{number}: {result['fault']}" if "fault" in result else ""
+
+
+def part_of(count: int, part: int) -> range:
+    return range(count * part // SLICES, count * (part + 1) // SLICES)
+
+
+@pytest.mark.parametrize("part", range(SLICES))
+def test_no_odd_scenario_makes_the_core_fail(part: int) -> None:
+    assert [fault for number in part_of(EVERY_TIME, part) if (fault := fault_in(number))] == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(SLICES))
+def test_none_of_many_odd_scenarios_makes_the_core_fail(part: int) -> None:
+    assert [fault for number in part_of(MANY, part) if (fault := fault_in(number))] == []
+
+
+@pytest.mark.parametrize("number", range(EXPLAINED))
+def test_every_job_that_waits_in_an_odd_scenario_is_explained(number: int) -> None:
+    scenario = mutated(number)
+    prepared = prepare(scenario)
+    result = prepared.simulate()
+    plain = prepared.simulate(options=Options(explain=False))
+    assert ("error" in result) == ("error" in plain)
+    if "error" in result:
+        return
+    for cycle, other in zip(result["cycles"], plain["cycles"], strict=True):
+        assert cycle["decisions"] == other["decisions"], "explanations change nothing"
+    list(text.told(text.Asked(), prepared.document, result, prepared.simulate))
+
+
+def test_an_odd_scenario_is_the_same_for_the_same_number() -> None:
+    assert [mutated(number) for number in range(20)] == [mutated(number) for number in range(20)]
