@@ -372,6 +372,11 @@ class Shortage:
     available: float
     missing: float
 
+    @property
+    def exceeded(self) -> float:
+        """Return by how much the limit is exceeded already, 0 where it is not."""
+        return max(0.0, -self.available)
+
 
 @dataclass(frozen=True)
 class NodesRefusing:
