@@ -194,7 +194,7 @@ def test_reclaim_and_preempt_are_told_apart() -> None:
         conf=conf("reclaim, preempt", ["priority"], ["capacity", "predicates"]),
     )
     sentence = explain.job_story(document, simulate_document(document), "new")["reason"]["sentence"]
-    assert "action reclaim may not evict for job default/new: " in sentence
+    assert "reclaim may not evict for job default/new: " in sentence
 
 
 # how many, and how much
