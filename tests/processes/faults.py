@@ -306,8 +306,8 @@ class _Kills(threading.Thread):
 
 
 FAULTS: tuple[Callable[[Topology, bool], Row], ...] = (
-    killed_idle, killed_computing, killed_storing, simulation_killed, redis_restarted, database_stopped, web_killed, disk_full,
-    clock_jumped, delivered_twice, random_kills,
+    killed_idle, killed_computing, killed_storing, simulation_killed, redis_restarted, database_stopped,
+    web_killed, disk_full, clock_jumped, delivered_twice, random_kills,
 )  # fmt: skip
 
 
