@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('planner', '0019_login_guesses'),
+        ('planner', '0020_invitations_by_name'),
     ]
 
     operations = [
