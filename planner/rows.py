@@ -224,11 +224,10 @@ class QueueFigures:
 
 @dataclass(frozen=True)
 class RunCounts:
-    """How much a run decided, in numbers of pods and jobs; `evictions` counts each time, not each pod."""
+    """How much a run decided, in numbers of pods and jobs."""
 
     bound: int
     pipelined: int
-    evictions: int
     victims_committed: int
     victims_kept: int
     victims_failed: int
@@ -250,35 +249,29 @@ class Reason:
 
 @dataclass(frozen=True)
 class Vote:
-    """What one plugin answered about one candidate.
-
-    `counts` is false where its tier was passed over, or Volcano started afresh after it; None where that was
-    not kept.
-    """
+    """What one plugin said of one candidate."""
 
     tier: int
     plugin: str
     verdict: str
-    counts: bool | None
     reason: Reason
 
 
 @dataclass(frozen=True)
 class Spared:
-    """A candidate that stayed, and the plugin that kept it; `tier` is None where it was not kept."""
+    """A candidate that was not chosen, and the plugin that spoke for it."""
 
     pod: str
     job: str
     queue: str
     node: str
-    tier: int | None
     plugin: str
     reason: Reason
 
 
 @dataclass(frozen=True)
 class Smallest:
-    """How few of the evictable pods would have been enough; where not `exact`, at least this many."""
+    """How few of those that were allowed to go would have been enough; `exact`, or at least so many."""
 
     count: int
     exact: bool
@@ -294,8 +287,7 @@ class VictimStory:
     `first` says what put it before the next one; `surplus` is what became free beyond what was needed.
     `room` is what the node had free before, `left` what it has then: room and freed, less what was needed.
     Both are None for a gang, whose victims are on several nodes, and where they were not kept.
-    `passed_over` says which votes do not count and why, None where all do or where it was not kept.
-    `left_out` says how many nodes were not considered, None where there is none or where it was not kept.
+    `left_out` says on how many nodes nobody was asked at all, None where that is not so or was not kept.
     """
 
     order: int
@@ -313,7 +305,6 @@ class VictimStory:
     tier: int
     reason: Reason
     votes: Sequence[Vote]
-    passed_over: Reason | None
     place: int
     first: Reason
     freed: Amounts
@@ -362,16 +353,12 @@ class Derivation:
 
 @dataclass(frozen=True)
 class FlowRow:
-    """What one queue lost to another: pods evicted or kept back, and what the evicted ones held.
-
-    A pod that is evicted in several cycles counts once in `evicted` and `amounts`, each time in `evictions`.
-    """
+    """What one queue lost to another: pods evicted or kept back, and what the evicted ones held."""
 
     giver: str
     taker: str
     action: str
     evicted: int
-    evictions: int
     kept: int
     amounts: Amounts
 
@@ -384,11 +371,6 @@ class Shortage:
     required: float
     available: float
     missing: float
-
-    @property
-    def exceeded(self) -> float:
-        """Return by how much the limit is exceeded already, 0 where it is not."""
-        return max(0.0, -self.available)
 
 
 @dataclass(frozen=True)
@@ -445,27 +427,39 @@ class Checklist:
 
 @dataclass(frozen=True)
 class Unblocking:
-    """A change with which a job would run, with all that it also does."""
+    """A change with which a job would run, with all that it also does.
+
+    `members` are the job's pods placed, pipelined and pending, and its minimum; `cost` is how many pods of
+    others are evicted or lose their place; `changed` has every other job whose pods or phase differ.
+    """
 
     id: str
     reason: Reason
     runs: str
+    members: Mapping[str, int]
+    cost: int
     changes: Sequence[Mapping[str, Any]]
     evicted: Sequence[Mapping[str, str]]
+    spared: Sequence[Mapping[str, str]]
+    changed: Sequence[Mapping[str, Any]]
     stopped: Sequence[str]
     started: Sequence[str]
 
 
 @dataclass(frozen=True)
 class Search:
-    """What a search for a job found; `complete` when every kind of change could be tried."""
+    """What a search for a job found, or has found so far.
+
+    `stopped` says what was not tried when it ended early, `not_enough` which kinds of change do not help.
+    """
 
     job: str
     waits: bool
     simulations: int
     complete: bool
+    stopped: Reason | None
     changes: Sequence[Unblocking]
-    in_vain: Sequence[Reason]
+    not_enough: Sequence[Reason]
     checklist: Sequence[Checklist]
 
 

@@ -149,6 +149,7 @@ def _add_runs(groups: Groups) -> None:
     explain.add_argument("what", choices=tuple(commands.STORIES))
     explain.add_argument("name", help="namespace/name of a job or a pod, name of a queue or a node")
     explain.add_argument("--unblock", action="store_true", help="search for what would let the job run")
+    explain.add_argument("--seconds", type=float, default=5.0, help="how long to search (%(default)s)")
     page = _command(groups, "open", commands.open_page)
     page.add_argument("kind", choices=("scenarios", "runs"))
     page.add_argument("name", help="the id; of a scenario also the name")

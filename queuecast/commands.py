@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import time
 import webbrowser
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +17,16 @@ from queuecast.plans import Refused, contents
 from queuecast.shown import Table, Told, amounts, percent, problems
 from queuecast.terminal import progress_line
 from scheduler_core import prepare
-from scheduler_core.explain import Unknown, job_story, node_story, pod_story, queue_story, text, unblocking
+from scheduler_core.explain import (
+    Limits,
+    Unknown,
+    job_story,
+    node_story,
+    pod_story,
+    queue_story,
+    text,
+    unblocking,
+)
 
 Command = Callable[[Desk, argparse.Namespace], Told]
 
@@ -198,7 +208,8 @@ def explain(desk: Desk, asked: argparse.Namespace) -> Told:
         told = story(dict(prepared.document), result, asked.name)
         said = list(lines(told))
         if asked.what == "job" and asked.unblock:
-            found = unblocking(prepared.document, told["job"], prepared.simulate)
+            limits = Limits(milliseconds=asked.seconds * 1000, timer=lambda: time.perf_counter() * 1000)
+            found = unblocking(prepared.document, told["job"], prepared.simulate, limits)
             told = {**told, "unblocking": found}
             said += text.unblocking_lines(found)
     except Unknown as error:

@@ -71,6 +71,9 @@ def main(arguments: list[str] | None = None) -> int:
     why.add_argument(
         "--unblock", action="store_true", help="search for changes that let a job run, by simulation"
     )
+    why.add_argument(
+        "--seconds", type=float, default=5.0, help="how long to search for each job (%(default)s)"
+    )
     why.add_argument("scenarios", nargs=1, metavar="SCENARIO")
     parity = commands.add_parser("parity", help="compare with the recorded answers of golden files")
     parity.add_argument(
@@ -241,7 +244,7 @@ def print_explanations(options: argparse.Namespace) -> int:
 
     Without a name it is every job that waits.
     """
-    from scheduler_core.explain import Unknown, text
+    from scheduler_core.explain import Limits, Unknown, text
 
     status = 0
     for entry in entries(options.scenarios[0], with_recorded=False):
@@ -260,6 +263,7 @@ def print_explanations(options: argparse.Namespace) -> int:
             options.job,
             cycle=options.cycle,
             unblock=options.unblock,
+            limits=Limits(milliseconds=options.seconds * 1000, timer=_milliseconds),
         )
         try:
             for line in text.told(asked, prepared.document, result, prepared.simulate):

@@ -28,35 +28,27 @@ class ReasonSerializer(serializers.Serializer[Any]):
 
 
 class VoteSerializer(serializers.Serializer[Any]):
-    """What one plugin answered about one candidate."""
+    """What one plugin said of one candidate."""
 
     tier = serializers.IntegerField()
     plugin = serializers.CharField()
     verdict = serializers.ChoiceField(choices=["permit", "refuse", "abstain"])
-    counts = serializers.BooleanField(
-        allow_null=True,
-        help_text="False: its tier was passed over, or Volcano started afresh after it. "
-        "Null for a run that did not keep it.",
-    )
     reason = ReasonSerializer()
 
 
 class SparedSerializer(serializers.Serializer[Any]):
-    """A candidate that stayed, and the plugin that kept it."""
+    """A candidate that was not chosen, and the plugin that spoke for it."""
 
     pod = serializers.CharField()
     job = serializers.CharField()
     queue = serializers.CharField()
     node = serializers.CharField()
-    tier = serializers.IntegerField(
-        allow_null=True, help_text="The plugin's tier; null for a run that did not keep it."
-    )
     plugin = serializers.CharField()
     reason = ReasonSerializer()
 
 
 class SmallestSerializer(serializers.Serializer[Any]):
-    """How few evictions would have been enough; where not `exact`, at least this many were needed."""
+    """How few would have been enough; not `exact`: no fewer than so many."""
 
     count = serializers.IntegerField()
     exact = serializers.BooleanField()
@@ -65,7 +57,7 @@ class SmallestSerializer(serializers.Serializer[Any]):
 
 
 class VictimStorySerializer(serializers.Serializer[Any]):
-    """Why one pod was selected as a victim."""
+    """Why one pod was chosen as a victim."""
 
     order = serializers.IntegerField(help_text="Its step of the run.")
     cycle = serializers.IntegerField()
@@ -79,12 +71,9 @@ class VictimStorySerializer(serializers.Serializer[Any]):
     action = serializers.CharField()
     state = serializers.CharField()
     ran_seconds = serializers.FloatField(allow_null=True)
-    tier = serializers.IntegerField(help_text="The tier that decided, from 1; 0: none.")
+    tier = serializers.IntegerField(help_text="The tier that decided, from 1; 0: none was asked.")
     reason = ReasonSerializer()
     votes = VoteSerializer(many=True)
-    passed_over = ReasonSerializer(
-        allow_null=True, help_text="Which votes do not count, and why; null where all do."
-    )
     place = serializers.IntegerField(help_text="Its turn among those evicted together.")
     first = ReasonSerializer(help_text="What put it before the next one.")
     freed = AmountsField()
@@ -104,10 +93,10 @@ class VictimStorySerializer(serializers.Serializer[Any]):
     spared_there = SparedSerializer(many=True, help_text="Candidates that stayed on the same node.")
     spared_by = serializers.DictField(
         child=serializers.IntegerField(),
-        help_text="Candidates that stayed, on all nodes considered, by plugin.",
+        help_text="Candidates that stayed, on all nodes that were looked at, by plugin.",
     )
     left_out = ReasonSerializer(
-        allow_null=True, help_text="How many nodes were not considered; null where there is none."
+        allow_null=True, help_text="On how many nodes nobody was asked; null where that is not so."
     )
 
 
@@ -117,10 +106,9 @@ class FlowRowSerializer(serializers.Serializer[Any]):
     giver = serializers.CharField()
     taker = serializers.CharField()
     action = serializers.CharField()
-    evicted = serializers.IntegerField(help_text="Pods; one that is evicted repeatedly counts once.")
-    evictions = serializers.IntegerField(help_text="Evictions of these pods over all cycles.")
-    kept = serializers.IntegerField(help_text="Pods that were selected but not evicted.")
-    amounts = AmountsField(help_text="What the evicted pods held, each pod once.")
+    evicted = serializers.IntegerField(help_text="Pods.")
+    kept = serializers.IntegerField(help_text="Pods whose place was promised, but who were not evicted.")
+    amounts = AmountsField(help_text="What the evicted ones held.")
 
 
 class FlowSerializer(serializers.Serializer[Any]):
@@ -317,18 +305,58 @@ class FoundChangeSerializer(serializers.Serializer[Any]):
     after = serializers.JSONField()
 
 
+class MembersSerializer(serializers.Serializer[Any]):
+    """A job's pods once a change was made."""
+
+    minimum = serializers.IntegerField(help_text="Pods: minMember.")
+    placed = serializers.IntegerField(help_text="Pods.")
+    pipelined = serializers.IntegerField(help_text="Pods.")
+    pending = serializers.IntegerField(help_text="Pods.")
+
+
+class BeforeAfterSerializer(serializers.Serializer[Any]):
+    """A number of pods without and with a change."""
+
+    before = serializers.IntegerField(help_text="Pods.")
+    after = serializers.IntegerField(help_text="Pods.")
+
+
+class PhaseSerializer(serializers.Serializer[Any]):
+    """A PodGroup's phase without and with a change."""
+
+    before = serializers.CharField(allow_blank=True)
+    after = serializers.CharField(allow_blank=True)
+
+
+class ChangedJobSerializer(serializers.Serializer[Any]):
+    """Another job that has a different outcome with a change."""
+
+    job = serializers.CharField()
+    queue = serializers.CharField()
+    placed = BeforeAfterSerializer()
+    pipelined = BeforeAfterSerializer()
+    elsewhere = serializers.IntegerField(help_text="Pods that run on other nodes.")
+    phase = PhaseSerializer()
+
+
 class UnblockingSerializer(serializers.Serializer[Any]):
-    """A change with which the job would run; one step less of it was simulated, too, and is not enough."""
+    """A change with which the job would run; one unit less of it was simulated, too, and is not enough."""
 
     id = serializers.CharField()
     reason = ReasonSerializer()
-    runs = serializers.CharField(help_text="At once, or after evictions.")
+    runs = serializers.CharField(help_text="`at once`, `after evictions` or `after terminations`.")
+    members = MembersSerializer()
+    cost = serializers.IntegerField(help_text="Pods of other jobs that are evicted or lose their place.")
     changes = FoundChangeSerializer(many=True)
     evicted = serializers.ListField(
-        child=serializers.DictField(child=serializers.CharField()), help_text="Pods evicted besides."
+        child=serializers.DictField(child=serializers.CharField()), help_text="More pods evicted."
     )
+    spared = serializers.ListField(
+        child=serializers.DictField(child=serializers.CharField()), help_text="Pods no longer evicted."
+    )
+    changed = ChangedJobSerializer(many=True, help_text="Every other job with a different outcome.")
     stopped = serializers.ListField(child=serializers.CharField(), help_text="Jobs that lose what they need.")
-    started = serializers.ListField(child=serializers.CharField(), help_text="Jobs that run besides.")
+    started = serializers.ListField(child=serializers.CharField(), help_text="Other jobs that get it.")
 
 
 class SearchFoundSerializer(serializers.Serializer[Any]):
@@ -336,9 +364,10 @@ class SearchFoundSerializer(serializers.Serializer[Any]):
 
     waits = serializers.BooleanField(help_text="Does the job wait? Else there is nothing to unblock.")
     simulations = serializers.IntegerField()
-    complete = serializers.BooleanField(help_text="Could every kind of change be tried?")
+    complete = serializers.BooleanField(help_text="Has every change been tried?")
+    stopped = ReasonSerializer(allow_null=True, help_text="Why it ended early, and what was not tried.")
     changes = UnblockingSerializer(many=True)
-    in_vain = ReasonSerializer(many=True, help_text="What was tried as far as it goes, and is not enough.")
+    not_enough = ReasonSerializer(many=True, help_text="Kinds of change that do not help, one line each.")
     checklist = ChecklistSerializer(many=True)
 
 
@@ -358,7 +387,7 @@ class SearchSerializer(serializers.Serializer[Any]):
 
     @extend_schema_field(SearchFoundSerializer(allow_null=True))
     def get_found(self, search: Run) -> dict[str, Any] | None:
-        """Return what it found, null while it has not come to an answer."""
+        """Return what it found, or has found so far; null while that is nothing."""
         answer = found(search)
         return SearchFoundSerializer(answer).data if answer else None
 

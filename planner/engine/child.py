@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 OUT_OF_MEMORY = 3
@@ -42,6 +42,11 @@ def ended(work: Callable[[], None]) -> int:
 def tell_progress(done: float, doing: str) -> None:
     """Say how far the work is, from 0 to 1, and what it is at."""
     tell(progress=done, doing=doing)
+
+
+def tell_so_far(found: Mapping[str, Any]) -> None:
+    """Say what has been found until now, all of it."""
+    tell(so_far=found)
 
 
 def tell(**news: Any) -> None:

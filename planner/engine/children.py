@@ -28,6 +28,8 @@ _DISK_FULL = "The worker's disk has no space left for the input or the result; t
 
 Beat = Callable[[float, str], bool]
 """Called every `Limits.beat_seconds` with the progress, from 0 to 1, and what is at work; False stops it."""
+Heard = Callable[[Any], None]
+"""Called with what the child has found so far, whenever it found more."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +42,12 @@ class Limits:
     extender_hosts: tuple[str, ...] = ()
 
 
+def unheard(_found: Any) -> None:
+    """Leave what was found so far to the result."""
+
+
 class ChildFailed(Exception):
     """The child came to no result; the message is for the user."""
-
-
-class ChildKilled(ChildFailed):
-    """The child was killed from outside, as the system does when memory runs out; another try may help."""
 
 
 class ChildStopped(Exception):
@@ -65,12 +67,19 @@ class Task:
     arguments: Sequence[str] = ()
 
 
-def told_by_child(task: Task, source: IO[bytes], result: IO[bytes], limits: Limits, beat: Beat) -> Any:
+def told_by_child(
+    task: Task,
+    source: IO[bytes],
+    result: IO[bytes],
+    limits: Limits,
+    beat: Beat,
+    heard: Heard = unheard,
+) -> Any:
     """Run a task over two open temporary files; return what it told at its end.
 
     Raises ChildFailed with the reason, or ChildStopped after `beat` answered False.
     """
-    news = _News()
+    news = _News(heard)
     source.flush()
     source.seek(0)
     with _complaints(task) as complaints:
@@ -136,6 +145,7 @@ def _child(
 class _News:
     """What the child has told so far."""
 
+    heard: Heard
     progress: float = 0.0
     doing: str = "starting"
     last: dict[str, Any] = field(default_factory=dict)
@@ -151,6 +161,8 @@ class _News:
             told = json.loads(line)
             if "progress" in told:
                 self.progress, self.doing = told["progress"], told["doing"]
+            elif "so_far" in told:
+                self.heard(told["so_far"])
             else:
                 self.last = told
 
@@ -184,11 +196,5 @@ def _check_end(task: Task, status: int, news: _News, limits: Limits) -> None:
         raise ChildFailed(_DISK_FULL)
     if status == FAILED:
         raise ChildFailed(news.last["failed"])
-    if status == -signal.SIGKILL:
-        raise ChildKilled(
-            f"{task.name} was killed (SIGKILL), most likely because the machine ran out of memory. Give the"
-            " workers more memory, or lower QUEUECAST_CONCURRENCY or QUEUECAST_RUN_MEMORY_MB"
-            f" ({limits.memory_mb} MiB)."
-        )
     how = signal.Signals(-status).name if status < 0 else f"status {status}"
     raise ChildFailed(f"{task.name} stopped unexpectedly ({how}); the worker's log says more.")

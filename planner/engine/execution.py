@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO
 
-from planner.engine.children import Beat, Limits, Task, room_on_disk, told_by_child
+from planner.engine.children import Beat, Heard, Limits, Task, room_on_disk, told_by_child, unheard
 from planner.engine.importing import has_errors
 from planner.rows import Problem
 
@@ -23,11 +23,13 @@ class Simulated:
     error: str | None
 
 
-def simulate(document: bytes, *, explain: bool, limits: Limits, beat: Beat, job: str = "") -> Simulated:
+def simulate(
+    document: bytes, *, explain: bool, limits: Limits, beat: Beat, heard: Heard = unheard, job: str = ""
+) -> Simulated:
     """Simulate a frozen scenario document in a child process.
 
     The result is byte for byte what ``python -m scheduler_core simulate`` prints for `document`; with a `job`
-    it is what a search for that job found instead.
+    it is what a search for that job found instead, and `heard` is told of every change as it is found.
 
     Raises ChildFailed with the reason, or ChildStopped after `beat` answered False.
     """
@@ -38,7 +40,7 @@ def simulate(document: bytes, *, explain: bool, limits: Limits, beat: Beat, job:
     )
     with room_on_disk(), tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as result:
         source.write(document)
-        told = told_by_child(task, source, result, limits, beat)
+        told = told_by_child(task, source, result, limits, beat, heard)
         return Simulated(result.read(), told["engine_version"], told["timings"], told["error"])
 
 

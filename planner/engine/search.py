@@ -1,44 +1,49 @@
 """What would make a waiting job run, and why did no action evict anybody for it? Answered by simulations."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import manifests
 from scheduler_core import Options, prepare
-from scheduler_core.explain import Unknown, reclaim_checklist, unblocking
+from scheduler_core.explain import Limits, Unknown, answers, reclaim_checklist
 from scheduler_core.explain.changes import Change, applied
 from scheduler_core.explain.picture import items, key_of
 
 Json = Mapping[str, Any]
 
-TRIALS = 120
-"""The most simulations of one search."""
 
-
-def search(document: Json, job: str, options: Options) -> dict[str, Any]:
+def search(
+    document: Json, job: str, options: Options, limits: Limits, heard: Callable[[Json], None]
+) -> dict[str, Any]:
     """Return the checklist of a job and the changes that would unblock it.
 
-    `document` is a scenario whose configuration is a structure; `options.progress` hears of every simulation.
+    `document` is a scenario whose configuration is a structure; `options.progress` is called before every
+    simulation, and `heard` with what is known so far whenever a change was found.
     """
     prepared = prepare(document)
+    extender = Options(extender=options.extender)
+    result = prepared.simulate(options=extender)
+    if "error" in result:
+        return {"error": result["error"]}
     done = 0
 
     def simulate(parts: Json) -> Json:
         nonlocal done
+        if not parts:
+            return result
         done += 1
         if options.progress is not None:
-            options.progress(min(done / TRIALS, 0.99), f"simulation {done} of at most {TRIALS}")
-        return prepared.simulate(parts, Options(extender=options.extender))
+            options.progress(min(done / limits.simulations, 0.99), f"simulation {done}")
+        return prepared.simulate(parts, extender)
 
-    result = simulate({})
-    if "error" in result:
-        return {"error": result["error"]}
+    told: dict[str, Any] = {}
     try:
-        found = unblocking(document, job, simulate, limit=TRIALS)
+        for told in answers(document, job, simulate, limits):
+            heard(told)
         lists = reclaim_checklist(document, result, job)
     except Unknown as error:
         return {"error": f"{str(error)[:1].upper()}{str(error)[1:]}."}
-    return {**found, "checklist": lists[0]["actions"] if lists else []}
+    return {**told, "checklist": lists[0]["actions"] if lists else []}
 
 
 def changed_objects(document: Json, changes: Iterable[Json]) -> dict[tuple[str, str], Json | None]:

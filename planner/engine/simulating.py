@@ -11,9 +11,13 @@ import time
 
 import manifests
 from extender_client import AllowedHosts, ExtenderClient
-from planner.engine.child import Failed, ended, tell, tell_progress
+from planner.engine.child import Failed, ended, tell, tell_progress, tell_so_far
 from planner.engine.search import search
 from scheduler_core import ENGINE_VERSION, Options, encode, simulate_document
+from scheduler_core.explain import Limits
+
+SEARCH_MS = 5000.0
+"""How long a search may take, where the cluster is not so large that few simulations fit into it."""
 
 
 def main(input_file: int, result_file: int, options: Options, job: str) -> int:
@@ -31,7 +35,11 @@ def _simulate(input_file: int, result_file: int, options: Options, job: str) -> 
     except manifests.Unreadable as error:
         raise Failed(f"The scheduler configuration cannot be read: {error}.") from None
     clock.lap("load_ms")
-    result = search(document, job, options) if job else simulate_document(document, options)
+    if job:
+        limits = Limits(milliseconds=SEARCH_MS, timer=lambda: time.perf_counter() * 1000)
+        result = search(document, job, options, limits, tell_so_far)
+    else:
+        result = simulate_document(document, options)
     clock.lap("simulate_ms")
     with open(result_file, "wb") as target:
         target.write(encode(result))

@@ -27,4 +27,5 @@ class Run(Work):
         default=list, help_text="What the run leaves out and what it assumes, one sentence each."
     )
     engine_version = models.CharField(max_length=60, blank=True)
+    found_so_far = models.JSONField(null=True, help_text="What a search has found while it has no result.")
     timings = models.JSONField(default=dict, help_text="What a clock measured, in milliseconds.")

@@ -61,17 +61,13 @@ def decisions(run: Run) -> QuerySet[Decision]:
 
 
 def run_counts(run: Run) -> RunCounts:
-    """Return how much the run decided: pods that occur in several cycles count once (3 queries)."""
+    """Return how much the run decided (3 queries)."""
     steps = run.decisions.aggregate(
-        bound=Count("pod", filter=Q(op="bind", state=DecisionState.COMMITTED), distinct=True),
-        pipelined=Count("pod", filter=Q(op="pipeline"), distinct=True),
+        bound=Count("pk", filter=Q(op="bind", state=DecisionState.COMMITTED)),
+        pipelined=Count("pk", filter=Q(op="pipeline")),
     )
     taken = run.victims.aggregate(
-        evictions=Count("pk", filter=Q(state=DecisionState.COMMITTED)),
-        **{
-            f"victims_{kind}": Count("pod", filter=Q(state=kind), distinct=True)
-            for kind in DecisionState.values
-        },
+        **{f"victims_{kind}": Count("pk", filter=Q(state=kind)) for kind in DecisionState.values}
     )
     jobs = run.job_outcomes.aggregate(jobs=Count("pk"), jobs_pending=Count("pk", filter=Q(pending__gt=0)))
     return RunCounts(**steps, **taken, **jobs)

@@ -1,5 +1,9 @@
 """What did a search for what would unblock a job find?"""
 
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
 from planner.models import Run
 from planner.rows import Check, Checklist, Reason, Search, Unblocking
 
@@ -10,25 +14,28 @@ def search_of(run: Run, job: str) -> Run | None:
 
 
 def found(search: Run) -> Search | None:
-    """Return what a search found, None while it has not come to an answer (1 query)."""
-    if search.state != Run.State.SUCCEEDED or search.result is None:
-        return None
-    told = search.result.document()
+    """Return what a search found, or has found so far; None while that is nothing (1 query at its end)."""
+    if search.state == Run.State.SUCCEEDED and search.result is not None:
+        return _search(search.result.document())
+    return _search(search.found_so_far) if search.found_so_far else None
+
+
+def _search(told: Mapping[str, Any]) -> Search:
     return Search(
         **{name: told[name] for name in ("job", "waits", "simulations", "complete")},
-        changes=[
-            Unblocking(
-                **{name: change[name] for name in ("id", "runs", "changes", "evicted", "stopped", "started")},
-                reason=Reason(**change["reason"]),
-            )
-            for change in told["changes"]
-        ],
-        in_vain=[Reason(**reason) for reason in told["in_vain"]],
+        stopped=Reason(**told["stopped"]) if told["stopped"] else None,
+        changes=[_unblocking(change) for change in told["changes"]],
+        not_enough=[Reason(**reason) for reason in told["not_enough"]],
         checklist=[
             Checklist(
                 **{name: entry[name] for name in ("action", "evicted", "stopped_at")},
                 checks=[Check(check["passed"], Reason(**check["reason"])) for check in entry["checks"]],
             )
-            for entry in told["checklist"]
+            for entry in told.get("checklist", ())
         ],
     )
+
+
+def _unblocking(change: Mapping[str, Any]) -> Unblocking:
+    kept = {field.name: change[field.name] for field in fields(Unblocking)}
+    return Unblocking(**{**kept, "reason": Reason(**change["reason"])})

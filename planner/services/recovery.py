@@ -6,9 +6,8 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from planner.models import Tally, Work
+from planner.models import Work
 from planner.services.clock import seconds_from_now
-from planner.services.tallies import tally
 from planner.services.work import KINDS, Kind
 
 State = Work.State
@@ -31,11 +30,11 @@ def _take_back(lost: QuerySet[Kind]) -> None:
     """
     running = lost.filter(state=State.RUNNING)
     now = timezone.now()
-    leases = running.filter(cancel_requested=True).update(
+    running.filter(cancel_requested=True).update(
         state=State.CANCELLED, finished=now, lease_until=None, doing=""
     )
     limit = settings.RUN_MAX_LOSSES
-    leases += running.filter(losses__gte=limit - 1).update(
+    running.filter(losses__gte=limit - 1).update(
         state=State.FAILED,
         losses=F("losses") + 1,
         error=f"The worker was lost {limit} times while it worked on this {lost.model.kind_name()}.",
@@ -43,9 +42,8 @@ def _take_back(lost: QuerySet[Kind]) -> None:
         lease_until=None,
         doing="",
     )
-    again = 0
     for losses in range(limit - 1):
-        again += running.filter(losses=losses).update(
+        running.filter(losses=losses).update(
             state=State.QUEUED,
             losses=losses + 1,
             not_before=seconds_from_now(settings.RUN_BACK_OFF_SECONDS * 2**losses),
@@ -54,8 +52,6 @@ def _take_back(lost: QuerySet[Kind]) -> None:
             progress=0.0,
             doing="",
         )
-    tally(Tally.LOST_LEASES, leases + again)
-    tally(Tally.RETRIES, again)
 
 
 def worker_lost(worker: str) -> None:

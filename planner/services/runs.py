@@ -74,6 +74,7 @@ def run_finish(
         claim=claim,
         state=State.SUCCEEDED,
         result=result.keep(),
+        found_so_far=None,
         notes=list(notes),
         timings=dict(timings),
         engine_version=engine_version,

@@ -1,5 +1,7 @@
 """How is it found out what would unblock a job, and how is a found change tried?"""
 
+from typing import Any
+
 from django.db import transaction
 
 from planner.engine.search import changed_objects, conf_text
@@ -56,9 +58,12 @@ def change_try(*, search: Run, number: int, user: User | None = None) -> Scenari
     for one in made:
         branch.refresh_from_db()
         if one["kind"] == "queues":
-            patch = {one["field"].removeprefix("spec.").removeprefix("metadata."): one["after"]}
             queue_update(
-                scenario=branch, name=one["key"], patch=patch, expected_revision=branch.revision, user=user
+                scenario=branch,
+                name=one["key"],
+                patch=_patch(one["field"], one["after"]),
+                expected_revision=branch.revision,
+                user=user,
             )
         elif one["kind"] == "conf":
             text = conf_text(one["after"])
@@ -70,3 +75,12 @@ def change_try(*, search: Run, number: int, user: User | None = None) -> Scenari
         objects_write(scenario=branch, wanted=wanted, expected_revision=branch.revision, user=user)
     branch.refresh_from_db()
     return branch
+
+
+def _patch(field: str, value: Any) -> dict[str, Any]:
+    """Return the merge patch of a queue that sets a field, given with the part of the object that has it."""
+    _part, *path = field.split(".")
+    for name in reversed(path):
+        value = {name: value}
+    patch: dict[str, Any] = value
+    return patch

@@ -28,7 +28,12 @@ def run_simulate(claim: Claim[Run], watch: Watch) -> None:
     document = run.input.content()
     began = time.monotonic()
     simulated = patiently(lambda: known_result(run)) or simulate(
-        document, explain=run.options["explain"], limits=limits(), beat=watch.beat, job=run.job
+        document,
+        explain=run.options["explain"],
+        limits=limits(),
+        beat=watch.beat,
+        heard=watch.heard,
+        job=run.job,
     )
     timings = {
         "queued_ms": round((run.started - run.created).total_seconds() * 1000, 1),

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 
 from planner.engine.children import Limits
-from planner.services.work import Beat, Claim, work_heartbeat, work_release, work_stop
+from planner.services.work import Beat, Claim, work_heartbeat, work_note, work_release, work_stop
 
 logger = logging.getLogger(__name__)
 
@@ -34,6 +34,14 @@ class Watch:
             logger.warning("The database is away; the work goes on.")
             connection.close()
         return self._heard is Beat.GO_ON and not self.stopping.is_set()
+
+    def heard(self, found: Any) -> None:
+        """Keep what the child has found so far; while the database is away it waits for the next time."""
+        try:
+            work_note(claim=self.claim, found=found)
+        except DatabaseError:
+            logger.warning("The database is away; the work goes on.")
+            connection.close()
 
     @contextmanager
     def beating(self, doing: str) -> Iterator[None]:

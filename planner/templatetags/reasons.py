@@ -15,19 +15,19 @@ from planner.templatetags.quantities import counted, percent, plain, resource_la
 register = template.Library()
 
 LABELS = {
-    "ready": "pods of its job that run or are about to",
-    "minAvailable": "minMember of its job",
+    "ready": "members that run or are about to run",
+    "minAvailable": "members needed at least",
     "priority": "its priority",
     "share": "share of its job without it",
-    "preemptor": "the preemptor's",
-    "share_per_weight": "share per weight of the reclaimer's queue",
-    "victim": "share per weight of its queue without it",
-    "left": "left in its queue",
-    "allocated": "its queue holds",
-    "deserved": "its queue deserves",
+    "preemptor": "the same of whom it is for",
+    "share_per_weight": "share per weight without this pod",
+    "victim": "the same of the victim",
+    "left": "left of the queue",
+    "allocated": "the queue holds",
+    "deserved": "the queue deserves",
     "cooldown_seconds_left": "cool-down left",
     "disruptionsAllowed": "disruptions allowed",
-    "at_once": "disruptions allowed at once",
+    "at_once": "may be lost at once",
 }
 _PODS = ("ready", "minAvailable", "disruptionsAllowed", "at_once")
 _SHARES = ("share", "preemptor", "share_per_weight", "victim")
@@ -38,7 +38,7 @@ def numbers(told: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the numbers of a reason as label and text.
 
     >>> numbers({"queue": "a", "resource": "cpu", "allocated": 6000, "deserved": 4000})
-    [('its queue holds', '6 cores'), ('its queue deserves', '4 cores')]
+    [('the queue holds', '6 cores'), ('the queue deserves', '4 cores')]
     """
     resource = told.get("resource")
     inside = told.get("priority") is not None
@@ -105,7 +105,7 @@ def what_happened(step: Any) -> str:
         "bind": f"{step.pod} gets its place on {step.node}",
         "pipeline": f"{step.pod} is promised {step.node}, once there is room",
         "unpipeline": f"The promise of {step.node} to {step.pod} is taken back",
-        "evict": f"{step.pod} is evicted from {step.node}",
+        "evict": f"{step.pod} must leave {step.node}",
     }
     return words.get(step.op, str(step.op))
 
@@ -118,22 +118,8 @@ def what_it_does(action: str) -> str:
 
 @register.filter
 def permits(story: VictimStory) -> list[Vote]:
-    """Return the votes that made a pod a victim."""
-    return [
-        vote
-        for vote in story.votes
-        if vote.tier == story.tier and vote.verdict == "permit" and vote.counts is not False
-    ]
-
-
-@register.filter
-def vote_said(verdict: str) -> str:
-    """Return what a vote means for the pod.
-
-    >>> vote_said("permit"), vote_said("refuse"), vote_said("abstain")
-    ('evict', 'keep', 'abstain')
-    """
-    return {"permit": "evict", "refuse": "keep"}.get(verdict, verdict)
+    """Return the votes that let a victim go."""
+    return [vote for vote in story.votes if vote.tier == story.tier and vote.verdict == "permit"]
 
 
 @register.filter
@@ -162,11 +148,11 @@ def run_time(seconds: float) -> str:
 
 
 ACTIONS = {
-    "reclaim": "it evicts pods of other queues so that a queue gets what it deserves.",
-    "preempt": "it evicts pods of the same queue to make room for a job that may preempt them.",
-    "gangreclaim": "it evicts pods of other queues to make room for a whole gang, or evicts none.",
-    "gangpreempt": "it evicts pods of the same queue to make room for a whole gang, or evicts none.",
-    "shuffle": "it evicts pods that a plugin wants placed elsewhere.",
+    "reclaim": "it takes back, from queues that hold more than they deserve, what a queue still deserves.",
+    "preempt": "it makes room inside one queue for a job of higher priority.",
+    "gangreclaim": "it takes back from other queues the room for a whole gang, or for none of it.",
+    "gangpreempt": "it makes room inside one queue for a whole gang of higher priority, or for none of it.",
+    "shuffle": "it evicts pods that a plugin wants to see placed elsewhere.",
 }
 
 

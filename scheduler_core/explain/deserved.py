@@ -120,15 +120,10 @@ def _clipped(clipped: Mapping[str, str]) -> str:
 def _tree_summary(queue: str, levels: Sequence[Object]) -> Reason:
     last = levels[-1]
     state = "saturated, so it comes last" if last["saturated"] else "not saturated"
-    held = "holds nothing yet"
-    if last["dominantResource"]:
-        held = (
-            f"dominant share {last['share']:.4g} ({last['dominantResource']}), "
-            f"{last['share_per_weight']:.4g} per weight"
-        )
     return reason(
         "deserved.tree",
-        f"Queue {queue} is {last['node']} in the tree of drf: {held}, {state}.",
+        f"Queue {queue} is {last['node']} in the tree of drf: dominant share {last['share']:.4g} of "
+        f"{last['dominantResource'] or 'nothing'}, {last['share_per_weight']:.4g} per weight, {state}.",
         {name: last[name] for name in ("share", "share_per_weight", "weight", "saturated")},
     )
 

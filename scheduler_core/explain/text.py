@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from scheduler_core.explain.checklist import reclaim_checklist
 from scheduler_core.explain.stories import job_story, node_story, pod_story, queue_story, waiting_jobs
-from scheduler_core.explain.unblocking import Simulate, unblocking
+from scheduler_core.explain.trials import Limits, Simulate
+from scheduler_core.explain.unblocking import unblocking
 from scheduler_core.explain.wording import counted, said, said_all
 
 Story = Mapping[str, Any]
@@ -22,6 +23,8 @@ class Asked(NamedTuple):
         The number of a cycle; None: the last one.
     unblock : bool
         Whether to search for changes that let each job run.
+    limits : Limits
+        How long to search for each job.
 
     """
 
@@ -31,11 +34,12 @@ class Asked(NamedTuple):
     jobs: Sequence[str] = ()
     cycle: int | None = None
     unblock: bool = False
+    limits: Limits = Limits()
 
 
 def told(asked: Asked, document: Story, result: Story, simulate: Simulate) -> Iterator[str]:
     """Yield the stories that were asked for."""
-    queues, pods, nodes, jobs, cycle, unblock = asked
+    queues, pods, nodes, jobs, cycle, unblock, limits = asked
     for queue in queues:
         yield from queue_lines(queue_story(document, result, queue, cycle=cycle))
     for pod in pods:
@@ -49,7 +53,7 @@ def told(asked: Asked, document: Story, result: Story, simulate: Simulate) -> It
         if story.get("pending") is not None:
             yield from checklist_lines(reclaim_checklist(document, result, job, cycle=cycle))
         if unblock and "pending" in story:
-            yield from unblocking_lines(unblocking(document, job, simulate))
+            yield from unblocking_lines(unblocking(document, job, simulate, limits))
 
 
 def job_lines(story: Story) -> Iterator[str]:
@@ -85,8 +89,8 @@ def queue_lines(story: Story) -> Iterator[str]:
         if figures is not None:
             yield f"  {title}: allocated {said_all(figures['allocated'])}, share {figures['share']:.4g}"
     yield from _block("How it came to what it deserves", _derivation(story["deserved"]["steps"]))
-    yield from _block("Evicted for its jobs", (link["reason"]["sentence"] for link in story["given"]))
-    yield from _block("Evicted from it", (link["reason"]["sentence"] for link in story["taken"]))
+    yield from _block("Took from others", (link["reason"]["sentence"] for link in story["given"]))
+    yield from _block("Lost to others", (link["reason"]["sentence"] for link in story["taken"]))
     yield from _block("Jobs", (entry["reason"]["sentence"] for entry in story["jobs"]))
 
 
@@ -94,7 +98,7 @@ def pod_lines(story: Story) -> Iterator[str]:
     """Yield a pod's story, and why it was evicted where it was."""
     yield f"Pod {story['pod']} of job {story['job'] or 'none'}, queue {story['queue'] or 'none'}"
     yield f"  {_said(story)}"
-    yield f"  requests {said_all(story['request'])}"
+    yield f"  asks for {said_all(story['request'])}"
     for victim in story["evictions"]:
         yield from victim_lines(victim)
     yield from _block("Evicted for it", map(_eviction, story["victims_for"]))
@@ -109,19 +113,15 @@ def victim_lines(story: Story) -> Iterator[str]:
     yield f"  {story['order']['reason']['sentence']}"
     yield f"  {story['smallest']['reason']['sentence']}"
     yield f"  {story['surplus_reason']['sentence']}"
-    if story["passed_over"] is not None:
-        yield f"  {story['passed_over']['sentence']}"
     yield from _block(
         "Votes",
         (
-            f"tier {vote['tier']}: {vote['verdict']}{'' if vote['counts'] else ' (does not count)'}: "
-            f"{vote['reason']['sentence']}{_numbers(vote['reason'])}"
+            f"tier {vote['tier']}: {vote['verdict']}: {vote['reason']['sentence']}{_numbers(vote['reason'])}"
             for vote in story["votes"]
         ),
     )
     yield from _block(
-        "Candidates that stayed",
-        (f"{entry['pod']}: {entry['reason']['sentence']}" for entry in story["spared"]),
+        "Spared", (f"{entry['pod']}: {entry['reason']['sentence']}" for entry in story["spared"])
     )
     if story["left_out"] is not None:
         yield f"  {story['left_out']['sentence']}"
@@ -154,12 +154,14 @@ def unblocking_lines(told: Story) -> Iterator[str]:
         yield ""
         yield f"Job {told['job']} has, or is promised, what it needs."
         return
-    complete = "" if told["complete"] else ", not all that could be tried"
+    changes = [change["reason"]["sentence"] for change in told["changes"]]
     yield from _block(
-        f"What would let it run ({counted(told['simulations'], 'simulation')}{complete})",
-        (change["reason"]["sentence"] for change in told["changes"]),
+        f"What would let it run ({counted(told['simulations'], 'simulation')})",
+        iter(changes or ["No change was found that lets it run."]),
     )
-    yield from _block("In vain", (entry["sentence"] for entry in told["in_vain"]))
+    yield from _block("What does not help", (entry["sentence"] for entry in told["not_enough"]))
+    if told["stopped"] is not None:
+        yield f"  {told['stopped']['sentence']}"
 
 
 def _said(story: Story) -> str:

@@ -2,32 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from scheduler_core.explain.changes import applied
-from scheduler_core.explain.levers import Lever, Sizes, levers
+from scheduler_core.explain.effects import Outcome, cost, effects, said
+from scheduler_core.explain.levers import Lever, Sizes, both, levers
 from scheduler_core.explain.pending import diagnosis
 from scheduler_core.explain.picture import Object, Picture
-from scheduler_core.explain.reasons import reason
-from scheduler_core.explain.wording import agreed, counted, listed
+from scheduler_core.explain.reasons import Reason, reason
+from scheduler_core.explain.trials import Limits, OutOfTrials, Simulate, Trials, one_smaller
+from scheduler_core.explain.wording import counted, listed
 
-Simulate = Callable[[Mapping[str, Any]], Mapping[str, Any]]
-DEFAULT_LIMIT = 120
-_MOST_NAMED = 3
+Found = dict[str, Any]
+
+DEFAULT_LIMITS = Limits()
+_MOST_PAIRS = 3
+_MOST_TRIED = 3
+# What is changed, in the order in which it is offered where others pay the same for it.
+_KINDS: Mapping[str, str] = {
+    "unblock.gates": "removal of scheduling gates",
+    "unblock.state": "opened queue",
+    "unblock.placement": "constraint removed",
+    "unblock.capability": "capability",
+    "unblock.reclaimable": "reclaimable queue",
+    "unblock.weight": "weight",
+    "unblock.guarantee": "guarantee",
+    "unblock.deserved": "deserved amount",
+    "unblock.request": "smaller request",
+    "unblock.members": "smaller minMember",
+    "unblock.roles": "smaller minimum of a role",
+    "unblock.priority": "priority",
+    "unblock.actions": "change of actions",
+    "unblock.switches": "plugin switch",
+    "unblock.tiers": "move of a plugin to another tier",
+    "unblock.nodes": "number of nodes",
+    "unblock.larger-node": "larger node",
+    "unblock.pair": "pair of changes",
+}
+_RANKS = {name: rank for rank, name in enumerate(_KINDS)}
 
 
-class OutOfTrials(Exception):
-    """No more simulations are allowed."""
+def unblocking(document: Object, job: str, simulate: Simulate, limits: Limits = DEFAULT_LIMITS) -> Found:
+    """Return the smallest changes that make a job run, or reserve its places; see `answers`."""
+    *_, last = answers(document, job, simulate, limits)
+    return last
 
 
-def unblocking(
-    document: Object, job: str, simulate: Simulate, *, limit: int = DEFAULT_LIMIT
-) -> dict[str, Any]:
-    """Return the smallest single changes that make a job run, or promise it its places.
+def answers(
+    document: Object, job: str, simulate: Simulate, limits: Limits = DEFAULT_LIMITS
+) -> Iterator[Found]:
+    """Yield what is known of the changes that make a job run, anew with each one found, and at the end.
 
-    Every change offered was simulated, and so was the one a step smaller, with which the job still waits. One
-    change may raise several resources of a queue together; then each of them is as small as it can be.
+    Every change offered was simulated, and so was the one a unit smaller, with which the job still waits.
+    Two changes together are tried only where no single one is enough.
 
     Parameters
     ----------
@@ -38,17 +66,19 @@ def unblocking(
     simulate : callable
         ``simulate(parts)``: the result of the scenario with some of its parts replaced, such as the method of
         `scheduler_core.prepare(document)`.
-    limit : int
-        The most simulations to run.
+    limits : Limits
+        How long to search.
 
-    Returns
-    -------
+    Yields
+    ------
     dict
         `job`, `waits` (else there is nothing to unblock), `simulations`, `complete` (whether all changes were
-        tried within the limit), `changes`, and `in_vain`: what was tried as far as it goes and did not help.
+        tried within the limits), `stopped` (why not; None), `changes`, those that cost others least first,
+        and `not_enough`: one reason for each kind of change that does not help however far it goes.
         Each of `changes` has its reason, the `changes` to the scenario's objects, `one_step_smaller` (for
-        each thing that was raised the changes with which the job still waits; none: as it is), `runs` (at
-        once or after evictions) and its side effects `evicted`, `stopped` and `started`.
+        each thing that was raised the changes with which the job still waits; none: as it is), `runs` (`at
+        once`, `after evictions`, `after terminations`), `members` (pods placed, pipelined, pending and the
+        minimum), `cost` (pods of others) and its side effects, see `effects`.
 
     Raises
     ------
@@ -56,221 +86,205 @@ def unblocking(
         If the run does not have the job.
 
     """
-    trials = Trials(document, job, simulate, limit)
-    told: dict[str, Any] = {"job": trials.job, "waits": trials.waits}
-    found: list[dict[str, Any]] = []
-    in_vain: list[dict[str, Any]] = []
-    complete = True
-    if trials.waits:
-        about = diagnosis(trials.base, trials.job) or {}
-        for lever in levers(trials.base, trials.job, about):
+    yield from _Search(Trials(document, job, simulate, limits)).answers()
+
+
+class _Search:
+    """One search: what was found, what was not enough, what is left to try."""
+
+    def __init__(self, trials: Trials) -> None:
+        self.trials = trials
+        self.levers: list[Lever] = []
+        self.found: list[Found] = []
+        self.failed: dict[Lever, list[Sizes]] = {}
+        self.pairs = 0
+        self.stopped: Reason | None = None
+
+    def answers(self) -> Iterator[Found]:
+        if self.trials.waits:
             try:
-                sizes = trials.smallest(lever)
+                for offer in self._offers():
+                    self.found.append(offer)
+                    yield self._told()
             except OutOfTrials:
-                complete = False
-                break
-            if sizes is None:
-                text = lever.sentence(lever.largest)
-                in_vain.append(reason(lever.name, f"Not enough: {text}.", lever.numbers(lever.largest)))
+                self.stopped = self._why_stopped()
+        yield self._told()
+
+    def _offers(self) -> Iterator[Found]:
+        trials = self.trials
+        about = diagnosis(trials.base, trials.job) or {}
+        self.levers = levers(trials.base, trials.job, about)
+        closer: dict[Lever, int] = {}
+        for lever in self.levers:
+            result, outcome = trials.tried(lever, lever.largest)
+            if outcome is None:
+                self.failed[lever] = [lever.largest]
+                closer[lever] = self._closer(result, about)
             else:
-                found.append(trials.offer(lever, sizes))
-    return {**told, "simulations": trials.count, "complete": complete, "changes": found, "in_vain": in_vain}
+                yield self._smallest(lever, lever.largest)
+        for lever in list(self.failed):
+            for sizes in lever.smaller:
+                if trials.works(lever, sizes):
+                    del self.failed[lever]
+                    yield self._smallest(lever, sizes)
+                    break
+                self.failed[lever].append(sizes)
+        if not self.found:
+            yield from self._pairs(closer)
 
+    def _smallest(self, lever: Lever, sizes: Sizes) -> Found:
+        return self._offer(lever, self.trials.smallest(lever, sizes))
 
-class Trials:
-    """The simulations of one search, each made once.
+    def _closer(self, result: Mapping[str, Any], about: Mapping[str, Any]) -> int:
+        """Return how far a change that is not enough gets: 0 past the gate, 1 nearer to it, 2 nowhere."""
+        picture = self._picture(result)
+        now = diagnosis(picture, self.trials.job) if picture is not None else None
+        if now is None:
+            return 2
+        gate = ("gate", "plugin", "queue", "resource")
+        if any(now[name] != about[name] for name in gate) or now["members"] != about["members"]:
+            return 0
+        return 1 if any(now[name] != about[name] for name in ("short", "closest", "nodes")) else 2
 
-    Attributes
-    ----------
-    base : Picture
-        The last cycle of the scenario as it is.
-    count : int
-        How many simulations were made.
-
-    """
-
-    def __init__(self, document: Object, job: str, simulate: Simulate, limit: int) -> None:
-        self.document = document
-        self.simulate = simulate
-        self.limit = limit
-        self.count = 1
-        self.base = Picture(document, simulate({}))
-        self.job: str = self.base.job(job)["name"]
-        self.was_ready = _is_ready(self.base.jobs[self.job])
-        pending = self.base.jobs[self.job]["task_status"].get("Pending")
-        self.waits = bool(pending) and not self.runs(self.base.result)
-        self._lever: Lever | None = None
-        self._results: dict[Sizes, Mapping[str, Any]] = {}
-
-    def runs(self, result: Mapping[str, Any]) -> bool:
-        """Tell whether the job gets what it waits for: its minimum, or the rest once it had that."""
-        cycles = result.get("cycles")
-        if "error" in result or not cycles:
-            return False
-        entry = next((entry for entry in cycles[-1]["podgroups"] if entry["name"] == self.job), None)
-        if entry is None:
-            return False
-        if self.was_ready:
-            return not entry["task_status"].get("Pending")
-        return _is_ready(entry) or bool(entry["session_job_pipelined"] and _promised(entry))
-
-    def result(self, lever: Lever, sizes: Sizes) -> Mapping[str, Any]:
-        """Return the result of a lever at so many steps."""
-        if not any(sizes):
-            return self.base.result
-        if lever is not self._lever:
-            self._lever, self._results = lever, {}
-        known = self._results.get(sizes)
-        if known is None:
-            if self.count >= self.limit:
-                raise OutOfTrials
-            self.count += 1
-            parts = applied(self.document, lever.changes(sizes))
-            known = self._results[sizes] = self.simulate(parts)
-        return known
-
-    def works(self, lever: Lever, sizes: Sizes) -> bool:
-        """Tell whether the job runs with a lever at so many steps."""
-        return self.runs(self.result(lever, sizes))
-
-    def smallest(self, lever: Lever) -> Sizes | None:
-        """Return the fewest steps on every axis with which the job runs, None when not even all do."""
-        sizes = lever.largest
-        if not any(sizes) or not self.works(lever, sizes):
+    def _picture(self, result: Mapping[str, Any]) -> Picture | None:
+        """Return a result as a picture, None when it does not have the job."""
+        if "error" in result:
             return None
-        for axis, guess in enumerate(lever.guess):
-            sizes = self._along(lever, sizes, axis, guess)
-        while (loose := self._loose_axis(lever, sizes)) is not None:
-            sizes = self._along(lever, sizes, loose, sizes[loose] - 1)
-        return sizes
+        picture = Picture(self.trials.document, result)
+        return picture if self.trials.job in picture.jobs else None
 
-    def _loose_axis(self, lever: Lever, sizes: Sizes) -> int | None:
-        """Return an axis that can still be lowered by a step, None when none can."""
-        return next((axis for axis, smaller in _one_smaller(sizes) if self.works(lever, smaller)), None)
+    def _pairs(self, closer: Mapping[Lever, int]) -> Iterator[Found]:
+        """Yield pairs of changes: the first gets the job past its gate, or nearer, the second lets it run."""
+        seen: set[frozenset[tuple[str, str]]] = set()
+        useful = [lever for lever in sorted(closer, key=lambda lever: closer[lever]) if closer[lever] < 2]
+        for first in useful:
+            for second in self._seconds(first):
+                names = frozenset([(first.name, first.what), (second.name, second.what)])
+                if len(names) < 2 or names in seen:
+                    continue
+                seen.add(names)
+                self.pairs += 1
+                pair = both(first, second)
+                if self.trials.works(pair, pair.largest):
+                    yield self._smallest(pair, pair.largest)
+                    if len(self.found) >= _MOST_PAIRS:
+                        return
 
-    def _along(self, lever: Lever, sizes: Sizes, axis: int, guess: int) -> Sizes:
-        """Lower one axis as far as it goes: from the guess by doubling, then by bisection."""
+    def _seconds(self, first: Lever) -> list[Lever]:
+        """Return what could be changed once a first change has been made."""
+        document = {**self.trials.document, **applied(self.trials.document, first.changes(first.largest))}
+        result, _ = self.trials.tried(first, first.largest)
+        picture = Picture(document, result)
+        about = diagnosis(picture, self.trials.job)
+        return levers(picture, self.trials.job, about) if about is not None else []
 
-        def works(steps: int) -> bool:
-            return self.works(lever, _at(sizes, axis, steps))
-
-        if works(0):
-            return _at(sizes, axis, 0)
-        fails, runs = 0, sizes[axis]
-        if fails < guess < runs:
-            fails, runs = (fails, guess) if works(guess) else (guess, runs)
-        down, step = runs == guess, 1
-        while runs - fails > 1 and step < runs - fails:
-            middle = runs - step if down else fails + step
-            if works(middle):
-                runs = middle
-                if not down:
-                    break
-            else:
-                fails = middle
-                if down:
-                    break
-            step *= 2
-        while runs - fails > 1:
-            middle = (fails + runs) // 2
-            fails, runs = (fails, middle) if works(middle) else (middle, runs)
-        return _at(sizes, axis, runs)
-
-    def offer(self, lever: Lever, sizes: Sizes) -> dict[str, Any]:
+    def _offer(self, lever: Lever, sizes: Sizes) -> Found:
         """Return a change that works, with what else it does."""
-        result = self.result(lever, sizes)
-        after = Picture(self.document, result)
-        effects = self._effects(after)
-        promised = bool(after.jobs[self.job]["task_status"].get("Pipelined"))
-        runs = "after evictions" if promised else "at once"
+        trials = self.trials
+        outcome = trials.working(lever, sizes)
+        assert outcome is not None, "only what works is offered"
+        others = effects(trials.before, outcome, trials.job)
+        own = outcome.jobs[trials.job]
+        runs = _when(outcome, trials.job)
+        counts = {
+            "minimum": own.minimum,
+            "placed": len(own.placed),
+            "pipelined": len(own.promised),
+            "pending": own.pending,
+        }
+        sentence = (
+            f"{_upper(lever.sentence(sizes))}: {self._runs(counts)} {runs}; {said(others)}."
+            f"{_gaps(lever, trials.gaps(lever, sizes))}"
+        )
         return {
             "id": lever.name,
-            "reason": reason(
-                lever.name,
-                f"{_upper(lever.sentence(sizes))}: {self._whole} then runs {runs}; {_said(effects)}.",
-                lever.numbers(sizes),
-            ),
+            "reason": reason(lever.name, sentence, lever.numbers(sizes)),
             "runs": runs,
+            "members": counts,
+            "cost": cost(others),
             "changes": [change.as_dict() for change in lever.changes(sizes)],
             "one_step_smaller": [
                 [change.as_dict() for change in lever.changes(smaller)] if any(smaller) else []
-                for _, smaller in _one_smaller(sizes)
+                for _, smaller in one_smaller(sizes)
             ],
-            **effects,
+            **others,
         }
 
-    @property
-    def _whole(self) -> str:
-        return f"the rest of job {self.job}" if self.was_ready else f"job {self.job}"
+    def _runs(self, counts: Mapping[str, int]) -> str:
+        """Return who then runs, with how many of its pods when these are not all."""
+        job = self.trials.job
+        whole = f"the rest of job {job}" if self.trials.was_served else f"job {job}"
+        if not counts["pending"]:
+            return f"{whole} then runs"
+        got = counts["placed"] + counts["pipelined"]
+        return f"{whole} then runs with {got} of its {counted(got + counts['pending'], 'pod')}"
 
-    def _effects(self, after: Picture) -> dict[str, Any]:
-        before = _evicted(self.base)
-        evicted = {pod: entry for pod, entry in _evicted(after).items() if pod not in before}
-        was = {name for name, entry in self.base.jobs.items() if _is_ready(entry)}
-        now = {name for name, entry in after.jobs.items() if _is_ready(entry)}
+    def _told(self) -> Found:
+        trials = self.trials
         return {
-            "evicted": list(evicted.values()),
-            "stopped": sorted((was - now) & after.jobs.keys()),
-            "started": sorted(now - was - {self.job}),
+            "job": trials.job,
+            "waits": trials.waits,
+            "simulations": trials.count,
+            "complete": self.stopped is None,
+            "stopped": self.stopped,
+            "changes": sorted(self.found, key=_order),
+            "not_enough": list(self._not_enough()),
         }
+
+    def _not_enough(self) -> Iterator[Reason]:
+        """Yield a line for each kind of change that does not help."""
+        helped = {offer["id"] for offer in self.found}
+        for name, words in _KINDS.items():
+            tried = [lever for lever in self.failed if lever.name == name]
+            if tried and name not in helped:
+                upto = "up to " if any(axis.most > 1 for lever in tried for axis in lever.axes) else ""
+                named = listed(lever.tried(lever.largest) for lever in tried[:_MOST_TRIED])
+                some = f"{upto}{named}" if len(tried) <= _MOST_TRIED else f"{len(tried)} of them"
+                yield reason(name, f"No {words} helps (tried {some}).", {"tried": len(tried)})
+        if self.pairs and not self.found:
+            text = f"No pair of changes helps (tried {self.pairs})."
+            yield reason("unblock.pair", text, {"tried": self.pairs})
+
+    def _why_stopped(self) -> Reason:
+        trials, limits = self.trials, self.trials.limits
+        seconds = f"{trials.spent / 1000:.0f} s"
+        bound = seconds if trials.is_late else counted(limits.simulations, "simulation")
+        tried = len(self.found) + len(self.failed)
+        left = len(self.levers) - tried
+        if self.pairs or not left:
+            what = "other pairs of changes were not tried"
+        else:
+            what = f"{left} of {counted(len(self.levers), 'change')} not tried"
+        numbers = {
+            "simulations": trials.count,
+            "tried": tried,
+            "changes": len(self.levers),
+            "pairs": self.pairs,
+        }
+        return reason("unblock.stopped", f"Stopped after {bound}: {what}.", numbers)
+
+
+def _order(offer: Found) -> tuple[Any, ...]:
+    """Return what puts an offer before others: what it costs others, how deep it cuts, its name."""
+    return offer["cost"], len(offer["changed"]), _RANKS[offer["id"]], offer["reason"]["sentence"]
+
+
+def _when(outcome: Outcome, job: str) -> str:
+    """Return when the job runs: pods that are pipelined wait for others to leave."""
+    if not outcome.jobs[job].promised:
+        return "at once"
+    return "after evictions" if outcome.evicted else "after terminations"
+
+
+def _gaps(lever: Lever, sizes: Sequence[int]) -> str:
+    """Return that more is not always better, where some larger sizes were seen not to help."""
+    if not sizes:
+        return ""
+    shown = listed(lever.tried((size,)) for size in sizes[:_MOST_TRIED])
+    return (
+        f" More is not always better: {shown} {'was' if len(sizes) == 1 else 'were'} tried and did not help."
+    )
 
 
 def _upper(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
-
-
-def _at(sizes: Sizes, axis: int, steps: int) -> Sizes:
-    return (*sizes[:axis], steps, *sizes[axis + 1 :])
-
-
-def _one_smaller(sizes: Sizes) -> Iterator[tuple[int, Sizes]]:
-    """Yield every axis that was moved, with the sizes one step smaller on it."""
-    for axis, steps in enumerate(sizes):
-        if steps:
-            yield axis, _at(sizes, axis, steps - 1)
-
-
-def _is_ready(entry: Object) -> bool:
-    """Tell whether a job has its minimum, of pods that have their place now."""
-    status = entry["task_status"]
-    held = any(status.get(name) for name in ("Binding", "Bound", "Running", "Allocated"))
-    return bool(entry["session_job_ready"] and held)
-
-
-def _promised(entry: Object) -> bool:
-    return bool(entry["task_status"].get("Pipelined"))
-
-
-def _evicted(picture: Picture) -> dict[str, dict[str, Any]]:
-    """Return who is evicted in a run, by pod, over all its cycles."""
-    found = {}
-    for told in picture.result["cycles"]:
-        for step in told["decisions"]:
-            if step["op"] == "evict" and step["state"] == "committed":
-                found[step["pod"]] = {
-                    "pod": step["pod"],
-                    "job": step["job"],
-                    "queue": picture.queue_of_job(step["job"]),
-                    "for": step.get("for") or "",
-                }
-    return found
-
-
-def _named(jobs: Sequence[str]) -> str:
-    return listed(jobs) if len(jobs) <= _MOST_NAMED else counted(len(jobs), "other job")
-
-
-def _said(effects: Mapping[str, Any]) -> str:
-    parts = []
-    if effects["evicted"]:
-        queues = sorted({entry["queue"] for entry in effects["evicted"]})
-        parts.append(
-            f"{counted(len(effects['evicted']), 'more pod')} would be evicted "
-            f"({agreed(len(queues), 'queue', 'queues')} {listed(queues)})"
-        )
-    if effects["stopped"]:
-        needs = agreed(len(effects["stopped"]), "it needs", "they need")
-        parts.append(f"{_named(effects['stopped'])} would lose what {needs}")
-    if effects["started"]:
-        parts.append(f"{_named(effects['started'])} would start as well")
-    return ", ".join(parts) or "nothing else changes"

@@ -72,30 +72,6 @@ def counted(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
-def times(count: int) -> str:
-    """Return how often.
-
-    Examples
-    --------
-    >>> times(1), times(2), times(3)
-    ('once', 'twice', '3 times')
-
-    """
-    return {1: "once", 2: "twice"}.get(count, f"{count} times")
-
-
-def capitalised(text: str) -> str:
-    """Return a clause as the beginning of a sentence; names in it keep their letters.
-
-    Examples
-    --------
-    >>> capitalised("tier 1 decided by DRF")
-    'Tier 1 decided by DRF'
-
-    """
-    return text[:1].upper() + text[1:]
-
-
 def listed(names: Iterable[str]) -> str:
     """Return names as one phrase.
 
@@ -121,3 +97,22 @@ def agreed(count: int, one: str, many: str) -> str:
 
     """
     return one if count == 1 else many
+
+
+def said_exactly(resource: str, amount: float) -> str:
+    """Return one amount without rounding it.
+
+    Examples
+    --------
+    >>> said_exactly("cpu", 8001), said_exactly("memory", 3 * 2**29), said_exactly("memory", 2**30 + 1)
+    ('8.001 CPU', '1.5 GiB memory', '1,073,741,825 B memory')
+
+    """
+    if amount >= UNLIMITED_SCALAR or resource == PODS:
+        return said(resource, amount)
+    if resource == MEMORY or resource.startswith(_BYTES):
+        size = amount if resource == MEMORY else amount / 1000
+        fits = (entry for entry in _BINARY if abs(size) >= entry[1] and (size / entry[1] * 100).is_integer())
+        unit, factor = next(fits, ("B", 1))
+        return f"{size / factor:,.2f}".rstrip("0").rstrip(".") + f" {unit} {resource}"
+    return f"{amount / 1000:.3f}".rstrip("0").rstrip(".") + f" {named(resource)}"

@@ -219,7 +219,7 @@ class Tour:
 
     def _search(self, page: Page, job: str) -> None:
         page.goto(job)
-        page.get_by_role("button", name="Find out").click()
+        page.get_by_role("button", name="Search for changes").click()
         page.get_by_role("heading", name="Why reclaim").wait_for(timeout=120_000)
 
     def _leads(self, link: Locator) -> str:

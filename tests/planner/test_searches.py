@@ -129,11 +129,11 @@ def test_searches_are_no_runs_of_their_own(search: Run, editor: User, browser: C
 
 
 def test_the_page_offers_to_find_out_follows_and_shows_what_was_found(browser: Client, run: Run) -> None:
-    assert "Find out" in text_of(browser.get(job_page(run)))
+    assert "Tries changes of queues" in text_of(browser.get(job_page(run)))
     address = f"{job_page(run)}unblock/"
     answer = browser.post(address, headers={"HX-Request": "true", "HX-Target": "unblock"})
     assert "Waiting for a worker" in text_of(answer)
-    assert 'hx-trigger="every 1s"' in text_of(answer)
+    assert 'hx-trigger="every 700ms"' in text_of(answer)
     search = search_of(run, JOB)
     assert search is not None
     execute(search)

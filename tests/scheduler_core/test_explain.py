@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from scheduler_core import explain, prepare, simulate_document
+from scheduler_core import explain, simulate_document
 from scheduler_core.explain.changes import Change, applied
 from scheduler_core.explain.smallest import smallest_set
 from scheduler_core.framework.extension_points import Point
@@ -18,7 +18,7 @@ from scheduler_core.framework.victims import ask_victims
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.parity import first_difference
 from scheduler_core.resource import PODS, Resource, quantities
-from tests.builders import GPU, Object, conf, node, podgroup, pods, queue, scenario, session_of
+from tests.builders import GPU, Object, conf, node, session_of
 from tests.scheduler_core.clusters import SEARCH, clusters, configurations
 
 FEW = settings(SEARCH, max_examples=max(SEARCH.max_examples // 2, 1))
@@ -321,126 +321,3 @@ def renamed(amounts: dict[str, str]) -> dict[str, Any]:
 
 def named(amount: Resource, names: Object) -> dict[str, str]:
     return {name: text for name, text in quantities(amount).items() if name in names}
-
-
-# what would help
-
-
-@FEW
-@given(document=clusters(EVICTING))
-def test_every_change_that_is_offered_unblocks_and_one_step_smaller_does_not(document: Object) -> None:
-    result = simulated(document)
-    for job in explain.waiting_jobs(document, result)[:2]:
-        told = explain.unblocking(document, job, prepare(document).simulate, limit=60)
-        before = entry_of(result, job)
-        assert told["simulations"] <= 60
-        assert told["waits"] or not told["changes"]
-        for offer in told["changes"]:
-            assert is_served(changed(document, offer["changes"]), job, before)
-            assert offer["one_step_smaller"]
-            for smaller in offer["one_step_smaller"]:
-                assert not is_served(changed(document, smaller), job, before)
-
-
-def changed(document: Object, changes: Sequence[Object]) -> Object:
-    parts = applied(document, [Change(**change) for change in changes])
-    return simulate_document({**document, **parts})
-
-
-def entry_of(result: Object, job: str) -> Object:
-    return next(entry for entry in result["cycles"][-1]["podgroups"] if entry["name"] == job)
-
-
-def is_served(result: Object, job: str, before: Object) -> bool:
-    """Tell whether a job has, or is promised, its minimum; or, if it had that before, all of its pods."""
-    if "error" in result:
-        return False
-    status = entry_of(result, job)["task_status"]
-    if holds_its_minimum(before):
-        return not status.get("Pending")
-    after = entry_of(result, job)
-    return holds_its_minimum(after) or bool(after["session_job_pipelined"] and status.get("Pipelined"))
-
-
-def holds_its_minimum(entry: Object) -> bool:
-    status = entry["task_status"]
-    held = sum(status.get(name, 0) for name in ("Allocated", "Binding", "Bound", "Running"))
-    return bool(entry["session_job_ready"] and held)
-
-
-def test_several_resources_of_a_queue_are_raised_together_and_each_as_little_as_possible() -> None:
-    document = scenario(
-        nodes=[node("n1", cpu=64, memory="64Gi")],
-        queues=[queue("q", capability={"cpu": 4, "memory": "4Gi"})],
-        podgroups=[podgroup("j", queue="q", min_member=3)],
-        pods=pods("j", 3, cpu=3, memory="2Gi"),
-        conf=conf("allocate", ["gang"], ["predicates", "proportion"]),
-    )
-    told = explain.unblocking(document, "j", prepare(document).simulate)
-    (offer,) = [offer for offer in told["changes"] if offer["id"] == "unblock.capability"]
-    (change,) = offer["changes"]
-    assert change["after"] == {"cpu": "9", "memory": "6Gi"}
-    smaller = [changes[0]["after"] for changes in offer["one_step_smaller"]]
-    assert smaller == [{"cpu": "8", "memory": "6Gi"}, {"cpu": "9", "memory": "5Gi"}]
-
-
-def test_a_search_stops_at_its_limit_and_says_so() -> None:
-    document = scenario(
-        nodes=[node("n1", cpu=1)],
-        queues=[queue("q")],
-        podgroups=[podgroup("j", queue="q", min_member=8)],
-        pods=pods("j", 8, cpu=1),
-        conf=conf("allocate, preempt", ["gang", "priority"], ["predicates", "proportion"]),
-    )
-    prepared = prepare(document)
-    whole = explain.unblocking(document, "j", prepared.simulate)
-    assert whole == explain.unblocking(document, "j", prepared.simulate)
-    cut = explain.unblocking(document, "j", prepared.simulate, limit=4)
-    assert (cut["simulations"], cut["complete"]) == (4, False)
-    assert whole["complete"]
-
-
-@pytest.mark.parametrize(("rival", "wanted"), [(1, 2), (4, 8)])
-def test_weights_in_the_tree_are_raised_for_every_queue_below(rival: int, wanted: int) -> None:
-    """Queues a and b hang below dev, which holds twice what c holds; b and c both want the rest."""
-    document = scenario(
-        nodes=[node("n1", cpu=6, memory="12Gi")],
-        queues=[
-            in_tree("qa", "root/dev/a", "1/1/1"),
-            in_tree("qb", "root/dev/b", "1/1/1"),
-            in_tree("qc", "root/c", f"1/{rival}"),
-        ],
-        podgroups=[
-            podgroup("a", queue="qa", phase="Running"),
-            podgroup("c", queue="qc", phase="Running"),
-            podgroup("b", queue="qb", min_member=3),
-            podgroup("more", queue="qc", min_member=3),
-        ],
-        pods=[
-            *pods("a", 2, node="n1", cpu=1, memory="1Gi"),
-            *pods("c", 1, node="n1", cpu=1, memory="1Gi"),
-            *pods("b", 3, cpu=1, memory="1Gi"),
-            *pods("more", 3, cpu=1, memory="1Gi"),
-        ],
-        conf=conf("allocate", ["gang", ("drf", {"enableHierarchy": True})], ["predicates"]),
-    )
-    told = explain.unblocking(document, "b", prepare(document).simulate)
-    (offer,) = [offer for offer in told["changes"] if offer["id"] == "unblock.weight"]
-    assert offer["reason"]["sentence"] == (
-        f"Weight of root/dev in the tree of queues: {wanted} instead of 1: job default/b then runs at once; "
-        "default/more would lose what it needs."
-    )
-    before = entry_of(simulate_document(document), "default/b")
-    assert is_served(changed(document, offer["changes"]), "default/b", before)
-    (smaller,) = offer["one_step_smaller"]
-    assert not is_served(changed(document, smaller), "default/b", before)
-    weights = "volcano.sh/hierarchy-weights"
-    assert {change["key"]: change["after"][weights] for change in offer["changes"]} == {
-        "qa": f"1/{wanted}/1",
-        "qb": f"1/{wanted}/1",
-    }
-
-
-def in_tree(name: str, path: str, weights: str) -> Object:
-    notes = {"volcano.sh/hierarchy": path, "volcano.sh/hierarchy-weights": weights}
-    return queue(name, annotations=notes)

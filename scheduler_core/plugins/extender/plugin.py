@@ -193,7 +193,9 @@ class Extender:
         if why is not None and victims is not None:
             named = {task.uid for task in victims}
             for task in candidates:
-                text = "the extender accepts it" if task.uid in named else "the extender does not accept it"
+                text = (
+                    "the extender hands it out" if task.uid in named else "the extender does not hand it out"
+                )
                 why[task.uid] = (text, {})
         return victims
 

@@ -1,0 +1,221 @@
+"""What else does a change do? Every other job whose pods come off differently, in numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scheduler_core.explain.picture import Object
+from scheduler_core.explain.wording import agreed, counted, listed
+
+PLACED = ("Allocated", "Binding", "Bound", "Running", "Succeeded")
+PROMISED = ("Pipelined",)
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class JobOutcome:
+    """Where a job's pods are when a run has ended.
+
+    Attributes
+    ----------
+    placed, promised : mapping
+        The node of each pod that has its place, or is pipelined to one.
+    served : bool
+        The job has its minimum now.
+    reserved : bool
+        It has, or is pipelined to, its minimum.
+
+    """
+
+    queue: str
+    phase: str
+    pending: int
+    minimum: int
+    placed: Mapping[str, str]
+    promised: Mapping[str, str]
+    served: bool
+    reserved: bool
+
+
+class Outcome:
+    """What a run makes of all jobs.
+
+    Attributes
+    ----------
+    jobs : dict
+        A `JobOutcome` by job.
+    evicted : dict
+        Who is evicted in any of its cycles, by pod.
+
+    """
+
+    def __init__(self, result: Object) -> None:
+        self.jobs = {entry["name"]: _job(entry) for entry in result["cycles"][-1]["podgroups"]}
+        self.evicted = dict(self._evictions(result))
+
+    def _evictions(self, result: Object) -> Iterator[tuple[str, dict[str, str]]]:
+        for cycle in result["cycles"]:
+            for step in cycle["decisions"]:
+                if step["op"] == "evict" and step["state"] == "committed":
+                    job = self.jobs.get(step["job"])
+                    queue = job.queue if job is not None else ""
+                    told = {"pod": step["pod"], "job": step["job"], "queue": queue}
+                    yield step["pod"], {**told, "for": step.get("for") or ""}
+
+
+def _job(entry: Object) -> JobOutcome:
+    placed = {task["pod"]: task["node"] for task in entry["tasks"] if task["status"] in PLACED}
+    promised = {task["pod"]: task["node"] for task in entry["tasks"] if task["status"] in PROMISED}
+    minimum = max(1, entry["minAvailable"])
+    return JobOutcome(
+        queue=entry["queue"],
+        phase=entry["phase_after"] or "",
+        pending=entry["task_status"].get("Pending", 0),
+        minimum=minimum,
+        placed=placed,
+        promised=promised,
+        served=bool(entry["session_job_ready"]) and len(placed) >= minimum,
+        reserved=bool(entry["session_job_pipelined"])
+        and bool(promised)
+        and len(placed) + len(promised) >= minimum,
+    )
+
+
+def effects(before: Outcome, after: Outcome, job: str) -> dict[str, Any]:
+    """Return what is different for everybody but `job`.
+
+    Returns
+    -------
+    dict
+        `evicted` (who is evicted besides), `spared` (who no longer is), `changed` (each other job that comes
+        off differently: its queue, the pods placed and pipelined before and after, how many of its pods are
+        on other nodes, its phase before and after), `stopped` and `started` (jobs that lose or get their
+        minimum).
+
+    """
+    names = [name for name in before.jobs if name != job and name in after.jobs]
+    changed = [
+        _compared(name, before.jobs[name], after.jobs[name])
+        for name in names
+        if before.jobs[name] != after.jobs[name]
+    ]
+    return {
+        "evicted": [entry for pod, entry in after.evicted.items() if pod not in before.evicted],
+        "spared": [entry for pod, entry in before.evicted.items() if pod not in after.evicted],
+        "changed": changed,
+        "stopped": [name for name in names if before.jobs[name].served and not after.jobs[name].served],
+        "started": [name for name in names if after.jobs[name].served and not before.jobs[name].served],
+    }
+
+
+def _compared(name: str, before: JobOutcome, after: JobOutcome) -> dict[str, Any]:
+    stay = before.placed.keys() & after.placed.keys()
+    return {
+        "job": name,
+        "queue": after.queue,
+        "placed": {"before": len(before.placed), "after": len(after.placed)},
+        "pipelined": {"before": len(before.promised), "after": len(after.promised)},
+        "elsewhere": sum(before.placed[pod] != after.placed[pod] for pod in stay),
+        "phase": {"before": before.phase, "after": after.phase},
+    }
+
+
+def cost(told: Mapping[str, Any]) -> int:
+    """Return what a change costs others, in pods: evicted besides, or without the place that they had."""
+    lost = 0
+    for entry in told["changed"]:
+        had = entry["placed"]["before"] + entry["pipelined"]["before"]
+        has = entry["placed"]["after"] + entry["pipelined"]["after"]
+        lost += max(0, had - has)
+    return max(lost, len(told["evicted"]))
+
+
+def said(told: Mapping[str, Any]) -> str:
+    """Return the effects as a phrase; "nothing else changes" when there are none."""
+    parts = []
+    if told["evicted"]:
+        queues = sorted({entry["queue"] for entry in told["evicted"]})
+        parts.append(
+            f"{counted(len(told['evicted']), 'more pod')} would be evicted "
+            f"({agreed(len(queues), 'queue', 'queues')} {listed(queues)})"
+        )
+    if told["spared"]:
+        count = len(told["spared"])
+        parts.append(f"{counted(count, 'pod')} would no longer be evicted")
+    losing = {entry["job"] for entry in told["evicted"]}
+    by_kind: dict[str, list[Mapping[str, Any]]] = {}
+    for entry in told["changed"]:
+        by_kind.setdefault(_kind(entry, losing), []).append(entry)
+    parts += _lost(by_kind.get("lost", []))
+    parts += _counts(sorted(by_kind.get("counts", []), key=_loss), losing)
+    parts += _elsewhere(by_kind.get("elsewhere", []))
+    parts += _phases(by_kind.get("phase", []))
+    if others := by_kind.get("others"):
+        parts.append(f"other pods of {_named(others)} are chosen")
+    return ", ".join(parts) or "nothing else changes"
+
+
+def _kind(entry: Mapping[str, Any], losing: set[str]) -> str:
+    """Return what is to be said of a job that has a different outcome."""
+    placed, pipelined, phase = entry["placed"], entry["pipelined"], entry["phase"]
+    if placed["after"] == 0 < placed["before"] and entry["job"] in losing:
+        return "lost"
+    if placed["before"] != placed["after"] or pipelined["before"] != pipelined["after"]:
+        return "counts"
+    if entry["elsewhere"]:
+        return "elsewhere"
+    return "phase" if phase["before"] != phase["after"] else "others"
+
+
+def _loss(entry: Mapping[str, Any]) -> tuple[int, str]:
+    """Return what puts the job that loses most before the others."""
+    placed = entry["placed"]
+    return placed["after"] - placed["before"], entry["job"]
+
+
+def _named(entries: Sequence[Mapping[str, Any]]) -> str:
+    """Return jobs by name, many of them by number."""
+    names = [entry["job"] for entry in entries]
+    return listed(names) if len(names) <= _MOST_NAMED else counted(len(names), "other job")
+
+
+def _lost(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    if len(entries) == 1:
+        before = entries[0]["placed"]["before"]
+        yield f"{entries[0]['job']} loses {'its only pod' if before == 1 else f'all of its {before} pods'}"
+    elif entries:
+        total = sum(entry["placed"]["before"] for entry in entries)
+        yield f"{_named(entries)} lose all of their pods ({total})"
+
+
+def _counts(entries: Sequence[Mapping[str, Any]], losing: set[str]) -> Iterator[str]:
+    for entry in entries[:_MOST_NAMED]:
+        job, placed, pipelined = entry["job"], entry["placed"], entry["pipelined"]
+        before, after = placed["before"], placed["after"]
+        if before == after:
+            yield f"{job} has {counted(pipelined['after'], 'pipelined pod')} instead of {pipelined['before']}"
+        elif job in losing and after < before:
+            yield f"{job} keeps {after} of its {before} pods"
+        else:
+            yield f"{job} gets {counted(after, 'pod') if after else 'no pod'} instead of {before}"
+    rest = entries[_MOST_NAMED:]
+    if rest:
+        yield f"{counted(len(rest), 'other job')} {agreed(len(rest), 'gets', 'get')} more or fewer pods"
+
+
+def _elsewhere(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    if entries:
+        pods = sum(entry["elsewhere"] for entry in entries)
+        where = agreed(pods, "runs on another node", "run on other nodes")
+        yield f"{counted(pods, 'pod')} of {_named(entries)} {where}"
+
+
+def _phases(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    by_phase: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for entry in entries:
+        by_phase.setdefault((entry["phase"]["before"], entry["phase"]["after"]), []).append(entry)
+    for (before, after), jobs in sorted(by_phase.items()):
+        is_now = f"{agreed(len(jobs), 'is', 'are')} {after or 'without a phase'}"
+        yield f"{_named(jobs)} {is_now} instead of {before or 'without a phase'}"

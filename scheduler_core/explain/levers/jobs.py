@@ -1,0 +1,165 @@
+"""What could a waiting job itself require less, or be given?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from scheduler_core.explain.changes import Change
+from scheduler_core.explain.levers.lever import Axis, Lever, Sizes, counter
+from scheduler_core.explain.levers.waiting import Waiting
+from scheduler_core.explain.picture import items
+from scheduler_core.explain.wording import counted, listed
+from scheduler_core.model.snapshot import job_priorities
+from scheduler_core.resource import Resource, quantities
+
+
+def gate_levers(waiting: Waiting) -> Iterator[Lever]:
+    """Yield a lever that removes the scheduling gates of one waiting pod after the other."""
+    gated = {
+        pod: entry["spec"]["schedulingGates"]
+        for pod, entry in waiting.own_pods.items()
+        if (entry.get("spec") or {}).get("schedulingGates")
+    }
+    if not gated:
+        return
+    pods = list(gated)
+    names = sorted({gate["name"] for gates in gated.values() for gate in gates if gate.get("name")})
+    word = "scheduling gate" if len(names) == 1 else "scheduling gates"
+    yield counter(
+        "unblock.gates",
+        "scheduling gate",
+        Axis(len(pods)),
+        lambda steps: [Change("pods", pod, "spec.schedulingGates", gated[pod], None) for pod in pods[:steps]],
+        lambda steps: (
+            f"{word} {listed(names)} removed from {counted(steps, 'pod')} of job {waiting.job}"
+            + (f" ({listed(pods[:steps])})" if steps <= 3 else "")
+        ),
+        lambda steps: {"job": waiting.job, "pods": pods[:steps], "gates": names},
+        lambda steps: f"removed from {counted(steps, 'pod')}",
+    )
+
+
+def member_levers(waiting: Waiting) -> Iterator[Lever]:
+    """Yield a lever that lowers minMember, and the minimum of roles; minResources shrinks with it."""
+    podgroup, minimum = waiting.podgroup, waiting.entry["minAvailable"]
+    if podgroup is None:
+        return
+    spec = podgroup["spec"]
+    if minimum > 1:
+        yield counter(
+            "unblock.members",
+            f"minMember of job {waiting.job}",
+            Axis(minimum - 1),
+            lambda steps: _fewer(waiting, spec, minimum, minimum - steps),
+            lambda steps: f"minMember of job {waiting.job}: {minimum - steps} instead of {minimum}",
+            lambda steps: {"job": waiting.job, "before": minimum, "after": minimum - steps},
+            lambda steps: f"down to {minimum - steps}",
+        )
+    roles = {role: int(number or 0) for role, number in sorted((spec.get("minTaskMember") or {}).items())}
+    wanted = {role: number for role, number in roles.items() if number > 0}
+    if wanted:
+        yield _roles(waiting, spec, wanted, minimum)
+
+
+def _fewer(waiting: Waiting, spec: Mapping[str, Any], minimum: int, after: int) -> list[Change]:
+    made = [Change("podgroups", waiting.job, "spec.minMember", spec.get("minMember"), after)]
+    stated = spec.get("minResources")
+    if stated:
+        smaller = quantities(Resource.from_list(stated).multi(after / minimum))
+        smaller = {name: smaller[name] for name in stated if name in smaller}
+        made.append(Change("podgroups", waiting.job, "spec.minResources", stated, smaller))
+    return made
+
+
+def _roles(waiting: Waiting, spec: Mapping[str, Any], roles: Mapping[str, int], minimum: int) -> Lever:
+    """Return a lever over minMember, which is kept where it can be, and the minimum of each role."""
+    names = list(roles)
+    stated = spec["minTaskMember"]
+    axes = [Axis(max(0, minimum - 1)), *(Axis(roles[name]) for name in names)]
+
+    def after(sizes: Sizes) -> dict[str, int]:
+        return {name: roles[name] - size for name, size in zip(names, sizes[1:], strict=True) if size}
+
+    def members(sizes: Sizes) -> int:
+        return minimum - sizes[0]
+
+    def changes(sizes: Sizes) -> list[Change]:
+        made = []
+        if after(sizes):
+            made.append(
+                Change("podgroups", waiting.job, "spec.minTaskMember", stated, {**stated, **after(sizes)})
+            )
+        return made + (_fewer(waiting, spec, minimum, members(sizes)) if members(sizes) != minimum else [])
+
+    def sentence(sizes: Sizes) -> str:
+        parts = [
+            f"minimum of role {name}: {number} instead of {roles[name]}"
+            for name, number in after(sizes).items()
+        ]
+        if members(sizes) != minimum:
+            parts.append(f"minMember: {members(sizes)} instead of {minimum}")
+        return f"{listed(parts)} (job {waiting.job})"
+
+    return Lever(
+        "unblock.roles",
+        f"minimum of roles of job {waiting.job}",
+        tuple(axes),
+        changes,
+        sentence,
+        lambda sizes: {
+            "job": waiting.job,
+            "before": {**roles, "minMember": minimum},
+            "after": {**roles, **after(sizes), "minMember": members(sizes)},
+        },
+        lambda sizes: (
+            f"{listed(f'{name} {number}' for name, number in after(sizes).items())}, "
+            f"minMember {members(sizes)}"
+        ),
+    )
+
+
+def priority_levers(waiting: Waiting) -> Iterator[Lever]:
+    """Yield a lever over the priorities at which an order could change: those of others, and one above."""
+    podgroup = waiting.podgroup
+    if podgroup is None:
+        return
+    classes = items(waiting.picture.document, "priorityclasses")
+    default, by_name = job_priorities(classes)
+    mine = waiting.entry["priority"]
+    known = {default, *by_name.values(), *(entry["priority"] for entry in waiting.picture.jobs.values())}
+    values = sorted({value for other in known for value in (other, other + 1) if value > mine})
+    if not values:
+        return
+
+    def changes(steps: int) -> list[Change]:
+        value = values[steps - 1]
+        name = next((name for name, of_class in sorted(by_name.items()) if of_class == value), None)
+        made = []
+        if name is None:
+            name = f"priority-{value}"
+            made.append(
+                Change("priorityclasses", name, "", None, {"metadata": {"name": name}, "value": value})
+            )
+        before = podgroup["spec"].get("priorityClassName")
+        made.append(Change("podgroups", waiting.job, "spec.priorityClassName", before, name))
+        for pod, entry in waiting.own_pods.items():
+            spec = entry.get("spec") or {}
+            made.append(Change("pods", pod, "spec.priorityClassName", spec.get("priorityClassName"), name))
+            if spec.get("priority") is not None:
+                made.append(Change("pods", pod, "spec.priority", spec["priority"], None))
+        return made
+
+    def at(steps: int) -> int:
+        value: int = values[steps - 1] if steps else mine
+        return value
+
+    yield counter(
+        "unblock.priority",
+        f"priority of job {waiting.job}",
+        Axis(len(values)),
+        changes,
+        lambda steps: f"priority of job {waiting.job}: {at(steps)} instead of {mine}",
+        lambda steps: {"job": waiting.job, "before": mine, "after": at(steps)},
+        lambda steps: f"{at(steps):,}",
+    )

@@ -1,0 +1,152 @@
+"""What do levers need to know of a waiting job?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from scheduler_core.conf import DEFAULT_CONF
+from scheduler_core.explain.picture import Amounts, Object, Picture, items, key_of, plus
+from scheduler_core.model.queue import ROOT
+from scheduler_core.resource import CPU, MEMORY, MIN_RESOURCE, PODS, Resource, quantities
+
+_ROUND: Mapping[str, Sequence[int]] = {CPU: (1000, 100, 1), MEMORY: (2**30, 2**20, 1)}
+DEVICE = 1000
+"""One whole device, in the scheduler's milli-units."""
+_CLUSTER_WIDE = ("queues", "nodes")
+
+
+class Waiting:
+    """A waiting job in the picture of a cycle.
+
+    Attributes
+    ----------
+    pods : list of str
+        Those that wait, by key.
+    requests : dict
+        What each of them requests.
+    request : dict
+        The sum, by resource, `pods` left out.
+
+    """
+
+    def __init__(self, picture: Picture, job: str, about: Mapping[str, Any]) -> None:
+        self.picture = picture
+        self.job = job
+        self.about = about
+        self.entry = picture.job(job)
+        self.queue: str = self.entry["queue"]
+        self.pods = [
+            task["pod"] for task in self.entry["tasks"] if task["status"] in ("Pending", "Pipelined")
+        ]
+        self.requests = {pod: picture.request(pod) for pod in self.pods}
+        total: Amounts = {}
+        for request in self.requests.values():
+            total = plus(total, request)
+        self.request = {
+            name: value for name, value in total.items() if name != PODS and value >= MIN_RESOURCE
+        }
+
+    @property
+    def conf(self) -> Mapping[str, Any]:
+        """Return the configuration, a structure."""
+        conf: Mapping[str, Any] = self.picture.document.get("scheduler_conf") or DEFAULT_CONF
+        return conf
+
+    @property
+    def total(self) -> Object:
+        """Return what all nodes offer."""
+        total: Object = self.picture.told["at_open"]["total_resource"]
+        return total
+
+    @cached_property
+    def chain(self) -> list[str]:
+        """Return the job's queue and, where queues form a tree, those above it, root left out."""
+        chain = [self.queue]
+        above = self.picture.queues("at_open").get(self.queue, {}).get("ancestors")
+        if above is None:
+            return chain
+        while (parent := self._parent(chain[-1])) and parent not in chain:
+            chain.append(parent)
+        return chain
+
+    def _parent(self, name: str) -> str:
+        entry = self.object_of("queues", name)
+        parent: str = ((entry or {}).get("spec") or {}).get("parent") or ""
+        return parent if parent != ROOT else ""
+
+    @cached_property
+    def all_requested(self) -> Amounts:
+        """Return what all waiting pods request, those of other jobs too."""
+        total: Amounts = {}
+        for entry in self.picture.jobs.values():
+            for task in entry["tasks"]:
+                if task["status"] == "Pending":
+                    total = plus(total, self.picture.request(task["pod"]))
+        return total
+
+    @property
+    def pods_in_all(self) -> int:
+        """Return how many pods wait, of this job and of others."""
+        return sum(entry["task_status"].get("Pending", 0) for entry in self.picture.jobs.values())
+
+    @cached_property
+    def podgroup(self) -> Object | None:
+        """Return the job's PodGroup, None when a controller makes it."""
+        return self.object_of("podgroups", self.job)
+
+    def object_of(self, kind: str, key: str) -> Object | None:
+        """Return an object of the scenario, None when there is none."""
+        named = (entry for entry in items(self.picture.document, kind))
+        if kind in _CLUSTER_WIDE:
+            return next((entry for entry in named if entry["metadata"]["name"] == key), None)
+        return next((entry for entry in named if key_of(entry) == key), None)
+
+    @cached_property
+    def own_pods(self) -> dict[str, Object]:
+        """Return the waiting pods that the scenario itself has, by key."""
+        written = {key_of(entry): entry for entry in items(self.picture.document, "pods")}
+        return {pod: written[pod] for pod in self.pods if pod in written}
+
+    def missing(self, resource: str) -> int:
+        """Return how much of a resource the gate that stopped the job lacked, rounded up."""
+        short: Mapping[str, Any] = self.about.get("short") or {}
+        closest: Mapping[str, Any] = (self.about.get("closest") or {}).get("lacks") or {}
+        lacking: float = short[resource]["missing"] if resource in short else closest.get(resource, 0.0)
+        return max(0, math.ceil(lacking))
+
+    @cached_property
+    def rounding(self) -> dict[str, int]:
+        """Return the round amounts in which the waiting pods request each resource."""
+        return {
+            name: _round(name, [request.get(name, 0.0) for request in self.requests.values()])
+            for name in self.request
+        }
+
+
+def _round(resource: str, amounts: Sequence[float]) -> int:
+    steps = _ROUND.get(resource, (DEVICE, 1))
+    return next(step for step in steps if step == 1 or all(amount % step == 0 for amount in amounts))
+
+
+def smallest_unit(resource: str, amounts: Sequence[float]) -> int:
+    """Return the smallest unit of a resource: a millicore, a byte, a device where none is divided."""
+    if resource in (CPU, MEMORY, PODS):
+        return 1
+    return DEVICE if all(amount % DEVICE == 0 for amount in amounts) else 1
+
+
+def as_quantity(resource: str, amount: float) -> str:
+    """Return an amount as Kubernetes writes it.
+
+    Examples
+    --------
+    >>> as_quantity("cpu", 1500), as_quantity("nvidia.com/gpu", 2000)
+    ('1500m', '2')
+
+    """
+    vector = Resource()
+    vector.set(resource, amount)
+    return quantities(vector)[resource]

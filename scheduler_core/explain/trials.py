@@ -1,0 +1,200 @@
+"""Does a job run with a change, and how small may the change be? Each answer is a simulation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from scheduler_core.explain.changes import applied
+from scheduler_core.explain.effects import JobOutcome, Outcome
+from scheduler_core.explain.levers import Lever, Sizes
+from scheduler_core.explain.picture import Object, Picture
+
+Simulate = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+_ONE_BY_ONE = 16
+
+
+class OutOfTrials(Exception):
+    """No more simulations are allowed."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long a search may take.
+
+    Attributes
+    ----------
+    simulations : int
+        The most simulations.
+    milliseconds : float
+        The longest time, which `timer` measures.
+    least : int
+        So many simulations are made even if that takes longer: of a large cluster few fit into the time.
+    timer : callable, optional
+        A clock in milliseconds; without one time does not count, and the same search ends at the same place.
+
+    """
+
+    simulations: int = 500
+    milliseconds: float = math.inf
+    least: int = 40
+    timer: Callable[[], float] | None = None
+
+
+class Trials:
+    """The simulations of one search.
+
+    Attributes
+    ----------
+    base : Picture
+        The last cycle of the scenario as it is.
+    before : Outcome
+        What becomes of all jobs there.
+    count : int
+        How many simulations were made.
+
+    """
+
+    def __init__(self, document: Object, job: str, simulate: Simulate, limits: Limits) -> None:
+        self.document = document
+        self.simulate = simulate
+        self.limits = limits
+        self._started = self._now()
+        self.count = 1
+        self.base = Picture(document, simulate({}))
+        self.job: str = self.base.job(job)["name"]
+        self.before = Outcome(self.base.result)
+        self.was_served = self._own(self.before).served
+        self.waits = bool(self._own(self.before).pending) and not self.runs(self.before)
+        self._lever: Lever | None = None
+        self._known: dict[Sizes, Outcome | None] = {}
+
+    def _own(self, outcome: Outcome) -> JobOutcome:
+        return outcome.jobs[self.job]
+
+    def _now(self) -> float:
+        return self.limits.timer() if self.limits.timer is not None else 0.0
+
+    @property
+    def spent(self) -> float:
+        """Return how many milliseconds the search has taken, 0 without a timer."""
+        return self._now() - self._started
+
+    @property
+    def is_late(self) -> bool:
+        """Tell whether the time is up."""
+        return self.spent > self.limits.milliseconds and self.count >= self.limits.least
+
+    def runs(self, outcome: Outcome) -> bool:
+        """Tell whether the job gets what it waits for: its minimum, or the rest once it had that."""
+        own = outcome.jobs.get(self.job)
+        if own is None or not (own.served or own.reserved):
+            return False
+        return not (self.was_served and own.pending)
+
+    def tried(self, lever: Lever, sizes: Sizes) -> tuple[Mapping[str, Any], Outcome | None]:
+        """Simulate with a lever moved so far; return the result and, if the job runs, what becomes of all.
+
+        Raises
+        ------
+        OutOfTrials
+            When no more simulations are allowed.
+
+        """
+        if self.count >= self.limits.simulations or self.is_late:
+            raise OutOfTrials
+        self.count += 1
+        if lever is not self._lever:
+            self._lever, self._known = lever, {(0,) * len(lever.axes): None}
+        result = self.simulate(applied(self.document, lever.changes(sizes)))
+        outcome = None if "error" in result or not result.get("cycles") else Outcome(result)
+        if outcome is not None and not self.runs(outcome):
+            outcome = None
+        self._known[sizes] = outcome
+        return result, outcome
+
+    def working(self, lever: Lever, sizes: Sizes) -> Outcome | None:
+        """Return what becomes of all jobs with a lever moved so far, None when the job does not run."""
+        if lever is self._lever and sizes in self._known:
+            return self._known[sizes]
+        return None if not any(sizes) else self.tried(lever, sizes)[1]
+
+    def works(self, lever: Lever, sizes: Sizes) -> bool:
+        """Tell whether the job runs with a lever moved so far."""
+        return self.working(lever, sizes) is not None
+
+    def smallest(self, lever: Lever, sizes: Sizes) -> Sizes:
+        """Return the smallest sizes with which the job runs, none above those with which it is known to."""
+        likely = tuple(min(axis.guess, size) for axis, size in zip(lever.axes, sizes, strict=True))
+        if any(likely) and likely != sizes and self.works(lever, likely):
+            sizes = likely
+        for axis in range(len(sizes)):
+            sizes = self._along(lever, sizes, axis)
+        while (loose := self._loose_axis(lever, sizes)) is not None:
+            sizes = self._along(lever, sizes, loose)
+        return self._fewest(lever, sizes)
+
+    def gaps(self, lever: Lever, sizes: Sizes) -> list[int]:
+        """Return the sizes on the only axis that were tried above the smallest one and do not help."""
+        if len(sizes) > 1:
+            return []
+        tried = [known[0] for known, outcome in self._known.items() if outcome is None]
+        return sorted(size for size in tried if size > sizes[0])
+
+    def _loose_axis(self, lever: Lever, sizes: Sizes) -> int | None:
+        """Return an axis that can still be lowered by a unit, None when none can."""
+        return next((axis for axis, smaller in one_smaller(sizes) if self.works(lever, smaller)), None)
+
+    def _along(self, lever: Lever, sizes: Sizes, axis: int) -> Sizes:
+        """Lower one axis as far as it goes: from where it is likely, else by bisection over round amounts."""
+
+        def works(size: int) -> bool:
+            return self.works(lever, _at(sizes, axis, size))
+
+        span = lever.axes[axis]
+        fails, runs = 0, sizes[axis]
+        if runs == 0 or works(0):
+            return _at(sizes, axis, 0)
+        for likely in (span.guess, span.guess - 1, runs - 1):
+            if fails < likely < runs:
+                fails, runs = (fails, likely) if works(likely) else (likely, runs)
+        step = span.coarse
+        while runs - fails > 1 and fails and step < runs - fails:
+            if works(fails + step):
+                runs = fails + step
+            else:
+                fails += step
+                step *= 2
+        while (middle := span.round_between(fails, runs)) is not None:
+            fails, runs = (fails, middle) if works(middle) else (middle, runs)
+        if runs - fails > 1:
+            fails, runs = (fails, runs - 1) if works(runs - 1) else (runs - 1, runs)
+        while runs - fails > 1:
+            middle = (fails + runs) // 2
+            fails, runs = (fails, middle) if works(middle) else (middle, runs)
+        return _at(sizes, axis, runs)
+
+    def _fewest(self, lever: Lever, sizes: Sizes) -> Sizes:
+        """Return the smallest size of all, not only one below which the next does not help.
+
+        More is not always better. Where there are few sizes, each is tried, unless time is short.
+        """
+        if len(sizes) > 1 or sizes[0] > _ONE_BY_ONE:
+            return sizes
+        try:
+            return next((size,) for size in range(1, sizes[0] + 1) if self.works(lever, (size,)))
+        except OutOfTrials:
+            return sizes
+
+
+def _at(sizes: Sizes, axis: int, size: int) -> Sizes:
+    return (*sizes[:axis], size, *sizes[axis + 1 :])
+
+
+def one_smaller(sizes: Sizes) -> Iterator[tuple[int, Sizes]]:
+    """Yield every axis that was moved, with the sizes one unit smaller on it."""
+    for axis, size in enumerate(sizes):
+        if size:
+            yield axis, _at(sizes, axis, size - 1)

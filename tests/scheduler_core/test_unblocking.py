@@ -1,0 +1,469 @@
+"""Is every change that is offered for a waiting job true: small, enough, and with all its side effects?"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from scheduler_core import explain, prepare, simulate_document
+from scheduler_core.explain import Limits
+from tests.builders import Object, conf, node, pod, podgroup, pods, priority_class, queue, scenario
+from tests.needs import unavailable
+from tests.scheduler_core.clusters import SEARCH, clusters, configurations
+from tests.scheduler_core.unblocking_trial import Figures, edited, entries, examine, is_served
+from tests.shared import SHARED
+
+FEW = settings(parent=SEARCH, max_examples=max(3, SEARCH.max_examples // 5))
+EVICTING = configurations(actions=("enqueue", "allocate", "backfill", "preempt", "reclaim"))
+GATED = {"schedulingGates": [{"name": "wait"}]}
+SIMPLE = conf("allocate", ["gang"], ["predicates", "proportion"])
+PER_FILE = 40
+"""Scenarios of each golden file that the long trial looks at."""
+
+
+def offers(document: Object, job: str = "j", **limits: Any) -> dict[str, list[Object]]:
+    """Return what is offered for a job, by the kind of change."""
+    told = explain.unblocking(document, job, prepare(document).simulate, Limits(**limits))
+    found: dict[str, list[Object]] = {}
+    for offer in told["changes"]:
+        found.setdefault(offer["id"], []).append(offer)
+    return found
+
+
+def sentence(offer: Object) -> str:
+    text: str = offer["reason"]["sentence"]
+    return text
+
+
+# true of all clusters
+
+
+@FEW
+@given(document=clusters(EVICTING))
+def test_every_offer_runs_the_job_is_as_small_as_can_be_and_names_all_side_effects(document: Object) -> None:
+    figures = Figures()
+    examine(document, figures, jobs=2, brute=False)
+    assert not figures.false, str(figures)
+
+
+def golden(per_file: int) -> Iterator[Object]:
+    """Yield scenarios of every golden file, evenly spread."""
+    paths = sorted((SHARED / "golden").glob("*.jsonl.gz"))
+    if not paths:
+        unavailable(f"{SHARED / 'golden'} has no recorded scenarios")
+    for path in paths:
+        yield from spread(path, per_file)
+
+
+def spread(path: Path, count: int) -> Iterator[Object]:
+    lines = gzip.open(path, "rt", encoding="utf-8").readlines()  # noqa: SIM115 - read at once
+    for line in lines[:: max(1, len(lines) // count)][:count]:
+        yield json.loads(line)["scenario"]
+
+
+def trial(per_file: int, jobs: int) -> Figures:
+    figures = Figures()
+    for document in golden(per_file):
+        examine(document, figures, jobs=jobs)
+    sys.stdout.write(f"{figures}\n")
+    return figures
+
+
+def test_offers_for_golden_scenarios_are_true_and_cover_what_simple_edits_reach() -> None:
+    figures = trial(per_file=1, jobs=1)
+    assert not figures.false, str(figures)
+    assert figures.coverage >= 0.97, str(figures)
+
+
+@pytest.mark.long
+def test_offers_for_many_golden_scenarios_are_true_and_cover_what_simple_edits_reach() -> None:
+    figures = trial(per_file=PER_FILE, jobs=2)
+    assert not figures.false, str(figures)
+    assert figures.coverage >= 0.97, str(figures)
+
+
+# side effects
+
+
+def test_a_job_that_gets_fewer_of_its_elastic_pods_is_named_with_its_numbers() -> None:
+    """J2 keeps its minimum of one, so nobody stops; three of its seven pods are lost all the same."""
+    document = scenario(
+        nodes=[node("n1", cpu=8)],
+        podgroups=[podgroup("j2", min_member=1), podgroup("j", min_member=4, created=10)],
+        pods=[*pods("j2", 7, cpu=1), *pods("j", 4, cpu=1)],
+        priorityclasses=[priority_class("high", 10)],
+        conf=conf(
+            "allocate", ["priority", ("gang", {"enableJobOrder": False})], ["predicates", "proportion"]
+        ),
+    )
+    (offer,) = offers(document)["unblock.priority"]
+    assert sentence(offer).endswith("job default/j then runs at once; default/j2 gets 4 pods instead of 7.")
+    assert (offer["stopped"], offer["cost"]) == ([], 3)
+
+
+def test_a_job_that_only_moves_to_another_node_is_named() -> None:
+    document = scenario(
+        nodes=[node("n1", cpu=4), node("n2", cpu=2)],
+        podgroups=[podgroup("j2", created=10), podgroup("j", min_member=2)],
+        pods=[
+            *pods("j2", 1, cpu=2),
+            *pods(
+                "j",
+                2,
+                cpu=2,
+                spec={"nodeSelector": {"kubernetes.io/hostname": "n1"}, "schedulingGates": [{"name": "w"}]},
+            ),
+        ],
+        conf=SIMPLE,
+    )
+    (offer,) = offers(document)["unblock.gates"]
+    assert "1 pod of default/j2 runs on another node" in sentence(offer)
+    assert "nothing else changes" not in sentence(offer)
+
+
+def test_the_cheapest_for_others_comes_first() -> None:
+    document = scenario(
+        nodes=[node("n1", cpu=4)],
+        queues=[queue("a", weight=1), queue("b", weight=1)],
+        podgroups=[podgroup("old", queue="b", phase="Running"), podgroup("j", queue="a", min_member=3)],
+        pods=[*pods("old", 4, node="n1", cpu=1), *pods("j", 3, cpu=1)],
+        conf=conf("allocate, reclaim", ["gang", "conformance"], ["predicates", "proportion"]),
+    )
+    told = explain.unblocking(document, "j", prepare(document).simulate)
+    costs = [offer["cost"] for offer in told["changes"]]
+    assert costs == sorted(costs)
+    assert costs[0] == 0 < costs[-1]
+
+
+def test_a_job_runs_after_evictions_only_when_somebody_is_evicted() -> None:
+    """The only room is that of a pod that is already terminating."""
+    document = scenario(
+        nodes=[node("n1", cpu=4)],
+        podgroups=[podgroup("old", phase="Running"), podgroup("j", min_member=4)],
+        pods=[
+            *pods("old", 4, node="n1", cpu=1, deleting=True),
+            *pods("j", 4, cpu=1, spec={"schedulingGates": [{"name": "w"}]}),
+        ],
+        conf=SIMPLE,
+    )
+    (offer,) = offers(document)["unblock.gates"]
+    assert offer["runs"] == "after terminations"
+    assert "then runs after terminations; nothing else changes." in sentence(offer)
+
+
+# kinds of change
+
+
+def test_scheduling_gates_are_removed_from_as_few_pods_as_can_be() -> None:
+    document = scenario(
+        nodes=[node("n1", cpu=8)],
+        podgroups=[podgroup("j", min_member=3)],
+        pods=[*pods("j", 1, cpu=1), *pods("j", 3, first=1, cpu=1, spec=GATED)],
+        conf=SIMPLE,
+    )
+    (offer,) = offers(document)["unblock.gates"]
+    assert sentence(offer) == (
+        "Scheduling gate wait removed from 2 pods of job default/j (default/j-1 and default/j-2): "
+        "job default/j then runs with 3 of its 4 pods at once; nothing else changes."
+    )
+
+
+def test_a_closed_queue_is_opened() -> None:
+    document = scenario(
+        nodes=[node("n1", cpu=8)],
+        queues=[queue("q", state="Closed")],
+        podgroups=[podgroup("j", queue="q", phase="Pending")],
+        pods=pods("j", 1, cpu=1),
+        conf=conf("enqueue, allocate", ["gang"], ["predicates", "proportion"]),
+    )
+    (offer,) = offers(document)["unblock.state"]
+    assert sentence(offer).startswith("Queue q (Closed) opened: state Open: job default/j then runs")
+
+
+def test_another_queue_becomes_reclaimable() -> None:
+    document = scenario(
+        nodes=[node("n1", cpu=4)],
+        queues=[queue("a"), queue("b", reclaimable=False), queue("c", reclaimable=False)],
+        podgroups=[podgroup("old", queue="b", phase="Running"), podgroup("j", queue="a")],
+        pods=[*pods("old", 4, node="n1", cpu=1), *pods("j", 1, cpu=1)],
+        conf=conf("allocate, reclaim", ["gang", "conformance"], ["predicates", "proportion"]),
+    )
+    (offer,) = offers(document)["unblock.reclaimable"]
+    assert sentence(offer).startswith("Queue b is reclaimable: job default/j then runs after evictions;")
+    assert len(offer["evicted"]) == 1
+
+
+def test_the_minimum_of_a_role_is_lowered() -> None:
+    document = scenario(
+        nodes=[node("n1", cpu=8)],
+        podgroups=[podgroup("j", min_member=3, min_task_member={"a": 1, "b": 2})],
+        pods=[pod("j-0", group="j", role="a", cpu=1), *pods("j", 2, first=1, role="a", cpu=1)],
+        conf=SIMPLE,
+    )
+    (offer,) = offers(document)["unblock.roles"]
+    assert sentence(offer).startswith(
+        "Minimum of role b: 0 instead of 2 (job default/j): job default/j then runs"
+    )
+
+
+def test_a_request_is_cut_by_as_little_as_can_be_and_a_device_stays_whole() -> None:
+    document = scenario(
+        nodes=[node("n1", cpu=4, gpu=4)],
+        podgroups=[podgroup("j", min_member=3)],
+        pods=pods("j", 3, cpu=2, gpu=2),
+        conf=SIMPLE,
+    )
+    (offer,) = offers(document)["unblock.request"]
+    assert sentence(offer).startswith(
+        "Each waiting pod of job default/j requests 1.333 CPU instead of 2 CPU, "
+        "1 nvidia.com/gpu instead of 2 nvidia.com/gpu: job default/j then runs at once;"
+    )
+
+
+def test_a_node_larger_than_those_there_is_offered_at_exactly_the_size_that_is_needed() -> None:
+    document = scenario(
+        nodes=[node("n1", cpu=50), node("n2", cpu=50)],
+        podgroups=[podgroup("j")],
+        pods=pods("j", 1, cpu=70),
+        conf=SIMPLE,
+    )
+    found = offers(document)
+    assert sentence(found["unblock.nodes"][0]).startswith(
+        "1 more node like n1, but with 70 CPU (there are 2): job default/j then runs at once;"
+    )
+    assert "with 70 CPU" in sentence(found["unblock.nodes"][0])
+    assert sentence(found["unblock.larger-node"][0]).startswith(
+        "A larger node n1: 70 CPU instead of 50 CPU: job default/j then runs at once;"
+    )
+
+
+def test_equal_nodes_are_offered_as_one_pool() -> None:
+    document = scenario(
+        nodes=[node(f"n{number}", cpu=2) for number in range(6)],
+        podgroups=[podgroup("j", min_member=8)],
+        pods=pods("j", 8, cpu=2),
+        conf=SIMPLE,
+    )
+    (offer,) = offers(document)["unblock.nodes"]
+    assert sentence(offer).startswith("2 more nodes like n0 (there are 6): job default/j then runs at once")
+
+
+def test_the_capability_of_a_whole_branch_is_raised_together() -> None:
+    document = scenario(
+        nodes=[node("n1", cpu=16)],
+        queues=[
+            queue("root"),
+            queue("org", parent="root", capability={"cpu": 4}),
+            queue("team", parent="org", capability={"cpu": 3}),
+        ],
+        podgroups=[podgroup("j", queue="team", min_member=5)],
+        pods=pods("j", 5, cpu=1),
+        conf=conf("allocate", ["gang"], ["predicates", ("capacity", {"enableHierarchy": True})]),
+    )
+    (offer,) = offers(document)["unblock.capability"]
+    assert sentence(offer).startswith(
+        "Capability of queue team: 5 CPU instead of 3 CPU, of queue org: 5 CPU instead of 4 CPU: "
+    )
+
+
+def test_a_selector_that_no_node_matches_is_dropped() -> None:
+    document = scenario(
+        nodes=[node("n1", cpu=8, taints=[{"key": "pool", "value": "batch", "effect": "NoSchedule"}])],
+        podgroups=[podgroup("j")],
+        pods=pods("j", 1, cpu=1, spec={"nodeSelector": {"zone": "a"}}),
+        conf=SIMPLE,
+    )
+    (offer,) = offers(document)["unblock.placement"]
+    assert sentence(offer).startswith(
+        "Node selector zone=a removed and taint pool=batch:NoSchedule tolerated (job default/j): "
+        "job default/j then runs at once"
+    )
+
+
+def test_a_guarantee_lent_to_nobody_is_lowered_for_who_needs_it() -> None:
+    document = scenario(
+        nodes=[node("n1", cpu=8)],
+        queues=[queue("a"), queue("b", guarantee={"cpu": 6})],
+        podgroups=[podgroup("j", queue="a", min_member=4)],
+        pods=pods("j", 4, cpu=1),
+        conf=conf("allocate", ["gang"], ["predicates", "capacity"]),
+    )
+    found = [sentence(offer) for offer in offers(document)["unblock.guarantee"]]
+    assert any(text.startswith("Guarantee of queue b: 4 CPU instead of 6 CPU: ") for text in found)
+
+
+def test_a_switch_of_a_plugin_that_protects_gangs_is_turned_off() -> None:
+    """Every running pod is a gang of one, which gang protects in the only tier."""
+    document = scenario(
+        nodes=[node("n1", cpu=4)],
+        queues=[queue("a"), queue("b")],
+        podgroups=[
+            *(podgroup(f"o{n}", queue="b", phase="Running") for n in range(4)),
+            podgroup("j", queue="a"),
+        ],
+        pods=[*(pod(f"o{n}-0", group=f"o{n}", node="n1", cpu=1) for n in range(4)), *pods("j", 1, cpu=1)],
+        conf=conf("allocate, reclaim", ["gang", "proportion", "predicates"]),
+    )
+    wanted = "Gang.enableReclaimable: false: job default/j then runs after evictions"
+    texts = [sentence(offer) for offer in offers(document)["unblock.switches"]]
+    assert any(text.startswith(wanted) for text in texts)
+
+
+def test_two_changes_are_offered_where_no_single_one_is_enough() -> None:
+    """The queue is too small, and so is the cluster."""
+    document = scenario(
+        nodes=[node("n1", cpu=2)],
+        queues=[queue("q", capability={"cpu": 2})],
+        podgroups=[podgroup("j", queue="q", min_member=4)],
+        pods=pods("j", 4, cpu=1, spec=GATED),
+        conf=SIMPLE,
+    )
+    found = offers(document)
+    assert found.keys() == {"unblock.pair"}
+    for offer in found["unblock.pair"]:
+        assert len(offer["one_step_smaller"]) >= 2
+
+
+# amounts
+
+
+def test_several_resources_of_a_queue_are_raised_together_and_each_as_little_as_possible() -> None:
+    document = scenario(
+        nodes=[node("n1", cpu=64, memory="64Gi")],
+        queues=[queue("q", capability={"cpu": 4, "memory": "4Gi"})],
+        podgroups=[podgroup("j", queue="q", min_member=3)],
+        pods=pods("j", 3, cpu=3, memory="2Gi"),
+        conf=SIMPLE,
+    )
+    (offer,) = offers(document)["unblock.capability"]
+    (change,) = offer["changes"]
+    assert change["after"] == {"cpu": "9", "memory": "6Gi"}
+    smaller = [changes[0]["after"] for changes in offer["one_step_smaller"]]
+    assert smaller == [{"cpu": "8999m", "memory": "6Gi"}, {"cpu": "9", "memory": "6442450943"}]
+
+
+def test_the_smallest_size_is_found_where_more_is_not_always_better() -> None:
+    """Below 16 sizes each is tried; what is seen not to help above the smallest is said."""
+    told = explain.unblocking(heavier := weighed(), "j", prepare(heavier).simulate)
+    base = entries(simulate_document(heavier))["default/j"]
+    for offer in told["changes"]:
+        if offer["id"] != "unblock.weight":
+            continue
+        weight = offer["reason"]["numbers"]["after"]
+        for less in range(2, weight):
+            change = {**offer["changes"][0], "after": less}
+            assert not is_served(simulate_document(edited(heavier, [change])), "default/j", base)
+
+
+def weighed() -> Object:
+    return scenario(
+        nodes=[node("n1", cpu=8)],
+        queues=[queue("a"), queue("b", weight=2)],
+        podgroups=[podgroup("old", queue="b", phase="Running"), podgroup("j", queue="a", min_member=5)],
+        pods=[*pods("old", 8, node="n1", cpu=1), *pods("j", 5, cpu=1)],
+        conf=conf("allocate, reclaim", ["conformance"], ["predicates", "proportion"]),
+    )
+
+
+def test_a_kind_of_change_that_never_helps_is_one_line() -> None:
+    document = scenario(
+        nodes=[node("n1", cpu=2)],
+        queues=[queue("q")],
+        podgroups=[podgroup("j", queue="q")],
+        pods=pods("j", 1, cpu=8, spec=GATED),
+        conf=SIMPLE,
+    )
+    told = explain.unblocking(document, "j", prepare(document).simulate)
+    lines = [entry["sentence"] for entry in told["not_enough"]]
+    assert "No weight helps (tried up to 1,025)." in lines
+    assert len(lines) == len({entry["id"] for entry in told["not_enough"]})
+
+
+# bounds
+
+
+def test_a_search_stops_at_its_limit_and_says_so() -> None:
+    document = weighed()
+    prepared = prepare(document)
+    whole = explain.unblocking(document, "j", prepared.simulate)
+    assert whole == explain.unblocking(document, "j", prepared.simulate)
+    assert (whole["complete"], whole["stopped"]) == (True, None)
+    cut = explain.unblocking(document, "j", prepared.simulate, Limits(simulations=4))
+    assert (cut["simulations"], cut["complete"]) == (4, False)
+    numbers = cut["stopped"]["numbers"]
+    left = numbers["changes"] - numbers["tried"]
+    assert (
+        cut["stopped"]["sentence"]
+        == f"Stopped after 4 simulations: {left} of {numbers['changes']} changes not tried."
+    )
+
+
+def test_a_search_stops_when_its_time_is_up_but_not_before_some_simulations() -> None:
+    document = weighed()
+    ticks = iter(range(0, 10_000_000, 1000))
+    limits = Limits(milliseconds=5000, least=8, timer=lambda: float(next(ticks)))
+    told = explain.unblocking(document, "j", prepare(document).simulate, limits)
+    assert told["simulations"] == 8
+    assert told["stopped"]["sentence"].startswith("Stopped after ")
+    assert " s: " in told["stopped"]["sentence"]
+
+
+def test_answers_come_one_by_one_and_the_last_has_them_all() -> None:
+    document = weighed()
+    told = list(explain.answers(document, "j", prepare(document).simulate))
+    counts = [len(one["changes"]) for one in told]
+    assert counts[:2] == [1, 2]
+    assert counts == sorted(counts)
+    assert told[-1] == explain.unblocking(document, "j", prepare(document).simulate)
+    assert told[0]["simulations"] < told[-1]["simulations"]
+
+
+# trees
+
+
+@pytest.mark.parametrize(("rival", "wanted"), [(1, 2), (4, 8)])
+def test_weights_in_the_tree_are_raised_for_every_queue_below(rival: int, wanted: int) -> None:
+    """Queues a and b hang below dev, which holds twice what c holds; b and c both want the rest."""
+    document = scenario(
+        nodes=[node("n1", cpu=6, memory="12Gi")],
+        queues=[
+            in_tree("qa", "root/dev/a", "1/1/1"),
+            in_tree("qb", "root/dev/b", "1/1/1"),
+            in_tree("qc", "root/c", f"1/{rival}"),
+        ],
+        podgroups=[
+            podgroup("a", queue="qa", phase="Running"),
+            podgroup("c", queue="qc", phase="Running"),
+            podgroup("b", queue="qb", min_member=3),
+            podgroup("more", queue="qc", min_member=3),
+        ],
+        pods=[
+            *pods("a", 2, node="n1", cpu=1, memory="1Gi"),
+            *pods("c", 1, node="n1", cpu=1, memory="1Gi"),
+            *pods("b", 3, cpu=1, memory="1Gi"),
+            *pods("more", 3, cpu=1, memory="1Gi"),
+        ],
+        conf=conf("allocate", ["gang", ("drf", {"enableHierarchy": True})], ["predicates"]),
+    )
+    (offer,) = offers(document, "b")["unblock.weight"]
+    assert sentence(offer) == (
+        f"Weight of root/dev in the tree of queues: {wanted} instead of 1: job default/b then runs at once; "
+        "default/more gets no pod instead of 3."
+    )
+    weights = "volcano.sh/hierarchy-weights"
+    assert {change["key"]: change["after"][weights] for change in offer["changes"]} == {
+        "qa": f"1/{wanted}/1",
+        "qb": f"1/{wanted}/1",
+    }
+
+
+def in_tree(name: str, path: str, weights: str) -> Object:
+    notes = {"volcano.sh/hierarchy": path, "volcano.sh/hierarchy-weights": weights}
+    return queue(name, annotations=notes)
