@@ -149,6 +149,10 @@ class Simulation:
         session.action = action
         return session
 
+    def open_session(self) -> Session:
+        """Return a session on the cluster as it is now, which no action has looked at."""
+        return self._open(take_snapshot(self.cluster))
+
     def _cycle(self, cycle: int) -> dict[str, Any]:
         started = self._now()
         snapshot = take_snapshot(self.cluster)

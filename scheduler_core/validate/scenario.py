@@ -28,6 +28,7 @@ from scheduler_core.validate.fields import (
 from scheduler_core.validate.kinds import KINDS, NAMESPACED
 from scheduler_core.validate.ordinary import Ordinary, OrdinaryPods
 from scheduler_core.validate.references import Listed, ListedPods, check_integrity, check_references
+from scheduler_core.validate.replay import timeline
 from scheduler_core.validate.report import Report
 
 MOST_CYCLES = 10_000
@@ -44,6 +45,7 @@ SETTINGS: Mapping[str, Check] = {
     "admission_defaults": flag,
     "controllers": flag,
     "release": version,
+    "replay": timeline,
 }
 _SETTINGS = record(SETTINGS)
 

@@ -1,0 +1,8 @@
+"""What happens over time? Sessions on a virtual clock, with work that arrives, runs, ends and is evicted.
+
+Every session decides as `scheduler_core.simulate_document` would; between sessions only time passes.
+"""
+
+from scheduler_core.replay.engine import Replay, Step, replay_document
+
+__all__ = ["Replay", "Step", "replay_document"]

@@ -1,0 +1,94 @@
+"""What is due next?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import IntEnum
+from heapq import heappop, heappush
+from typing import Any, NamedTuple
+
+
+class Kind(IntEnum):
+    """What can be due; of things due at one time the smaller kind comes first."""
+
+    FINISH = 0
+    GONE = 1
+    START = 2
+    EVENT = 3
+
+
+class Due(NamedTuple):
+    """One thing that is due.
+
+    Attributes
+    ----------
+    time : float
+        Seconds from the beginning.
+    key : str or int
+        The pod's namespace/name; of an event its position in the document.
+    token : int
+        Tells apart what was planned for a pod one after the other.
+
+    """
+
+    time: float
+    kind: Kind
+    key: str | int
+    token: int = 0
+
+
+class Agenda:
+    """What is due, in order of time, kind and key.
+
+    Of each pod one thing is planned at most: to plan another one, or none, cancels it.
+    """
+
+    def __init__(self) -> None:
+        self._heap: list[Due] = []
+        self._tokens: dict[str, int] = {}
+
+    def plan(self, time: float, kind: Kind, key: str) -> None:
+        """Plan what happens to a pod next."""
+        token = self._tokens[key] = self._tokens.get(key, 0) + 1
+        heappush(self._heap, Due(time, kind, key, token))
+
+    def plan_event(self, time: float, position: int) -> None:
+        """Plan an event of the document."""
+        heappush(self._heap, Due(time, Kind.EVENT, position))
+
+    def cancel(self, key: str) -> None:
+        """Plan nothing for a pod."""
+        self._tokens[key] = self._tokens.get(key, 0) + 1
+
+    def next_time(self) -> float | None:
+        """Return when the next thing is due, None when nothing is."""
+        while self._heap and self._is_cancelled(self._heap[0]):
+            heappop(self._heap)
+        return self._heap[0].time if self._heap else None
+
+    def pop(self, until: float) -> Due | None:
+        """Remove and return the first thing that is due by a time, None when nothing is."""
+        time = self.next_time()
+        if time is None or time > until:
+            return None
+        return heappop(self._heap)
+
+    def frozen(self) -> list[list[object]]:
+        """Return what is planned, in its order, as plain data."""
+        return [
+            [due.time, int(due.kind), due.key] for due in sorted(self._heap) if not self._is_cancelled(due)
+        ]
+
+    @classmethod
+    def thawed(cls, frozen: Iterable[Sequence[Any]]) -> Agenda:
+        """Return an agenda with what was planned."""
+        agenda = cls()
+        for time, kind, key in frozen:
+            if isinstance(key, str):
+                agenda.plan(time, Kind(kind), key)
+            else:
+                agenda.plan_event(time, key)
+        return agenda
+
+    def _is_cancelled(self, due: Due) -> bool:
+        return isinstance(due.key, str) and self._tokens[due.key] != due.token

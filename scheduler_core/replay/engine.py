@@ -1,0 +1,243 @@
+"""How does time pass? What is due happens, a session decides, what it decided is written.
+
+A session is a function of the state and, with plugins that read the clock, of the time. One that changed
+nothing would change nothing again, until the next thing is due: such sessions are not computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import floor
+from typing import Any
+
+from scheduler_core.admission import Admission
+from scheduler_core.errors import InputError, SchedulerPanic
+from scheduler_core.framework.closing import close_session
+from scheduler_core.framework.session import Session
+from scheduler_core.model.messages import is_waiting
+from scheduler_core.model.status import TaskStatus
+from scheduler_core.model.timestamps import format_time
+from scheduler_core.replay.records import Records
+from scheduler_core.replay.timeline import Timeline
+from scheduler_core.replay.world import World
+from scheduler_core.simulate import ACTIONS, Options, Simulation
+from scheduler_core.told import number
+from scheduler_core.transitions import bound, evicted, nominated, nominated_node, podgroup_after
+from scheduler_core.validate import Inspection
+
+TIMES = frozenset({"replay", "now", "cycles", "cycle_seconds", "termination_cycles", "evicted", "jobs"})
+"""Keys of a document that a moment of its replay does not keep; `jobs` have become PodGroups and pods."""
+
+READ_THE_CLOCK = frozenset({"sla", "tdm", "cdp"})
+"""Plugins whose answers change while nothing else does."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One session that was computed.
+
+    Attributes
+    ----------
+    time : float
+        Seconds from the beginning.
+    session : Session
+        The closed session.
+    changed : bool
+        Whether it changed anything that a later session reads.
+
+    """
+
+    time: float
+    session: Session
+    changed: bool
+
+
+class Replay:
+    """A replay of a document without errors.
+
+    Parameters
+    ----------
+    document : mapping
+        A scenario with the key `replay`.
+    skips : bool
+        Whether sessions are left out that would change nothing.
+    frozen : mapping, optional
+        What `freeze` returned: the replay goes on from there.
+
+    """
+
+    def __init__(
+        self,
+        document: Mapping[str, Any],
+        inspection: Inspection,
+        *,
+        skips: bool = True,
+        frozen: Mapping[str, Any] | None = None,
+    ) -> None:
+        assert inspection.conf is not None, "the document has no errors"
+        admission = Admission(document, inspection.read_pods())
+        self.timeline = Timeline.read(document)
+        self.records = Records() if frozen is None else Records.thawed(frozen["records"])
+        self.simulation = Simulation(document, inspection.conf, admission, Options(explain=False, cycles=1))
+        world = None if frozen is None else frozen["world"]
+        self.world = World(self.simulation.cluster, admission, self.timeline, self.records, world)
+        self.document = document
+        plugins = {option.name for option in inspection.conf.options()}
+        self.skips = skips and not plugins & READ_THE_CLOCK
+        self.sessions = 0
+        self.end = 0.0
+        self._next: int | None = 0
+        if frozen is not None:
+            self._next, self.sessions, self.end = frozen["next"], frozen["sessions"], frozen["end"]
+            self.simulation.kept.update(frozen["kept"])
+
+    def steps(self) -> Iterator[Step]:
+        """Yield the sessions one after the other, each after what it decided was written."""
+        last = self.timeline.last_session
+        while self._next is not None and self._next <= last:
+            current = self._next
+            time = current * self.timeline.period
+            self.happen(time)
+            step = self._session(time)
+            self.sessions, self.end = current + 1, time
+            self._next = self._after(current, changed=step.changed)
+            yield step
+        if self._next is not None:
+            self.sessions, self.end = last + 1, last * self.timeline.period
+
+    def happen(self, time: float) -> None:
+        """Let happen what is due by a time."""
+        while (due := self.world.agenda.pop(time)) is not None:
+            self.world.happen(due)
+
+    def _after(self, current: int, *, changed: bool) -> int | None:
+        """Return the number of the session to compute after one, None when nothing can happen any more."""
+        if changed:
+            return current + 1
+        next_time = self.world.agenda.next_time()
+        if next_time is None:
+            return None
+        return self.timeline.session_at_or_after(next_time, current + 1) if self.skips else current + 1
+
+    def freeze(self) -> dict[str, Any]:
+        """Return the state between two steps as plain data; a replay made with it gives the same bytes."""
+        kept = {name: value for name, value in self.simulation.kept.items() if isinstance(value, float)}
+        return {
+            "next": self._next,
+            "sessions": self.sessions,
+            "end": self.end,
+            "kept": kept,
+            "records": self.records.frozen(),
+            "world": self.world.frozen(),
+        }
+
+    def moment(self) -> dict[str, Any]:
+        """Return what the next session finds, as a scenario.
+
+        Its run decides as that session does, unless a plugin remembers earlier sessions (tdm). When the
+        replay has ended it is what one more session would find.
+        """
+        time = self.end + self.timeline.period if self._next is None else self._next * self.timeline.period
+        self.happen(time)
+        now = format_time(floor(self.world.begin + time))
+        settings = {name: value for name, value in self.document.items() if name not in TIMES}
+        return {**settings, **self.world.objects(), "now": now}
+
+    def run(self) -> dict[str, Any]:
+        """Return the result of all steps."""
+        for _ in self.steps():
+            pass
+        return {
+            "notes": self.simulation.notes,
+            "sessions": self.sessions,
+            "end_seconds": number(self.end),
+            **self.records.result(),
+        }
+
+    def _session(self, time: float) -> Step:
+        world = self.world
+        cluster = world.cluster
+        cluster.podgroups = world.podgroups
+        cluster.now = world.begin + time
+        session = self.simulation.open_session()
+        self.records.opened(time, _queues_of(session))
+        for action in self.simulation.conf.actions:
+            session.action = action
+            ACTIONS[action](session)
+        close_session(session)
+        return Step(time, session, self._write(session, time))
+
+    def _write(self, session: Session, time: float) -> bool:
+        """Write what a session decided; returns whether anything changed that a later session reads."""
+        changed = self.records.decided(time, session.decisions)
+        for job in session.jobs.values():
+            changed = changed or job.phase != job.phase_before
+            self.world.podgroups[job.key] = podgroup_after(job)
+            record = self.records.jobs[job.key]
+            if record.enqueued is None and job.phase not in ("", "Pending"):
+                record.enqueued = time
+        victims = {
+            decision.pod
+            for decision in session.decisions
+            if decision.op == "evict" and decision.state == "committed"
+        }
+        return self._write_pods(session, victims, time) or changed
+
+    def _write_pods(self, session: Session, victims: set[str], time: float) -> bool:
+        world, changed = self.world, False
+        now, delay = world.timestamp(time), self.timeline.start_delay
+        pods = world.cluster.pods = world.cluster.pods.copy()
+        for job in session.jobs.values():
+            for task in list(job.tasks.values()):
+                if task.key in victims:
+                    continue
+                if task.status is TaskStatus.BINDING:
+                    pods[task.key] = bound(task, now, runs=delay == 0)
+                    world.was_bound(task.key, time)
+                elif is_waiting(task):
+                    node = nominated_node(task)
+                    if node and node != task.nominated:
+                        pods[task.key] = nominated(pods[task.key], node)
+                        changed = True
+        for key in sorted(victims):
+            world.evict(key, evicted(pods[key], now), time)
+        if self.timeline.evicted == "restart-job":
+            world.restart_jobs(sorted({world.lives[key].job for key in victims}), time)
+        return changed
+
+
+def _queues_of(session: Session) -> list[dict[str, Any]]:
+    """Return the rows that the queue plugin reports."""
+    told: dict[str, Any] = {}
+    for report in session.reports:
+        told.update(report())
+    queues: list[dict[str, Any]] = told.get("queues") or []
+    return queues
+
+
+def replay_document(document: Mapping[str, Any], *, skips: bool = True) -> dict[str, Any]:
+    """Return the result of a replay; one that cannot be replayed has the key `error`.
+
+    Parameters
+    ----------
+    document : mapping
+        A scenario whose `scheduler_conf` is a structure, with the key `replay`.
+    skips : bool
+        Whether sessions are left out that would change nothing; the answer is the same.
+
+    """
+    told: dict[str, Any] = {"name": str(document.get("name") or "")}
+    inspection = Inspection(document)
+    errors = [problem.message for problem in inspection.errors()]
+    if "replay" not in document:
+        errors.append("replay is missing: write period_seconds, horizon_seconds and events")
+    if errors or inspection.conf is None:
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        return {**told, "error": errors[0] + more, "notes": []}
+    try:
+        return {**told, **Replay(document, inspection, skips=skips).run()}
+    except SchedulerPanic as error:
+        return {**told, "error": f"Volcano would crash here: {error}", "notes": []}
+    except InputError as error:
+        return {**told, "error": str(error), "notes": []}

@@ -1,0 +1,94 @@
+"""What does a replay report? The log of decisions, the life of every job, the queues over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from scheduler_core.resource import Resource
+from scheduler_core.told import amounts, number
+from scheduler_core.trace import Decision
+
+LOGGED = ("enqueue", "bind", "evict")
+_FIELDS = ("action", "op", "job", "pod", "node", "for_pod")
+
+
+@dataclass
+class JobRecord:
+    """The life of one PodGroup, in seconds from the beginning; None: it did not happen."""
+
+    queue: str
+    submitted: float | None
+    enqueued: float | None = None
+    started: float | None = None
+    finished: float | None = None
+    evictions: int = 0
+    lost_seconds: float = 0.0
+
+
+class Records:
+    """Everything that is recorded on the way."""
+
+    def __init__(self) -> None:
+        self.log: list[dict[str, Any]] = []
+        self.jobs: dict[str, JobRecord] = {}
+        self.queues: list[dict[str, Any]] = []
+        self._last_rows: dict[str, dict[str, Any]] = {}
+
+    def decided(self, time: float, decisions: Iterable[Decision]) -> bool:
+        """Record the committed decisions of a session; returns whether there were any."""
+        logged = [
+            _logged(decision)
+            for decision in decisions
+            if decision.op in LOGGED and decision.state == "committed"
+        ]
+        if logged:
+            self.log.append({"t": number(time), "decisions": logged})
+        return bool(logged)
+
+    def opened(self, time: float, queues: Iterable[Mapping[str, Any]]) -> None:
+        """Record the queues as a session found them, those that changed since the session before."""
+        for queue in queues:
+            row = {name: _plain(queue[name]) for name in ("deserved", "allocated", "request", "share")}
+            if self._last_rows.get(queue["name"]) != row:
+                self._last_rows[queue["name"]] = row
+                self.queues.append({"t": number(time), "queue": queue["name"], **row})
+
+    def frozen(self) -> dict[str, Any]:
+        """Return the records as plain data."""
+        jobs = {key: asdict(record) for key, record in self.jobs.items()}
+        return {"log": self.log, "jobs": jobs, "queues": self.queues, "last_rows": self._last_rows}
+
+    @classmethod
+    def thawed(cls, frozen: Mapping[str, Any]) -> Records:
+        """Return the records that were frozen."""
+        records = cls()
+        records.log, records.queues = list(frozen["log"]), list(frozen["queues"])
+        records.jobs = {key: JobRecord(**fields) for key, fields in frozen["jobs"].items()}
+        records._last_rows = dict(frozen["last_rows"])
+        return records
+
+    def result(self) -> dict[str, Any]:
+        """Return the records as a result shows them."""
+        return {
+            "log": self.log,
+            "jobs": {
+                key: {name: _plain(value) for name, value in asdict(record).items()}
+                for key, record in sorted(self.jobs.items())
+            },
+            "queues": self.queues,
+        }
+
+
+def _logged(decision: Decision) -> dict[str, str]:
+    told = {
+        name.removesuffix("_pod") if name == "for_pod" else name: getattr(decision, name) for name in _FIELDS
+    }
+    return {name: text for name, text in told.items() if text}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Resource):
+        return amounts(value)
+    return number(value) if isinstance(value, float) else value

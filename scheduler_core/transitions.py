@@ -1,0 +1,87 @@
+"""What do a bind, an eviction and the end of a session write on pods and PodGroups?
+
+Objects are never edited: each function returns a new one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.messages import task_reason
+from scheduler_core.model.status import TaskStatus
+
+Object = Mapping[str, Any]
+
+
+def podgroup_after(job: JobInfo) -> Object:
+    """Return a job's PodGroup with the status that the closed session gave it."""
+    status = {
+        **(job.podgroup.get("status") or {}),
+        "phase": job.phase,
+        "conditions": job.conditions,
+        "running": len(job.by_status[TaskStatus.RUNNING]),
+        "succeeded": len(job.by_status[TaskStatus.SUCCEEDED]),
+        "failed": len(job.by_status[TaskStatus.FAILED]),
+    }
+    return {**job.podgroup, "status": status}
+
+
+def nominated_node(task: TaskInfo) -> str:
+    """Return the node that a session nominates for a waiting task, empty when it nominates none."""
+    return "" if task.shape.gated else task_reason(task)[2]
+
+
+def nominated(pod: Object, node: str) -> Object:
+    """Return a waiting pod with its nominated node."""
+    return {**pod, "status": {**(pod.get("status") or {}), "nominatedNodeName": node}}
+
+
+def bound(task: TaskInfo, now: str, *, runs: bool = True) -> Object:
+    """Return the pod of a task that was bound; with `runs` it runs at once."""
+    pod = task.pod
+    status = dict(pod.get("status") or {})
+    status.pop("nominatedNodeName", None)
+    scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": now}
+    others = [entry for entry in status.get("conditions") or () if entry.get("type") != "PodScheduled"]
+    status.update(conditions=[*others, scheduled])
+    placed = {**pod, "spec": {**pod["spec"], "nodeName": task.node_name}, "status": status}
+    return running(placed, now) if runs else placed
+
+
+def running(pod: Object, now: str) -> Object:
+    """Return a pod that runs from now on."""
+    return {**pod, "status": {**(pod.get("status") or {}), "phase": "Running", "startTime": now}}
+
+
+def evicted(pod: Object, now: str) -> Object:
+    """Return a pod that the scheduler evicted and that terminates."""
+    status = dict(pod.get("status") or {})
+    status["conditions"] = [
+        *(e for e in status.get("conditions") or () if e.get("type") not in ("Ready", "DisruptionTarget")),
+        {"type": "Ready", "status": "False", "reason": "Evict", "lastTransitionTime": now},
+        {
+            "type": "DisruptionTarget",
+            "status": "True",
+            "reason": "PreemptionByScheduler",
+            "lastTransitionTime": now,
+        },
+    ]
+    return {**terminating(pod, now), "status": status}
+
+
+def terminating(pod: Object, now: str) -> Object:
+    """Return a pod that terminates."""
+    return {**pod, "metadata": {**pod["metadata"], "deletionTimestamp": now}}
+
+
+def created_again(pod: Object, uid: str, now: str, scheduler_names: frozenset[str]) -> Object:
+    """Return a pod that its controller creates again in place of one that is gone."""
+    metadata = {name: value for name, value in pod["metadata"].items() if name != "deletionTimestamp"}
+    metadata["uid"] = uid
+    metadata["creationTimestamp"] = now
+    spec = {name: value for name, value in pod["spec"].items() if name != "nodeName"}
+    if spec.get("schedulerName") not in scheduler_names:
+        spec["schedulerName"] = min(scheduler_names)
+    return {**pod, "metadata": metadata, "spec": spec, "status": {"phase": "Pending"}}

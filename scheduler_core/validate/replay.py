@@ -1,0 +1,84 @@
+"""Is the key `replay` of a scenario of the right form? What stands in it is read by `scheduler_core.replay`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler_core.problem import Place
+from scheduler_core.validate.fields import Check, is_object, list_of, number, one_of, record, text
+from scheduler_core.validate.kinds import KINDS
+from scheduler_core.validate.report import Report
+
+SHORTEST_PERIOD = 0.001
+LONGEST = 1e9
+MOST_SESSIONS = 1_000_000_000
+
+CREATED = ("podgroups", "pods", "nodes", "queues")
+REPLACED = ("queues", "nodes")
+
+
+def _objects(*names: str) -> Check:
+    """Return a check that takes lists of whole objects under these names, and nothing else."""
+
+    def check(value: Any, place: Place, report: Report) -> None:
+        if not is_object(value):
+            report.wrong_type(place, "an object of lists", value)
+            return
+        for name, things in value.items():
+            if name not in names:
+                says = f"is not supported; supported: {', '.join(names)}"
+                report.add(
+                    "replay.unknown", "error", (place, name), says, fix="remove it or correct its name"
+                )
+            else:
+                list_of(KINDS[name][1])(things, (place, name), report)
+
+    return check
+
+
+def _deleted(value: Any, place: Place, report: Report) -> None:
+    if not is_object(value):
+        report.wrong_type(place, "an object of lists of names", value)
+        return
+    for name, names in value.items():
+        if name != "nodes":
+            says = "cannot be deleted by an event; supported: nodes"
+            report.add("replay.unknown", "error", (place, name), says, fix="remove it")
+        else:
+            list_of(text)(names, (place, name), report)
+
+
+EVENT = record(
+    {
+        "at": number(0.0, LONGEST),
+        "create": _objects(*CREATED),
+        "replace": _objects(*REPLACED),
+        "delete": _deleted,
+    },
+    required=["at"],
+)
+
+_FIELDS = record(
+    {
+        "period_seconds": number(SHORTEST_PERIOD, LONGEST),
+        "horizon_seconds": number(0.0, LONGEST),
+        "start_delay_seconds": number(0.0, LONGEST),
+        "termination_seconds": number(0.0, LONGEST),
+        "evicted": one_of("restart", "resume", "restart-job", "delete"),
+        "events": list_of(EVENT),
+    },
+    required=["horizon_seconds"],
+)
+
+
+def timeline(value: Any, place: Place, report: Report) -> None:
+    """Take what a scenario says about time."""
+    report.look_at("replay", place)
+    found = report.found()
+    _FIELDS(value, place, report)
+    if (
+        found == report.found()
+        and value["horizon_seconds"] / (value.get("period_seconds") or 1) > MOST_SESSIONS
+    ):
+        says = f"asks for more than {MOST_SESSIONS:,} sessions"
+        report.add("number.range", "error", (place, "horizon_seconds"), says, fix="choose a longer period")
