@@ -27,6 +27,7 @@ test-long: $(STAMP) services  ## Chaos, load and drain: prints tables, see docs/
 
 parity: $(STAMP)  ## Compare with the recorded answers of the real scheduler; FILES=…
 	$(if $(FILES),,$(BIN)/python -m tests.fidelity.versions)
+	$(if $(FILES),,$(BIN)/python -m tests.fidelity.replays)
 	$(BIN)/python -m scheduler_core parity $(or $(FILES),$(wildcard $(addprefix $(or $(QUEUECAST_SHARED),../shared)/golden/,*.jsonl.gz open/*.jsonl.gz)))
 
 bench: $(STAMP)  ## How long the core takes, and what explanations cost

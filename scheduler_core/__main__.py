@@ -75,6 +75,13 @@ def main(arguments: list[str] | None = None) -> int:
         "--seconds", type=float, default=5.0, help="how long to search for each job (%(default)s)"
     )
     why.add_argument("scenarios", nargs=1, metavar="SCENARIO")
+    replayed = commands.add_parser("replay", help="print what happens over time, one line for each document")
+    log = replayed.add_mutually_exclusive_group()
+    log.add_argument("--log", action="store_true", help="print the log as it grows, a line for each session")
+    log.add_argument("--no-log", action="store_true", help="leave the log out of the result")
+    replayed.add_argument("--until", type=float, metavar="SECONDS", help="end there, before the horizon")
+    replayed.add_argument("--progress", action="store_true", help="show the simulated time on standard error")
+    replayed.add_argument("scenarios", nargs="+", metavar="DOCUMENT")
     parity = commands.add_parser("parity", help="compare with the recorded answers of golden files")
     parity.add_argument(
         "--failures", type=int, default=None, help="show at most so many failing scenarios a file"
@@ -84,7 +91,12 @@ def main(arguments: list[str] | None = None) -> int:
     for name in options.files if options.command == "parity" else options.scenarios:
         if name != "-" and not Path(name).is_file():
             parser.error(f"there is no file {name}")
-    commanded = {"simulate": print_results, "explain": print_explanations, "parity": print_parity}
+    commanded = {
+        "simulate": print_results,
+        "explain": print_explanations,
+        "replay": print_replays,
+        "parity": print_parity,
+    }
     return commanded[options.command](options)
 
 
@@ -278,6 +290,56 @@ def print_explanations(options: argparse.Namespace) -> int:
             print(fault.sentence, *fault.calls, sep="\n  ", file=sys.stderr)
             status = 1
     return status
+
+
+def print_replays(options: argparse.Namespace) -> int:
+    """Print one result per document; 1 when any of them could not be replayed."""
+    from scheduler_core.replay import replay_document
+
+    status = 0
+    for entry in chain.from_iterable(entries(name, with_recorded=False) for name in options.scenarios):
+        document = entry.scenario
+        if options.until is not None:
+            timeline = document.get("replay") or {}
+            horizon = min(options.until, timeline.get("horizon_seconds") or options.until)
+            document = {**document, "replay": {**timeline, "horizon_seconds": horizon}}
+        watch = _Watch(log=options.log, progress=options.progress)
+        result = _refused(entry) if entry.fault else replay_document(document, watch=watch)
+        watch.end()
+        if options.log or options.no_log:
+            result.pop("log", None)
+        sys.stdout.buffer.writelines(encoded(result))
+        status = max(status, int("error" in result))
+    return status
+
+
+class _Watch:
+    """Prints what a replay does while it runs."""
+
+    def __init__(self, *, log: bool, progress: bool) -> None:
+        self._log = log
+        self._progress = progress
+        self._printed = 0
+        self._started = self._shown = _milliseconds()
+
+    def __call__(self, replay: Any) -> None:
+        """Print what is new after a session."""
+        if self._log:
+            for entry in replay.records.log[self._printed :]:
+                sys.stdout.buffer.writelines(encoded(entry))
+            self._printed = len(replay.records.log)
+        if self._progress and _milliseconds() - self._shown > 200.0:
+            self._shown = _milliseconds()
+            finished = sum(record.finished is not None for record in replay.records.jobs.values())
+            rate = replay.computed / (self._shown - self._started) * 1000.0
+            where = f"{replay.end:,.0f} of {replay.timeline.horizon:,.0f} s simulated"
+            text = f"\r{where}, {finished:,} jobs finished, {rate:,.0f} sessions a second "
+            print(text, end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """End the line of progress."""
+        if self._progress:
+            print(file=sys.stderr)
 
 
 class Tally:

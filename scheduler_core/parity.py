@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import zip_longest
 from typing import Any
 
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-6
@@ -210,3 +211,32 @@ def _at(cycles: list[Any], position: int, when: str) -> Mapping[str, Any]:
 
 def _queues_at_open(cycles: list[Any], field: str) -> dict[str, Any]:
     return {entry["name"]: entry.get(field) for entry in _at(cycles, 0, "at_open").get("queues") or []}
+
+
+# replays
+
+
+def first_replay_difference(ours: Mapping[str, Any], recorded: Mapping[str, Any]) -> str | None:
+    """Return where two results of a replay part, None when they are equal."""
+    return next(_replay_differences(ours, recorded), None)
+
+
+def _replay_differences(ours: Mapping[str, Any], recorded: Mapping[str, Any]) -> Iterator[str]:
+    if ("error" in ours) != ("error" in recorded):
+        yield f"error: ours {ours.get('error')!r}, recorded {recorded.get('error')!r}"
+    if "error" in recorded:
+        return
+    for mine, theirs in zip_longest(ours["log"], recorded["log"], fillvalue={"t": "none", "decisions": []}):
+        yield from _unequal("log t", mine["t"], theirs["t"])
+        yield from _decisions(f"t {theirs['t']}", _made(mine), _made(theirs))
+    yield from _unequal("jobs", ours["jobs"], recorded["jobs"])
+    rows = zip_longest(ours["queues"], recorded["queues"])
+    for position, (row, other) in enumerate(rows):
+        yield from _unequal(f"queues[{position}]", row, other)
+    for name in ("sessions", "end_seconds"):
+        yield from _unequal(name, ours[name], recorded[name])
+
+
+def _made(entry: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the decisions of a log entry, all of which were committed."""
+    return [{**decision, "state": ""} for decision in entry["decisions"]]

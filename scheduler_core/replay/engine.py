@@ -6,7 +6,7 @@ nothing would change nothing again, until the next thing is due: such sessions a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import floor
 from typing import Any
@@ -85,7 +85,7 @@ class Replay:
         self.document = document
         plugins = {option.name for option in inspection.conf.options()}
         self.skips = skips and not plugins & READ_THE_CLOCK
-        self.sessions = 0
+        self.sessions = self.computed = 0
         self.end = 0.0
         self._next: int | None = 0
         if frozen is not None:
@@ -101,6 +101,7 @@ class Replay:
             self.happen(time)
             step = self._session(time)
             self.sessions, self.end = current + 1, time
+            self.computed += 1
             self._next = self._after(current, changed=step.changed)
             yield step
         if self._next is not None:
@@ -144,10 +145,11 @@ class Replay:
         settings = {name: value for name, value in self.document.items() if name not in TIMES}
         return {**settings, **self.world.objects(), "now": now}
 
-    def run(self) -> dict[str, Any]:
-        """Return the result of all steps."""
+    def run(self, watch: Callable[[Replay], None] | None = None) -> dict[str, Any]:
+        """Return the result of all steps; `watch` is called after each."""
         for _ in self.steps():
-            pass
+            if watch is not None:
+                watch(self)
         return {
             "notes": self.simulation.notes,
             "sessions": self.sessions,
@@ -216,7 +218,9 @@ def _queues_of(session: Session) -> list[dict[str, Any]]:
     return queues
 
 
-def replay_document(document: Mapping[str, Any], *, skips: bool = True) -> dict[str, Any]:
+def replay_document(
+    document: Mapping[str, Any], *, skips: bool = True, watch: Callable[[Replay], None] | None = None
+) -> dict[str, Any]:
     """Return the result of a replay; one that cannot be replayed has the key `error`.
 
     Parameters
@@ -225,6 +229,8 @@ def replay_document(document: Mapping[str, Any], *, skips: bool = True) -> dict[
         A scenario whose `scheduler_conf` is a structure, with the key `replay`.
     skips : bool
         Whether sessions are left out that would change nothing; the answer is the same.
+    watch : callable, optional
+        ``watch(replay)`` is called after each session that is computed.
 
     """
     told: dict[str, Any] = {"name": str(document.get("name") or "")}
@@ -236,7 +242,7 @@ def replay_document(document: Mapping[str, Any], *, skips: bool = True) -> dict[
         more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
         return {**told, "error": errors[0] + more, "notes": []}
     try:
-        return {**told, **Replay(document, inspection, skips=skips).run()}
+        return {**told, **Replay(document, inspection, skips=skips).run(watch)}
     except SchedulerPanic as error:
         return {**told, "error": f"Volcano would crash here: {error}", "notes": []}
     except InputError as error:

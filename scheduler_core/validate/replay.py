@@ -1,4 +1,4 @@
-"""Is the key `replay` of a scenario of the right form? What stands in it is read by `scheduler_core.replay`."""
+"""Is the key `replay` of a scenario of the right form?"""
 
 from __future__ import annotations
 
@@ -71,14 +71,16 @@ _FIELDS = record(
 )
 
 
+def _sessions(replay: Any) -> float:
+    seconds: float = replay["horizon_seconds"]
+    return seconds / (replay.get("period_seconds") or 1)
+
+
 def timeline(value: Any, place: Place, report: Report) -> None:
     """Take what a scenario says about time."""
     report.look_at("replay", place)
     found = report.found()
     _FIELDS(value, place, report)
-    if (
-        found == report.found()
-        and value["horizon_seconds"] / (value.get("period_seconds") or 1) > MOST_SESSIONS
-    ):
+    if found == report.found() and _sessions(value) > MOST_SESSIONS:
         says = f"asks for more than {MOST_SESSIONS:,} sessions"
         report.add("number.range", "error", (place, "horizon_seconds"), says, fix="choose a longer period")

@@ -1,0 +1,50 @@
+"""Does every recorded replay end as the real scheduler's did?
+
+``python -m tests.fidelity.replays`` prints the figures.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from scheduler_core.__main__ import Entry, entries
+from scheduler_core.parity import first_replay_difference
+from scheduler_core.replay import replay_document
+from tests.shared import SHARED
+
+REPLAYS = SHARED / "golden" / "replay"
+
+
+def recordings(name: str) -> Iterator[Entry]:
+    """Yield the recorded replays of a file."""
+    return entries(str(REPLAYS / f"{name}.jsonl.gz"))
+
+
+def difference(entry: Entry) -> str | None:
+    """Return where our replay parts from the recorded one, None when they are equal."""
+    assert entry.recorded is not None, "only recorded replays are compared"
+    return first_replay_difference(replay_document(entry.scenario), entry.recorded)
+
+
+def main(names: list[str]) -> int:
+    """Print, per file, how many replays are equal; 1 when any is not."""
+    status = 0
+    for path in sorted(REPLAYS.glob("*.jsonl.gz")):
+        if names and path.name.removesuffix(".jsonl.gz") not in names:
+            continue
+        total = equal = 0
+        for entry in entries(str(path)):
+            parted = difference(entry)
+            total += 1
+            equal += parted is None
+            if parted is not None:
+                print(f"  {entry.scenario.get('name')}: {parted}")
+        print(f"{Path(path).name}: {equal} of {total} equal ({100 * equal / total:.1f} %)", flush=True)
+        status = status or int(equal != total)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

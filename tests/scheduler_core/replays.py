@@ -1,0 +1,92 @@
+"""Which replays do tests try? Small clusters with work that arrives over some minutes, made from a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any
+
+from tests.builders import Object, conf, node, podgroup, pods, priority_class, queue, scenario
+
+CONFS = (
+    conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates", "proportion", "binpack"]),
+    conf(
+        "enqueue, allocate, reclaim, backfill",
+        ["priority", "gang", "conformance"],
+        ["predicates", "capacity", "nodeorder"],
+    ),
+    conf(
+        "enqueue, allocate, preempt, reclaim, backfill",
+        ["priority", "gang", "conformance"],
+        ["drf", "overcommit", "predicates", "proportion", "nodeorder"],
+    ),
+)
+EVICTED = ("restart", "resume", "restart-job", "delete")
+
+
+class Dice:
+    """Choices that depend on nothing but a seed."""
+
+    def __init__(self, seed: object) -> None:
+        self._seed = seed
+        self._drawn = 0
+
+    def below(self, limit: int) -> int:
+        """Return a whole number from 0 to below `limit`."""
+        self._drawn += 1
+        digest = sha256(f"{self._seed} {self._drawn}".encode()).digest()
+        return int.from_bytes(digest[:8], "big") % limit
+
+    def one_of(self, choices: Sequence[Any]) -> Any:
+        """Return one of several things."""
+        return choices[self.below(len(choices))]
+
+
+def small_replay(seed: object, *, jobs: int = 18, **timeline: Any) -> Object:
+    """Return a document with a replay of some minutes on a few nodes."""
+    dice = Dice(seed)
+    names = ["a", "b", "c"][: 2 + dice.below(2)]
+    queues = [
+        queue(name, weight=1 + dice.below(3), deserved={"cpu": 2 + 2 * dice.below(3), "memory": "8Gi"})
+        for name in names
+    ]
+    events = [_arrival(dice, number, dice.one_of(names)) for number in range(jobs)]
+    if dice.below(3) == 0:
+        events.append({"at": 60 + dice.below(60), "delete": {"nodes": ["n0"]}})
+    if dice.below(3) == 0:
+        heavier = queue(names[0], weight=5, deserved={"cpu": 8, "memory": "16Gi"})
+        events.append({"at": 30 + dice.below(60), "replace": {"queues": [heavier]}})
+    return scenario(
+        nodes=[node(f"n{number}", cpu=4, memory="8Gi") for number in range(2 + dice.below(2))],
+        queues=queues,
+        priorityclasses=[priority_class("low", 10), priority_class("high", 1000)],
+        conf=dice.one_of(CONFS),
+        replay={
+            "period_seconds": dice.one_of([1, 2, 5]),
+            "horizon_seconds": 240,
+            "start_delay_seconds": dice.one_of([0, 0, 3]),
+            "termination_seconds": dice.one_of([0, 5, 30]),
+            "evicted": dice.one_of(EVICTED),
+            "events": events,
+            **timeline,
+        },
+    )
+
+
+def _arrival(dice: Dice, number: int, to: str) -> Object:
+    """Return the event of a job that arrives."""
+    size = 1 + dice.below(3)
+    name = f"j{number:02d}"
+    group = podgroup(
+        name,
+        queue=to,
+        min_member=1 + dice.below(size),
+        min_resources={"cpu": 1},
+        priority_class=dice.one_of(["low", "high"]),
+        phase="Pending",
+        annotations={"queuecast/run-seconds": str(5 + dice.below(60))},
+    )
+    members = pods(name, size, cpu=dice.one_of(["500m", 1, 2]), memory="1Gi")
+    for thing in (group, *members):
+        del thing["metadata"]["creationTimestamp"]
+    return {"at": dice.below(120) + dice.below(4) / 4, "create": {"podgroups": [group], "pods": members}}
