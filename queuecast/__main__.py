@@ -12,6 +12,7 @@ from queuecast.desk import Desk
 from queuecast.local import FOLDER, Local
 from queuecast.plans import Refused
 from queuecast.server import Failure, Unreachable
+from scheduler_core.closed_pipe import until_closed
 
 DONE, WRONG, AWAY, FORBIDDEN, STALE = 0, 2, 3, 4, 5
 _CODES = {401: FORBIDDEN, 403: FORBIDDEN, 412: STALE}
@@ -21,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     asked = parser().parse_args(arguments)
     try:
-        return _run(asked)
+        return until_closed(lambda: _run(asked))
     except Refused as refused:
         return _failed(refused, WRONG)
     except Failure as failure:

@@ -19,6 +19,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from scheduler_core import Options, prepare, simulate_document
+from scheduler_core.closed_pipe import until_closed
 from scheduler_core.conf import UNMODELLED_PLUGINS, parse_conf
 from scheduler_core.errors import InputError
 from scheduler_core.fault import NOT_OURS, fault_of
@@ -424,6 +425,5 @@ def _milliseconds() -> float:
 
 
 if __name__ == "__main__":
-    ended_with = main()
-    sys.stdout.flush()
+    ended_with = until_closed(main)
     os._exit(ended_with)  # the rest would only give back, object by object, what the system takes at once

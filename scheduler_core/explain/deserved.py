@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scheduler_core.explain.picture import Object, Picture
 from scheduler_core.explain.reasons import Reason, reason
-from scheduler_core.explain.wording import counted, listed, said_all
+from scheduler_core.explain.wording import counted, listed, named, said, said_all
 from scheduler_core.model.queue import ROOT
+from scheduler_core.resource import MIN_RESOURCE
 
 _LIMITS = {
     "realCapability": "its real capability caps",
@@ -60,17 +62,16 @@ def _summary(picture: Picture, queue: str, steps: Sequence[Object]) -> Reason:
             ),
         )
     if picture.queue_plugin == "proportion":
-        return _by_weight(queue, steps)
+        return _by_weight(queue, steps, picture.queues("at_open")[queue])
     return _by_quota(queue, steps, tree="children" in picture.queues("at_open").get(queue, {}))
 
 
-def _by_weight(queue: str, rounds: Sequence[Object]) -> Reason:
+def _by_weight(queue: str, rounds: Sequence[Object], figures: Object) -> Reason:
     first, last = rounds[0], rounds[-1]
     part = f"weight {first['weight']} of {_plain(first['weight_sum'])}"
-    state = "then it was met" if last["met"] else "then nothing was left to divide"
     text = (
         f"Queue {queue} deserves {said_all(last['deserved'])}: {part}, in {counted(len(rounds), 'round')}; "
-        f"{state}{_clipped(last['clipped_by'])}."
+        f"{_end(last, figures)}{_clipped(last['clipped_by'])}."
     )
     return reason(
         "deserved.proportion",
@@ -80,9 +81,33 @@ def _by_weight(queue: str, rounds: Sequence[Object]) -> Reason:
             "weight_sum": first["weight_sum"],
             "rounds": len(rounds),
             "deserved": last["deserved"],
+            "covered": last["covered"],
             "clipped_by": last["clipped_by"],
         },
     )
+
+
+def _end(last: Object, figures: Object) -> str:
+    """Return why a queue took no part in further rounds."""
+    if last["covered"]:
+        return "then its request is covered"
+    if not last["met"]:
+        return "then nothing was left to divide"
+    short = {
+        name: (requested, figures["realCapability"].get(name, math.inf))
+        for name, requested in figures["request"].items()
+        if requested - last["deserved"].get(name, 0.0) >= MIN_RESOURCE
+    }
+    facts = [
+        f"request {said(name, requested)}, "
+        + (
+            f"limit {said(name, limit)}"
+            if last["deserved"].get(name, 0.0) > limit - MIN_RESOURCE
+            else f"no more {named(name)} left"
+        )
+        for name, (requested, limit) in short.items()
+    ]
+    return f"then nothing more could be given ({'; '.join(facts)})"
 
 
 def _by_quota(queue: str, levels: Sequence[Object], *, tree: bool) -> Reason:
@@ -113,17 +138,22 @@ def _by_quota(queue: str, levels: Sequence[Object], *, tree: bool) -> Reason:
 def _clipped(clipped: Mapping[str, str]) -> str:
     by_limit: dict[str, list[str]] = {}
     for resource, limit in clipped.items():
-        by_limit.setdefault(limit, []).append("CPU" if resource == "cpu" else resource)
+        by_limit.setdefault(limit, []).append(named(resource))
     return "".join(f"; {_LIMITS[limit]} {listed(names)}" for limit, names in by_limit.items())
 
 
 def _tree_summary(queue: str, levels: Sequence[Object]) -> Reason:
     last = levels[-1]
     state = "saturated, so it comes last" if last["saturated"] else "not saturated"
+    held = "holds nothing yet"
+    if last["dominantResource"]:
+        held = (
+            f"dominant share {last['share']:.4g} ({named(last['dominantResource'])}), "
+            f"{last['share_per_weight']:.4g} per weight"
+        )
     return reason(
         "deserved.tree",
-        f"Queue {queue} is {last['node']} in the tree of drf: dominant share {last['share']:.4g} of "
-        f"{last['dominantResource'] or 'nothing'}, {last['share_per_weight']:.4g} per weight, {state}.",
+        f"Queue {queue} is {last['node']} in the tree of drf: {held}, {state}.",
         {name: last[name] for name in ("share", "share_per_weight", "weight", "saturated")},
     )
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from scheduler_core.__main__ import main
 from tests.builders import Object, conf, node, podgroup, pods, priority_class, queue, scenario
+from tests.shared import ROOT
 
 
 @pytest.fixture
@@ -113,3 +117,27 @@ def test_a_scenario_that_cannot_be_simulated_is_said(
     path = written(tmp_path, {"scheduler_conf": {"actions": "sleep", "tiers": []}})
     assert main(["explain", path]) == 1
     assert "sleep" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["scheduler_core", "explain", "SCENARIO"],
+        ["scheduler_core", "simulate", "SCENARIO"],
+        ["queuecast", "completion", "bash"],
+    ],
+    ids=" ".join,
+)
+def test_a_reader_that_goes_away_is_no_fault(path: str, command: list[str]) -> None:
+    """As in ``explain … | head -1``: the pipe is closed before anything is written."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as closed:
+        ended = subprocess.run(
+            [sys.executable, "-m", *(path if word == "SCENARIO" else word for word in command)],
+            stdout=closed,
+            stderr=subprocess.PIPE,
+            cwd=ROOT,
+            check=False,
+        )
+    assert (b"Traceback" in ended.stderr, ended.returncode) == (False, 141)

@@ -54,7 +54,7 @@ class CapacityAccount(QueueAccount):
         """Return what the queue itself brings to what it deserves, and what came of it."""
         return {
             "guarantee": self.guarantee,
-            "capability": self.capability,
+            "capability": {} if self.capability.is_nothing() else self.capability,
             "realCapability": self.real_capability,
             "stated": self.queue.deserved,
             "clipped_by": self._clipped_by(),

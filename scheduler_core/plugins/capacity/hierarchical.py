@@ -6,6 +6,7 @@ Source: volcano ``pkg/scheduler/plugins/capacity/capacity.go`` (buildHierarchica
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from scheduler_core.framework.session import Session
 from scheduler_core.model.queue import ROOT, QueueInfo
@@ -150,16 +151,16 @@ class Division:
                 NAME,
                 name,
                 [
-                    {"level": level, "queue": queue.name, **_handed_down(above, guaranteed), **queue.terms()}
+                    {"level": level, "queue": queue.name, **queue.terms(), **_handed_down(above, guaranteed)}
                     for level, (above, queue) in levels
                 ],
             )
 
 
-def _handed_down(parent: CapacityAccount | None, guaranteed: Mapping[str, Resource]) -> dict[str, Resource]:
-    """Return what there was to divide above a queue, nothing for root."""
+def _handed_down(parent: CapacityAccount | None, guaranteed: Mapping[str, Resource]) -> dict[str, Any]:
+    """Return what there was to divide above a queue; for root that no limit counts: it sums its children."""
     if parent is None:
-        return {}
+        return {"clipped_by": {}}
     return {"available": parent.real_capability, "guaranteed": guaranteed[parent.name]}
 
 

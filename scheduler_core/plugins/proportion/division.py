@@ -10,7 +10,7 @@ import numpy as np
 from scheduler_core.framework.session import Session
 from scheduler_core.model.axis import ResourceAxis
 from scheduler_core.model.queue_account import QueueAccount, capability_of, real_capability
-from scheduler_core.plugins.proportion.deserved import Mask, Matrix, Round, rounds_of_deserved
+from scheduler_core.plugins.proportion.deserved import Mask, Matrix, Round, covers, rounds_of_deserved
 from scheduler_core.resource import MEMORY, PODS, Resource, total_of
 from scheduler_core.trace import Trace
 
@@ -120,6 +120,7 @@ class DivisionTable:
             "clipped_by": self._clipped_by(turn, row),
             "deserved": self.deserved(turn.deserved[row], account),
             "met": bool(turn.met[row]),
+            "covered": bool(covers(turn.deserved[row : row + 1], self.request[row : row + 1])[0]),
         }
 
     def _clipped_by(self, turn: Round, row: int) -> dict[str, Any]:

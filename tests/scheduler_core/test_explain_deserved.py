@@ -1,0 +1,84 @@
+"""Is "met" said only where a request is covered, and a limit only where there is one?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scheduler_core import explain, simulate_document
+from tests.builders import Object, conf, node, podgroup, pods, queue, scenario
+
+
+def derivation(plugin: Any, name: str = "q", **changes: Any) -> Object:
+    """Return how queue `q` of a job of ten cores came to what it deserves, on a hundred cores."""
+    parts: Object = {
+        "nodes": [node("n1", cpu=100, memory="100Gi")],
+        "queues": [queue("q")],
+        "podgroups": [podgroup("j", queue="q")],
+        "pods": pods("j", 10, cpu=1),
+        "conf": conf("allocate", ["gang"], [plugin]),
+        **changes,
+    }
+    document = scenario(**parts)
+    result = simulate_document(document)
+    assert "error" not in result, result["error"]
+    told: Object = explain.derivation(document, result, name)
+    return told
+
+
+def test_a_request_that_is_covered() -> None:
+    told = derivation("proportion")
+    assert "; then its request is covered;" in told["summary"]["sentence"]
+    assert (told["steps"][-1]["met"], told["steps"][-1]["covered"]) == (True, True)
+
+
+def test_a_request_above_the_limit_is_not_said_to_be_met() -> None:
+    told = derivation("proportion", pods=pods("j", 110, cpu=1))
+    assert "; then nothing more could be given (request 110 CPU, limit 100 CPU" in told["summary"]["sentence"]
+    assert (told["steps"][-1]["met"], told["steps"][-1]["covered"]) == (True, False)
+
+
+def test_a_request_for_which_nothing_is_left_is_not_said_to_be_met() -> None:
+    told = derivation(
+        "proportion",
+        queues=[queue("q"), queue("r")],
+        podgroups=[podgroup("j", queue="q"), podgroup("k", queue="r")],
+        pods=[*pods("j", 90, cpu=1), *pods("k", 90, cpu=1, memory="1Gi")],
+    )
+    assert "met" not in told["summary"]["sentence"]
+    assert "request 90 CPU, no more CPU left" in told["summary"]["sentence"]
+
+
+def test_a_queue_without_a_capability_has_none_in_the_derivation() -> None:
+    assert derivation("capacity")["steps"][-1]["capability"] == {}
+    limited = derivation("capacity", queues=[queue("q", capability={"cpu": 20})])
+    assert limited["steps"][-1]["capability"]["cpu"] == 20_000
+
+
+def test_no_limit_is_named_for_the_root_of_a_tree() -> None:
+    told = derivation(
+        ("capacity", {"enableHierarchy": True}),
+        "root",
+        queues=[queue("root", deserved={"cpu": 50}), queue("q", parent="root", deserved={"cpu": 80})],
+    )
+    assert told["steps"][-1]["deserved"]["cpu"] == 80_000
+    assert told["steps"][-1]["clipped_by"] == {}
+
+
+@pytest.mark.parametrize("phase", ["Inqueue", "Pending"])
+def test_a_node_of_the_tree_that_holds_nothing_says_so(phase: str) -> None:
+    told = derivation(
+        ("drf", {"enableHierarchy": True}),
+        queues=[
+            queue(
+                "q",
+                annotations={
+                    "volcano.sh/hierarchy": "root/q",
+                    "volcano.sh/hierarchy-weights": "1/1",
+                },
+            )
+        ],
+        podgroups=[podgroup("j", queue="q", phase=phase)],
+    )
+    assert "holds nothing yet" in told["tree_summary"]["sentence"]
