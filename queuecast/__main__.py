@@ -12,7 +12,7 @@ from queuecast.desk import Desk
 from queuecast.local import FOLDER, Local
 from queuecast.plans import Refused
 from queuecast.server import Failure, Unreachable
-from scheduler_core.closed_pipe import until_closed
+from scheduler_core.__main__ import until_closed
 
 DONE, WRONG, AWAY, FORBIDDEN, STALE = 0, 2, 3, 4, 5
 _CODES = {401: FORBIDDEN, 403: FORBIDDEN, 412: STALE}

@@ -10,7 +10,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from io import BufferedIOBase, BufferedReader, FileIO
 from itertools import chain
@@ -19,7 +19,6 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from scheduler_core import Options, prepare, simulate_document
-from scheduler_core.closed_pipe import until_closed
 from scheduler_core.conf import UNMODELLED_PLUGINS, parse_conf
 from scheduler_core.errors import InputError
 from scheduler_core.fault import NOT_OURS, fault_of
@@ -29,6 +28,9 @@ from scheduler_core.result import encoded
 WRAPPED = b'{"scenario":'
 BUFFERED = 2**20
 """Bytes that are read at once: a scenario is one long line."""
+
+NOBODY_READS = 141
+"""The exit status that a shell reports of a program that SIGPIPE ended."""
 
 COLLECTED_AFTER = 20_000
 """Pods that were simulated, a hundred counted for each scenario."""
@@ -422,6 +424,17 @@ def _percent(part: int, whole: int) -> str:
 
 def _milliseconds() -> float:
     return time.perf_counter() * 1000.0
+
+
+def until_closed(command: Callable[[], int]) -> int:
+    """Run a command and return its exit status; end quietly when nobody reads on, as behind ``| head``."""
+    try:
+        status = command()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return NOBODY_READS
+    return status
 
 
 if __name__ == "__main__":
