@@ -28,7 +28,7 @@ DEBUG = env.bool("QUEUECAST_DEBUG", default=False)
 SECRET_KEY = env.str("QUEUECAST_SECRET_KEY", default="")
 if not SECRET_KEY:
     if PRODUCTION:
-        raise ImproperlyConfigured("Set QUEUECAST_SECRET_KEY: a server for others has no default secret.")
+        raise ImproperlyConfigured("Set QUEUECAST_SECRET_KEY: a production server has no default secret.")
     SECRET_KEY = secret_kept_in(VAR_DIR / "secret_key")
 
 ALLOWED_HOSTS = env.list("QUEUECAST_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
@@ -128,9 +128,11 @@ OIDC_CLIENT_SECRET = env.str("QUEUECAST_OIDC_CLIENT_SECRET", default="")
 OIDC_NAME = env.str("QUEUECAST_OIDC_NAME", default="single sign-on")
 """What the button on the log-in page says: "Log in with …"."""
 if OIDC_ISSUER and not (OIDC_CLIENT_ID and OIDC_CLIENT_SECRET):
-    raise ImproperlyConfigured("QUEUECAST_OIDC_ISSUER asks for QUEUECAST_OIDC_CLIENT_ID and …_CLIENT_SECRET.")
+    raise ImproperlyConfigured("QUEUECAST_OIDC_ISSUER requires QUEUECAST_OIDC_CLIENT_ID and …_CLIENT_SECRET.")
 if OIDC_ISSUER and not OIDC_ISSUER.startswith(("https://", "http://localhost:")):
-    raise ImproperlyConfigured("QUEUECAST_OIDC_ISSUER begins with https:// (or http://localhost: to try it).")
+    raise ImproperlyConfigured(
+        "QUEUECAST_OIDC_ISSUER must begin with https:// (or http://localhost: for a trial)."
+    )
 
 # What is kept
 

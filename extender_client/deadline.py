@@ -20,7 +20,7 @@ class Deadline:
             return None
         left = self._at - time.monotonic()
         if left <= 0:
-            raise TimeoutError("the extender did not answer in time")
+            raise TimeoutError("the extender did not respond in time")
         return left
 
 
@@ -52,7 +52,7 @@ class DeadlineSocket:
         try:
             return self._socket.recv_into(buffer)
         except TimeoutError as error:
-            raise TimeoutError("the extender did not answer in time") from error
+            raise TimeoutError("the extender did not respond in time") from error
 
     def close(self) -> None:
         """Close the connection once nobody reads from it any more."""

@@ -60,10 +60,10 @@ def _target(url: str) -> Target:
     except ValueError as error:
         raise HostRefused(f"{url[:100]!r} is not a URL: {error}") from error
     if parts.scheme not in PORTS:
-        raise HostRefused(f"{url[:100]!r} begins neither with http:// nor with https://")
+        raise HostRefused(f"{url[:100]!r} does not begin with http:// or https://")
     if not host:
         raise HostRefused(f"{url[:100]!r} names no host")
     if parts.username is not None:
-        raise HostRefused("a user name has no place in the URL of an extender")
+        raise HostRefused("the URL of an extender must not contain a user name")
     request = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return Target(parts.scheme, host.rstrip("."), port or PORTS[parts.scheme], request)

@@ -14,10 +14,10 @@ HIERARCHY = ("annotations.volcano.sh/hierarchy", "annotations.volcano.sh/hierarc
 NODE_GROUPS = {
     f"affinity.{kind}.{strength}DuringSchedulingIgnoredDuringExecution": label
     for kind, strength, label in (
-        ("nodeGroupAffinity", "required", "only on node groups"),
-        ("nodeGroupAffinity", "preferred", "rather on node groups"),
-        ("nodeGroupAntiAffinity", "required", "never on node groups"),
-        ("nodeGroupAntiAffinity", "preferred", "rather not on node groups"),
+        ("nodeGroupAffinity", "required", "required node groups"),
+        ("nodeGroupAffinity", "preferred", "preferred node groups"),
+        ("nodeGroupAntiAffinity", "required", "forbidden node groups"),
+        ("nodeGroupAntiAffinity", "preferred", "avoided node groups"),
     )
 }
 """The fields of affinity, whose texts name node groups with commas between them, and their labels."""

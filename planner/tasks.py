@@ -81,7 +81,9 @@ def kick() -> None:
     try:
         do_waiting_work.apply_async(retry=False)
     except (OperationalError, OSError):
-        logger.warning("The broker did not take a kick; a worker will see what waits when it looks.")
+        logger.warning(
+            "The broker did not accept the task; a worker finds the queued work when it next polls."
+        )
 
 
 @shared_task(ignore_result=True)
@@ -103,7 +105,7 @@ def do_unkicked_work() -> None:
     try:
         do_waiting_work()
     except DatabaseError:
-        logger.warning("The database was away; waiting work is tried again.")
+        logger.warning("The database was unavailable; queued work is retried.")
     finally:
         connection.close()
 
@@ -141,7 +143,7 @@ class Recovery(bootsteps.StartStopStep):
                 if len(BUSY) < settings.CELERY_WORKER_CONCURRENCY and does_any_wait():
                     self._places.submit(do_unkicked_work)
             except DatabaseError:
-                logger.warning("Recovery could not read the database; it will try again.")
+                logger.warning("Recovery could not read the database and will retry.")
             finally:
                 connection.close()
             self._over.wait(settings.RUN_SWEEP_SECONDS)

@@ -31,7 +31,7 @@ def share_figure(rows: Sequence[QueueFigures]) -> dict[str, Any]:
         hovertemplate="%{x:,.1f} %",
     )
     full = {"type": "line", "x0": 100, "x1": 100, "yref": "paper", "y0": 0, "y1": 1, "name": "full"}
-    return figure_of([end, start], rows=len(rows), axis="Share of what it deserves, in %", shapes=[full])
+    return figure_of([end, start], rows=len(rows), axis="Share (allocated ÷ deserved), in %", shapes=[full])
 
 
 def _percent(share: float | None) -> float | None:

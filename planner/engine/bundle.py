@@ -70,11 +70,11 @@ def unpacked(content: bytes) -> Bundle:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             if sum(part.file_size for part in archive.infolist()) > LARGEST:
-                raise _broken(f"This is more than {LARGEST // 2**20} MiB when unpacked.")
+                raise _broken(f"The bundle is larger than {LARGEST // 2**20} MiB when unpacked.")
             parts = {name: archive.read(name) for name in (_ABOUT, _INPUT, _RESULT)}
         told = json.loads(parts[_ABOUT])
     except (zipfile.BadZipFile, KeyError, ValueError, RuntimeError, NotImplementedError, zlib.error) as error:
-        raise _broken(f"This is no bundle of a run: {error}.") from None
+        raise _broken(f"This is not a run bundle: {error}.") from None
     bundle = Bundle(about_of(told), parts[_INPUT], parts[_RESULT])
     _require_whole(bundle)
     return bundle
@@ -153,4 +153,4 @@ def _require_whole(bundle: Bundle) -> None:
         (_RESULT, bundle.result, bundle.about.result_sha256),
     ):
         if hashlib.sha256(content).hexdigest() != told:
-            raise _broken(f"{name} is not what was packed: its SHA-256 differs.")
+            raise _broken(f"{name} is corrupt: its SHA-256 differs from the recorded one.")

@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 PROJECT = Path(__file__).parents[2]
 _LOG_TAIL = 8000
 """Bytes of the child's complaints that are worth keeping in the log."""
-_DISK_FULL = "The worker's disk has no space left for the input or the result; try again when it has."
+_DISK_FULL = "The worker's disk is full; free space and try again."
 
 Beat = Callable[[float, str], bool]
 """Called every `Limits.beat_seconds` with the progress, from 0 to 1, and what is at work; False stops it."""
@@ -109,7 +109,7 @@ def _complaints(task: Task) -> Iterator[IO[bytes]]:
         size = complaints.seek(0, os.SEEK_END)
         complaints.seek(max(0, size - _LOG_TAIL))
         if text := complaints.read().decode(errors="replace").strip():
-            logger.warning("%s complained:\n%s", task.name, text)
+            logger.warning("%s wrote to standard error:\n%s", task.name, text)
 
 
 @contextmanager
@@ -197,4 +197,4 @@ def _check_end(task: Task, status: int, news: _News, limits: Limits) -> None:
     if status == FAILED:
         raise ChildFailed(news.last["failed"])
     how = signal.Signals(-status).name if status < 0 else f"status {status}"
-    raise ChildFailed(f"{task.name} stopped unexpectedly ({how}); the worker's log says more.")
+    raise ChildFailed(f"{task.name} stopped unexpectedly ({how}); see the worker's log.")

@@ -65,8 +65,8 @@ def entry_operations(text: str, path: str, typed: Mapping[str, str]) -> tuple[li
     structure = _structure(text)
     entry = _at(structure, path)
     if not isinstance(entry, Mapping):
-        says = "The configuration has no such entry any more."
-        return [], [Problem("conf.no_place", "error", says, path=path, fix="Load the page again.")]
+        says = "The configuration no longer has this entry."
+        return [], [Problem("conf.no_place", "error", says, path=path, fix="Reload the page.")]
     operations = [*_switch_operations(entry, path, typed)]
     wanted, problems = _arguments_typed(entry, path, typed)
     arguments = _mapping(entry.get("arguments"))
@@ -333,7 +333,7 @@ def _arguments_typed(
                     path=at,
                     field=name,
                     actual=text,
-                    fix=f"Write {kind}.",
+                    fix=f"Enter {kind}.",
                 )
             )
     return wanted, problems

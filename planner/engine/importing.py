@@ -105,7 +105,7 @@ def _plan_problems(reading: manifests.Reading) -> Iterator[Problem]:
 def _left_out(kinds: Mapping[str, int]) -> Iterator[Problem]:
     """Name what an import leaves out, so that nothing vanishes in silence."""
     for kind, count in kinds.items():
-        message = f"{kind}: {count} left out, the scheduler does not read them."
+        message = f"{kind}: {count} ignored; the scheduler does not read this kind."
         yield Problem("kind.left_out", "remark", message, actual=count)
 
 

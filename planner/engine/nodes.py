@@ -126,8 +126,8 @@ def name_problems(kind: str, name: Any) -> list[Problem]:
     """Return why this is no name of an object."""
     if isinstance(name, str) and _NAME.fullmatch(name):
         return []
-    says = f"{name!r} is no name of a Kubernetes object."
-    fix = "Write small letters, digits, '-' and '.', a letter or digit first and last."
+    says = f"{name!r} is not a valid Kubernetes name."
+    fix = "Use lower-case letters, digits, '-' and '.'; begin and end with a letter or digit."
     return [Problem("name_bad", "error", says, path=f"{kind}.metadata.name", actual=name, fix=fix)]
 
 

@@ -63,14 +63,14 @@ def _complaints(spec: Mapping[str, Any]) -> Iterator[Complaint]:
 
 def _text(field: str, value: Any) -> Iterator[Complaint]:
     if not isinstance(value, str):
-        yield "not_a_text", field, f"{field} is a text.", value, "Write it in quotes."
+        yield "not_a_text", field, f"{field} must be a string.", value, "Write it in quotes."
 
 
 def _text_up_to(longest: int) -> Callable[[str, Any], Iterator[Complaint]]:
     def check(field: str, value: Any) -> Iterator[Complaint]:
         yield from _text(field, value)
         if isinstance(value, str) and len(value) > longest:
-            fix = f"Write at most {longest} characters."
+            fix = f"Use at most {longest} characters."
             yield "too_long", field, f"{field} has {len(value)} characters.", f"{value[:60]}…", fix
 
     return check

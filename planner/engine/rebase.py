@@ -477,11 +477,11 @@ def _problems(placed: Collection[_Placed]) -> Iterator[Problem]:
     for one in placed:
         name = one.row.name
         if name in names:
-            says, fix = f"Two queues would be called {name!r}.", "Choose the other side for one of them."
+            says, fix = f"Two queues would have the name {name!r}.", "Choose the other side for one of them."
             yield Problem("name_taken", "error", says, f"queues.{name}.name", name, "name", name, fix=fix)
         names.add(name)
     for one in _circling(placed):
-        says = f"{one.row.name!r} would lie below itself, by way of {one.row.parent!r}."
-        fix = "Take the newer snapshot's parent for one of the queues in this circle."
+        says = f"{one.row.name!r} would become its own ancestor through {one.row.parent!r}."
+        fix = "Choose the newer snapshot's parent for one of the queues in this cycle."
         where = f"queues.{one.row.name}.parent"
         yield Problem("parent_cycle", "error", says, where, one.row.name, "parent", one.row.parent, fix=fix)

@@ -175,7 +175,7 @@ class _Keeper:
         if now - self._started > LONGEST_PAUSE:
             self._pause = SHORTEST_PAUSE
         self._start_at = now + self._pause
-        self._say(f"ended with status {status}; starts again in {self._pause:g} s")
+        self._say(f"exited with status {status}; restarting in {self._pause:g} s")
         self._pause = min(self._pause * 2, LONGEST_PAUSE)
 
 

@@ -1,8 +1,8 @@
 """How is the sample's scheduler configured? As many are: with a tier order that protects nobody."""
 
 SAMPLE_CONF = """\
-# gang and conformance stand above proportion: when a queue reclaims, the first tier that names victims
-# decides alone, and proportion, which knows who holds more than it deserves, is not asked.
+# gang and conformance are above proportion: tier 1 picks the victims of reclaim, so proportion in tier 2
+# never runs and deserved protects no queue.
 actions: "enqueue, allocate, preempt, reclaim, backfill"
 tiers:
 - plugins:

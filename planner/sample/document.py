@@ -8,7 +8,7 @@ from planner.sample.nodes import sample_nodes
 from planner.sample.queues import sample_queues
 from planner.sample.workloads import PRIORITIES, podgroup, pods, sample_workloads
 
-SAMPLE_NAME = "Sample: one team holds too much"
+SAMPLE_NAME = "Sample: one team over its deserved amount"
 
 
 def sample_document() -> dict[str, Any]:

@@ -180,9 +180,9 @@ def asked_runs(texts: Iterable[str]) -> list[UUID]:
     try:
         ids = [UUID(name) for name in names]
     except ValueError:
-        raise NotComparable("`runs` names the ids of runs, with a comma between them.") from None
+        raise NotComparable("`runs` takes run ids, separated by commas.") from None
     if not FEWEST <= len(ids) <= MOST:
-        raise NotComparable(f"Choose {FEWEST} to {MOST} runs; these are {len(ids)}.")
+        raise NotComparable(f"Choose {FEWEST} to {MOST} runs, not {len(ids)}.")
     return ids
 
 

@@ -25,7 +25,7 @@ class Status:
     oldest_queued_seconds: float
     """How long the oldest queued run or import has waited; 0 when none waits."""
     finished_per_minute: float
-    """Runs that ended, over the last five minutes."""
+    """Runs finished per minute, over the last five minutes."""
     mean_wait_seconds: float | None
     """From queued to started, of runs that ended in the last five minutes; None when none did."""
     mean_run_seconds: float | None

@@ -54,7 +54,7 @@ def scenario_rebase(
 
 def _undecided(conflict: Conflict) -> Problem:
     path = ".".join(part for part in conflict.id if part)
-    says = "Both sides changed this, and nobody decided which one holds."
+    says = "Both sides changed this; choose one."
     fix = f"Choose {OURS} or {THEIRS} for it."
     return Problem("rebase.undecided", "error", says, path=path, field=conflict.field or None, fix=fix)
 

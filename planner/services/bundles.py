@@ -43,7 +43,7 @@ def bundle_import(*, content: bytes, workspace: Workspace, user: User) -> tuple[
             read=read,
             workspace=workspace,
             name=about.name,
-            provenance=f"bundle of a run by engine {about.engine_version}"[:500],
+            provenance=f"bundle of a run, engine {about.engine_version}"[:500],
             owner=user,
         )
         scenario = scenario_create(snapshot=snapshot, name=about.name, owner=user)

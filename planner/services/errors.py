@@ -20,7 +20,7 @@ class StaleRevision(Exception):
     """The edit saw an older revision than the present one; nothing was saved."""
 
     def __init__(self, *, expected: int, current: int) -> None:
-        super().__init__(f"The edit saw revision {expected}; the scenario is at revision {current}.")
+        super().__init__(f"The edit is based on revision {expected}; the scenario is at revision {current}.")
         self.expected = expected
         self.current = current
 
@@ -29,5 +29,7 @@ class RoleTooLow(PermissionDenied):
     """The account may not do this in this workspace; Django answers 403."""
 
     def __init__(self, *, needed: Role, role: Role | None) -> None:
-        having = f"you are {role}" if role else "you have no such role here"
-        super().__init__(f"This needs the role {needed}; {having}. An admin of the workspace can change it.")
+        having = f"you are {role}" if role else "you have no role here"
+        super().__init__(
+            f"This requires the role {needed}; {having}. An admin of the workspace can change that."
+        )

@@ -55,7 +55,11 @@ def _execute(claim: Claim[Any], watch: Watch) -> None:
         patiently(lambda: work_fail(claim=claim, error=reason))
     except DatabaseError:
         connection.close()
-        logger.warning("The database is away; when the lease has run out somebody takes the %s again.", kind)
+        logger.warning(
+            "The database is unavailable; a worker picks up the %s again when the lease has expired.", kind
+        )
     except Exception:
-        logger.exception("The %s broke.", kind)
-        patiently(lambda: work_fail(claim=claim, error=f"The {kind} broke; the worker's log says more."))
+        logger.exception("The %s failed unexpectedly.", kind)
+        patiently(
+            lambda: work_fail(claim=claim, error=f"The {kind} failed unexpectedly; see the worker's log.")
+        )

@@ -104,7 +104,7 @@ def _queues_save(
         queues[name].save(force_insert=queues[name].pk not in stored)
 
 
-_CHANGED_SINCE = "It was changed again since."
+_CHANGED_SINCE = "It has been changed since."
 
 
 def _present(scenario: Scenario, edit: Edit) -> Any:
@@ -158,5 +158,5 @@ def _replacing(present: Any, wanted: Any) -> Any:
 
 def _refusal(change: Difference, rule: str, message: str) -> Problem:
     path = ".".join(part for part in (change.kind, change.key, change.field) if part)
-    fix = "Take back the later change first, or edit it."
+    fix = "Revert the later change first, or edit the value."
     return Problem(rule, "error", message, path=path, actual=change.after, fix=fix)

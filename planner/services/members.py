@@ -92,7 +92,7 @@ def _keep_an_admin(workspace: Workspace, username: str) -> None:
     Workspace.objects.select_for_update().get(pk=workspace.pk)
     admins = list(workspace.memberships.filter(role=Role.ADMIN).values_list("user__username", flat=True))
     if admins == [username]:
-        raise Invalid([_refusal("member.last_admin", "A workspace keeps at least one admin.", username)])
+        raise Invalid([_refusal("member.last_admin", "A workspace needs at least one admin.", username)])
 
 
 def _revoke_invitations(membership: Membership) -> None:

@@ -99,7 +99,7 @@ def _locked(scenario: Scenario, expected: int, user: User | None) -> Objects:
 def _present(objects: Objects, names: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     found = {name: node for name in names if (node := objects.get(NODES, name)) is not None}
     if missing := [name for name in names if name not in found]:
-        says = "There is no such node."
+        says = "No such node."
         raise Invalid(
             [
                 Problem(
@@ -117,7 +117,7 @@ def _name_of(node: Mapping[str, Any]) -> Any:
 
 
 def _taken(objects: Objects, names: Sequence[str]) -> list[Problem]:
-    says = "There is a node of this name already."
+    says = "A node with this name already exists."
     return [
         Problem("name_taken", "error", says, path=f"nodes.{name}", actual=name, fix="Choose another name.")
         for name in names
@@ -126,8 +126,8 @@ def _taken(objects: Objects, names: Sequence[str]) -> list[Problem]:
 
 
 def _renamed(name: str) -> list[Problem]:
-    says = "A node keeps its name."
-    fix = "Add another node and remove this one."
+    says = "A node cannot be renamed."
+    fix = "Add a node with the new name and remove this one."
     return [Problem("name_fixed", "error", says, path=f"nodes.{name}.metadata.name", actual=name, fix=fix)]
 
 
@@ -135,6 +135,6 @@ def _count_problems(count: int, there: int) -> list[Problem]:
     limit = MOST_NODES - there
     if 1 <= count <= limit:
         return []
-    says = f"{count} is not from 1 to {limit}: a scenario has at most {MOST_NODES} nodes."
-    fix = f"Write a whole number from 1 to {limit}."
+    says = f"{count} is not between 1 and {limit}; a scenario has at most {MOST_NODES} nodes."
+    fix = f"Enter a whole number from 1 to {limit}."
     return [Problem("out_of_range", "error", says, path="count", actual=count, limit=limit, fix=fix)]

@@ -188,35 +188,35 @@ def _tree_problems(scenario: Scenario, name: str, spec: Mapping[str, Any]) -> It
     if not isinstance(parent, str) or parent in ("", "root", parents.get(name)):
         return
     if parent not in parents:
-        says, fix = f"There is no queue {parent!r}.", "Choose a queue of this scenario."
+        says, fix = f"Queue {parent!r} does not exist.", "Choose a queue of this scenario."
         yield _refusal(name or new_name, "parent", "parent_missing", says, parent, fix)
     elif name and name in _ancestry(parent, parents):
-        says, fix = f"{parent!r} is {name!r} or lies below it.", "Choose a queue that does not."
+        says, fix = f"{parent!r} is {name!r} itself or one of its descendants.", "Choose another queue."
         yield _refusal(name, "parent", "parent_cycle", says, parent, fix)
 
 
 def _name_problems(name: str, new_name: str, taken: Iterable[str]) -> Iterable[Problem]:
     queue = name or new_name
     if name in MADE_BY_VOLCANO:
-        says = f"Queue {name!r} keeps its name: the scheduler makes one of this name when it is missing."
+        says = f"Queue {name!r} cannot be renamed: the scheduler creates it when it is missing."
         yield _refusal(queue, "name", "name_fixed", says, new_name, "Add another queue instead.")
     if not new_name:
-        yield _refusal(queue, "name", "name_missing", "A queue needs a name.", new_name, "Write one.")
+        yield _refusal(queue, "name", "name_missing", "A queue needs a name.", new_name, "Enter a name.")
     elif len(new_name) > 253 or not _NAME.fullmatch(new_name):
-        says = f"{new_name!r} is no name of a Kubernetes object."
-        fix = "Write up to 253 small letters, digits, '-' and '.', a letter or digit first and last."
+        says = f"{new_name!r} is not a valid Kubernetes name."
+        fix = "Use up to 253 lower-case letters, digits, '-' and '.'; begin and end with a letter or digit."
         yield _refusal(queue, "name", "name_bad", says, new_name, fix)
     elif new_name in taken:
-        says = f"There is a queue {new_name!r} already."
+        says = f"Queue {new_name!r} already exists."
         yield _refusal(queue, "name", "name_taken", says, new_name, "Choose another name.")
 
 
 def _removal_problems(name: str, leaving: Sequence[str], *, subtree: bool) -> Iterable[Problem]:
     if kept := [queue for queue in leaving if queue in MADE_BY_VOLCANO]:
-        says = f"Queue {kept[0]!r} stays: Volcano refuses to delete it, and makes it when it is missing."
+        says = f"Queue {kept[0]!r} cannot be removed: Volcano refuses to delete it and recreates it."
         yield _refusal(name, "", "queue.delete_protected", says, kept[0], "Remove other queues.")
     elif len(leaving) > 1 and not subtree:
-        says = f"Queue {name!r} has queues below it: {', '.join(leaving[1:])}."
+        says = f"Queue {name!r} has children: {', '.join(leaving[1:])}."
         fix = "Remove or move them first, or remove the whole subtree."
         yield _refusal(name, "", "queue.delete_has_children", says, len(leaving) - 1, fix)
 

@@ -42,7 +42,7 @@ def import_read(claim: Claim[Import], watch: Watch) -> None:
 def _refuse(claim: Claim[Import], read: Read) -> bool:
     """End an import whose files must be mended, with all that is wrong; was it still this worker's?"""
     errors = sum(problem.is_error for problem in read.problems)
-    error = f"{errors} problem{'' if errors == 1 else 's'} to mend; nothing was saved."
+    error = f"{errors} problem{'' if errors == 1 else 's'} to fix; nothing was saved."
     return work_end(claim=claim, state=State.FAILED, error=error, **_facts(read))
 
 

@@ -37,7 +37,7 @@ def _take_back(lost: QuerySet[Kind]) -> None:
     running.filter(losses__gte=limit - 1).update(
         state=State.FAILED,
         losses=F("losses") + 1,
-        error=f"The worker was lost {limit} times while it worked on this {lost.model.kind_name()}.",
+        error=f"The worker was lost {limit} times while working on this {lost.model.kind_name()}.",
         finished=now,
         lease_until=None,
         doing="",

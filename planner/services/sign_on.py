@@ -25,7 +25,7 @@ def account_by_sign_on(*, claims: Mapping[str, Any]) -> User:
     identity = Identity.objects.select_related("user").filter(**known).first()
     account = identity.user if identity else _account_of(_verified_email(claims))
     if not account.is_active:
-        raise SignOnRefused("This account is switched off.")
+        raise SignOnRefused("This account is deactivated.")
     if identity is None:
         Identity.objects.create(user=account, **known)
     return account
@@ -34,9 +34,7 @@ def account_by_sign_on(*, claims: Mapping[str, Any]) -> User:
 def _verified_email(claims: Mapping[str, Any]) -> str:
     email = str(claims.get("email") or "").strip()
     if not email or claims.get("email_verified") not in (True, "true"):
-        raise SignOnRefused(
-            "Your provider does not vouch for an e-mail address of yours. Have it verified there."
-        )
+        raise SignOnRefused("Your provider has not verified your e-mail address. Verify it there first.")
     return email
 
 
@@ -45,7 +43,7 @@ def _account_of(email: str) -> User:
     found = list(User.objects.filter(email__iexact=email)[:2])
     if len(found) > 1:
         raise SignOnRefused(
-            f"Several accounts have the address {email}. Ask the operator to leave it to one."
+            f"Several accounts have the address {email}. Ask the operator to keep it on one only."
         )
     if found:
         return found[0]
@@ -54,7 +52,7 @@ def _account_of(email: str) -> User:
     try:
         account.full_clean(exclude=["password"])
     except ValidationError:
-        message = f"There is an account of another person called {email}, or it cannot be a name here."
+        message = f"Another account is named {email}, or it is not a valid user name."
         raise SignOnRefused(f"{message} Ask the operator to give your account this e-mail.") from None
     account.save()
     return account

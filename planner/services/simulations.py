@@ -78,5 +78,5 @@ def known_result(run: Run) -> Simulated | None:
     twin = same.exclude(pk=run.pk).select_related("result").first()
     if twin is None or twin.result is None or settings.RUN_EXTENDER_HOSTS:
         return None
-    logger.info("The result of run %s is shared: same input, same engine.", twin.pk)
+    logger.info("Reusing the result of run %s: same input, same engine.", twin.pk)
     return Simulated(twin.result.content(), ENGINE_VERSION, {}, None)

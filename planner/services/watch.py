@@ -31,7 +31,7 @@ class Watch:
         try:
             self._heard = work_heartbeat(claim=self.claim, progress=progress, doing=doing)
         except DatabaseError:
-            logger.warning("The database is away; the work goes on.")
+            logger.warning("The database is unavailable; work continues.")
             connection.close()
         return self._heard is Beat.GO_ON and not self.stopping.is_set()
 
@@ -40,7 +40,7 @@ class Watch:
         try:
             work_note(claim=self.claim, found=found)
         except DatabaseError:
-            logger.warning("The database is away; the work goes on.")
+            logger.warning("The database is unavailable; work continues.")
             connection.close()
 
     @contextmanager
@@ -79,7 +79,7 @@ def patiently(step: Callable[[], Answer]) -> Answer:
             connection.close()
             if time.monotonic() > until:
                 raise
-            logger.warning("The database is away; trying again.")
+            logger.warning("The database is unavailable; retrying.")
             time.sleep(settings.RUN_HEARTBEAT_SECONDS)
 
 

@@ -68,7 +68,7 @@ def workloads_add(
         for manifest in read.document.get(kind) or ():
             wanted[kind, object_key(kind, manifest)] = manifest
     if not wanted and not problems:
-        says = "There is no job, podgroup or pod in this text."
+        says = "The text contains no job, PodGroup or pod."
         fix = "Paste a vcjob, a PodGroup with its pods, or pods."
         problems.append(Problem("workload.none", "error", says, path="documents", fix=fix))
     if problems:
@@ -91,8 +91,8 @@ def workload_copy(
     _require(workloads, kind, key)
     limit = MOST_OBJECTS // max(1, len(list(workloads.parts(kind, key))))
     if not 1 <= count <= limit:
-        says = f"{count} is not from 1 to {limit}: one edit adds at most {MOST_OBJECTS} objects."
-        fix = f"Write a whole number from 1 to {limit}."
+        says = f"{count} is not between 1 and {limit}; one edit adds at most {MOST_OBJECTS} objects."
+        fix = f"Enter a whole number from 1 to {limit}."
         raise Invalid([Problem("out_of_range", "error", says, path="count", actual=count, fix=fix)])
     return _write(scenario, workloads, workloads.copied(kind, key, count), expected_revision, user)
 
@@ -135,7 +135,7 @@ def _locked(scenario: Scenario, expected: int, user: User | None) -> Workloads:
 
 def _require(workloads: Workloads, kind: str, key: str) -> None:
     if workloads.row(kind, key) is None:
-        says = "There is no such workload."
+        says = "No such workload."
         problem = Problem("workload.missing", "error", says, path=f"{kind}.{key}", fix="Choose another.")
         raise Invalid([replace(problem, actual=key)])
 
@@ -145,7 +145,7 @@ def _write(
 ) -> list[ObjectKey]:
     """Add objects; none may be there yet."""
     there = {"jobs": workloads.jobs, "podgroups": workloads.podgroups, "pods": workloads.pods}
-    says, fix = "There is one of this name already.", "Choose another name."
+    says, fix = "A workload with this name already exists.", "Choose another name."
     problems = [
         Problem("name_taken", "error", says, path=f"{kind}.{key}", actual=key, fix=fix)
         for kind, key in wanted

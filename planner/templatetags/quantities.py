@@ -247,9 +247,9 @@ def why_waiting(job: Any) -> str:
     """Say why a job waits: its first gate, else what the scheduler wrote to its podgroup."""
     if not job.pending:
         freed = job.task_status.get("Pipelined")
-        return "Has its place: its pods start when the room that is being freed is free." if freed else ""
+        return "Pipelined: its pods start when the resources being released are free." if freed else ""
     if not job.gate and job.phase_after == "Pending":
-        return "Not enqueued: the podgroup stays Pending, so none of its pods was tried."
+        return "Not enqueued: the PodGroup stays Pending, so no pod was considered."
     return str(job.message)
 
 

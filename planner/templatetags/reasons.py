@@ -15,19 +15,19 @@ from planner.templatetags.quantities import counted, percent, plain, resource_la
 register = template.Library()
 
 LABELS = {
-    "ready": "members that run or are about to run",
-    "minAvailable": "members needed at least",
+    "ready": "members that run or will run",
+    "minAvailable": "minMember",
     "priority": "its priority",
     "share": "share of its job without it",
-    "preemptor": "the same of whom it is for",
+    "preemptor": "same share of the preemptor",
     "share_per_weight": "share per weight without this pod",
-    "victim": "the same of the victim",
-    "left": "left of the queue",
-    "allocated": "the queue holds",
-    "deserved": "the queue deserves",
+    "victim": "same share of the victim",
+    "left": "left in the queue",
+    "allocated": "allocated to the queue",
+    "deserved": "deserved by the queue",
     "cooldown_seconds_left": "cool-down left",
     "disruptionsAllowed": "disruptions allowed",
-    "at_once": "may be lost at once",
+    "at_once": "may be evicted at once",
 }
 _PODS = ("ready", "minAvailable", "disruptionsAllowed", "at_once")
 _SHARES = ("share", "preemptor", "share_per_weight", "victim")
@@ -38,7 +38,7 @@ def numbers(told: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the numbers of a reason as label and text.
 
     >>> numbers({"queue": "a", "resource": "cpu", "allocated": 6000, "deserved": 4000})
-    [('the queue holds', '6 cores'), ('the queue deserves', '4 cores')]
+    [('allocated to the queue', '6 cores'), ('deserved by the queue', '4 cores')]
     """
     resource = told.get("resource")
     inside = told.get("priority") is not None
@@ -99,13 +99,13 @@ def amounts_said(amounts: Amounts) -> str:
 def what_happened(step: Any) -> str:
     """Say a decision in one sentence without its end."""
     words: dict[str, str] = {
-        "enqueue": f"{step.job} is let in",
-        "enqueue_reject": f"{step.job} is not let in",
-        "allocate": f"{step.pod} gets its place on {step.node}, not yet for good",
-        "bind": f"{step.pod} gets its place on {step.node}",
-        "pipeline": f"{step.pod} is promised {step.node}, once there is room",
-        "unpipeline": f"The promise of {step.node} to {step.pod} is taken back",
-        "evict": f"{step.pod} must leave {step.node}",
+        "enqueue": f"{step.job} is enqueued",
+        "enqueue_reject": f"{step.job} is not enqueued",
+        "allocate": f"{step.pod} is allocated to {step.node}, not committed yet",
+        "bind": f"{step.pod} is bound to {step.node}",
+        "pipeline": f"{step.pod} is pipelined to {step.node}",
+        "unpipeline": f"{step.pod} is no longer pipelined to {step.node}",
+        "evict": f"{step.pod} is chosen for eviction from {step.node}",
     }
     return words.get(step.op, str(step.op))
 
@@ -148,18 +148,18 @@ def run_time(seconds: float) -> str:
 
 
 ACTIONS = {
-    "reclaim": "it takes back, from queues that hold more than they deserve, what a queue still deserves.",
-    "preempt": "it makes room inside one queue for a job of higher priority.",
-    "gangreclaim": "it takes back from other queues the room for a whole gang, or for none of it.",
-    "gangpreempt": "it makes room inside one queue for a whole gang of higher priority, or for none of it.",
-    "shuffle": "it evicts pods that a plugin wants to see placed elsewhere.",
+    "reclaim": "it evicts pods of queues above their deserved amount, for a queue below its own.",
+    "preempt": "it evicts pods inside one queue for a job of higher priority.",
+    "gangreclaim": "it evicts pods of other queues to make room for a whole gang, or evicts none.",
+    "gangpreempt": "it evicts pods inside one queue for a whole gang of higher priority, or evicts none.",
+    "shuffle": "it evicts pods that a plugin wants to reschedule.",
 }
 
 
 LIMITS = {
-    "request": "what it asks for",
-    "realCapability": "its real capability",
-    "guarantee": "its guarantee, which is more",
+    "request": "request",
+    "realCapability": "real capability",
+    "guarantee": "guarantee",
 }
 
 

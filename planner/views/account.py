@@ -17,7 +17,7 @@ from planner.services.tokens import LONGEST_DAYS, token_make, token_revoke
 from planner.views.pages import caller
 
 DAYS = (7, 30, 90, 365)
-SCOPES = ((Role.VIEWER, "read"), (Role.EDITOR, "read and edit"), (Role.ADMIN, "everything that you may"))
+SCOPES = ((Role.VIEWER, "read"), (Role.EDITOR, "read and edit"), (Role.ADMIN, "same as your role"))
 
 
 @login_required

@@ -104,7 +104,7 @@ def walk(request: HttpRequest, scenario_id: UUID, way: str) -> HttpResponse:
     step = WAYS.get(way)
     if step is None:
         raise Http404
-    says = {Change.Way.UNDO: "Undone", Change.Way.REDO: "Made again"}[Change.Way(way)]
+    says = {Change.Way.UNDO: "Undone", Change.Way.REDO: "Redone"}[Change.Way(way)]
     return _edited(request, scenario_or_404(request, scenario_id), step, says)
 
 
@@ -118,7 +118,7 @@ def revert_change(request: HttpRequest, scenario_id: UUID, change_id: UUID) -> H
     def revert(**asked: Any) -> Scenario:
         return change_revert(change=change, **asked)
 
-    return _edited(request, scenario, revert, f"{change.path} put back")
+    return _edited(request, scenario, revert, f"{change.path} reverted")
 
 
 @login_required
@@ -137,7 +137,7 @@ def revert_difference(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
         return difference_revert(difference=one, base=base, **asked)
 
     about = " ".join(part for part in (KIND_WORDS[one.kind], one.key, one.field) if part)
-    return _edited(request, scenario, revert, f"Put back {about}")
+    return _edited(request, scenario, revert, f"Reverted {about}")
 
 
 @login_required
@@ -163,7 +163,7 @@ def remove(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
         scenario_remove(scenario=scenario, expected_revision=expected, user=caller(request))
     except StaleRevision as error:
         return _page(request, scenario, {"stale": changed_since(scenario, error)}, STALE)
-    messages.success(request, f"{scenario.name} is removed. Its changes stay in the workspace's history.")
+    messages.success(request, f"{scenario.name} was removed. Its changes stay in the workspace's history.")
     return redirect("planner:home")
 
 

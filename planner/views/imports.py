@@ -31,7 +31,7 @@ from planner.views.pages import caller, page_or_part
 
 PASTED = "pasted text"
 PARTS = {"import": "planner/_import.html"}
-BEGUN = "Imported. This scenario starts as the cluster is; change a queue and run it."
+BEGUN = "Imported. The scenario starts as an exact copy of the cluster; change a queue and run it."
 KEPT_SECONDS = 3600
 """For how long a preview can be saved."""
 
@@ -200,12 +200,10 @@ def _too_large() -> Problem:
     return Problem(
         "import.too_large",
         "error",
-        f"This is more than {limit} MB.",
-        fix="Compress it with gzip, or leave out what does not run under Volcano.",
+        f"The upload is larger than {limit} MB.",
+        fix="Compress it with gzip, or leave out objects that Volcano does not schedule.",
     )
 
 
 def _nothing_sent() -> Problem:
-    return Problem(
-        "import.empty", "error", "There is no file and no text.", fix="Choose files or paste a text."
-    )
+    return Problem("import.empty", "error", "No file and no text.", fix="Choose files or paste a text.")

@@ -48,33 +48,37 @@ class _Collector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         now = self._now
-        yield _by_state("queuecast_runs", "Runs that are kept, by state.", now.runs)
-        yield _by_state("queuecast_imports", "Imports by workers that are kept, by state.", now.imports)
+        yield _by_state("queuecast_runs", "Stored runs by state.", now.runs)
+        yield _by_state("queuecast_imports", "Stored large imports by state.", now.imports)
         yield GaugeMetricFamily(
             "queuecast_oldest_queued_seconds",
-            "How long the oldest queued run or import has waited.",
+            "Time the oldest queued run or import has waited.",
             value=now.oldest_queued_seconds,
         )
         yield GaugeMetricFamily(
             "queuecast_finished_runs_per_minute",
-            "Runs that ended, over the last five minutes.",
+            "Runs finished per minute, over the last five minutes.",
             value=now.finished_per_minute,
         )
         if now.mean_wait_seconds is not None and now.mean_run_seconds is not None:
             yield GaugeMetricFamily(
                 "queuecast_mean_wait_seconds",
-                "From queued to started, of runs that ended in the last five minutes.",
+                "Time from queued to started, for runs that ended in the last five minutes.",
                 value=now.mean_wait_seconds,
             )
             yield GaugeMetricFamily(
                 "queuecast_mean_run_seconds",
-                "From started to the end, of runs that ended in the last five minutes.",
+                "Time from started to finished, for runs that ended in the last five minutes.",
                 value=now.mean_run_seconds,
             )
-        yield GaugeMetricFamily("queuecast_workers", "Workers that were seen lately.", value=len(now.workers))
+        yield GaugeMetricFamily("queuecast_workers", "Workers seen recently.", value=len(now.workers))
         yield GaugeMetricFamily(
-            "queuecast_worker_places", "Runs and imports that the workers can do at once.", value=now.places
+            "queuecast_worker_places",
+            "Runs and imports that all workers can process at once.",
+            value=now.places,
         )
-        version = GaugeMetricFamily("queuecast_engine_info", "Which engine computes.", labels=["version"])
+        version = GaugeMetricFamily(
+            "queuecast_engine_info", "Engine version of the workers.", labels=["version"]
+        )
         version.add_metric([ENGINE_VERSION], 1)
         yield version

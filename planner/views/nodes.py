@@ -24,8 +24,8 @@ from planner.views.scenarios import scenario_or_404
 Patch = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 ACTIONS = (
     ("cordon", "Cordon"), ("uncordon", "Uncordon"), ("resize", "Resize: set allocatable"),
-    ("taint", "Set a taint"), ("untaint", "Take a taint away"), ("label", "Set a label"),
-    ("unlabel", "Take a label away"), ("remove", "Remove"),
+    ("taint", "Add taint"), ("untaint", "Remove taint"), ("label", "Set label"),
+    ("unlabel", "Remove label"), ("remove", "Remove"),
 )  # fmt: skip
 CAPACITY = ("cpu", "memory", "nvidia.com/gpu")
 
@@ -77,7 +77,7 @@ def change(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 
     def changed(expected: int) -> str:
         if not names:
-            return "No node was ticked, nothing changed"
+            return "No node selected, nothing changed"
         if action == "remove":
             done = nodes_remove(expected_revision=expected, **asked)
         else:

@@ -99,7 +99,7 @@ class Editor:
         own = {self.queue, *(line.row.name for line in self.tree.below(self.queue))} if self.queue else set()
         names = [name for name in self.tree.names if name not in own and name != "root"]
         held = self.fields.get("parent", "")
-        dangling = [(held, f"{held} (there is no such queue)")] if held not in ("", "root", *names) else []
+        dangling = [(held, f"{held} (queue does not exist)")] if held not in ("", "root", *names) else []
         return [("", "not set (root)"), ("root", "root"), *((name, name) for name in names), *dangling]
 
     @property

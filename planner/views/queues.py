@@ -135,14 +135,14 @@ def remove(request: HttpRequest, scenario_id: UUID, name: str) -> HttpResponse:
 @require_POST
 def undo(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Take back the last change of the scenario, whatever it was about."""
-    return _walk(request, scenario_or_404(request, scenario_id), history.undo, "Taken back")
+    return _walk(request, scenario_or_404(request, scenario_id), history.undo, "Undone")
 
 
 @login_required
 @require_POST
 def redo(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Make again what was taken back last."""
-    return _walk(request, scenario_or_404(request, scenario_id), history.redo, "Made again")
+    return _walk(request, scenario_or_404(request, scenario_id), history.redo, "Redone")
 
 
 def _walk(request: HttpRequest, scenario: Scenario, walk: Callable[..., Scenario], says: str) -> HttpResponse:

@@ -25,11 +25,11 @@ from planner.views.pages import caller
 from planner.views.scenarios import scenario_or_404
 
 WHY = {
-    "both_changed": "changed here and there, each to something else",
+    "both_changed": "changed in both, to different values",
     "removed_here": "removed here, changed there",
-    "removed_there": "changed here, gone there",
-    "name_taken": "renamed here, and there another queue has this name",
-    "circle": "with what changed there it would lie below itself",
+    "removed_there": "changed here, removed there",
+    "name_taken": "renamed here to a name that another queue has there",
+    "circle": "combined with the changes there, it would become its own ancestor",
 }
 _TAKES, _BETWEEN = "take:", "|"
 
@@ -102,7 +102,7 @@ def _carried(
         return {"problems": error.problems, "status": INVALID}
     except StaleRevision as error:
         return {"stale": changed_since(scenario, error), "status": STALE}
-    messages.success(request, f"Carried over to {snapshot.name}. {scenario.name} stays as it was.")
+    messages.success(request, f"Rebased onto {snapshot.name}. {scenario.name} is unchanged.")
     return redirect("planner:scenario-detail", made.pk)
 
 

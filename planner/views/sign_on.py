@@ -39,7 +39,7 @@ def begin(request: HttpRequest) -> HttpResponse:
             request, request.build_absolute_uri(reverse("sign-on-back"))
         )
     except FAULTS:
-        return _refused(request, "The provider of single sign-on does not answer. Try again in a minute.")
+        return _refused(request, "The single sign-on provider does not respond. Try again in a minute.")
     return answer
 
 
@@ -50,7 +50,7 @@ def back(request: HttpRequest) -> HttpResponse:
     try:
         claims = _claims(provider, request)
     except FAULTS:
-        return _refused(request, "Single sign-on did not work. Begin again.")
+        return _refused(request, "Single sign-on failed. Start again.")
     try:
         account = account_by_sign_on(claims=claims)
     except SignOnRefused as refusal:

@@ -27,11 +27,13 @@ def press(page: Page, name: str, key: str = "Enter") -> None:
 def test_the_order_of_tiers_is_mended_by_keyboard(page: Page) -> None:
     text = page.get_by_label("volcano-scheduler.conf")
     comment = text.input_value().splitlines()[0]
-    press(page, "Move proportion to the tier before")
+    press(page, "Move proportion to the previous tier")
     expect(page.get_by_text("saved as revision")).to_be_visible()
     expect(text).to_have_value(re.compile(r"- name: conformance\n  - name: proportion\n- plugins"))
     expect(page.locator('[data-rule="conf.reclaim_bypasses_quota"]')).to_have_count(0)
-    expect(page.get_by_role("button", name="Move proportion to the tier before", exact=True)).to_be_focused()
+    expect(
+        page.get_by_role("button", name="Move proportion to the previous tier", exact=True)
+    ).to_be_focused()
 
     page.get_by_text("for drf").locator("xpath=ancestor::summary").focus()
     page.keyboard.press("Enter")
@@ -40,8 +42,8 @@ def test_the_order_of_tiers_is_mended_by_keyboard(page: Page) -> None:
     expect(text).to_have_value(re.compile(r"enablePreemptable: false\n    enableJobOrder: false\n"))
     assert text.input_value().startswith(comment)
 
-    page.get_by_label("Add the action", exact=True).first.select_option(label="shuffle")
-    press(page, "Add the action", "Space")
+    page.get_by_label("Add action", exact=True).first.select_option(label="shuffle")
+    press(page, "Add action", "Space")
     expect(text).to_have_value(re.compile("backfill, shuffle"))
 
 
@@ -49,7 +51,7 @@ def test_the_order_of_tiers_is_mended_by_keyboard(page: Page) -> None:
 def test_a_finding_is_mended_by_its_button_and_typed_text_is_not_lost(page: Page) -> None:
     text = page.get_by_label("volcano-scheduler.conf")
     text.fill(SAMPLE_CONF + "# first\n")
-    page.get_by_role("button", name="Save the configuration").press("Enter")
+    page.get_by_role("button", name="Save configuration").press("Enter")
     expect(page.get_by_text("saved as revision")).to_be_visible()
     text.press("Control+End")
     text.press_sequentially("# mine")
@@ -57,7 +59,7 @@ def test_a_finding_is_mended_by_its_button_and_typed_text_is_not_lost(page: Page
     mends.press("Enter")
     expect(page.get_by_text("Nothing was changed.")).to_be_visible()
     expect(text).to_have_value(re.compile("# mine"))
-    page.get_by_role("button", name="Save the configuration").press("Enter")
+    page.get_by_role("button", name="Save configuration").press("Enter")
     expect(page.get_by_text("saved as revision")).to_be_visible()
     mends.press("Enter")
     expect(page.locator('[data-rule="conf.reclaim_bypasses_quota"]')).to_have_count(0)

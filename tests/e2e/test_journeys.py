@@ -69,7 +69,7 @@ def test_raising_a_weight_changes_what_is_deserved_and_who_must_go(page: Page, r
     assert after["agents"] > before["agents"]
     assert after["vision"] < before["vision"]
     assert len(victims_after) > len(victims_before)
-    assert {victim["For the queue"] for victim in victims_after} >= {"agents"}
+    assert {victim["For queue"] for victim in victims_after} >= {"agents"}
     expect(page.get_by_text(re.compile("^was ")).first).to_be_visible()
 
     by_script = {row["queue"]: row for row in api(running, f"/api/v1/runs/{run_id}/queues/")}
@@ -147,7 +147,7 @@ def test_a_stale_edit_loses_nothing(page: Page) -> None:
     edit_field(other, "Weight of nlp", "4")
     page.get_by_label("Priority of nlp").fill("7")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("somebody was quicker")).to_be_visible()
+    expect(page.get_by_text("the scenario has changed")).to_be_visible()
     expect(page.get_by_label("Priority of nlp")).to_have_value("7")
     expect(page.get_by_label("Weight of nlp")).to_have_value("4")
     page.get_by_role("button", name="Save", exact=True).click()
@@ -182,7 +182,7 @@ def test_a_cluster_is_imported_and_its_faults_are_shown_first(page: Page) -> Non
     text = page.get_by_label("Or paste the text")
     text.fill("kind: Queue\napiVersion: scheduling.volcano.sh/v1beta1\nmetadata: {name: a, name: b}\n")
     page.get_by_role("button", name="Preview").click()
-    expect(page.get_by_role("alert")).to_contain_text("to mend; nothing was saved")
+    expect(page.get_by_role("alert")).to_contain_text("to fix; nothing was saved")
     expect(text).to_have_value(re.compile("name: a, name: b"))
     text.fill(
         "kind: Queue\napiVersion: scheduling.volcano.sh/v1beta1\nmetadata: {name: a}\nspec: {weight: 3}\n"

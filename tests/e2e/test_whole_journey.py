@@ -31,7 +31,7 @@ tiers:
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[Path]:
-    """What kubectl prints of a cluster whose queue `busy` holds all, and of its scheduler."""
+    """kubectl output of a cluster whose queue `busy` holds all, and of its scheduler."""
     cluster = factories.cluster(nodes=2, waiting=12)
     items = [item for kind in ("nodes", "queues", "podgroups", "pods") for item in cluster[kind]]
     config_map = {
@@ -135,7 +135,7 @@ def lint_and_mend_the_tiers(page: Page) -> None:
     page.get_by_role("link", name="Configuration", exact=True).click()
     expect(page.locator(f'[data-rule="{BYPASSED}"]')).to_contain_text("put proportion into tier 1")
     page.get_by_label("volcano-scheduler.conf").fill(CONF_ONE_TIER)
-    page.get_by_role("button", name="Save the configuration").click()
+    page.get_by_role("button", name="Save configuration").click()
     expect(page.get_by_text(re.compile("^saved as revision"))).to_be_visible()
     expect(page.locator(f'[data-rule="{BYPASSED}"]')).to_have_count(0)
 

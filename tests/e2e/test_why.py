@@ -54,7 +54,7 @@ def test_a_victims_story_is_followed_from_the_run_to_the_moment(
 
 
 def test_the_steps_are_walked_by_keyboard(page: Page, running: Product, run_id: str) -> None:
-    page.get_by_role("link", name="Walk through them").click()
+    page.get_by_role("link", name="Step through").click()
     expect(page.get_by_role("heading", name="The opening")).to_be_visible()
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("heading", name=re.compile("^Step 1 of"))).to_be_visible()

@@ -181,7 +181,7 @@ class Tour:
     def _share(self, page: Page, share: str, account: str) -> dict[str, str]:
         """Make what the pages about sharing and members show: a public link, a token, an invitation."""
         page.goto(share)
-        page.get_by_role("button", name="Make a public link").click()
+        page.get_by_role("button", name="Create public link").click()
         shared = str(page.get_by_role("region", name="Public links").locator("a").get_attribute("href"))
         page.goto(account)
         page.get_by_label("For").first.fill("nightly report")

@@ -206,7 +206,7 @@ def test_a_viewer_reads_every_page_and_is_offered_no_change(client: Client, fini
         answer = client.get(page)
         assert answer.status_code == 200
         content = answer.content.decode()
-        for offer in ("Run this scenario</button>", "Run it again", "Save the configuration", "data-edit"):
+        for offer in ("Run this scenario</button>", "Run it again", "Save configuration", "data-edit"):
             assert offer not in content
 
 

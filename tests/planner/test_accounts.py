@@ -162,7 +162,9 @@ def test_only_admins_invite(admin: User) -> None:
 def test_after_some_wrong_passwords_even_the_right_one_waits(client: Client) -> None:
     factories.user("editor")
     for _ in range(BY_ADDRESS_AND_ACCOUNT.free):
-        assert "do not match" in text_of(client.post("/login/", {"username": "editor", "password": "wrong"}))
+        assert "Wrong user name or password" in text_of(
+            client.post("/login/", {"username": "editor", "password": "wrong"})
+        )
     right = {"username": "editor", "password": "a-long-test-password"}
     paused = client.post("/login/", right)
     assert (paused.status_code, paused["Retry-After"]) == (429, "5")
@@ -183,7 +185,7 @@ def test_an_admin_changes_and_removes_members_by_page(client: Client, admin: Use
     client.post(f"{at}colleague/", {"do": "remove"})
     assert "colleague" not in text_of(client.get(at))
     client.post(f"{at}admin/", {"do": "remove"})
-    assert "keeps at least one admin" in text_of(client.get("/account/"))
+    assert "needs at least one admin" in text_of(client.get("/account/"))
 
 
 def test_a_viewer_sees_members_and_changes_none(client: Client, admin: User) -> None:

@@ -44,13 +44,13 @@ def plain(page: str) -> str:
 
 def test_differences_are_told_queue_by_queue_and_line_by_line(browser: Client, scenario: Scenario) -> None:
     page = plain(text_of(browser.get(at(scenario))))
-    assert "Queue team changed Put back" not in page
+    assert "Queue team changed Revert" not in page
     for said in (
-        "Queue team changed name &quot;waits&quot; &quot;team&quot; Put back weight 1 3 Put back",
-        "Queue new added Put back parent not set &quot;team&quot;",
+        "Queue team changed name &quot;waits&quot; &quot;team&quot; Revert weight 1 3 Revert",
+        "Queue new added Revert parent not set &quot;team&quot;",
         "-actions: &quot;enqueue, allocate, reclaim&quot; +actions: &quot;enqueue, allocate, backfill&quot;",
-        "Node n0 changed Put back spec.unschedulable not set true",
-        "Node n1 removed Put back",
+        "Node n0 changed Revert spec.unschedulable not set true",
+        "Node n1 removed Revert",
         "6 differences",
     ):
         assert said in page
@@ -68,7 +68,7 @@ def test_one_difference_is_put_back(browser: Client, scenario: Scenario) -> None
     answer = post(browser, scenario, "changes/put-back/", kind="queues", key="team", field="weight")
     assert answer.headers["Location"] == at(scenario) + "?base=snapshot"
     assert scenario.queues.get(name="team").weight == 1
-    assert "Put back queue team weight: revision 6." in text_of(browser.get(at(scenario)))
+    assert "Reverted queue team weight: revision 6." in text_of(browser.get(at(scenario)))
     post(browser, scenario, "changes/put-back/", 6, kind="nodes", key="n1", field="")
     assert list(scenario.object_changes.values_list("key", flat=True)) == ["n0"]
     assert post(browser, scenario, "changes/put-back/", 7, kind="nodes", key="n1").status_code == 404
@@ -82,7 +82,7 @@ def test_undo_and_redo_by_anybody_who_may_edit(browser: Client, scenario: Scenar
     assert scenario.object_changes.count() == 2
     stale = post(browser, scenario, "changes/undo/", 6)
     assert stale.status_code == 412
-    assert "You edited revision 6; the scenario is at revision 7 now." in text_of(stale)
+    assert "You edited revision 6; it is now at revision 7." in text_of(stale)
     assert browser.post(at(scenario, "changes/sideways/")).status_code == 404
 
 
@@ -92,16 +92,16 @@ def test_one_change_is_taken_back_or_the_reason_told(browser: Client, scenario: 
     assert scenario.queues.filter(name="waits").exists()
     again = post(browser, scenario, f"changes/{rename.pk}/revert/", 6)
     assert again.status_code == 422
-    assert "It was changed again since." in text_of(again)
+    assert "It has been changed since." in text_of(again)
 
 
 def test_an_older_revision_is_read_and_branched(browser: Client, scenario: Scenario) -> None:
     page = plain(text_of(browser.get(at(scenario, "revisions/2/"))))
-    assert "Revision 2 of 5, to be read. Made by editor," in page
+    assert "Revision 2 of 5 (read-only). Made by editor," in page
     assert "Queue new" not in page
     assert "team – 3 –" in page
     last = plain(text_of(browser.get(at(scenario, "revisions/5/"))))
-    assert "Made by the installation," in last
+    assert "Made by system," in last
     assert "Node n1 removed" in last
     assert browser.get(at(scenario, "revisions/6/")).status_code == 404
     made = post(browser, scenario, "branch/", 2, name="other")
@@ -110,14 +110,14 @@ def test_an_older_revision_is_read_and_branched(browser: Client, scenario: Scena
     assert (branch.parent, branch.parent_revision) == (scenario, 2)
     head = plain(text_of(browser.get(at(branch, "changes/?base=start"))))
     assert "branch of what if at revision 2" in head
-    assert "Nothing differs" in head
+    assert "No differences" in head
 
 
 def test_a_viewer_reads_and_changes_nothing(client: Client, scenario: Scenario) -> None:
     client.force_login(factories.user("viewer", role=Role.VIEWER))
     for page in ("changes/", "revisions/2/"):
         content = text_of(client.get(at(scenario, page)))
-        for offer in ("Put back</button>", "Take back</button>", "Undo revision", "Branch"):
+        for offer in ("Revert</button>", "Revert</button>", "Undo revision", "Branch"):
             assert offer not in content
     for address in ("changes/undo/", "branch/", f"changes/{scenario.changes.first().pk}/revert/"):
         assert post(client, scenario, address).status_code == 403

@@ -154,7 +154,7 @@ def test_what_cannot_be_compared_is_refused_with_the_reason(
     assert (answer.status_code, answer.json()["problems"][0]["path"]) == (422, "runs")
     page = browser.get(f"/compare/{query}")
     assert page.status_code == 422
-    assert "Tick two to six runs" in text_of(page)
+    assert "Select two to six runs" in text_of(page)
 
 
 def test_a_run_of_another_workspace_is_not_there(client: Client, pair: list[Run]) -> None:
@@ -168,7 +168,7 @@ def test_the_page_shows_both_runs_to_a_viewer(client: Client, pair: list[Run]) -
     for said in (
         "spec.capability.cpu",
         "-  - name: conformance",
-        "2 new, 1 gone, 1 the same",
+        "2 new, 1 no longer evicted, 1 as in A",
         "180 pod-seconds",
     ):
         assert said in words_of(page)
@@ -209,4 +209,4 @@ def test_the_page_makes_a_known_number_of_queries(
 
 def test_a_run_without_an_outcome_says_so(browser: Client, pair: list[Run]) -> None:
     waiting = factories.run(pair[0].scenario)
-    assert "has no outcome to compare" in text_of(browser.get(address([pair[0], waiting])))
+    assert "has no result to compare" in text_of(browser.get(address([pair[0], waiting])))

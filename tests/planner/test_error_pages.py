@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 def test_an_address_that_leads_nowhere_says_why_and_leads_back(browser: Client) -> None:
     answer = browser.get(reverse("planner:run-detail", args=[uuid.uuid4()]))
     assert answer.status_code == 404
-    assert "There is nothing at this address" in text_of(answer)
+    assert "There is no page at this address" in text_of(answer)
     assert f'href="{reverse("planner:home")}"' in answer.content.decode()
 
 
@@ -25,7 +25,7 @@ def test_a_form_that_is_too_old_is_explained() -> None:
     browser.force_login(factories.user())
     answer = browser.post(reverse("planner:sample"))
     assert answer.status_code == 403
-    assert "This page is too old to send" in text_of(answer)
+    assert "This page has expired" in text_of(answer)
 
 
 def test_a_form_with_more_fields_than_the_server_takes_changes_nothing(browser: Client) -> None:
@@ -37,4 +37,4 @@ def test_a_form_with_more_fields_than_the_server_takes_changes_nothing(browser: 
 def test_a_fault_of_ours_is_said_to_be_ours(rf: RequestFactory) -> None:
     answer = server_error(rf.get("/"))
     assert answer.status_code == 500
-    assert "It is a fault of Queuecast, not of your plan" in text_of(answer)
+    assert "This is a fault in Queuecast, not in your plan" in text_of(answer)

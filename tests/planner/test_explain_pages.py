@@ -154,7 +154,7 @@ def test_the_derivation_ends_in_what_the_queue_deserves(browser: Client, api: AP
         last = {name: amount["value"] for name, amount in steps[-1]["amounts"]["deserved"].items()}
         assert last == pytest.approx({name: queue.deserved[name] for name in last})
         page = show(browser, "run-queue", run, queue.queue)
-        assert "Why it deserves that" in page
+        assert "How deserved is calculated" in page
         assert last["cpu"] in figures(page, "cpu")
 
 

@@ -43,7 +43,9 @@ def test_every_page_asks_to_log_in(client: Client) -> None:
 
 def test_logging_in_leads_on(client: Client) -> None:
     factories.user("editor", "a-long-test-password")
-    assert "do not match" in text_of(client.post("/login/", {"username": "editor", "password": "wrong"}))
+    assert "Wrong user name or password" in text_of(
+        client.post("/login/", {"username": "editor", "password": "wrong"})
+    )
     answer = client.post(
         "/login/?next=/import/",
         {"username": "editor", "password": "a-long-test-password", "next": "/import/"},

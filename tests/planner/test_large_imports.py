@@ -107,7 +107,7 @@ def test_files_to_mend_end_it_with_every_problem_as_told_at_once() -> None:
     over = done(large_import([("a.yaml", BROKEN)]))
     told = cluster_read([("a.yaml", BROKEN)]).problems
     assert (over.state, over.snapshot) == ("failed", None)
-    assert over.error == "2 problems to mend; nothing was saved."
+    assert over.error == "2 problems to fix; nothing was saved."
     assert [Problem(**found) for found in over.problems] == list(told)
     assert not Snapshot.objects.exists()
 
@@ -279,7 +279,7 @@ def test_the_command_line_tells_what_a_large_import_fails_for(
     (tmp_path / "a.yaml").write_bytes(b"# a comment\n" + BROKEN_PLAN)
     assert main(["import", str(tmp_path / "a.yaml")]) == 2
     told = capsys.readouterr().err
-    assert "1 problem to mend; nothing was saved." in told
+    assert "1 problem to fix; nothing was saved." in told
     assert "queues[0].spec.weight" in told
 
 
@@ -311,7 +311,7 @@ def test_the_form_leads_to_the_page_of_the_import_and_from_there_to_a_scenario(b
 def test_the_page_names_every_problem_with_its_line(browser: Client) -> None:
     made = done(sent_by_page(browser, ("a.yaml", BROKEN)))
     page = text_of(browser.get(reverse("planner:import-detail", args=[made.pk])))
-    assert "2 problems to mend; nothing was saved." in page
+    assert "2 problems to fix; nothing was saved." in page
     assert "line 4" in page
     assert browser.post(reverse("planner:import-begin", args=[made.pk])).status_code == 404
 
@@ -333,7 +333,7 @@ def test_a_viewer_may_look_and_an_outsider_may_not(browser: Client) -> None:
     address = reverse("planner:import-detail", args=[made.pk])
     begin = reverse("planner:import-begin", args=[made.pk])
     browser.force_login(factories.user("viewer", role=Role.VIEWER))
-    assert "Begin a scenario" not in text_of(browser.get(address))
+    assert "Create scenario" not in text_of(browser.get(address))
     assert browser.post(begin).status_code == 403
     browser.force_login(factories.user("outsider", role=None))
     assert browser.get(address).status_code == 404

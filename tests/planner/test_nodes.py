@@ -35,7 +35,7 @@ def page(browser: Client, scenario: Scenario, query: str = "") -> str:
 def test_pools_and_nodes_are_shown_with_units(browser: Client, scenario: Scenario) -> None:
     said = page(browser, scenario)
     assert "2 0 8 cores 32 GiB 110 pods" in said
-    assert "n0 8 cores 32 GiB 110 pods 8 open" in said
+    assert "n0 8 cores 32 GiB 110 pods 8 schedulable" in said
 
 
 def test_nodes_are_added_like_another_or_of_a_capacity(browser: Client, scenario: Scenario) -> None:
@@ -93,7 +93,7 @@ def test_a_stale_change_is_refused(browser: Client, scenario: Scenario) -> None:
     post(browser, scenario, "change/", node=["n1"], action="cordon")
     answer = post(browser, scenario, "change/", node=["n0"], action="cordon")
     assert answer.status_code == 412
-    assert "You edited revision 1; the scenario is at revision 2 now." in text_of(answer)
+    assert "You edited revision 1; it is now at revision 2." in text_of(answer)
 
 
 def test_a_viewer_looks_and_an_outsider_does_not(client: Client, scenario: Scenario) -> None:

@@ -113,7 +113,7 @@ def test_an_obstacle_of_the_tree_is_told(scenario: Scenario, browser: Client) ->
     queue_update(scenario=scenario, name="waits", patch={"parent": "busy"}, expected_revision=2)
     assert figures(scenario).obstacle == "job default/run is in queue busy, which has children"
     page = text_of(browser.get(reverse("planner:scenario-detail", args=[scenario.pk])))
-    assert "Plugin capacity would let no job in and place nothing." in page
+    assert "The capacity plugin would enqueue no job and place no pod." in page
 
 
 def test_the_api_gives_the_figures_of_the_page(scenario: Scenario, api: APIClient, browser: Client) -> None:

@@ -385,7 +385,7 @@ def test_the_page_shows_both_sides_and_carries_over(
     at = f"/scenarios/{scenario.pk}/carry-over/"
     assert str(newer.pk) in text_of(browser.get(at))
     page = text_of(browser.get(at, {"snapshot": newer.pk}))
-    assert "renamed here, and there another queue has this name" in page
+    assert "renamed here to a name that another queue has there" in page
     assert 'name="take:queues|waits|weight" value="ours" required checked' in page
     typed = {"snapshot": newer.pk, "revision": "3", "take:queues|waits|weight": "theirs"}
     refused = browser.post(at, typed)
@@ -413,7 +413,7 @@ def test_the_page_shows_the_lines_of_the_configuration_that_would_differ(
 def test_a_viewer_sees_and_carries_nothing_over(client: Client, scenario: Scenario, newer: Snapshot) -> None:
     client.force_login(factories.user("viewer", role=Role.VIEWER))
     at = f"/scenarios/{scenario.pk}/carry-over/"
-    assert "Carry over</button>" not in text_of(client.get(at, {"snapshot": newer.pk}))
+    assert "Rebase</button>" not in text_of(client.get(at, {"snapshot": newer.pk}))
     assert client.post(at, {"snapshot": newer.pk, "revision": "3"}).status_code == 403
 
 

@@ -58,8 +58,10 @@ def test_the_history_of_the_workspace_keeps_every_change(
     assert (event["actor"], event["action"], event["subject"]) == ("editor", "removed", "to go")
     page = text_of(browser.get(f"/workspaces/{scenario.workspace_id}/history/?words=to+go"))
     assert "queues.waits.weight" in page
-    assert "1 change of scenarios" in page
-    assert "0 changes" in text_of(browser.get(f"/workspaces/{scenario.workspace_id}/history/?words=nobody"))
+    assert "1 scenario change" in page
+    assert "0 scenario changes" in text_of(
+        browser.get(f"/workspaces/{scenario.workspace_id}/history/?words=nobody")
+    )
 
 
 def test_the_page_removes_and_says_so(browser: Client, scenario: Scenario) -> None:
@@ -67,7 +69,7 @@ def test_the_page_removes_and_says_so(browser: Client, scenario: Scenario) -> No
     assert browser.post(address, {"revision": "1"}).status_code == 412
     assert browser.get(f"/scenarios/{scenario.pk}/changes/").status_code == 200
     answer = browser.post(address, {"revision": "2"}, follow=True)
-    assert "to go is removed" in text_of(answer)
+    assert "to go was removed" in text_of(answer)
     assert browser.get(f"/scenarios/{scenario.pk}/").status_code == 404
 
 

@@ -135,7 +135,7 @@ def test_each_victim_is_shown_with_whom_it_left_for(browser: Client, run: Run) -
 
 def test_waiting_jobs_say_why(browser: Client, run: Run) -> None:
     shown = part(browser, page_of(run), "pending")
-    assert "Not enqueued: the podgroup stays Pending" in shown
+    assert "Not enqueued: the PodGroup stays Pending" in shown
     assert "pod group is not ready, 4 Pending, 4 minAvailable" in shown
 
 
@@ -168,13 +168,13 @@ def test_the_most_contested_resource_is_shown_first(browser: Client, run: Run) -
     outcome = run.queue_outcomes.get(queue="q-0")
     outcome.request["memory"] = outcome.deserved["memory"] * 9
     outcome.save()
-    assert "Memory: what each queue deserves" in part(browser, page_of(run), "amounts")
+    assert "Memory: deserved, allocated" in part(browser, page_of(run), "amounts")
 
 
 def test_queues_that_take_no_part_are_shown_only_with_all(browser: Client, run: Run) -> None:
     run.queue_outcomes.filter(queue="q-1").update(in_session=False)
     assert ">q-1<" not in part(browser, page_of(run), "amounts")
-    assert "has no podgroup, so it takes no part" in part(browser, f"{page_of(run)}?show=all", "amounts")
+    assert "no PodGroup, not in the session" in part(browser, f"{page_of(run)}?show=all", "amounts")
 
 
 def test_the_resource_switch_changes_table_and_chart(browser: Client, run: Run) -> None:
@@ -188,7 +188,7 @@ def test_the_filter_keeps_queues_by_name(browser: Client, run: Run) -> None:
     shown = part(browser, f"{page_of(run)}?queue=Q-1", "amounts")
     assert ">q-1<" in shown
     assert ">q-0<" not in shown
-    assert "No queue is called that" in part(browser, f"{page_of(run)}?queue=nobody", "amounts")
+    assert "No queue matches" in part(browser, f"{page_of(run)}?queue=nobody", "amounts")
 
 
 def test_decisions_are_filtered_and_cut_into_pages(browser: Client, run: Run) -> None:

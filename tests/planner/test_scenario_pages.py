@@ -127,7 +127,7 @@ def test_a_stale_edit_is_refused_with_both_versions(browser: Client, edited_mean
     answer = save(browser, edited_meanwhile, weight="3")
     assert answer.status_code == 412
     page = text_of(answer)
-    assert "You edited revision 1; the scenario is at revision 2 now." in page
+    assert "You edited revision 1; it is now at revision 2." in page
     assert re.search(
         r"<code>queues.waits.weight</code></td><td><code>1</code></td><td><code>7</code></td><td>other<", page
     )
@@ -183,7 +183,7 @@ def test_a_stale_configuration_is_refused_and_kept(browser: Client, edited_meanw
     answer = conf_saved(browser, edited_meanwhile, "actions: allocate\n")
     assert answer.status_code == 412
     page = text_of(answer)
-    assert "You edited revision 1; the scenario is at revision 2 now." in page
+    assert "You edited revision 1; it is now at revision 2." in page
     assert "actions: allocate\n</textarea>" in page
 
 
@@ -201,7 +201,7 @@ def test_a_change_of_the_tree_is_taken_back_and_made_again(browser: Client, scen
 
 
 def test_nothing_is_taken_back_of_what_was_imported(browser: Client, scenario: Scenario) -> None:
-    assert 'data-undo="undo" title="Take back the last change (Ctrl Z)" disabled' in text_of(
+    assert 'data-undo="undo" title="Undo the last change (Ctrl Z)" disabled' in text_of(
         browser.get(page_of(scenario))
     )
     answer = browser.post(
@@ -236,7 +236,7 @@ def test_a_queue_that_cannot_be_added_keeps_what_was_typed(browser: Client, scen
     assert answer.status_code == 422
     page = text_of(answer)
     assert 'value="7"' in page
-    assert "There is a queue &#x27;waits&#x27; already." in page
+    assert "Queue &#x27;waits&#x27; already exists." in page
     stale = browser.post(at, {**typed, "name": "new", "revision": "0"}, headers=asking_for("queue-"))
     assert (stale.status_code, 'name="revision" value="1"' in text_of(stale)) == (412, True)
 
@@ -266,7 +266,7 @@ def test_a_refused_change_of_the_tree_says_why(browser: Client, scenario: Scenar
         f"{queue_of(scenario)}move/", {"parent": "waits", "revision": "1"}, headers=asking_for("tree-said")
     )
     assert answer.status_code == 422
-    assert "lies below it" in text_of(answer)
+    assert "one of its descendants" in text_of(answer)
 
 
 def test_a_resource_is_added_by_asking_for_its_columns(browser: Client, scenario: Scenario) -> None:

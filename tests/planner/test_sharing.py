@@ -78,7 +78,7 @@ def test_a_bundle_repeats_to_the_same_bytes_elsewhere(api: APIClient, finished_r
     run.refresh_from_db()
     assert (run.state, run.result_id) == ("succeeded", body["result_sha256"])
     assert run.result.content() == result  # type: ignore[union-attr]
-    assert Snapshot.objects.latest("created").provenance.startswith("bundle of a run by engine")
+    assert Snapshot.objects.latest("created").provenance.startswith("bundle of a run, engine")
 
 
 @pytest.mark.parametrize("break_it", ["not a zip", "input", "result", "format", "no input"])

@@ -85,7 +85,7 @@ def test_the_health_check_of_a_worker_looks_for_this_machine(db: None, capsys, m
         call_command("worker_alive")
     worker_seen(name="here:7", started=timezone.now())
     call_command("worker_alive")
-    assert "A worker lives." in capsys.readouterr().out
+    assert "A worker is running." in capsys.readouterr().out
 
 
 def test_the_figures_take_six_queries(busy: Run, django_assert_num_queries) -> None:

@@ -77,7 +77,7 @@ def test_workloads_are_shown_as_a_run_sees_them(browser: Client, scenario: Scena
     assert "default/run podgroup busy – 1 16 16 0 1 core 1 GiB" in said
     assert "default/wait podgroup waits – 1 4 0 4 1 core 1 GiB" in said
     assert "default/run" not in page(browser, scenario, "?waits=yes")
-    assert "1 to 1 of 1 workload, 2 in all" in page(browser, scenario, "?queue=busy")
+    assert "1 to 1 of 1 workload, 2 in total" in page(browser, scenario, "?queue=busy")
 
 
 def test_a_renamed_queue_is_that_of_its_workloads(browser: Client, scenario: Scenario) -> None:
@@ -161,7 +161,7 @@ def test_a_stale_change_is_refused(browser: Client, scenario: Scenario) -> None:
     post(browser, scenario, "podgroups/default/run/", minMember="2")
     answer = post(browser, scenario, "podgroups/default/run/", minMember="3")
     assert answer.status_code == 412
-    assert "You edited revision 1; the scenario is at revision 2 now." in text_of(answer)
+    assert "You edited revision 1; it is now at revision 2." in text_of(answer)
     assert 'value="3"' in text_of(answer)
 
 

@@ -170,8 +170,8 @@ def test_what_is_killed_comes_back(up: Up) -> None:
     first = up.children()
     for pid in first.values():
         os.kill(pid, signal.SIGKILL)
-    up.wait_for("worker | ended with status -9")
-    up.wait_for("web    | ended with status -9")
+    up.wait_for("worker | exited with status -9")
+    up.wait_for("web    | exited with status -9")
     assert up.status("/healthz") == 200
     second = up.children()
     assert second.keys() == first.keys()

@@ -26,14 +26,14 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Take the files, and what to call them."""
         parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
-        parser.add_argument("--name", help="of snapshot and scenario; the first file's name unless given")
+        parser.add_argument("--name", help="name of snapshot and scenario (default: the first file's name)")
         parser.add_argument("--workspace", default=Workspace.DEFAULT)
 
     def handle(self, *, files: Sequence[Path], name: str | None, workspace: str, **options: Any) -> None:
         """Print what was read and what is wrong with it; keep it unless something must be mended."""
         into = Workspace.objects.filter(name=workspace).first()
         if into is None:
-            raise CommandError(f"There is no workspace {workspace!r}.")
+            raise CommandError(f"No workspace {workspace!r}.")
         read = cluster_read(_contents(files))
         for kind, count in read.counts.items():
             self.stdout.write(f"{count:8} {kind}")
@@ -67,7 +67,7 @@ def _line(problem: Problem) -> str:
 
 def _refusal(invalid: Invalid) -> str:
     errors = sum(problem.is_error for problem in invalid.problems)
-    return f"{errors} {'problem' if errors == 1 else 'problems'} to mend; nothing was saved."
+    return f"{errors} {'problem' if errors == 1 else 'problems'} to fix; nothing was saved."
 
 
 def _saved(scenario: Scenario) -> str:

@@ -13,16 +13,14 @@ from planner.services.members import member_set
 class Command(BaseCommand):
     """Make an account a member."""
 
-    help = "Give an account a role in a workspace: viewers look, editors change, admins decide about members."
+    help = "Give an account a role in a workspace: viewers read, editors change, admins manage members."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Take the account, its role, and where."""
         parser.add_argument("username")
         parser.add_argument("role", choices=Role.values)
-        parser.add_argument(
-            "--workspace", default=Workspace.DEFAULT, help="made when there is none of this name"
-        )
-        parser.add_argument("--email", help="the address by which single sign-on finds the account")
+        parser.add_argument("--workspace", default=Workspace.DEFAULT, help="created if it does not exist")
+        parser.add_argument("--email", help="the e-mail address by which single sign-on finds the account")
 
     def handle(self, *, username: str, role: str, workspace: str, email: str | None, **options: Any) -> None:
         """Set the role, the address where one is told, and say so."""

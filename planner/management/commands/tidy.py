@@ -23,7 +23,7 @@ class Command(BaseCommand):
             "--days",
             type=float,
             default=settings.KEEP_RUNS_DAYS,
-            help="how long an ended run or import is kept (%(default)s)",
+            help="days to keep finished runs and imports (default: %(default)s)",
         )
 
     def handle(self, *, days: float, **options: Any) -> None:
@@ -31,6 +31,6 @@ class Command(BaseCommand):
         removed = old_runs_remove(keep=timedelta(days=days))
         self.stdout.write(
             f"Removed {removed.runs} runs, {removed.imports} imports, "
-            f"{removed.blobs} stored documents without owner, "
+            f"{removed.blobs} unreferenced documents, "
             f"{removed.keys} idempotency keys, {removed.tokens} expired tokens."
         )

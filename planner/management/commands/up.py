@@ -46,7 +46,7 @@ class Command(BaseCommand):
         if not Snapshot.objects.exists():
             call_command("load_sample", verbosity=0)
         if password := admin_create():
-            self._say(f"First start: log in as {ADMIN!r} with the password {password} (shown this once).")
+            self._say(f"First start: log in as {ADMIN!r} with the password {password} (shown only once).")
 
     def _supervise(self, door: socket.socket) -> None:
         programs = [_web(door), _worker()]
@@ -84,7 +84,7 @@ def _answers(address: str) -> bool:
 def _asked_port() -> int:
     asked = os.environ.get("PORT", "8000")
     if not asked.isdecimal() or not 0 < int(asked) < 65536:
-        raise CommandError(f"PORT={asked} is no port; choose one from 1 to 65535.")
+        raise CommandError(f"PORT={asked} is not a port; choose one from 1 to 65535.")
     return int(asked)
 
 

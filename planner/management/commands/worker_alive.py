@@ -12,11 +12,11 @@ from planner.selectors.status import is_worker_alive
 class Command(BaseCommand):
     """The health check of a worker's container."""
 
-    help = "Tell by the exit status whether a worker of this machine was seen lately."
+    help = "Exit with 0 if a worker on this machine was seen recently."
 
     def handle(self, **options: Any) -> None:
         """Look, and say so."""
         if not is_worker_alive(socket.gethostname()):
-            self.stderr.write("No worker of this machine was seen lately.")
+            self.stderr.write("No worker on this machine was seen recently.")
             sys.exit(1)
-        self.stdout.write("A worker lives.")
+        self.stdout.write("A worker is running.")
