@@ -19,12 +19,12 @@ from kombu.exceptions import OperationalError
 from planner.engine.bundle import About
 from planner.models import Blob, Import, Run, Scenario, User, Workspace
 from planner.services.bundles import bundle_import
-from planner.services.execution import work_execute, worker_name
+from planner.services.execution import next_execute, worker_name
 from planner.services.imports import import_create
 from planner.services.recovery import work_recover
 from planner.services.runs import run_create
 from planner.services.searches import search_create
-from planner.services.turns import does_any_wait, next_turn
+from planner.services.turns import does_any_wait
 from planner.services.workers import worker_gone, worker_seen
 
 logger = logging.getLogger(__name__)
@@ -94,8 +94,8 @@ def do_waiting_work() -> None:
     """
     BUSY.add(threading.get_ident())
     try:
-        while not STOPPING.is_set() and (turn := next_turn()):
-            work_execute(turn=turn, worker=worker_name(), stopping=STOPPING)
+        while not STOPPING.is_set() and next_execute(worker=worker_name(), stopping=STOPPING):
+            pass
     finally:
         BUSY.discard(threading.get_ident())
 

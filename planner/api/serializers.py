@@ -480,5 +480,11 @@ class StatusSerializer(serializers.Serializer[Any]):
     finished_per_minute = serializers.FloatField(help_text="Over the last five minutes.")
     mean_wait_seconds = serializers.FloatField(allow_null=True, help_text="From queued to started.")
     mean_run_seconds = serializers.FloatField(allow_null=True, help_text="From started to the end.")
+    lost_leases = serializers.IntegerField(
+        help_text="Runs and imports taken back from a worker that had died, since the installation began."
+    )
+    retries = serializers.IntegerField(
+        help_text="Runs and imports queued again after their worker or child process had died."
+    )
     places = serializers.IntegerField(help_text="How many runs and imports can be done at once.")
     workers = WorkerSerializer(many=True)

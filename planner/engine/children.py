@@ -50,6 +50,10 @@ class ChildFailed(Exception):
     """The child came to no result; the message is for the user."""
 
 
+class ChildKilled(ChildFailed):
+    """The child was killed from outside, as the system does when memory runs out; another try may help."""
+
+
 class ChildStopped(Exception):
     """The beat asked to stop; the child is dead."""
 
@@ -196,5 +200,11 @@ def _check_end(task: Task, status: int, news: _News, limits: Limits) -> None:
         raise ChildFailed(_DISK_FULL)
     if status == FAILED:
         raise ChildFailed(news.last["failed"])
+    if status == -signal.SIGKILL:
+        raise ChildKilled(
+            f"{task.name} was killed (SIGKILL), most likely because the machine ran out of memory. Give the"
+            " workers more memory, or lower QUEUECAST_CONCURRENCY or QUEUECAST_RUN_MEMORY_MB"
+            f" ({limits.memory_mb} MiB)."
+        )
     how = signal.Signals(-status).name if status < 0 else f"status {status}"
     raise ChildFailed(f"{task.name} stopped unexpectedly ({how}); see the worker's log.")

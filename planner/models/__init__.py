@@ -9,6 +9,7 @@ from planner.models.queue import Queue
 from planner.models.run import Run
 from planner.models.scenario import Change, ObjectChange, Scenario, ScenarioCopy
 from planner.models.snapshot import Blob, Cluster, Snapshot
+from planner.models.tally import Tally
 from planner.models.trace import Trace
 from planner.models.user import User
 from planner.models.work import Work
@@ -37,6 +38,7 @@ __all__ = [
     "Scenario",
     "ScenarioCopy",
     "Snapshot",
+    "Tally",
     "TokenDetails",
     "Trace",
     "User",

@@ -32,6 +32,9 @@ class Work(Identified):
 
     attempt = models.PositiveIntegerField(default=0, help_text="The fence: raised by every claim.")
     losses = models.PositiveIntegerField(default=0, help_text="How many workers were lost over it.")
+    kills = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="How often its child process was killed from outside."
+    )
     worker = models.CharField(max_length=200, blank=True)
     lease_until = models.DateTimeField(null=True)
     heartbeat = models.DateTimeField(null=True)

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db.models import Avg, Count, F, Min
 from django.utils import timezone
 
-from planner.models import Import, Run, Work, Worker
+from planner.models import Import, Run, Tally, Work, Worker
 
 State = Work.State
 RECENTLY = timedelta(minutes=5)
@@ -30,6 +30,10 @@ class Status:
     """From queued to started, of runs that ended in the last five minutes; None when none did."""
     mean_run_seconds: float | None
     """From started to the end, of the same runs."""
+    lost_leases: int
+    """How often work was taken back from a worker that had died, since the installation began."""
+    retries: int
+    """How often work was queued again after its worker or its child process had died."""
     workers: list[Worker]
     """Those that were seen lately."""
 
@@ -40,8 +44,9 @@ class Status:
 
 
 def status() -> Status:
-    """Return the state of queue and workers (6 queries)."""
+    """Return the state of queue and workers (7 queries)."""
     now = timezone.now()
+    tallies = dict(Tally.objects.values_list("name", "count"))
     oldest = min(filter(None, map(_oldest_queued, (Run, Import))), default=None)
     recent = Run.objects.filter(finished__gt=now - RECENTLY, started__isnull=False).aggregate(
         count=Count("pk"), wait=Avg(F("started") - F("created")), run=Avg(F("finished") - F("started"))
@@ -53,6 +58,8 @@ def status() -> Status:
         finished_per_minute=recent["count"] / (RECENTLY / timedelta(minutes=1)),
         mean_wait_seconds=_seconds(recent["wait"]),
         mean_run_seconds=_seconds(recent["run"]),
+        lost_leases=tallies.get(Tally.LOST_LEASES, 0),
+        retries=tallies.get(Tally.RETRIES, 0),
         workers=list(Worker.objects.filter(seen__gt=alive_since())),
     )
 

@@ -10,13 +10,13 @@ from typing import Any
 import structlog
 from django.db import DatabaseError, connection
 
-from planner.engine.children import ChildFailed, ChildStopped
+from planner.engine.children import ChildFailed, ChildKilled, ChildStopped
 from planner.models import Import, Run
 from planner.services.readings import import_read
 from planner.services.simulations import run_simulate
-from planner.services.turns import Turn
+from planner.services.turns import Turn, turn_claim
 from planner.services.watch import Watch, patiently
-from planner.services.work import Claim, work_claim, work_fail
+from planner.services.work import Claim, work_claim, work_fail, work_killed
 
 logger = logging.getLogger(__name__)
 
@@ -29,19 +29,31 @@ def worker_name(pid: int | None = None) -> str:
     return f"{socket.gethostname()}:{pid or os.getpid()}"
 
 
+def next_execute(*, worker: str, stopping: threading.Event) -> bool:
+    """Claim the work whose turn it is and do it; was there something to claim?"""
+    claim = turn_claim(worker=worker)
+    if claim is not None:
+        claim_execute(claim=claim, stopping=stopping)
+    return claim is not None
+
+
 def work_execute(*, turn: Turn, worker: str, stopping: threading.Event) -> bool:
-    """Claim queued work, do it in a child process and store how it ended; was there something to claim?
+    """Claim this queued work and do it; was there something to claim?"""
+    claim: Claim[Any] | None = work_claim(kind=turn.kind, id=turn.id, worker=worker)
+    if claim is not None:
+        claim_execute(claim=claim, stopping=stopping)
+    return claim is not None
+
+
+def claim_execute(*, claim: Claim[Any], stopping: threading.Event) -> None:
+    """Do claimed work in a child process and store how it ended.
 
     When `stopping` is set the child is killed and the work put back for another worker.
     """
-    claim: Claim[Any] | None = work_claim(kind=turn.kind, id=turn.id, worker=worker)
-    if claim is None:
-        return False
     with structlog.contextvars.bound_contextvars(
-        **{turn.kind.kind_name(): str(turn.id)}, attempt=claim.attempt
+        **{claim.kind.kind_name(): str(claim.id)}, attempt=claim.attempt
     ):
         _execute(claim, Watch(claim, stopping))
-    return True
 
 
 def _execute(claim: Claim[Any], watch: Watch) -> None:
@@ -50,6 +62,10 @@ def _execute(claim: Claim[Any], watch: Watch) -> None:
         STEPS[claim.kind](claim, watch)
     except ChildStopped:
         patiently(watch.end)
+    except ChildKilled as error:
+        killed = str(error)
+        logger.warning("The child of the %s was killed.", kind)
+        patiently(lambda: work_killed(claim=claim, error=killed))
     except ChildFailed as error:
         reason = str(error)
         patiently(lambda: work_fail(claim=claim, error=reason))

@@ -6,8 +6,9 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from planner.models import Work
+from planner.models import Tally, Work
 from planner.services.clock import seconds_from_now
+from planner.services.tallies import tally
 from planner.services.work import KINDS, Kind
 
 State = Work.State
@@ -30,11 +31,11 @@ def _take_back(lost: QuerySet[Kind]) -> None:
     """
     running = lost.filter(state=State.RUNNING)
     now = timezone.now()
-    running.filter(cancel_requested=True).update(
+    leases = running.filter(cancel_requested=True).update(
         state=State.CANCELLED, finished=now, lease_until=None, doing=""
     )
     limit = settings.RUN_MAX_LOSSES
-    running.filter(losses__gte=limit - 1).update(
+    leases += running.filter(losses__gte=limit - 1).update(
         state=State.FAILED,
         losses=F("losses") + 1,
         error=f"The worker was lost {limit} times while working on this {lost.model.kind_name()}.",
@@ -42,8 +43,9 @@ def _take_back(lost: QuerySet[Kind]) -> None:
         lease_until=None,
         doing="",
     )
+    again = 0
     for losses in range(limit - 1):
-        running.filter(losses=losses).update(
+        again += running.filter(losses=losses).update(
             state=State.QUEUED,
             losses=losses + 1,
             not_before=seconds_from_now(settings.RUN_BACK_OFF_SECONDS * 2**losses),
@@ -52,6 +54,8 @@ def _take_back(lost: QuerySet[Kind]) -> None:
             progress=0.0,
             doing="",
         )
+    tally(Tally.LOST_LEASES, leases + again)
+    tally(Tally.RETRIES, again)
 
 
 def worker_lost(worker: str) -> None:

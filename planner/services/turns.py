@@ -1,15 +1,17 @@
 """Whose work is next? Owners take turns: the one with the least in work, and of those the oldest work."""
 
 from collections import Counter
+from collections.abc import Iterator
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
+from django.db import connection, transaction
 from django.db.models import Count, Min, Q, QuerySet
 from django.db.models.functions import Now
 
 from planner.models import Work
-from planner.services.work import KINDS, Kind
+from planner.services.work import KINDS, Claim, Kind, work_claim
 
 State = Work.State
 
@@ -34,23 +36,38 @@ def does_any_wait() -> bool:
 
 def next_turn() -> Turn | None:
     """Return what a free worker should take, if anything waits (3 queries for each kind, at most)."""
+    return next(_turns(lock=False), None)
+
+
+@transaction.atomic
+def turn_claim(*, worker: str) -> Claim[Any] | None:
+    """Take the work whose turn it is, None when nothing waits.
+
+    Where the database can, rows that another worker is about to take are passed over, so that workers that
+    become free at the same moment do not all reach for the same one.
+    """
+    turn = next(_turns(lock=connection.features.has_select_for_update_skip_locked), None)
+    return None if turn is None else work_claim(kind=turn.kind, id=turn.id, worker=worker)
+
+
+def _turns(*, lock: bool) -> Iterator[Turn]:
+    """Yield the oldest waiting work of each owner, first of the owner with the least in work."""
     first = _first_of_owners()
-    if not first:
-        return None
-    busy = _busy()
-    owner = min(first, key=lambda owner: (busy[owner], first[owner]))
-    oldest = [
-        (created, id, kind)
-        for kind in KINDS
-        for created, id in waiting(kind)
-        .filter(owner=owner)
-        .order_by("created", "pk")
-        .values_list("created", "pk")[:1]
-    ]
-    if not oldest:
-        return None
-    _, id, kind = min(oldest, key=lambda row: row[:2])
-    return Turn(kind, id)
+    busy = _busy() if first else Counter()
+    for owner in sorted(first, key=lambda owner: (busy[owner], first[owner])):
+        oldest = [
+            (created, id, kind)
+            for kind in KINDS
+            for created, id in _of_owner(kind, owner, lock=lock).values_list("created", "pk")[:1]
+        ]
+        if oldest:
+            _, id, kind = min(oldest, key=lambda row: row[:2])
+            yield Turn(kind, id)
+
+
+def _of_owner(kind: type[Kind], owner: int | None, *, lock: bool) -> QuerySet[Kind]:
+    rows = waiting(kind).filter(owner=owner).order_by("created", "pk")
+    return rows.select_for_update(skip_locked=True) if lock else rows
 
 
 def _first_of_owners() -> dict[int | None, datetime]:

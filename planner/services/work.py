@@ -1,6 +1,7 @@
 """How does work move from queued to its end? Only from here, a worker only under its own attempt."""
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from uuid import UUID
@@ -10,9 +11,10 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from planner.models import Import, Run, User, Work
+from planner.models import Import, Run, Tally, User, Work
 from planner.services.clock import seconds_from_now
 from planner.services.members import role_require
+from planner.services.tallies import tally
 
 KINDS: tuple[type[Work], ...] = (Run, Import)
 """All that workers do."""
@@ -98,12 +100,41 @@ def work_fail(*, claim: Claim[Kind], error: str) -> bool:
     return work_end(claim=claim, state=State.FAILED, error=error)
 
 
+@transaction.atomic
+def work_killed(*, claim: Claim[Kind], error: str) -> bool:
+    """Queue work once more whose child process was killed, the second time fail it; was it still ours?"""
+    again = (
+        claim.mine()
+        .filter(kills=0, cancel_requested=False)
+        .update(
+            kills=F("kills") + 1,
+            not_before=seconds_from_now(settings.RUN_BACK_OFF_SECONDS),
+            **_BACK_IN_QUEUE,
+        )
+    )
+    tally(Tally.RETRIES, again)
+    if not again and claim.mine().filter(cancel_requested=True).exists():
+        return work_stop(claim=claim)
+    return bool(again) or work_end(
+        claim=claim, state=State.FAILED, error=f"{error} It was tried twice.", kills=F("kills") + 1
+    )
+
+
 def work_release(*, claim: Claim[Kind]) -> bool:
     """Put work back because its worker is going away; was it still this worker's?
 
     This is no loss: it does not count towards the limit of lost workers.
     """
-    return bool(claim.mine().update(state=State.QUEUED, lease_until=None, worker="", progress=0.0, doing=""))
+    return bool(claim.mine().update(**_BACK_IN_QUEUE))
+
+
+_BACK_IN_QUEUE: Mapping[str, Any] = {
+    "state": State.QUEUED,
+    "lease_until": None,
+    "worker": "",
+    "progress": 0.0,
+    "doing": "",
+}
 
 
 def work_cancel(*, work: Kind, user: User | None = None) -> Kind:

@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
-from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from planner.engine import ENGINE_VERSION
@@ -71,6 +71,16 @@ class _Collector(Collector):
                 "Time from started to finished, for runs that ended in the last five minutes.",
                 value=now.mean_run_seconds,
             )
+        yield CounterMetricFamily(
+            "queuecast_lost_leases",
+            "Runs and imports that were taken back from a worker that had died.",
+            value=now.lost_leases,
+        )
+        yield CounterMetricFamily(
+            "queuecast_retries",
+            "Runs and imports that were queued again after their worker or child process had died.",
+            value=now.retries,
+        )
         yield GaugeMetricFamily("queuecast_workers", "Workers seen recently.", value=len(now.workers))
         yield GaugeMetricFamily(
             "queuecast_worker_places",

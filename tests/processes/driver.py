@@ -208,6 +208,11 @@ def over(*run_ids: str) -> dict[str, dict[str, Any]]:
     return {str(run.pk): _ending(run) for run in runs.all()}
 
 
+def killed(run_id: str, kills: str) -> bool:
+    """Wait until it is known that the run's process was killed so often."""
+    return bool(_wait(lambda: Run.objects.filter(pk=run_id, kills=kills).exists()))
+
+
 def queued(run_id: str) -> int:
     """Wait until the run has been put back; return how many workers were lost over it."""
     return int(_wait(lambda: Run.objects.filter(pk=run_id, state="queued").first()).losses)
@@ -271,7 +276,7 @@ STEPS: dict[str, Callable[..., Any]] = {
     for step in (
         submit, distinct, struck, repeated, drained, admin, script, runs_of, kicked_again,
         killed_while_storing, killed_while_importing, import_over, reckoned, computing, over,
-        queued, cancel, frozen, result, pages,
+        killed, queued, cancel, frozen, result, pages,
     )
 }  # fmt: skip
 

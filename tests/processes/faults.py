@@ -6,8 +6,10 @@ not succeed), doubled (rows that their result does not have) or wrong (other byt
 """
 
 import json
+import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -126,6 +128,16 @@ def killed_storing(running: Topology, long: bool) -> Row:
         worker.end()
         on.installation.start_worker()
         return on.row("worker killed -9 while storing", runs)
+
+
+def simulation_killed(running: Topology, long: bool) -> Row:
+    """The system kills a simulation for its memory; the worker lives on and tries the run once more."""
+    with attempt(running) as on:
+        worker = on.installation.start_worker(QUEUECAST_CONCURRENCY="1")
+        runs = on.submit_long(1)
+        [simulation] = worker.simulations()
+        os.kill(simulation, signal.SIGKILL)
+        return on.row("a simulation killed -9", runs + on.submit(4))
 
 
 def redis_restarted(running: Topology, long: bool) -> Row:
@@ -294,8 +306,8 @@ class _Kills(threading.Thread):
 
 
 FAULTS: tuple[Callable[[Topology, bool], Row], ...] = (
-    killed_idle, killed_computing, killed_storing, redis_restarted, database_stopped, web_killed, disk_full,
-    clock_jumped, delivered_twice, random_kills,
+    killed_idle, killed_computing, killed_storing, simulation_killed, redis_restarted, database_stopped,
+    web_killed, disk_full, clock_jumped, delivered_twice, random_kills,
 )  # fmt: skip
 
 

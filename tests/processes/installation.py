@@ -156,6 +156,11 @@ class Installation:
             self._driver = Driver(self)
         return self._driver.answer(step, *arguments)
 
+    def claims(self, number: int) -> dict[str, Any]:
+        """Return what a worker claims that does nothing but claim, see `tests.processes.claims`."""
+        answer: dict[str, Any] = json.loads(self._python("-m", "tests.processes.claims", str(number)))
+        return answer
+
     def start_worker(self, **variables: str) -> Worker:
         self._workers.append(Worker(self, variables))
         return self._workers[-1]

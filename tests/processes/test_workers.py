@@ -70,15 +70,20 @@ def test_a_running_run_is_cancelled_within_two_seconds(installation: Installatio
     assert installation.drive("over", run)[run]["state"] == "cancelled"
 
 
-def test_a_simulation_that_is_killed_fails_its_run_and_not_the_worker(installation: Installation) -> None:
-    worker = installation.start_worker()
+def test_a_killed_simulation_is_tried_once_more_then_fails_and_speaks_of_memory(
+    installation: Installation,
+) -> None:
+    worker = installation.start_worker(QUEUECAST_CONCURRENCY="1")
     [endless] = installation.drive("submit", ENDLESS, "1")
-    installation.drive("computing", endless)
-    [simulation] = worker.simulations()
-    os.kill(simulation, signal.SIGKILL)
+    for kills in (1, 2):
+        installation.drive("computing", endless)
+        [simulation] = worker.simulations()
+        os.kill(simulation, signal.SIGKILL)
+        installation.drive("killed", endless, str(kills))
     ending = installation.drive("over", endless)[endless]
-    assert ending["state"] == "failed"
-    assert "SIGKILL" in ending["error"]
+    assert (ending["state"], ending["attempt"]) == ("failed", 2)
+    assert "was killed (SIGKILL), most likely because the machine ran out of memory" in ending["error"]
+    assert "It was tried twice." in ending["error"]
     [short] = installation.drive("submit", SHORT, "1")
     assert installation.drive("over", short)[short]["state"] == "succeeded"
 

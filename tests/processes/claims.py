@@ -1,0 +1,33 @@
+"""A worker that claims until nothing waits: ``python -m tests.processes.claims NUMBER`` prints what it took.
+
+It waits for a round quarter of a second before each claim, so that several of them claim at the same moment.
+"""
+
+import json
+import sys
+import time
+
+import django
+
+django.setup()
+
+from planner.services.turns import does_any_wait, turn_claim  # noqa: E402
+
+PAUSE = 0.25
+
+
+def main(number: str) -> None:
+    """Claim until nothing is left."""
+    claims, lost = [], 0
+    while does_any_wait():
+        time.sleep(PAUSE - time.time() % PAUSE)
+        claim = turn_claim(worker=f"test:{number}")
+        if claim is not None:
+            claims.append(str(claim.id))
+        elif does_any_wait():
+            lost += 1
+    sys.stdout.write(json.dumps({"claims": claims, "lost": lost}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

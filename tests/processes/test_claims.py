@@ -1,0 +1,19 @@
+"""Workers that become free at the same moment each take work of their own."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+from tests.processes.installation import Installation
+
+WORKERS, RUNS = 4, 16
+
+
+def test_free_workers_claim_different_runs_and_each_run_once(installation: Installation) -> None:
+    runs = installation.drive("submit", "1", str(RUNS))
+    with ThreadPoolExecutor(WORKERS) as workers:
+        claimed = list(workers.map(installation.claims, range(WORKERS)))
+    taken = [run for told in claimed for run in told["claims"]]
+    assert sorted(taken) == sorted(runs), "each run was claimed, and once"
+    if "DATABASE_URL" in installation.environment:
+        lost = sum(told["lost"] for told in claimed)
+        assert lost < WORKERS, "only the last run was there for nobody else"
+        assert sum(bool(told["claims"]) for told in claimed) == WORKERS
