@@ -24,6 +24,7 @@ from planner.views import (
     sign_on,
     status,
     workloads,
+    workspaces,
 )
 
 pages = [
@@ -96,13 +97,17 @@ pages = [
     path("runs/<uuid:run_id>/share/", sharing.share, name="share"),
     path("runs/<uuid:run_id>/links/", sharing.link_add, name="link-add"),
     path("runs/<uuid:run_id>/links/<uuid:link_id>/", sharing.link_remove, name="link-remove"),
-    path("shared/<uuid:link_id>/", sharing.shared, name="shared"),
+    path("shared/<str:secret>/", sharing.shared, name="shared"),
     path("status/", status.show, name="status"),
     path("compare/", compare.compare, name="compare"),
     path("account/", account.account, name="account"),
     path("account/tokens/", account.token_create, name="token-create"),
     path("account/tokens/<str:token_key>/", account.token_drop, name="token-revoke"),
     path("account/invitations/<uuid:invitation_id>/", account.offer, name="offer"),
+    path("workspaces/", workspaces.make, name="workspace-make"),
+    path("workspaces/<uuid:workspace_id>/switch/", workspaces.switch, name="workspace-switch"),
+    path("workspaces/<uuid:workspace_id>/rename/", workspaces.rename, name="workspace-rename"),
+    path("workspaces/<uuid:workspace_id>/leave/", workspaces.leave, name="workspace-leave"),
     path("workspaces/<uuid:workspace_id>/members/", members.members, name="members"),
     path("workspaces/<uuid:workspace_id>/members/<str:username>/", members.member, name="member"),
     path("workspaces/<uuid:workspace_id>/invitations/", members.invite, name="invite"),

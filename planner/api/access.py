@@ -7,6 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.utils.decorators import method_decorator
 from django.views.decorators.gzip import gzip_page
+from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
@@ -14,9 +15,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from planner.api.sparse import only_asked
-from planner.models import Run, Scenario, User
+from planner.models import Run, Scenario, User, Workspace
 from planner.selectors.runs import runs
 from planner.selectors.scenarios import scenarios
+from planner.services.members import workspace_require
 
 
 @method_decorator(gzip_page, name="dispatch")
@@ -43,6 +45,15 @@ class WorkspaceView(APIView):
         """Return who calls; strangers do not come this far."""
         assert isinstance(self.request.user, User), "every call here asks for a login"
         return self.request.user
+
+    def workspace_for_import(self) -> Workspace:
+        """Return the workspace that ``?workspace=`` names, else the first one that the caller may edit."""
+        chosen = serializers.UUIDField(required=False)
+        named = self.request.query_params.get("workspace")
+        try:
+            return workspace_require(user=self.user, chosen=named and chosen.run_validation(named))
+        except serializers.ValidationError as error:
+            raise serializers.ValidationError({"workspace": error.detail}) from None
 
     def scenario(self) -> Scenario:
         """Return the scenario that the address names, or answer 404."""

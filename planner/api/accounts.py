@@ -6,6 +6,8 @@ from rest_framework import serializers
 
 from planner.api.serializers import RunSerializer
 from planner.models import Event, Invitation, PublicLink, Role, TokenDetails
+from planner.services.links import DEFAULT_DAYS as DEFAULT_LINK_DAYS
+from planner.services.links import LONGEST_DAYS as LONGEST_LINK_DAYS
 from planner.services.tokens import DEFAULT_DAYS, LONGEST_DAYS
 
 
@@ -87,18 +89,32 @@ class EventSerializer(serializers.ModelSerializer[Event]):
 
 
 class LinkSerializer(serializers.ModelSerializer[PublicLink]):
-    """An address under which anybody may read one run."""
+    """A link by which anybody may read one run, without its address."""
 
     made_by = serializers.CharField(source="made_by.username", allow_null=True, default=None)
-    address = serializers.SerializerMethodField()
 
     class Meta:
         model = PublicLink
-        fields = ["id", "created", "made_by", "address"]
+        fields = ["id", "label", "created", "expires", "made_by", "reads", "last_read"]
+        read_only_fields = ["label", "expires", "reads", "last_read"]
 
-    def get_address(self, link: PublicLink) -> str:
-        """Return the page's address."""
-        return str(self.context["request"].build_absolute_uri(f"/shared/{link.pk}/"))
+
+class LinkMade(LinkSerializer):
+    """A new link with its address, which is shown this once."""
+
+    address = serializers.CharField(
+        read_only=True, allow_null=True, help_text="null when the call is repeated under its key."
+    )
+
+    class Meta(LinkSerializer.Meta):
+        fields = [*LinkSerializer.Meta.fields, "address"]
+
+
+class LinkMake(serializers.Serializer[Any]):
+    """A link to make."""
+
+    label = serializers.CharField(max_length=100, allow_blank=True, default="")  # type: ignore[assignment]
+    days = serializers.IntegerField(min_value=1, max_value=LONGEST_LINK_DAYS, default=DEFAULT_LINK_DAYS)
 
 
 class BundleFile(serializers.Serializer[Any]):

@@ -33,6 +33,11 @@ IDEMPOTENCY_KEY = OpenApiParameter(
     OpenApiParameter.HEADER,
     description="The caller's own; the same call again within 24 h is answered as it was.",
 )
+WORKSPACE = OpenApiParameter(
+    "workspace",
+    OpenApiTypes.UUID,
+    description="Where it goes: without it to the first that the caller may edit.",
+)
 PREFER = OpenApiParameter(
     "Prefer",
     OpenApiTypes.STR,

@@ -438,6 +438,12 @@ class WorkspaceSerializer(serializers.ModelSerializer[Membership]):
         read_only_fields = ["role"]
 
 
+class WorkspaceName(serializers.Serializer[Any]):
+    """What a workspace is called."""
+
+    name = serializers.CharField(max_length=100)
+
+
 class MemberSerializer(serializers.ModelSerializer[Membership]):
     """An account's role in a workspace."""
 

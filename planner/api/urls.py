@@ -30,6 +30,7 @@ urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path("docs/", docs.Docs.as_view(), name="docs"),
     path("workspaces/", workspaces.WorkspaceList.as_view(), name="workspaces"),
+    path("workspaces/<uuid:workspace_id>/", workspaces.WorkspaceDetail.as_view(), name="workspace"),
     path("workspaces/<uuid:workspace_id>/members/", workspaces.MemberList.as_view(), name="members"),
     path(
         "workspaces/<uuid:workspace_id>/members/<str:username>/",

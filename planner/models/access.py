@@ -38,7 +38,7 @@ class Invitation(Identified):
     role = models.CharField(max_length=10, choices=Role.choices)
     digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the link's secret.")
     username = models.CharField(
-        max_length=150, blank=True, help_text="Which account is invited; empty: a link."
+        max_length=150, blank=True, db_default="", help_text="Which account is invited; empty: a link."
     )
     invitee = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -79,7 +79,7 @@ class Identity(Identified):
 
 
 class Event(Identified):
-    """Who did what about members, tokens, invitations, links, scenarios; its texts outlive them all."""
+    """Who did what that others may ask about later; its texts outlive everything that they name."""
 
     class Kind(models.TextChoices):
         """What it was about."""
@@ -89,6 +89,9 @@ class Event(Identified):
         INVITATION = "invitation", "Invitation"
         LINK = "link", "Public link"
         SCENARIO = "scenario", "Scenario"
+        WORKSPACE = "workspace", "Workspace"
+        LOGIN = "login", "Log-in"
+        EXPORT = "export", "Export"
 
     workspace = models.ForeignKey(Workspace, null=True, on_delete=models.SET_NULL, related_name="events")
     user = models.ForeignKey(
@@ -96,25 +99,38 @@ class Event(Identified):
     )
     actor = models.CharField(max_length=150, blank=True, help_text="Who did it; empty: the installation.")
     kind = models.CharField(max_length=12, choices=Kind.choices)
-    action = models.CharField(max_length=20, help_text="made, changed, removed, accepted.")
+    action = models.CharField(max_length=20, help_text="made, changed, removed, accepted, read…")
     subject = models.CharField(max_length=253, help_text="Which account, token, invitation or run.")
     before = models.CharField(max_length=253, blank=True)
     after = models.CharField(max_length=253, blank=True)
+    address = models.CharField(
+        max_length=45, blank=True, db_default="", help_text="From which network address it came."
+    )
     created = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["-created"]
-        indexes = [models.Index(fields=["workspace", "-created"], name="event_of_workspace")]
+        indexes = [
+            models.Index(fields=["workspace", "-created"], name="event_of_workspace"),
+            models.Index(fields=["user", "-created"], name="event_of_user"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.actor} {self.action} {self.kind} {self.subject}"
 
 
 class PublicLink(Identified):
-    """An address under which anybody may read one run; its id is the secret."""
+    """An address under which anybody may read one run."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="public_links")
+    label = models.CharField(
+        max_length=100, blank=True, db_default="", help_text="Who it is for, in words of its maker."
+    )
+    digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the address's secret.")
     created = models.DateTimeField(auto_now_add=True)
+    expires = models.DateTimeField(null=True, help_text="null: made before links expired.")
+    reads = models.PositiveIntegerField(default=0, db_default=0)
+    last_read = models.DateTimeField(null=True)
     made_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="public_links"
     )

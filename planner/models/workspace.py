@@ -16,11 +16,11 @@ class Identified(models.Model):
 
 
 class Workspace(Identified):
-    """What a group of people sees and changes together. The first migration makes one, `default`."""
+    """What a group of people sees and changes together. A migration makes the first one, `default`."""
 
     DEFAULT = "default"
 
-    name = models.CharField(max_length=100, unique=True)
+    name = models.CharField(max_length=100)
     created = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:

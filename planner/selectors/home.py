@@ -2,22 +2,26 @@
 
 from django.db.models import OuterRef, QuerySet, Subquery
 
-from planner.models import Run, Scenario, User
+from planner.models import Run, Scenario, User, Workspace
 from planner.selectors.runs import runs
 from planner.selectors.scenarios import scenarios
 
 
-def scenarios_with_last_run(user: User) -> QuerySet[Scenario]:
-    """Return the scenarios, last changed first, each with id and state of its newest run (1 query)."""
+def scenarios_with_last_run(user: User, workspace: Workspace | None) -> QuerySet[Scenario]:
+    """Return the scenarios of a workspace, last changed first, each with its newest run (1 query)."""
     newest = Run.objects.filter(scenario=OuterRef("pk"), explains=None).order_by("-created")
-    return scenarios(user).annotate(
-        last_run_id=Subquery(newest.values("pk")[:1]), last_run_state=Subquery(newest.values("state")[:1])
+    return (
+        scenarios(user)
+        .filter(workspace=workspace)
+        .annotate(
+            last_run_id=Subquery(newest.values("pk")[:1]), last_run_state=Subquery(newest.values("state")[:1])
+        )
     )
 
 
-def recent_runs(user: User, limit: int = 12) -> QuerySet[Run]:
-    """Return the newest runs (1 query)."""
-    return runs(user)[:limit]
+def recent_runs(user: User, workspace: Workspace | None, limit: int = 12) -> QuerySet[Run]:
+    """Return the newest runs of a workspace (1 query)."""
+    return runs(user).filter(workspace=workspace)[:limit]
 
 
 def scenario_runs(scenario: Scenario, limit: int = 12) -> QuerySet[Run]:

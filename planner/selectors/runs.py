@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
 
-from planner.models import Decision, JobOutcome, QueueOutcome, Run, User, Victim
+from planner.models import Decision, JobOutcome, PublicLink, QueueOutcome, Run, User, Victim
 from planner.models.outcome import DecisionState
 from planner.rows import QueueFigures, RunCounts
 from planner.selectors.workspaces import visible
@@ -71,3 +71,8 @@ def run_counts(run: Run) -> RunCounts:
     )
     jobs = run.job_outcomes.aggregate(jobs=Count("pk"), jobs_pending=Count("pk", filter=Q(pending__gt=0)))
     return RunCounts(**steps, **taken, **jobs)
+
+
+def links_of(run: Run) -> QuerySet[PublicLink]:
+    """Return the public links of a run, newest first, expired ones among them (1 query)."""
+    return PublicLink.objects.filter(run=run).select_related("made_by")

@@ -23,8 +23,8 @@ Owned = TypeVar("Owned", Import, Run, Scenario, Snapshot)
 
 
 def default_workspace() -> Workspace:
-    """Return the workspace that the first migration made (1 query)."""
-    return Workspace.objects.get(name=Workspace.DEFAULT)
+    """Return the oldest workspace, which a migration made, whatever it is called now (1 query)."""
+    return Workspace.objects.earliest("created")
 
 
 def visible(rows: QuerySet[Owned], user: User) -> QuerySet[Owned]:
@@ -55,12 +55,10 @@ def role_held(user: User, workspace: Workspace) -> Role | None:
     return None if role is None else Role(role)
 
 
-def workspace_for_new(user: User) -> Workspace | None:
-    """Return where what an account brings in belongs: the first workspace that it may edit (1 query)."""
-    if not user.limit.covers(Role.EDITOR):
-        return None
-    first = memberships(user).exclude(role=Role.VIEWER).first()
-    return first.workspace if first else None
+def editable(user: User) -> QuerySet[Membership]:
+    """Return the caller's memberships of workspaces that it may edit, the oldest first (1 query)."""
+    mine = memberships(user).exclude(role=Role.VIEWER)
+    return mine if user.limit.covers(Role.EDITOR) else mine.none()
 
 
 def tokens(user: User) -> QuerySet[TokenDetails]:

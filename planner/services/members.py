@@ -1,12 +1,13 @@
 """May this account do that, and who decides so?"""
 
 from typing import Unpack
+from uuid import UUID
 
 from django.db import transaction
 
 from planner.models import Event, Membership, Role, User, Workspace
 from planner.rows import Problem
-from planner.selectors.workspaces import role_held, role_of, workspace_for_new
+from planner.selectors.workspaces import editable, role_held, role_of
 from planner.services.errors import Invalid, RoleTooLow
 from planner.services.events import Told, event_note
 
@@ -26,12 +27,23 @@ def full_access_require(*, user: User) -> None:
         raise RoleTooLow(needed=Role.ADMIN, role=user.limit)
 
 
-def workspace_require(*, user: User) -> Workspace:
-    """Return where what the account brings in belongs, or raise RoleTooLow when it may only look."""
-    workspace = workspace_for_new(user)
-    if workspace is None:
+def workspace_require(*, user: User, chosen: UUID | str | None = None) -> Workspace:
+    """Return the workspace that an import goes to: the chosen one, else the first that the account may edit.
+
+    Raises RoleTooLow when it may only look, and Invalid when the chosen one is none of its own.
+    """
+    if chosen is not None:
+        workspace = Workspace.objects.filter(memberships__user=user, pk=chosen).first()
+        if workspace is None:
+            message = "You are a member of no such workspace."
+            problem = Problem("workspace.unknown", "error", message, path="workspace", actual=str(chosen))
+            raise Invalid([problem])
+        role_require(user=user, workspace=workspace)
+        return workspace
+    first = editable(user).first()
+    if first is None:
         raise RoleTooLow(needed=Role.EDITOR, role=None)
-    return workspace
+    return first.workspace
 
 
 @transaction.atomic

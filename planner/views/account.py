@@ -15,6 +15,7 @@ from planner.services.errors import Invalid
 from planner.services.invitations import invitation_decline, offer_accept
 from planner.services.tokens import LONGEST_DAYS, token_make, token_revoke
 from planner.views.pages import caller
+from planner.views.workspaces import present_membership
 
 DAYS = (7, 30, 90, 365)
 SCOPES = ((Role.VIEWER, "read"), (Role.EDITOR, "read and edit"), (Role.ADMIN, "same as your role"))
@@ -71,10 +72,12 @@ def offer(request: HttpRequest, invitation_id: UUID) -> HttpResponse:
 
 def _context(request: HttpRequest) -> dict[str, Any]:
     user = caller(request)
+    mine = list(memberships(user))
     return {
         "tokens": tokens(user),
-        "memberships": memberships(user),
+        "memberships": mine,
         "offers": offers(user),
+        "here": present_membership(request, mine),
         "scopes": SCOPES,
         "days": DAYS,
         "place": "account",

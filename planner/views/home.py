@@ -6,9 +6,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from planner.selectors.home import recent_runs, scenarios_with_last_run
-from planner.services.members import workspace_require
+from planner.selectors.workspaces import memberships
 from planner.services.samples import sample_load
 from planner.views.pages import caller
+from planner.views.workspaces import present_membership, workspace_for_import
 
 
 @login_required
@@ -16,9 +17,14 @@ from planner.views.pages import caller
 def home(request: HttpRequest) -> HttpResponse:
     """Show scenarios and recent runs."""
     user = caller(request)
+    mine = list(memberships(user))
+    here = present_membership(request, mine)
+    workspace = here.workspace if here else None
     context = {
-        "scenarios": scenarios_with_last_run(user),
-        "runs": recent_runs(user),
+        "scenarios": scenarios_with_last_run(user, workspace),
+        "runs": recent_runs(user, workspace),
+        "here": here,
+        "memberships": mine,
         "place": "home",
     }
     return render(request, "planner/home.html", context)
@@ -29,5 +35,5 @@ def home(request: HttpRequest) -> HttpResponse:
 def sample(request: HttpRequest) -> HttpResponse:
     """Open the scenario of the sample cluster; it is made when nobody has opened it before."""
     user = caller(request)
-    scenario = sample_load(workspace=workspace_require(user=user), owner=user)
+    scenario = sample_load(workspace=workspace_for_import(request), owner=user)
     return redirect("planner:scenario-detail", scenario.pk)

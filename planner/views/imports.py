@@ -20,14 +20,15 @@ from planner.models import Import
 from planner.rows import Problem
 from planner.selectors.imports import get_import, problems_of, recent_imports
 from planner.selectors.scenarios import scenarios
+from planner.selectors.workspaces import editable
 from planner.services.errors import Invalid
 from planner.services.imports import cluster_import, cluster_read, is_large, packed_files
-from planner.services.members import workspace_require
 from planner.services.scenarios import scenario_create
 from planner.services.work import work_cancel
 from planner.tasks import submit_import
 from planner.views.following import UNCHANGED, seen
 from planner.views.pages import caller, page_or_part
+from planner.views.workspaces import workspace_for_import
 
 PASTED = "pasted text"
 PARTS = {"import": "planner/_import.html"}
@@ -43,9 +44,15 @@ def import_cluster(request: HttpRequest) -> HttpResponse:
 
     What is too large to be read meanwhile goes to a worker, and the browser to the page of that import.
     """
-    workspace = workspace_require(user=caller(request))
+    workspace = workspace_for_import(request)
     if request.method == "GET":
-        context = {"place": "import", "typed": {}, "imports": recent_imports(caller(request))}
+        context = {
+            "place": "import",
+            "typed": {},
+            "imports": recent_imports(caller(request)),
+            "into": workspace,
+            "editable": editable(caller(request)),
+        }
         return render(request, "planner/import.html", context)
     if _size(request) > MAX_TEXT_BYTES:
         return _page(request, problems=[_too_large()])
@@ -113,7 +120,7 @@ def save(request: HttpRequest) -> HttpResponse:
     try:
         snapshot = cluster_import(
             read=read,
-            workspace=workspace_require(user=caller(request)),
+            workspace=workspace_for_import(request),
             name=name[:253],
             provenance=provenance[:500],
             owner=caller(request),
@@ -145,6 +152,8 @@ def _page(
         "errors": sum(problem.is_error for problem in problems),
         "draft": draft,
         "imports": recent_imports(caller(request)),
+        "into": workspace_for_import(request),
+        "editable": editable(caller(request)),
     }
     status = HTTPStatus.OK if draft else HTTPStatus.UNPROCESSABLE_ENTITY
     return render(request, "planner/import.html", context, status=status)

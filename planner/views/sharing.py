@@ -1,7 +1,9 @@
 """How is a run shown to somebody without an account, and how does it leave?"""
 
+from http import HTTPStatus
 from uuid import UUID
 
+from django import forms
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -10,10 +12,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from planner.charts import amounts_figure
-from planner.models import PublicLink
+from planner.models import PublicLink, Run
 from planner.selectors.figures import most_contested, resources, shown_queues
-from planner.selectors.runs import pending_jobs, queue_figures, run_counts, victims
-from planner.services.links import link_make, link_revoke, run_of_link
+from planner.selectors.runs import links_of, pending_jobs, queue_figures, run_counts, victims
+from planner.services.links import DEFAULT_DAYS, LONGEST_DAYS, link_make, link_revoke, run_by_link
 from planner.templatetags.quantities import resource_order
 from planner.views.listing import Listing
 from planner.views.pages import caller
@@ -24,20 +26,45 @@ from planner.views.runs import run_or_404
 @require_GET
 def share(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Show the public links of a run and its bundle."""
-    run = run_or_404(request, run_id)
-    links = [
-        (link, request.build_absolute_uri(reverse("planner:shared", args=[link.pk])))
-        for link in PublicLink.objects.filter(run=run).select_related("made_by")
-    ]
-    return render(request, "planner/share.html", {"run": run, "links": links})
+    return _share_page(request, run_or_404(request, run_id))
 
 
 @login_required
 @require_POST
 def link_add(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Make a public link."""
-    link_make(run=run_or_404(request, run_id), user=caller(request))
-    return redirect("planner:share", run_id)
+    """Make a public link and show its address, this once."""
+    run = run_or_404(request, run_id)
+    form = LinkForm(request.POST)
+    if not form.is_valid():
+        return _share_page(request, run, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    _, secret = link_make(run=run, user=caller(request), **form.cleaned_data)
+    address = request.build_absolute_uri(reverse("planner:shared", args=[secret]))
+    return _share_page(request, run, address=address)
+
+
+class LinkForm(forms.Form):
+    """For whom a link is, and for how long."""
+
+    label = forms.CharField(max_length=100, required=False)
+    days = forms.IntegerField(min_value=1, max_value=LONGEST_DAYS)
+
+
+def _share_page(
+    request: HttpRequest,
+    run: Run,
+    form: LinkForm | None = None,
+    *,
+    address: str = "",
+    status: int = HTTPStatus.OK,
+) -> HttpResponse:
+    context = {
+        "run": run,
+        "links": links_of(run),
+        "address": address,
+        "form": form or LinkForm(initial={"days": DEFAULT_DAYS}),
+        "longest": LONGEST_DAYS,
+    }
+    return render(request, "planner/share.html", context, status=status)
 
 
 @login_required
@@ -52,9 +79,9 @@ def link_remove(request: HttpRequest, run_id: UUID, link_id: UUID) -> HttpRespon
 
 @never_cache
 @require_GET
-def shared(request: HttpRequest, link_id: UUID) -> HttpResponse:
+def shared(request: HttpRequest, secret: str) -> HttpResponse:
     """Show a run to anybody who has its link: what it decided, and no way further."""
-    run = run_of_link(link_id=link_id)
+    run = run_by_link(secret=secret, address=request.META.get("REMOTE_ADDR", ""))
     if run is None:
         raise Http404
     figures = queue_figures(run)

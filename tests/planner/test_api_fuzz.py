@@ -54,7 +54,7 @@ def world(db: None, one_connection: None) -> dict[str, Any]:
     return {
         "token": token,
         "things": {**things_of(run, run.scenario), "invitation_id": invitation.pk,
-                   "link_id": link_make(run=run, user=admin).pk, "username": "fuzzer"},
+                   "link_id": link_make(run=run, user=admin)[0].pk, "username": "fuzzer"},
         "runs": f"{run.pk},{factories.run(run.scenario).pk}",
     }  # fmt: skip
 

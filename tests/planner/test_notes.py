@@ -48,11 +48,11 @@ def test_a_run_keeps_the_notes_of_its_result(run: Run) -> None:
 
 
 def test_the_pages_of_a_run_show_every_note(run: Run, browser: Client) -> None:
-    link = link_make(run=run, user=factories.user())
+    _, secret = link_make(run=run, user=factories.user())
     other = factories.run(run.scenario)
     pages = [
         reverse("planner:run-detail", args=[run.pk]),
-        reverse("planner:shared", args=[link.pk]),
+        reverse("planner:shared", args=[secret]),
         f"{reverse('planner:compare')}?runs={run.pk},{other.pk}",
     ]
     for page in pages:

@@ -29,13 +29,13 @@ def test_a_removed_scenario_is_gone_with_its_runs_and_their_links(
     api: APIClient, client: Client, editor: User, scenario: Scenario
 ) -> None:
     run = factories.run(scenario)
-    link = link_make(run=run, user=editor)
+    _, secret = link_make(run=run, user=editor)
     branch = scenario_branch(scenario=scenario, name="stays", user=editor)
     assert removed(api, scenario) == 204
     for address in (f"scenarios/{scenario.pk}/", f"runs/{run.pk}/", f"scenarios/{scenario.pk}/changes/"):
         assert api.get(f"/api/v1/{address}").status_code == 404
     assert [row["id"] for row in api.get("/api/v1/scenarios/").json()["results"]] == [str(branch.pk)]
-    assert client.get(f"/shared/{link.pk}/").status_code == 404
+    assert client.get(f"/shared/{secret}/").status_code == 404
     assert Run.objects.get(pk=run.pk).state == "cancelled"
 
 

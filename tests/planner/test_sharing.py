@@ -2,12 +2,17 @@
 
 import io
 import json
+import re
 import threading
 import zipfile
+from uuid import uuid4
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 from django.test import Client
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from planner.models import Event, PublicLink, Role, Run, Snapshot
@@ -38,21 +43,47 @@ def test_a_public_link_shows_the_run_to_anybody_until_it_is_revoked(
     assert client.get(f"/runs/{finished_run.pk}/").status_code == 302
     assert api.delete(f"{at}{made.json()['id']}/").status_code == 204
     assert client.get(address).status_code == 404
-    assert list(Event.objects.filter(kind="link").values_list("action", flat=True)) == ["removed", "made"]
+    assert list(Event.objects.filter(kind="link").values_list("action", flat=True)) == [
+        "removed",
+        "read",
+        "made",
+    ]
 
 
 def test_links_are_made_and_revoked_by_page(client: Client, finished_run: Run) -> None:
     client.force_login(factories.user("editor"))
     at = f"/runs/{finished_run.pk}/"
     assert "No public link" in text_of(client.get(f"{at}share/"))
-    client.post(f"{at}links/")
+    assert client.post(f"{at}links/", {"label": "review", "days": "0"}).status_code == 422
+    made = text_of(client.post(f"{at}links/", {"label": "review", "days": "7"}))
     link = PublicLink.objects.get()
-    assert f"/shared/{link.pk}/" in text_of(client.get(f"{at}share/"))
+    [secret] = re.findall(r"/shared/([^/]+)/", made)
+    assert client.get(f"/shared/{secret}/").status_code == 200
+    listed = text_of(client.get(f"{at}share/"))
+    assert secret not in listed
+    assert "review" in listed
+    assert "1 read" in listed
     client.force_login(factories.user("viewer", role=Role.VIEWER))
     assert client.post(f"{at}links/{link.pk}/").status_code == 403
     client.force_login(factories.user("editor"))
     client.post(f"{at}links/{link.pk}/")
     assert not PublicLink.objects.exists()
+
+
+def test_a_link_from_before_links_were_hashed_goes_on_working(client: Client, finished_run: Run) -> None:
+    secret = uuid4()
+    now = MigrationExecutor(connection).loader.graph.leaf_nodes()
+    MigrationExecutor(connection).migrate([("planner", "0023_links_and_events")])
+    with connection.cursor() as rows:
+        rows.execute(
+            "insert into planner_publiclink (id, run_id, created) values (%s, %s, %s)",
+            [secret.hex, finished_run.pk.hex, timezone.now()],
+        )
+    MigrationExecutor(connection).migrate(now)
+    assert client.get(f"/shared/{secret}/").status_code == 200
+    link = PublicLink.objects.get()
+    assert (link.run, link.expires, link.reads) == (finished_run, None, 1)
+    assert link.pk != secret, "the secret is kept nowhere"
 
 
 def upload(api: APIClient, content: bytes):

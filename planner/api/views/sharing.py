@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.http import HttpResponse, HttpResponseBase
+from django.urls import reverse
 from django.utils.cache import get_conditional_response
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_view
@@ -16,15 +17,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
-from planner.api.accounts import BundleFile, BundleImported, LinkSerializer
+from planner.api.accounts import BundleFile, BundleImported, LinkMade, LinkMake, LinkSerializer
 from planner.api.filters import LinkFilter
 from planner.api.idempotency import once
-from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers, listed
+from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, WORKSPACE, answers, listed
 from planner.api.serializers import RunSerializer
 from planner.models import PublicLink
+from planner.selectors.runs import links_of
 from planner.services.bundles import bundle_of
 from planner.services.links import link_make, link_revoke
-from planner.services.members import workspace_require
 from planner.tasks import submit_bundle
 
 
@@ -35,24 +36,28 @@ class LinkList(WorkspaceView, ListAPIView[PublicLink]):
     queryset = PublicLink.objects.none()
     serializer_class = LinkSerializer
     filterset_class = LinkFilter
+    told_once = "address"
 
     def get_queryset(self) -> QuerySet[PublicLink]:
         """Return the run's links."""
-        return PublicLink.objects.filter(run=self.run()).select_related("made_by")
+        return links_of(self.run())
 
     @extend_schema(
-        request=None,
-        responses=answers({201: LinkSerializer}, 403, 404, 422),
+        request=LinkMake,
+        responses=answers({201: LinkMade}, 400, 403, 404, 422),
         parameters=[DRY_RUN, IDEMPOTENCY_KEY],
         filters=False,
     )
     @once
     def post(self, request: Request, run_id: UUID) -> Response:
-        """Let anybody who has the link read this run."""
+        """Let anybody who has the link read this run; its address is shown this once."""
         run = self.run()
+        asked = LinkMake(data=request.data)
+        asked.is_valid(raise_exception=True)
         with saved_unless_dry(request):
-            link = link_make(run=run, user=self.user)
-        body = LinkSerializer(link, context=self.get_serializer_context()).data
+            link, secret = link_make(run=run, user=self.user, **asked.validated_data)
+        address = request.build_absolute_uri(reverse("planner:shared", args=[secret]))
+        body = {**LinkSerializer(link).data, "address": None if is_dry(request) else address}
         return made(request, body, status.HTTP_201_CREATED)
 
 
@@ -99,12 +104,12 @@ class Bundles(WorkspaceView):
     @extend_schema(
         request={"multipart/form-data": BundleFile},
         responses=answers({202: BundleImported}, 400, 403, 422),
-        parameters=[DRY_RUN, IDEMPOTENCY_KEY],
+        parameters=[DRY_RUN, IDEMPOTENCY_KEY, WORKSPACE],
     )
     @once
     def post(self, request: Request) -> Response:
         """Keep a bundle's cluster as snapshot and scenario, and repeat its run over the same bytes."""
-        workspace = workspace_require(user=self.user)
+        workspace = self.workspace_for_import()
         asked = BundleFile(data=request.data)
         asked.is_valid(raise_exception=True)
         with saved_unless_dry(request):

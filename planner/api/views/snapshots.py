@@ -18,7 +18,7 @@ from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
 from planner.api.filters import SnapshotFilter
 from planner.api.idempotency import once
 from planner.api.parsers import JsonBody
-from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, PREFER, answers, listed
+from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, PREFER, WORKSPACE, answers, listed
 from planner.api.serializers import ImportSerializer, SnapshotFiles, SnapshotSerializer, SnapshotUpload
 from planner.api.tables import TableList
 from planner.api.waiting import wait_until_over
@@ -27,7 +27,6 @@ from planner.models import Blob, Snapshot
 from planner.selectors.imports import imports
 from planner.selectors.scenarios import snapshots
 from planner.services.imports import cluster_import, cluster_read, is_large, packed_files
-from planner.services.members import workspace_require
 from planner.tasks import submit_import
 
 
@@ -47,7 +46,7 @@ class SnapshotList(TableList):
     @extend_schema(
         request={"application/json": SnapshotUpload, "multipart/form-data": SnapshotFiles},
         responses=answers({201: SnapshotSerializer, 202: ImportSerializer}, 400, 403, 413, 422),
-        parameters=[DRY_RUN, IDEMPOTENCY_KEY, PREFER],
+        parameters=[DRY_RUN, IDEMPOTENCY_KEY, PREFER, WORKSPACE],
         filters=False,
     )
     def post(self, request: Request) -> Response:
@@ -55,7 +54,7 @@ class SnapshotList(TableList):
 
         More than 20 MB of text is read by a worker: the answer is the import, to be followed.
         """
-        workspace = workspace_require(user=self.user)
+        workspace = self.workspace_for_import()
         name, files = _sent(request)
         facts: dict[str, Any] = {
             "workspace": workspace,

@@ -12,13 +12,15 @@ from rest_framework.response import Response
 from planner.api.access import WorkspaceView, made, saved_unless_dry
 from planner.api.accounts import InvitationSerializer
 from planner.api.filters import MemberFilter, WorkspaceFilter
-from planner.api.schema import DRY_RUN, answers, listed
-from planner.api.serializers import MemberSerializer, RoleOnly, WorkspaceSerializer
+from planner.api.idempotency import once
+from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers, listed
+from planner.api.serializers import MemberSerializer, RoleOnly, WorkspaceName, WorkspaceSerializer
 from planner.api.tables import TableList
 from planner.models import Membership, Role, Workspace
 from planner.selectors.workspaces import members, memberships
 from planner.services.invitations import invitation_offer
 from planner.services.members import member_change, member_remove
+from planner.services.workspaces import workspace_make, workspace_rename
 
 
 @extend_schema_view(get=extend_schema(responses=listed(WorkspaceSerializer)))
@@ -33,14 +35,58 @@ class WorkspaceList(TableList):
         """Return what the caller is a member of."""
         return memberships(self.user)
 
+    @extend_schema(
+        request=WorkspaceName,
+        responses=answers({201: WorkspaceSerializer}, 400, 403, 422),
+        parameters=[DRY_RUN, IDEMPOTENCY_KEY],
+        filters=False,
+    )
+    @once
+    def post(self, request: Request) -> Response:
+        """Make a workspace, whose first admin is the caller."""
+        with saved_unless_dry(request):
+            member = workspace_make(name=_name(request), user=self.user)
+        return made(request, WorkspaceSerializer(member).data, status.HTTP_201_CREATED)
+
+
+def _name(request: Request) -> str:
+    asked = WorkspaceName(data=request.data)
+    asked.is_valid(raise_exception=True)
+    name: str = asked.validated_data["name"]
+    return name
+
 
 class OneWorkspace(WorkspaceView):
     """A call about one workspace of the caller."""
 
+    def membership(self) -> Membership:
+        """Return the caller's membership of the workspace that the address names, or answer 404."""
+        return get_object_or_404(memberships(self.user), workspace=self.kwargs["workspace_id"])
+
     def workspace(self) -> Workspace:
         """Return the workspace that the address names, or answer 404."""
-        mine = memberships(self.user)
-        return get_object_or_404(mine, workspace=self.kwargs["workspace_id"]).workspace
+        return self.membership().workspace
+
+
+class WorkspaceDetail(OneWorkspace):
+    """One workspace of the caller."""
+
+    @extend_schema(responses=answers({200: WorkspaceSerializer}, 404))
+    def get(self, request: Request, workspace_id: UUID) -> Response:
+        """Return a workspace, and the caller's role in it."""
+        return Response(WorkspaceSerializer(self.membership()).data)
+
+    @extend_schema(
+        request=WorkspaceName,
+        responses=answers({200: WorkspaceSerializer}, 400, 403, 404, 422),
+        parameters=[DRY_RUN],
+    )
+    def patch(self, request: Request, workspace_id: UUID) -> Response:
+        """Rename a workspace; only admins may."""
+        member = self.membership()
+        with saved_unless_dry(request):
+            workspace_rename(workspace=member.workspace, name=_name(request), user=self.user)
+        return Response(WorkspaceSerializer(member).data)
 
 
 @extend_schema_view(get=extend_schema(responses=listed(MemberSerializer)))

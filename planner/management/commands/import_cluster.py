@@ -8,7 +8,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
 from planner.engine.importing import Files
-from planner.models import Scenario, Workspace
+from planner.management.workspaces import workspace_named
+from planner.models import Scenario
 from planner.rows import Problem
 from planner.services.errors import Invalid
 from planner.services.imports import cluster_import, cluster_read
@@ -27,11 +28,13 @@ class Command(BaseCommand):
         """Take the files, and what to call them."""
         parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
         parser.add_argument("--name", help="name of snapshot and scenario (default: the first file's name)")
-        parser.add_argument("--workspace", default=Workspace.DEFAULT)
+        parser.add_argument("--workspace", help="by name or id (default: the oldest)")
 
-    def handle(self, *, files: Sequence[Path], name: str | None, workspace: str, **options: Any) -> None:
+    def handle(
+        self, *, files: Sequence[Path], name: str | None, workspace: str | None, **options: Any
+    ) -> None:
         """Print what was read and what is wrong with it; keep it unless something must be mended."""
-        into = Workspace.objects.filter(name=workspace).first()
+        into = workspace_named(workspace)
         if into is None:
             raise CommandError(f"No workspace {workspace!r}.")
         read = cluster_read(_contents(files))

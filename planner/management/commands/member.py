@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from planner.management.workspaces import workspace_named
 from planner.models import Role, Workspace
 from planner.services.accounts import email_set
 from planner.services.errors import Invalid
@@ -19,12 +20,17 @@ class Command(BaseCommand):
         """Take the account, its role, and where."""
         parser.add_argument("username")
         parser.add_argument("role", choices=Role.values)
-        parser.add_argument("--workspace", default=Workspace.DEFAULT, help="created if it does not exist")
+        parser.add_argument(
+            "--workspace",
+            help="by name or id, created if it does not exist (default: the oldest)",
+        )
         parser.add_argument("--email", help="the e-mail address by which single sign-on finds the account")
 
-    def handle(self, *, username: str, role: str, workspace: str, email: str | None, **options: Any) -> None:
+    def handle(
+        self, *, username: str, role: str, workspace: str | None, email: str | None, **options: Any
+    ) -> None:
         """Set the role, the address where one is told, and say so."""
-        into, _ = Workspace.objects.get_or_create(name=workspace)
+        into = workspace_named(workspace) or Workspace.objects.create(name=workspace or Workspace.DEFAULT)
         try:
             member = member_set(workspace=into, username=username, role=Role(role))
         except Invalid as invalid:
