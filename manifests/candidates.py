@@ -37,7 +37,7 @@ class Candidates:
             self._confs.append(_Conf(Origin(source, steps), None, value, CONF_MAP))
         elif value is not None:
             message = f"scheduler_conf is {type_name(value)}"
-            fix = "make it a mapping or its text"
+            fix = "use a mapping, or the text of one"
             self._findings.add_at(source, steps, "form.type", "error", message, fix=fix)
 
     def take_document(self, source: Source) -> None:
@@ -52,8 +52,8 @@ class Candidates:
         way = (*steps, "data", CONF_KEY)
         text = conf_text_in(config_map)
         if text is None:
-            message = f"the ConfigMap {name} holds no text {CONF_KEY}"
-            fix = f"write `{CONF_KEY}: |` below data"
+            message = f"the ConfigMap {name} has no string {CONF_KEY}"
+            fix = f"add `{CONF_KEY}: |` below data"
             self._findings.add_at(source, way, "conf.missing", "error", message, fix=fix)
         else:
             self._take_text(source, way, text, str(name))

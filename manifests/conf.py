@@ -33,7 +33,7 @@ def conf_document(text: str) -> Document:
     if document.value is None and not document.faults:
         document.value = {}
     if not isinstance(document.value, dict | None):
-        message = "a scheduler configuration is a mapping"
+        message = "a scheduler configuration must be a mapping"
         document.faults.append(
             Fault("conf.type", message, document.whole.line, "begin with `actions:` and `tiers:`")
         )
@@ -67,8 +67,8 @@ def _keys(value: Any) -> int:
 
 
 def _too_much(what: str, limit: int, line: int, steps: Steps = ()) -> Fault:
-    message = f"{what}, and a configuration may have {limit}"
-    return Fault("conf.size", message, line, "remove what Volcano does not need", steps)
+    message = f"{what}; a configuration may have {limit}"
+    return Fault("conf.size", message, line, "remove what Volcano does not read", steps)
 
 
 def conf_severity(fault: Fault) -> Severity:
@@ -138,7 +138,7 @@ def resolve(document: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(conf, dict) and conf.get("kind") == "ConfigMap":
         conf = conf_text_in(conf)
         if conf is None:
-            message = f"the ConfigMap holds no text {CONF_KEY}"
+            message = f"the ConfigMap has no string {CONF_KEY}"
             path = f'scheduler_conf.data["{CONF_KEY}"]'
             raise Unreadable([ReadProblem("conf.missing", "error", message, CONF_MAP, None, path, "add it")])
     if isinstance(conf, str):

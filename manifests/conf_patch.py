@@ -31,7 +31,7 @@ def conf_patched(text: str, operations: Any) -> str:
         try:
             text = edited(text, [operation])
         except NoPlace as error:
-            fix = "Name a place that the configuration has."
+            fix = "Use a path that exists in the configuration."
             raise Unreadable([_problem("conf.no_place", f"[{number}]", str(error), fix)]) from None
         except NoEdit as error:
             fix = "Edit the text itself."
@@ -42,24 +42,26 @@ def conf_patched(text: str, operations: Any) -> str:
 def _problems(asked: Any) -> list[ReadProblem]:
     """Return what keeps a value from being a JSON patch of a configuration, all of it."""
     if not isinstance(asked, list):
-        return [_problem("conf.operation", "", "a list of operations is needed", "Send a list.")]
+        return [_problem("conf.operation", "", "expected a list of operations", "Send a list.")]
     if len(asked) > MOST_OPERATIONS:
-        says = f"{len(asked)} operations are more than {MOST_OPERATIONS}"
+        says = f"{len(asked)} operations exceed the limit of {MOST_OPERATIONS}"
         return [_problem("conf.operation", "", says, "Send several edits, or the whole text.")]
     return [problem for number, one in enumerate(asked) for problem in _shape_problems(one, f"[{number}]")]
 
 
 def _shape_problems(told: Any, path: str) -> list[ReadProblem]:
     if not isinstance(told, dict) or told.get("op") not in VERBS:
-        says = f"an operation is a mapping whose op is one of {', '.join(VERBS)}"
-        return [_problem("conf.operation", path, says, "Write one of these.")]
+        says = f"an operation must be a mapping with op one of {', '.join(VERBS)}"
+        return [_problem("conf.operation", path, says, "Use one of these.")]
     missing = [
         _problem("conf.operation", f"{path}.{key}", f"{told['op']} needs {key}", f"Add {key}.")
         for key in _NEEDED[told["op"]]
         if key not in told
     ]
     return missing + [
-        _problem("conf.operation", f"{path}.{key}", f"{key} is a JSON pointer, a text", "Begin with /.")
+        _problem(
+            "conf.operation", f"{path}.{key}", f"{key} must be a JSON pointer (a string)", "Begin with /."
+        )
         for key in ("path", "from")
         if not isinstance(told.get(key, ""), str)
     ]

@@ -85,5 +85,5 @@ class Findings:
                 severity for severity in ("error", "warning", "remark") if self._left_out[severity]
             )
             message = f"{left_out} more problems are not shown"
-            told.append(ReadProblem("form.more", worst, message, "", None, "", "mend these first"))
+            told.append(ReadProblem("form.more", worst, message, "", None, "", "fix these first"))
         return told

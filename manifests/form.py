@@ -12,7 +12,7 @@ _NAME = re.compile(rf"{_LABEL}(\.{_LABEL})*")
 _NAMESPACE = re.compile(_LABEL)
 _LONGEST_NAME, _LONGEST_NAMESPACE = 253, 63
 _REPLACED = "\ufffd"
-"""What a character is read as that may not stand in YAML; that is told already."""
+"""What a character is read as that is not allowed in YAML; that is told already."""
 _ADVICE = "use lower-case letters, digits, - and ., with a letter or digit at each end of every part"
 
 
@@ -29,19 +29,19 @@ class Complaint(NamedTuple):
 def form_complaints(value: Any, steps: Steps, what: str) -> Iterator[Complaint]:
     """Yield what keeps an object from having an identity; `what` names its kind."""
     if not isinstance(value, dict):
-        message = f"{type_name(value)} stands where an object belongs"
+        message = f"{type_name(value)} found where an object was expected"
         yield Complaint("form.type", message, "write an object with kind and metadata", steps)
         return
     metadata = value.get("metadata")
     if metadata is not None and not isinstance(metadata, dict):
         message = f"metadata of this {what} is {type_name(metadata)}"
-        yield Complaint("form.type", message, "make it a mapping", (*steps, "metadata"))
+        yield Complaint("form.type", message, "use a mapping", (*steps, "metadata"))
         return
     yield from _name_complaints(metadata or {}, (*steps, "metadata"), what)
     for part in ("spec", "status"):
         if not isinstance(value.get(part) or {}, dict):
             message = f"{part} of this {what} is {type_name(value[part])}"
-            yield Complaint("form.type", message, "make it a mapping", (*steps, part))
+            yield Complaint("form.type", message, "use a mapping", (*steps, part))
 
 
 def _name_complaints(metadata: dict[str, Any], steps: Steps, what: str) -> Iterator[Complaint]:
@@ -52,14 +52,14 @@ def _name_complaints(metadata: dict[str, Any], steps: Steps, what: str) -> Itera
     elif not isinstance(name, str):
         yield Complaint("form.type", f"the name of this {what} is {type_name(name)}", "quote it", way)
     elif _REPLACED not in name and not (_is_namespace if what == "Namespace" else _is_name)(name):
-        message = f"{_shown(name)} is no name that the API server accepts"
+        message = f"{_shown(name)} is not a valid name"
         yield Complaint("form.name", message, _ADVICE, way)
     way = (*steps, "namespace")
     if namespace is not None and not isinstance(namespace, str):
         message = f"the namespace of this {what} is {type_name(namespace)}"
         yield Complaint("form.type", message, "quote it", way)
     elif namespace and not _is_namespace(namespace):
-        message = f"{_shown(namespace)} is no namespace that the API server accepts"
+        message = f"{_shown(namespace)} is not a valid namespace"
         yield Complaint("form.name", message, "use up to 63 lower-case letters, digits and -", way)
 
 

@@ -85,7 +85,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _finite(text: str) -> float:
     value = float(text)
     if value in (float("inf"), float("-inf")):
-        raise _Suspect("a number beyond all numbers")
+        raise _Suspect("a number out of range")
     return value
 
 
@@ -171,8 +171,8 @@ def _word_faults(word: str, stack: list[_Open]) -> Iterator[tuple[str, str, str]
     elif word not in ("true", "false", "null") and _is_unusable_number(word):
         yield (
             "json.value",
-            f"{word[:40]} is not a number that the Kubernetes API knows",
-            "write a finite number",
+            f"{word[:40]} is not a number that the Kubernetes API accepts",
+            "use a finite number",
         )
 
 
@@ -189,12 +189,12 @@ def _text_faults(word: str, inner: _Open | None) -> Iterator[tuple[str, str, str
     except ValueError:
         return  # a fault of form
     if not _is_storable(content):
-        yield "json.character", "the text holds NUL or half of a surrogate pair", "remove the character"
+        yield "json.character", "the text contains NUL or an unpaired surrogate", "remove the character"
     if inner and inner.is_mapping and inner.awaits_key:
         inner.awaits_key = False
         inner.key = content.encode("utf-8", "replace").decode()
         if inner.key in inner.keys:
-            yield "json.duplicate", f"{inner.key} stands here a second time", "keep one"
+            yield "json.duplicate", f"{inner.key} is defined a second time", "keep one"
         inner.keys.add(inner.key)
 
 

@@ -69,7 +69,7 @@ def steps_of(value: Any, path: str, *, new: bool = False) -> Steps:
     """
     names = [part.replace("~1", "/").replace("~0", "~") for part in path.split("/")[1:]]
     if not path.startswith("/"):
-        raise NoPlace(f"{path!r} is no JSON pointer: it begins with / and names a part")
+        raise NoPlace(f"{path!r} is not a JSON pointer; begin with / and name a part")
     steps: list[Step] = []
     for number, name in enumerate(names):
         is_new = new and number == len(names) - 1
@@ -89,7 +89,7 @@ def _step(value: Any, name: str, path: str, is_new: bool) -> Step:
             return len(value)
         if name.isascii() and name.isdecimal() and len(name) < 7 and int(name) < len(value) + is_new:
             return int(name)
-    raise NoPlace(f"there is no {name!r} on the way {path}")
+    raise NoPlace(f"{path} does not exist: no {name!r}")
 
 
 def _holder(value: Any, steps: Steps) -> Any:

@@ -134,8 +134,8 @@ class _Gathering:
         self._reading.unknown_kinds = dict(sorted(self._unknown.items()))
         self._reading.problems = self._findings.told()
         if not self._reading.problems and not any(self._reading.counts.values()):
-            left_out = f"; left out: {', '.join(self._reading.unknown_kinds)}" if self._unknown else ""
-            message = f"there is nothing here that the scheduler reads{left_out}"
+            left_out = f"; ignored: {', '.join(self._reading.unknown_kinds)}" if self._unknown else ""
+            message = f"the input contains nothing that the scheduler reads{left_out}"
             fix = "export with `kubectl get nodes,queues,podgroups,pods,priorityclasses -A -o yaml`"
             self._findings.add("form.empty", "error", message, fix=fix)
             self._reading.problems = self._findings.told()
@@ -152,7 +152,7 @@ class _Gathering:
             for item in items_of(source.document.value):
                 self._take_item(source, item)
         for source in sources[MAX_DOCUMENTS:]:
-            message = f"more than {MAX_DOCUMENTS} documents; the rest is left out"
+            message = f"more than {MAX_DOCUMENTS} documents; the rest is ignored"
             self._findings.add_at(
                 source, (), "form.many", "error", message, fix="put the objects into a List"
             )
@@ -192,11 +192,11 @@ class _Gathering:
         )
         path = spell((list_name, first, "metadata", "name"))
         if self._reading.document[list_name][first] == value:
-            message = f"{what} stands here again, as in {where}; it counts once"
+            message = f"{what} is defined again, identical to {where}; it counts once"
             self._findings.add_at(source, steps, "form.repeated", "remark", message, path=path)
         else:
-            message = f"{what} stands here a second time and differs from {where}"
-            fix = "keep one of the two"
+            message = f"{what} is defined a second time and differs from {where}"
+            fix = "keep one of them"
             self._findings.add_at(source, steps, "form.duplicate", "error", message, path=path, fix=fix)
 
     # A scenario
@@ -208,7 +208,7 @@ class _Gathering:
             if found and not self._reading.is_scenario:
                 self._take_scenario(source, *found)
             else:
-                message = "a scenario stands alone, but this stands beside it"
+                message = "a scenario must be imported alone, but other objects come with it"
                 fix = "import one scenario at a time"
                 self._findings.add_at(source, (), "form.mixed", "error", message, fix=fix)
 
@@ -241,9 +241,9 @@ class _Gathering:
             if kind is None or kind == LISTS[name].name:
                 self._take_object(name, inner, source, way)
             else:
-                message = f"a {kind} stands among {name}"
+                message = f"{name} contains a {kind}"
                 self._findings.add_at(
-                    source, (*way, "kind"), "form.kind", "error", message, fix="move it to its list"
+                    source, (*way, "kind"), "form.kind", "error", message, fix="move it to the right list"
                 )
 
 
@@ -251,5 +251,5 @@ def _complaint_of_kind(item: Item) -> Complaint:
     missing = "apiVersion" if isinstance(item.kind, str) else "kind"
     found = item.value.get(missing)
     message = f"this object has no {missing}" if found is None else f"{missing} is {type_name(found)}"
-    fix = "write what `kubectl get -o yaml` prints, with apiVersion and kind"
+    fix = "use the output of `kubectl get -o yaml`, with apiVersion and kind"
     return Complaint("form.kind", message, fix, (*item.steps, missing))

@@ -41,7 +41,7 @@ def plain_value(text: str) -> Scalar:
     if text[0] not in "+-.0123456789":
         return text
     if _NOT_FINITE.fullmatch(text):
-        raise NotAValue(f"{text} is not a number that the Kubernetes API knows")
+        raise NotAValue(f"{text} is not a number that the Kubernetes API accepts")
     return _number(text)
 
 
@@ -54,7 +54,7 @@ def _number(text: str) -> int | float | str:
     if _FLOAT.fullmatch(digits):
         number = float(digits)
         if number in (float("inf"), float("-inf")):
-            raise NotAValue(f"{text[:40]} is beyond every number that the Kubernetes API knows")
+            raise NotAValue(f"{text[:40]} is out of range for the Kubernetes API")
         return number
     return text
 

@@ -24,8 +24,8 @@ def read_documents(text: str, progress: Callable[[float], None] = lambda share: 
         yield document
         broken += document.value is None and bool(document.faults)
         if broken == MAX_BROKEN:
-            message = f"{MAX_BROKEN} documents above cannot be read; the rest of the file is left out"
-            fault = Fault("form.many", message, document.whole.line, "mend what is above")
+            message = f"{MAX_BROKEN} documents above cannot be read; the rest of the file is ignored"
+            fault = Fault("form.many", message, document.whole.line, "fix the errors above")
             yield Document(text, document.whole, None, document.find, [fault])
             return
 

@@ -70,7 +70,7 @@ def _inflated(content: bytes, limit: int) -> bytes:
         return b"".join(_members(content, limit))
     except zlib.error as error:
         raise NoText(
-            "file.gzip", f"not readable as gzip: {error}", "upload the file as it was packed"
+            "file.gzip", f"not readable as gzip: {error}", "upload the file as it was compressed"
         ) from error
 
 
@@ -86,12 +86,14 @@ def _members(content: bytes, limit: int) -> Iterator[bytes]:
             if left < 0:
                 raise _too_large(limit)
             if not piece and not content and not member.eof:
-                raise NoText("file.gzip", "the gzip file ends too early", "upload the whole file")
+                raise NoText("file.gzip", "the gzip file is truncated", "upload the complete file")
             yield piece
         content = member.unused_data.lstrip(b"\0")
 
 
 def _too_large(limit: int) -> NoText:
     return NoText(
-        "file.size", f"more than {limit / 1e6:g} MB of text", "leave out what the scheduler does not read"
+        "file.size",
+        f"more than {limit / 1e6:g} MB of text",
+        "leave out objects that the scheduler does not read",
     )

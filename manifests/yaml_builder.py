@@ -168,11 +168,14 @@ class Builder:
             self._fault_key(event)
         if any(anchor == event.anchor for *_, anchor, _ in self._stack):
             self._break(
-                "yaml.alias", f"*{event.anchor} stands inside what it repeats", event, "write the value out"
+                "yaml.alias",
+                f"*{event.anchor} is used inside its own anchor",
+                event,
+                "write the value in full",
             )
         if event.anchor not in self._anchors:
             self._fault(
-                "yaml.alias", f"*{event.anchor} repeats nothing", event, "quote it, or anchor a value"
+                "yaml.alias", f"*{event.anchor} refers to no anchor", event, "quote it, or anchor a value"
             )
         self._add(self._copied(self._anchors.get(event.anchor), event))
 
@@ -196,7 +199,7 @@ class Builder:
             line = event.start_mark.line + self._line
             steps = (*self._steps(), key)
             self._faults.append(
-                Fault("yaml.duplicate", f"{key} stands here a second time", line, "keep one", steps)
+                Fault("yaml.duplicate", f"{key} is defined a second time", line, "keep one", steps)
             )
         self._key = key
 
@@ -207,7 +210,7 @@ class Builder:
         try:
             key = key_text(self._meaning(event))
         except NotAValue as error:
-            self._fault("yaml.key", str(error), event, "give it a name in quotes")
+            self._fault("yaml.key", str(error), event, "use a quoted string as key")
             return _UNUSABLE
         if is_plain:
             self._keys[event.value] = key
@@ -217,12 +220,12 @@ class Builder:
         try:
             return self._meaning(event)
         except NotAValue as error:
-            self._fault("yaml.value", str(error), event, "write a number, or quote it to make it a text")
+            self._fault("yaml.value", str(error), event, "use a number, or quote it to make it a string")
             return None
 
     def _meaning(self, event: _Event) -> Scalar:
         if "\0" in event.value:
-            raise NotAValue("the text holds the character NUL")
+            raise NotAValue("the text contains the character NUL")
         if event.tag is None:
             return str(event.value) if event.style else plain_value(event.value)
         if event.tag in _PLAIN_TAGS:
@@ -235,7 +238,7 @@ class Builder:
         for part in merged if isinstance(merged, list) else [merged]:
             if not isinstance(part, dict):
                 self._fault(
-                    "yaml.merge", "<< merges something that is no mapping", event, "write the keys out"
+                    "yaml.merge", "<< merges something that is not a mapping", event, "write the keys in full"
                 )
                 continue
             for key, value in part.items():
@@ -246,7 +249,7 @@ class Builder:
         self._aliased += 1
         if self._aliased > MAX_ALIASED:
             message = f"aliases repeat more than {MAX_ALIASED} values"
-            self._break("yaml.aliases", message, event, "write the values out")
+            self._break("yaml.aliases", message, event, "write the values in full")
         if isinstance(value, dict):
             return {key: self._copied(inner, event) for key, inner in value.items()}
         if isinstance(value, list):
@@ -265,11 +268,11 @@ class Builder:
     def _fault_key(self, event: _Event) -> None:
         """Say that a key is no text, and read on without it."""
         if self._text.startswith("{{", event.start_mark.index + self._offset - 1):
-            self._fault("yaml.template", "a template is not filled in", event, RENDER)
+            self._fault("yaml.template", "an unrendered template", event, RENDER)
         else:
-            self._fault("yaml.key", "a mapping or list stands where a key belongs", event, "quote it")
+            self._fault("yaml.key", "a mapping or list is used as a key", event, "quote it")
         self._key = _NO_TEXT
 
     def _fault_tag(self, event: _Event) -> None:
         tag = event.tag.replace(_TAG, "!!")
-        self._fault("yaml.tag", f"the Kubernetes API does not know the tag {tag}", event, "remove the tag")
+        self._fault("yaml.tag", f"the Kubernetes API does not support the tag {tag}", event, "remove the tag")

@@ -95,7 +95,7 @@ def _moved(text: str, before: Any, operation: Operation, wanted: Any) -> str:
 def _refuse_comments(text: str, source: Steps, operation: Operation) -> None:
     node = _Edit(text).node(source)
     if "#" in text[node.start : node.end]:
-        raise NoEdit(f"{operation.source} has comments that cannot go with it to {operation.path}")
+        raise NoEdit(f"{operation.source} has comments that cannot be moved to {operation.path}")
 
 
 def _checked(text: str, wanted: Any, path: str) -> str:
@@ -105,7 +105,7 @@ def _checked(text: str, wanted: Any, path: str) -> str:
     except Unreadable:
         says = None
     if _exactly(says) != _exactly(wanted):
-        raise NoEdit(f"the text says {path} in a way that cannot be changed alone")
+        raise NoEdit(f"{path} cannot be edited on its own in this text")
     return text
 
 
@@ -157,7 +157,7 @@ class _Edit:
         for step in steps:
             node = node and node.entries[self._position(node, step, steps)][1]
         if node is None:
-            raise NoEdit(f"{pointer(*steps)} is not written down")
+            raise NoEdit(f"{pointer(*steps)} is not set in the text")
         return node
 
     def without(self, steps: Steps) -> list[_Cut]:
@@ -174,7 +174,7 @@ class _Edit:
         if self._begins_line(start):
             return [_Cut(self._line_start(start), self._line_end(end), "")]
         if is_last or "#" in self._text[end:following]:
-            raise NoEdit(f"{pointer(*steps)} shares its line with what it stands in")
+            raise NoEdit(f"{pointer(*steps)} is on the same line as its parent")
         return [_Cut(start, following, "")]
 
     def with_entry(self, steps: Steps, value: Any, lines: _Lines | None = None) -> list[_Cut]:
@@ -194,7 +194,7 @@ class _Edit:
             return [self._insertion(self._line_end(self._extent(holder, number - 1)[1]), block)]
         start, _ = self._extent(holder, 0)
         if not self._begins_line(start):
-            raise NoEdit(f"{pointer(*steps)} shares its line with what it stands in")
+            raise NoEdit(f"{pointer(*steps)} is on the same line as its parent")
         return [_Cut(self._line_start(start), self._line_start(start), block)]
 
     def with_value(self, steps: Steps, value: Any, lines: _Lines | None = None) -> list[_Cut]:
@@ -208,14 +208,14 @@ class _Edit:
         key = holder.entries[self._position(holder, steps[-1], steps)][0]
         if key is None:
             if is_large or old.is_block:
-                raise NoEdit(f"{pointer(*steps)} is an element of a list: take it away and add another one")
+                raise NoEdit(f"{pointer(*steps)} is an element of a list: remove it and add another one")
             return [_Cut(old.start, old.end, self._spaced(old.start, _inline(value, old)))]
         colon = self._behind_colon(key)
         block = lines.at(holder.column) if lines else self._block_value(value, holder.column)
         if old.is_block:
             cut = _Cut(self._line_start(old.start), self._line_end(old.end), block if is_large else "")
             if not self._begins_line(old.start):
-                raise NoEdit(f"{pointer(*steps)} shares its line with its key")
+                raise NoEdit(f"{pointer(*steps)} is on the same line as its key")
             return [cut] if is_large else [cut, _Cut(colon, colon, " " + _inline(value, old))]
         if is_large:
             return [_Cut(colon, old.end, ""), self._insertion(self._line_end(old.end), block)]
@@ -237,7 +237,7 @@ class _Edit:
     def _position(self, holder: Node, step: Step, steps: Steps) -> int:
         number = None if holder.kind in ("shared", "scalar") else holder.position(step)
         if number is None:
-            raise NoEdit(f"{pointer(*steps)} is not written down where it counts, but comes by an alias")
+            raise NoEdit(f"{pointer(*steps)} is set by an alias, not here")
         return number
 
     def _extent(self, holder: Node, number: int) -> tuple[int, int]:
@@ -264,13 +264,13 @@ class _Edit:
         """Return the index behind the line on which a value ends."""
         rest = _REST_OF_LINE.match(self._text, index)
         if rest is None:
-            raise NoEdit("something else stands behind the value on its line")
+            raise NoEdit("something follows the value on its line")
         return rest.end()
 
     def _behind_colon(self, key: Node) -> int:
         colon = _COLON.match(self._text, key.end)
         if colon is None:
-            raise NoEdit(f"no colon stands behind the key {key.value}")
+            raise NoEdit(f"no colon follows the key {key.value}")
         return colon.end()
 
     # Words

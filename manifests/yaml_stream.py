@@ -24,7 +24,10 @@ _NOTICED_BELOW = ("could not find expected ':'", "found unexpected end of stream
 """What the parser notices only behind the line that is wrong."""
 _FIXES = (
     ("mapping values are not allowed", "check the indentation, or quote a value that holds ': '"),
-    ("cannot start any token", "indent with spaces, not tabs, and quote a value that begins with a mark"),
+    (
+        "cannot start any token",
+        "indent with spaces, not tabs, and quote a value that begins with a special character",
+    ),
     ("alphabetic or numeric character", "quote a value that begins with * or &"),
     ("could not find expected ':'", "write `key: value`, or indent the line as part of the text above it"),
     ("<document start>", "put --- between documents, and indent what belongs to the document above"),
@@ -81,7 +84,7 @@ def _read_from(
 
 def _syntax_fault(error: MarkedYAMLError, text: str, offset: int) -> tuple[Fault, int]:
     """Return what the parser could not read, and the index where it stopped."""
-    problem = error.problem or "it ends too early"
+    problem = error.problem or "the text ends too early"
     stopped = error.problem_mark or error.context_mark
     assert stopped is not None  # the parser marks every error of form
     noticed_below = problem in _NOTICED_BELOW and error.context_mark is not None
@@ -101,5 +104,5 @@ def _unprintable(text: str, offset: int, line: int) -> Iterator[Fault]:
     for count, found in enumerate(_UNPRINTABLE.finditer(text, offset)):
         if count == _MAX_FAULTS:
             return
-        message = f"the character U+{ord(found[0]):04X} may not stand in YAML"
+        message = f"the character U+{ord(found[0]):04X} is not allowed in YAML"
         yield Fault("yaml.character", message, line + text.count("\n", offset, found.start()), "remove it")

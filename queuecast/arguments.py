@@ -14,11 +14,11 @@ from queuecast.shown import FORMS
 EXIT_CODES = """\
 exit codes:
   0  done
-  1  the answer is no: a run failed, a rule is broken, a lint found an error, a conflict is undecided
-  2  a file, an option or a plan is wrong; the reasons are on standard error
-  3  the server does not answer
-  4  the token is missing or may not do that
-  5  somebody else was quicker; read again and repeat
+  1  the check failed: a failed run, a broken rule, a lint error or an undecided conflict
+  2  invalid file, option or plan; the reasons are on standard error
+  3  the server does not respond
+  4  the token is missing or lacks permission
+  5  the scenario has changed meanwhile; read it again and retry
 """
 
 
@@ -26,7 +26,7 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
     top = argparse.ArgumentParser(
         prog="queuecast",
-        description="What would Volcano decide? On a Queuecast server, or on files with --local.",
+        description="Simulate Volcano's decisions, on a Queuecast server or on files with --local.",
         epilog=EXIT_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         parents=[_shared()],
@@ -51,11 +51,11 @@ Groups: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 def _shared() -> argparse.ArgumentParser:
     """Return the options that may stand before and behind every command."""
     shared = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
-    shared.add_argument("--server", metavar="URL", help=f"the server ($QUEUECAST_URL, else {HERE})")
-    shared.add_argument("--token", help="an API token ($QUEUECAST_TOKEN)")
+    shared.add_argument("--server", metavar="URL", help=f"server address ($QUEUECAST_URL, default {HERE})")
+    shared.add_argument("--token", help="API token ($QUEUECAST_TOKEN)")
     shared.add_argument("--local", action="store_true", help="work on files, without a server")
-    shared.add_argument("--folder", type=Path, help=f"where --local keeps its files ({FOLDER})")
-    shared.add_argument("--output", "-o", choices=FORMS, help="the form of the answer (table)")
+    shared.add_argument("--folder", type=Path, help=f"folder of --local ({FOLDER})")
+    shared.add_argument("--output", "-o", choices=FORMS, help="output format (table)")
     return shared
 
 
@@ -73,11 +73,11 @@ def _group(groups: Groups, name: str, says: str) -> Groups:
 
 def _add_import(groups: Groups) -> None:
     command = _command(groups, "import", commands.import_cluster)
-    command.add_argument("files", nargs="*", type=Path, help="what kubectl get -o yaml prints, plain or gzip")
+    command.add_argument("files", nargs="*", type=Path, help="output of kubectl get -o yaml, plain or gzip")
     command.add_argument("--name", default="", help="the snapshot's name")
-    command.add_argument("--cluster", action="store_true", help="read the cluster of the kubeconfig")
+    command.add_argument("--cluster", action="store_true", help="read the live cluster of the kubeconfig")
     command.add_argument("--kubeconfig", help="another kubeconfig")
-    command.add_argument("--context", help="another context of it")
+    command.add_argument("--context", help="context of the kubeconfig")
 
 
 def _add_scenario(groups: Groups) -> None:
@@ -85,15 +85,15 @@ def _add_scenario(groups: Groups) -> None:
     _command(scenario, "list", commands.scenario_list)
     create = _command(scenario, "create", commands.scenario_create)
     create.add_argument("name")
-    create.add_argument("--snapshot", required=True, help="its id or name")
+    create.add_argument("--snapshot", required=True, help="id or name")
     branch = _command(scenario, "branch", commands.scenario_branch)
     branch.add_argument("scenario")
     branch.add_argument("name")
     rebase = _command(scenario, "rebase", commands.scenario_rebase)
     rebase.add_argument("scenario")
-    rebase.add_argument("snapshot", help="the newer one, its id or name")
-    rebase.add_argument("--take", choices=("ours", "theirs"), help="the side that holds in every conflict")
-    rebase.add_argument("--dry-run", action="store_true", help="only list the conflicts")
+    rebase.add_argument("snapshot", help="id or name of the newer snapshot")
+    rebase.add_argument("--take", choices=("ours", "theirs"), help="which side wins every conflict")
+    rebase.add_argument("--dry-run", action="store_true", help="list the conflicts only")
     _command(scenario, "diff", commands.scenario_diff).add_argument("scenario")
     _command(scenario, "export", commands.scenario_export).add_argument("scenario")
     _command(scenario, "remove", commands.scenario_remove).add_argument("scenario")
@@ -130,7 +130,7 @@ def _add_job(groups: Groups) -> None:
     add.add_argument("--file", type=Path, help="a vcjob, or a PodGroup with its pods")
     add.add_argument("--queue", default="default")
     add.add_argument("--replicas", type=int, default=1)
-    add.add_argument("--min-member", type=int, help="how many must run at once (all)")
+    add.add_argument("--min-member", type=int, help="how many must run together (default: all)")
     add.add_argument("--cpu", default="1")
     add.add_argument("--memory", default="")
     add.add_argument("--request", action="append", default=[], metavar="RESOURCE=QUANTITY")
@@ -140,26 +140,30 @@ def _add_job(groups: Groups) -> None:
 def _add_runs(groups: Groups) -> None:
     run = _command(groups, "run", commands.run)
     run.add_argument("scenarios", nargs="+", metavar="SCENARIO")
-    run.add_argument("--cycles", type=int, default=1, help="how many scheduling cycles (1)")
-    run.add_argument("--no-wait", action="store_true", help="only ask for the runs")
+    run.add_argument("--cycles", type=int, default=1, help="number of scheduling cycles (1)")
+    run.add_argument("--no-wait", action="store_true", help="start the runs and do not wait")
     _command(groups, "queues", commands.queues_of_run).add_argument("run")
     _command(groups, "compare", commands.compare).add_argument("runs", nargs="+", metavar="RUN")
     explain = _command(groups, "explain", commands.explain)
     explain.add_argument("run")
     explain.add_argument("what", choices=tuple(commands.STORIES))
-    explain.add_argument("name", help="namespace/name of a job or a pod, name of a queue or a node")
-    explain.add_argument("--unblock", action="store_true", help="search for what would let the job run")
+    explain.add_argument("name", help="namespace/name of a job or pod, or name of a queue or node")
+    explain.add_argument(
+        "--unblock", action="store_true", help="search for changes that would let the job run"
+    )
     explain.add_argument("--seconds", type=float, default=5.0, help="how long to search (%(default)s)")
     page = _command(groups, "open", commands.open_page)
     page.add_argument("kind", choices=("scenarios", "runs"))
-    page.add_argument("name", help="the id; of a scenario also the name")
-    page.add_argument("--print", action="store_true", help="print the address, open nothing")
+    page.add_argument("name", help="id, or the name of a scenario")
+    page.add_argument("--print", action="store_true", help="print the address only")
 
 
 def _add_check(groups: Groups) -> None:
-    check = groups.add_parser("check", help="simulate a change and hold its outcome to rules, for CI")
+    check = groups.add_parser("check", help="simulate a change and check the result against rules, for CI")
     check.add_argument("changes", nargs="+", type=Path, help="changed objects: queues, scheduler ConfigMap …")
     check.add_argument("--against", nargs="+", type=Path, required=True, metavar="SNAPSHOT")
     check.add_argument("--assert", dest="rules", type=Path, required=True, metavar="RULES")
-    check.add_argument("--report", choices=REPORTS, default="text", help="the form of the report (text)")
-    check.add_argument("--to", type=Path, metavar="FILE", help="where to; standard output unless given")
+    check.add_argument("--report", choices=REPORTS, default="text", help="report format (text)")
+    check.add_argument(
+        "--to", type=Path, metavar="FILE", help="file for the report (default: standard output)"
+    )

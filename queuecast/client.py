@@ -183,7 +183,7 @@ class Client:
         except ValueError:
             found = [row["id"] for row in self.server.rows(f"{kind}/", name=name) if row["name"] == name]
         if len(found) != 1:
-            raise Refused([f"{len(found)} {kind} have the name {name!r}; name one by its id."])
+            raise Refused([f"{len(found)} {kind} have the name {name!r}; use the id."])
         return str(found[0])
 
 

@@ -45,7 +45,7 @@ def import_cluster(desk: Desk, asked: argparse.Namespace) -> Told:
         files = contents(asked.files)
         name = asked.name or (asked.files[0].name.partition(".")[0] if asked.files else "")
     if not files:
-        raise Refused(["Name files, or say --cluster to read the one of your kubeconfig."])
+        raise Refused(["Name files, or use --cluster to read the live cluster of your kubeconfig."])
     with progress_line(f"import {name}") as progress:
         snapshot = desk.import_files(files, name=name, progress=progress)
     held = ", ".join(f"{count} {kind}" for kind, count in snapshot["counts"].items() if count)
@@ -70,7 +70,7 @@ def scenario_branch(desk: Desk, asked: argparse.Namespace) -> Told:
 def scenario_remove(desk: Desk, asked: argparse.Namespace) -> Told:
     """Remove a scenario with its runs."""
     desk.scenario_remove(asked.scenario)
-    return Told({"removed": asked.scenario}, [f"{asked.scenario} is removed."])
+    return Told({"removed": asked.scenario}, [f"{asked.scenario} was removed."])
 
 
 def scenario_diff(desk: Desk, asked: argparse.Namespace) -> Told:
@@ -83,7 +83,7 @@ def scenario_diff(desk: Desk, asked: argparse.Namespace) -> Told:
 def scenario_rebase(desk: Desk, asked: argparse.Namespace) -> Told:
     """Begin a what-if on a newer snapshot with all that another one changed."""
     if not isinstance(desk, Client):
-        raise Refused(["Only a server carries scenarios over; rebase works without --local."])
+        raise Refused(["rebase requires a server; it does not work with --local."])
     found = desk.scenario_conflicts(asked.scenario, asked.snapshot)
     conflicts = found["conflicts"]
     if asked.dry_run or (conflicts and not asked.take):
@@ -107,7 +107,7 @@ def _carried(found: Json, undecided: bool) -> Iterator[Table | str]:
     if found["problems"]:
         yield problems(found["problems"])
     if undecided:
-        yield "Nothing was saved: say --take ours (the scenario's) or --take theirs (the snapshot's)."
+        yield "Nothing was saved: choose --take ours (the scenario's) or --take theirs (the snapshot's)."
 
 
 def scenario_export(desk: Desk, asked: argparse.Namespace) -> Told:
@@ -138,7 +138,7 @@ def lint(desk: Desk, asked: argparse.Namespace) -> Told:
 
 def _checked(found: list[Json]) -> Told:
     wrong = any(one["severity"] == "error" for one in found)
-    return Told(found, [problems(found) if found else "Nothing to say against it."], code=NO if wrong else 0)
+    return Told(found, [problems(found) if found else "No problems found."], code=NO if wrong else 0)
 
 
 def conf_set(desk: Desk, asked: argparse.Namespace) -> Told:
@@ -225,7 +225,7 @@ def _notes(runs: Sequence[Json]) -> list[str]:
 def open_page(desk: Desk, asked: argparse.Namespace) -> Told:
     """Open the page of a scenario or a run in the browser."""
     if not isinstance(desk, Client):
-        raise Refused(["Files have no pages; open works with a server."])
+        raise Refused(["open requires a server; files have no pages."])
     address = desk.page(asked.kind, asked.name)
     if not asked.print:
         webbrowser.open(address)
@@ -244,7 +244,7 @@ def patch_of(fields: Sequence[str]) -> Json:
     for word in fields:
         way, equals, text = word.partition("=")
         if not equals:
-            raise Refused([f"{word!r} is not of the form field=value."])
+            raise Refused([f"{word!r} is not field=value."])
         field, _, inner = way.partition(".")
         if not inner:
             patch[field] = _typed(field, text)
@@ -297,7 +297,7 @@ def _text(path: Path) -> str:
     try:
         return content.decode()
     except UnicodeDecodeError:
-        raise Refused([f"{name} is no UTF-8 text."]) from None
+        raise Refused([f"{name} is not UTF-8 text."]) from None
 
 
 def _comparison(found: Json) -> Iterator[Table]:
@@ -310,31 +310,31 @@ def _comparison(found: Json) -> Iterator[Table]:
     settings = [
         (one["kind"], one["name"], one["field"], *_shown(*one["values"])) for one in found["settings"]
     ]
-    yield Table(("KIND", "NAME", "FIELD", *letters), settings, "Settings that differ", "The same settings.")
+    yield Table(("KIND", "NAME", "FIELD", *letters), settings, "Settings that differ", "Same settings.")
     for kind, head, cell, title, empty in (
-        ("queues", "QUEUE", _queue_cell, "Shares of queues that differ", "The same figures for every queue."),
-        ("victims", "POD", _victim_cell, "Victims that differ", "The same victims."),
-        ("jobs", "JOB", _job_cell, "Jobs that come off differently", "Every job comes off the same."),
+        ("queues", "QUEUE", _queue_cell, "Queues whose share differs", "Same figures for every queue."),
+        ("victims", "POD", _victim_cell, "Victims that differ", "Same victims."),
+        ("jobs", "JOB", _job_cell, "Jobs with a different outcome", "Every job has the same outcome."),
     ):
         rows = [(line["name"], *map(cell, line["runs"])) for line in found[kind] if line["differs"]]
         yield Table((head, *letters), rows, title, empty)
 
 
 def _queue_cell(held: Mapping[str, Any] | None) -> str:
-    return percent(held["share"]) if held else "not there"
+    return percent(held["share"]) if held else "absent"
 
 
 def _victim_cell(held: Mapping[str, Any] | None) -> str:
-    return "evicted" if held else "stays"
+    return "evicted" if held else "not evicted"
 
 
 def _job_cell(held: Mapping[str, Any] | None) -> str:
-    return f"{held['pending']} of {held['pods']} pods wait" if held else "not there"
+    return f"{held['pending']} of {held['pods']} pods wait" if held else "absent"
 
 
 def _shown(*values: Any) -> list[Any]:
     """Return values for cells; a whole object, or a text of many lines, is only there or not."""
-    return ["there" if isinstance(value, Mapping) or "\n" in str(value) else value for value in values]
+    return ["present" if isinstance(value, Mapping) or "\n" in str(value) else value for value in values]
 
 
 def _with_outcome(desk: Desk, run: Json) -> Json:

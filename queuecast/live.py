@@ -21,7 +21,7 @@ READ = (
     ("apis/scheduling.volcano.sh/v1beta1", "PodGroup", "podgroups"),
     ("apis/batch.volcano.sh/v1alpha1", "Job", "jobs"),
 )
-_ASK = "Ask for the role in docs/queuecast-reader.yaml."
+_ASK = "Request the role in docs/queuecast-reader.yaml."
 CONFIGURATION = "api/v1/namespaces/volcano-system/configmaps/volcano-scheduler-configmap"
 
 
@@ -69,11 +69,11 @@ class _Cluster:
             answer = self._api.call_api(*asked)
             content = answer.read()
         except Exception as error:  # whatever the client's transport raises
-            raise Refused([f"The cluster does not answer: {error}"]) from None
+            raise Refused([f"The cluster does not respond: {error}"]) from None
         if answer.status == 404:
             return None
         if answer.status >= 400:
-            raise Refused([f"The cluster refuses {path}: {answer.status} {answer.reason}. {_ASK}"])
+            raise Refused([f"The cluster refused {path}: {answer.status} {answer.reason}. {_ASK}"])
         return json.loads(content)
 
     def _items(self, path: str) -> Iterator[dict[str, Any]]:

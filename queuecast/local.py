@@ -191,7 +191,7 @@ class Local:
 
     def _begin(self, name: str, *, snapshot: str, parent: str | None, document: Json) -> Json:
         if self._path("scenarios", name).exists():
-            raise Refused([f"There is a scenario {name!r} already."])
+            raise Refused([f"Scenario {name!r} already exists."])
         scenario = {
             "id": name,
             "name": name,
@@ -216,7 +216,7 @@ class Local:
         try:
             held: Json = json.loads(self._path(kind, name).read_bytes())
         except FileNotFoundError:
-            raise Refused([f"There is no {kind.removesuffix('s')} {name!r} in {self._folder}."]) from None
+            raise Refused([f"No {kind.removesuffix('s')} {name!r} in {self._folder}."]) from None
         return held
 
     def _all(self, kind: str) -> list[Json]:

@@ -33,16 +33,16 @@ class Compared:
 def judged(rules: Any, outcomes: Compared) -> list[Verdict]:
     """Return a verdict for each rule in order, or raise Refused when one cannot be understood."""
     if not isinstance(rules, list) or not rules:
-        raise Refused(["The rules are a list, such as `- no_new_pending: true`."])
+        raise Refused(["The rules must be a list, such as `- no_new_pending: true`."])
     verdicts = []
     for number, rule in enumerate(rules, start=1):
         if not isinstance(rule, Mapping) or len(rule) != 1 or next(iter(rule)) not in RULES:
-            raise Refused([f"Rule {number}: write one of {', '.join(RULES)} with its value."])
+            raise Refused([f"Rule {number}: use one of {', '.join(RULES)}, with a value."])
         ((name, wanted),) = rule.items()
         try:
             verdicts.append(Verdict(f"{name}: {_shown(wanted)}", RULES[name](wanted, outcomes)))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise Refused([f"Rule {number}, {name}: {error!s} is missing or of the wrong form."]) from None
+            raise Refused([f"Rule {number}, {name}: {error!s} is missing or invalid."]) from None
     return verdicts
 
 
@@ -58,7 +58,7 @@ def _max_evictions(limit: int, outcomes: Compared) -> str:
 
 def _job_runs(job: str, outcomes: Compared) -> str:
     if job not in outcomes.after.ready:
-        return f"there is no job {job}"
+        return f"no such job: {job}"
     return "" if outcomes.after.ready[job] else f"{job} waits"
 
 

@@ -52,7 +52,7 @@ class Server:
 
     def __init__(self, address: str, token: str) -> None:
         if urlsplit(address).scheme not in ("http", "https"):
-            raise Unreachable(f"{address!r} is no address such as http://127.0.0.1:8000.")
+            raise Unreachable(f"{address!r} is not an address such as http://127.0.0.1:8000.")
         self.address = address.rstrip("/") + "/"
         self._token = token
 
@@ -120,7 +120,7 @@ class Server:
         except HTTPError as error:
             raise _failure(error) from None
         except (URLError, OSError, HTTPException) as error:
-            raise Unreachable(f"{self.address} does not answer: {getattr(error, 'reason', error)}") from None
+            raise Unreachable(f"{self.address} does not respond: {getattr(error, 'reason', error)}") from None
 
 
 def _failure(error: HTTPError) -> Exception:
@@ -128,7 +128,7 @@ def _failure(error: HTTPError) -> Exception:
         try:
             return Failure(error.code, json.load(error))
         except ValueError:
-            return Unreachable(f"{error.url} answered {error.code} and no JSON; is it a Queuecast server?")
+            return Unreachable(f"{error.url} answered {error.code} without JSON; is it a Queuecast server?")
 
 
 def _part(boundary: str, disposition: str, content: bytes) -> bytes:

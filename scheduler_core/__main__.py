@@ -54,25 +54,27 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m scheduler_core", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     simulate = commands.add_parser("simulate", help="print the result of each scenario, one line each")
-    simulate.add_argument("--no-explain", action="store_true", help="leave the explanations out")
-    simulate.add_argument("--timing", action="store_true", help="add how long reading and each action took")
+    simulate.add_argument("--no-explain", action="store_true", help="omit the explanations")
+    simulate.add_argument(
+        "--timing", action="store_true", help="add the time for reading and for each action"
+    )
     simulate.add_argument("--cycles", type=int, help="number of cycles instead of the scenario's own")
     simulate.add_argument(
         "--extender-host",
         action="append",
         default=[],
         metavar="HOST[:PORT]",
-        help="a host that plugin extender may call (give it once per host; without it nobody is called)",
+        help="a host that the extender plugin may call (repeat for more hosts; default: none)",
     )
     simulate.add_argument("scenarios", nargs="+", metavar="SCENARIO")
-    why = commands.add_parser("explain", help="say why a run decided so, as text")
+    why = commands.add_parser("explain", help="explain the decisions as text")
     why.add_argument("--job", action="append", default=[], metavar="NAME", help="namespace/name of a job")
     why.add_argument("--queue", action="append", default=[], metavar="NAME", help="a queue")
     why.add_argument("--pod", action="append", default=[], metavar="NAME", help="namespace/name of a pod")
     why.add_argument("--node", action="append", default=[], metavar="NAME", help="a node")
-    why.add_argument("--cycle", type=int, help="number of the cycle (the last one without it)")
+    why.add_argument("--cycle", type=int, help="number of the cycle (default: the last)")
     why.add_argument(
-        "--unblock", action="store_true", help="search for changes that let a job run, by simulation"
+        "--unblock", action="store_true", help="search by simulation for changes that let a job run"
     )
     why.add_argument(
         "--seconds", type=float, default=5.0, help="how long to search for each job (%(default)s)"
@@ -93,7 +95,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     for name in options.files if options.command == "parity" else options.scenarios:
         if name != "-" and not Path(name).is_file():
-            parser.error(f"there is no file {name}")
+            parser.error(f"no such file: {name}")
     commanded = {
         "simulate": print_results,
         "explain": print_explanations,

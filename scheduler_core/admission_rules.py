@@ -92,7 +92,9 @@ class QueueAdmission:
         found = self._problems(after, moved=moved, resized=resized)
         if _name(after) == ROOT and resized and self.options.protects_root:
             says = "the amounts of queue root are fixed"
-            found.append(_problem(after, "queue.root_protected", "spec", says, fix="limit its children"))
+            found.append(
+                _problem(after, "queue.root_protected", "spec", says, fix="limit its children instead")
+            )
         return found
 
     def on_delete(self, name: str) -> list[Problem]:
@@ -101,7 +103,7 @@ class QueueAdmission:
         if name in (ROOT, DEFAULT_QUEUE):
             return [_refused(name, "queue.delete_protected", f"queue {name} cannot be deleted")]
         if queue is None:
-            return [_refused(name, "queue.unknown", f"there is no queue {name}")]
+            return [_refused(name, "queue.unknown", f"no such queue: {name}")]
         found = []
         pods = _allocated_pods(queue)
         if pods and self.options.checks_pods_on_delete:
@@ -163,7 +165,7 @@ class QueueAdmission:
                 return
         for name, other in sorted(self.queues.items()):
             if name != _name(queue) and _annotation(other, HIERARCHY).startswith(f"{path}/"):
-                says = f"the path leads on to that of queue {name}, {_annotation(other, HIERARCHY)}"
+                says = f"the path continues into that of queue {name}, {_annotation(other, HIERARCHY)}"
                 field = spell_steps("metadata", "annotations", HIERARCHY)
                 yield _problem(queue, "queue.path_inner", field, says, actual=path, fix="choose another path")
                 return
@@ -177,16 +179,16 @@ class QueueAdmission:
             return
         depth, limit = self._depth(queue), self.options.max_depth
         if depth > limit:
-            says = f"it would lie {depth} levels below root, {limit} are allowed"
+            says = f"it would be {depth} levels below root; at most {limit} are allowed"
             fix = "move it nearer to root"
             yield _problem(queue, "queue.depth", field, says, actual=depth, limit=limit, fix=fix)
         if parent not in self.queues:
-            says = f"there is no queue {parent!r}"
+            says = f"no such queue: {parent!r}"
             yield _problem(queue, "queue.parent_missing", field, says, actual=parent, fix="create it first")
             return
         lost, gone = self._lost_ancestor(parent)
         if gone:
-            says = f"queue {lost} above it lies below {gone!r}, which does not exist"
+            says = f"queue {lost} above it is below {gone!r}, which does not exist"
             yield _problem(queue, "queue.parent_missing", field, says, actual=gone, fix="create that first")
         pods = _allocated_pods(self.queues[parent])
         if pods and not self.children[parent]:
@@ -219,7 +221,7 @@ class QueueAdmission:
         """Check amounts against the ancestors', the siblings' and the children's."""
         name, parent = _name(queue), self.queues.get(_parent(queue))
         if parent is None and _parent(queue) not in ("", ROOT) and not moved:
-            says = f"there is no queue {_parent(queue)!r}"
+            says = f"no such queue: {_parent(queue)!r}"
             yield _problem(queue, "queue.parent_missing", "spec.parent", says, fix="create it first")
         if parent is not None and _name(parent) != ROOT:
             yield from self._ancestor_problems(queue)

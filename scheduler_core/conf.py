@@ -197,7 +197,7 @@ def parse_conf(structure: Mapping[str, object] | None, release: Release = DEFAUL
     if structure is None:
         structure = DEFAULT_CONF
     if not isinstance(structure, Mapping):
-        raise ConfError(f"scheduler_conf: a mapping is needed, not {_kind(structure)}")
+        raise ConfError(f"scheduler_conf: expected a mapping, found {_kind(structure)}")
     _check_metrics(structure.get("metrics"))
     tiers = tuple(
         _tier(tier, index) for index, tier in enumerate(_list(structure, "tiers", "scheduler_conf"))
@@ -238,7 +238,7 @@ def _option(entry: object, where: str) -> PluginOption:
         if value is None:
             continue
         if not isinstance(value, bool):
-            raise ConfError(f"{where}.{switch}: true or false is needed, not {_kind(value)}")
+            raise ConfError(f"{where}.{switch}: expected true or false, found {_kind(value)}")
         on = on | {switch} if value else on - {switch}
     return PluginOption(_text(entry, "name", where), on, _arguments(entry, where))
 
@@ -255,7 +255,7 @@ def _refuse_conflict(tier: tuple[PluginOption, ...]) -> None:
 def _check_metrics(metrics: object) -> None:
     for key, value in _mapping(metrics, "scheduler_conf.metrics").items():
         if isinstance(value, (Mapping, list)):
-            raise ConfError(f"scheduler_conf.metrics.{key}: a text is needed, not {_kind(value)}")
+            raise ConfError(f"scheduler_conf.metrics.{key}: expected a string, found {_kind(value)}")
 
 
 def _arguments(entry: Mapping[str, object], where: str) -> Arguments:
@@ -266,7 +266,7 @@ def _mapping(value: object, where: str) -> Mapping[str, object]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise ConfError(f"{where}: a mapping is needed, not {_kind(value)}")
+        raise ConfError(f"{where}: expected a mapping, found {_kind(value)}")
     return value
 
 
@@ -275,7 +275,7 @@ def _list(entry: Mapping[str, object], key: str, where: str) -> list[object]:
     if value is None:
         return []
     if not isinstance(value, list):
-        raise ConfError(f"{where}.{key}: a list is needed, not {_kind(value)}")
+        raise ConfError(f"{where}.{key}: expected a list, found {_kind(value)}")
     return value
 
 
@@ -284,7 +284,7 @@ def _text(entry: Mapping[str, object], key: str, where: str) -> str:
     if value is None:
         return ""
     if isinstance(value, (Mapping, list)):
-        raise ConfError(f"{where}.{key}: a text is needed, not {_kind(value)}")
+        raise ConfError(f"{where}.{key}: expected a string, found {_kind(value)}")
     return value if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else str(value)
 
 

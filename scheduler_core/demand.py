@@ -67,7 +67,7 @@ class Demand:
     total : Resource
         The sum of all nodes' allocatable.
     queues : dict
-        By the queue's name; also of names for which there is no queue.
+        By the queue's name; also of names for which no such queue:.
     settings : dict
         What the scenario says about queues that nobody wrote down.
 

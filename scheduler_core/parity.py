@@ -153,7 +153,7 @@ def _messages(entry: Mapping[str, Any]) -> dict[str, Any]:
 def unmet(ours: Mapping[str, Any], expected: Mapping[str, Any]) -> list[str]:
     """Return where a result disagrees with what a unit test of Volcano's own demands.
 
-    Demands on scores and filters of single nodes are not looked at: a result does not show them.
+    Demands on scores and filters of single nodes are ignored: a result does not show them.
     """
     cycles = ours.get("cycles") or []
     decisions = [decision for cycle in cycles for decision in cycle["decisions"] or ()]

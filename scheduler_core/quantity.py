@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from scheduler_core.errors import InputError
 
-_HINT = "write a number with an optional suffix, for example 500m, 2, 1.5Gi"
+_HINT = "use a number with an optional suffix, for example 500m, 2, 1.5Gi"
 
 _QUANTITY = re.compile(
     r"([+-]?)(\d+\.?\d*|\.\d+)(?:([eE][+-]?\d{1,3})|(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]))?", re.ASCII

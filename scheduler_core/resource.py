@@ -249,7 +249,7 @@ class Resource:
     # tests over all dimensions
 
     def is_empty(self) -> bool:
-        """Tell whether nothing is held; `pods` are not looked at."""
+        """Tell whether nothing is held; `pods` are ignored."""
         if self.cpu >= MIN_RESOURCE or self.memory >= MIN_RESOURCE:
             return False
         return not any(

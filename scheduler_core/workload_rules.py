@@ -70,7 +70,7 @@ class WorkloadAdmission:
             return
         yield from self._open_problems(queue, "job")
         if queue in self._parents and queue in self._states:
-            says = f"names queue {queue!r}, which is no leaf"
+            says = f"uses queue {queue!r}, which is not a leaf"
             fix = "choose a leaf queue"
             yield _refused("job.not_leaf", ("spec", "queue"), says, queue, actual=queue, fix=fix)
 
@@ -144,7 +144,9 @@ def _circle_problems(tasks: Mapping[str, Object]) -> Problems:
             others.difference_update(free)
     if waits_for:
         says = f"has tasks that wait for each other: {', '.join(sorted(waits_for))}"
-        yield _refused("job.dependency_circle", ("spec", "tasks"), says, fix="let one of them wait for none")
+        yield _refused(
+            "job.dependency_circle", ("spec", "tasks"), says, fix="remove a dependency of one of them"
+        )
 
 
 def _refused(

@@ -54,7 +54,7 @@ class ExtenderCalls:
         self.made += 1
         url = f"{prefix}/{path}"
         if self._post is None:
-            raise CallFailed(f'Post "{url}": nothing can be called from here')
+            raise CallFailed(f'Post "{url}": no extender may be called')
         try:
             return self._post(url, body, timeout)
         except OSError as error:

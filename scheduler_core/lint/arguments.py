@@ -20,7 +20,7 @@ class Kind(Enum):
     FLAG = "true or false"
     TEXT = "a text"
     DURATION = "a duration such as 1h30m"
-    TEXTS = "a list of texts"
+    TEXTS = "a list of strings"
     TABLE = "a mapping"
 
     def takes(self, value: object) -> bool:
@@ -58,7 +58,7 @@ def _asks(about: str, default: bool = True) -> Argument:
 
 
 def _verb(asked: str) -> Argument:
-    return Argument(Kind.TEXT, None, f"the path that is asked {asked}; without it nobody is asked")
+    return Argument(Kind.TEXT, None, f"path called {asked}; without it the service is not called")
 
 
 ARGUMENTS: Mapping[str, Known] = {
@@ -98,18 +98,20 @@ ARGUMENTS: Mapping[str, Known] = {
         "extender.preemptableVerb": _verb("which pods may be preempted"),
         "extender.reclaimableVerb": _verb("which pods may be reclaimed"),
         "extender.queueOverusedVerb": _verb("whether a queue is overused"),
-        "extender.jobEnqueueableVerb": _verb("whether a job may enter"),
+        "extender.jobEnqueueableVerb": _verb("whether a job may be enqueued"),
         "extender.jobReadyVerb": _verb("whether a job is ready"),
-        "extender.allocateFuncVerb": _verb("when a pod took its place"),
-        "extender.deallocateFuncVerb": _verb("when a pod gave its place back"),
+        "extender.allocateFuncVerb": _verb("when a pod was allocated"),
+        "extender.deallocateFuncVerb": _verb("when a pod was deallocated"),
         "extender.ignorable": Argument(Kind.FLAG, False, "whether failures of the service may be ignored"),
         "extender.managedResources": Argument(
-            Kind.TEXTS, None, "when given, only pods that name one of these resources are asked about"
+            Kind.TEXTS,
+            None,
+            "if set, the service is called only for pods that request one of these resources",
         ),
     },
     "nodegroup": {
         "strict": Argument(
-            Kind.FLAG, True, "false: a node without a group takes tasks of queues without rules"
+            Kind.FLAG, True, "false: a node without a group accepts tasks of queues without rules"
         ),
         "enablePreferredOrder": Argument(Kind.FLAG, False, "score preferred groups by their position"),
     },
@@ -125,20 +127,20 @@ ARGUMENTS: Mapping[str, Known] = {
     },
     "overcommit": {
         "overcommit-factor": Argument(
-            Kind.NUMBER, 1.2, "jobs may enter up to so many times the cluster, at least 1"
+            Kind.NUMBER, 1.2, "jobs are enqueued up to this multiple of the cluster's resources, at least 1"
         )
     },
     "predicates": {
         "predicate.NodeAffinityEnable": _asks("node selector and node affinity"),
         "predicate.NodePortsEnable": _asks("host ports"),
         "predicate.TaintTolerationEnable": _asks("taints; a cordoned node still refuses"),
-        "predicate.PodAffinityEnable": _asks("other pods; off: dry runs of preempt ask nothing either"),
+        "predicate.PodAffinityEnable": _asks("inter-pod affinity; off: preempt's dry runs skip it, too"),
         "predicate.NodeVolumeLimitsEnable": _asks("limits of volumes, which are not modelled"),
         "predicate.VolumeZoneEnable": _asks("zones of volumes, which are not modelled"),
         "predicate.PodTopologySpreadEnable": _asks("topology spread"),
         "predicate.VolumeBindingEnable": _asks("volumes, which are not modelled"),
         "predicate.CacheEnable": Argument(
-            Kind.FLAG, False, "remember per node what the first pod of a template was told"
+            Kind.FLAG, False, "cache the result of the first pod of a template per node"
         ),
         "volumebinding.weight": _weight("the score of volumes, which are not modelled"),
         "volumebinding.bindTimeoutSeconds": Argument(Kind.WHOLE, 600, "seconds until binding a volume fails"),
@@ -156,11 +158,11 @@ ARGUMENTS: Mapping[str, Known] = {
         ),
     },
     "sla": {
-        "sla-waiting-time": Argument(Kind.DURATION, None, "how long a job may wait; without it for ever")
+        "sla-waiting-time": Argument(Kind.DURATION, None, "maximum waiting time of a job; default: unlimited")
     },
     "tdm": {
         "tdm.revocable-zone.*": Argument(Kind.TEXT, None, "the hours of a zone, such as 10:00-21:00"),
-        "tdm.evict.period": Argument(Kind.DURATION, "1m", "how often a zone is cleared at most"),
+        "tdm.evict.period": Argument(Kind.DURATION, "1m", "minimum interval between evictions in a zone"),
     },
     "cdp": {},
     "conformance": {},
@@ -185,7 +187,7 @@ RETIRED: Mapping[str, str] = {
 
 _ERROR_CACHE = {
     "predicateErrorCacheEnable": Argument(
-        Kind.FLAG, True, "what one pod of a role was refused for is not asked for the next"
+        Kind.FLAG, True, "reuses the result of one pod for the other pods of its role"
     )
 }
 _GANG_EVICTION = {
@@ -201,7 +203,7 @@ ACTION_ARGUMENTS: Mapping[str, Known] = {
     "preempt": {
         **_ERROR_CACHE,
         "enableTopologyAwarePreemption": Argument(
-            Kind.FLAG, False, "look for victims by dry runs on some nodes"
+            Kind.FLAG, False, "search for victims with dry runs on a sample of nodes"
         ),
         "topologyAwarePreemptWorkerNum": Argument(Kind.WHOLE, 16, "threads of the dry runs"),
         "minCandidateNodesPercentage": Argument(Kind.WHOLE, 10, "percent of the nodes that dry runs look at"),

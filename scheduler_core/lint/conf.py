@@ -25,7 +25,7 @@ Object = Mapping[str, Any]
 Problems = Iterator[Problem]
 
 PLUGINS = (*MODELLED_PLUGINS, *UNMODELLED_PLUGINS)
-_REJECTED = "Volcano rejects the whole configuration and keeps the former one, at its start the built-in one"
+_REJECTED = "Volcano rejects the whole configuration and keeps the previous one, or the built-in one at start"
 
 
 def conf_problems(structure: object) -> list[Problem]:
@@ -60,7 +60,7 @@ def _form_problems(structure: Object) -> Problems:
         way = ("tiers", number)
         yield from _key_problems(tier, TIER_KEYS, way)
         if not tier.get("plugins"):
-            yield conf_finding("conf.empty_tier", "remark", way, "holds no plugin", fix="take it away")
+            yield conf_finding("conf.empty_tier", "remark", way, "contains no plugin", fix="remove it")
         for place, entry in _entries(tier.get("plugins")):
             yield from _entry_problems(entry, (*way, "plugins", place))
     yield from _configuration_problems(structure)
@@ -78,16 +78,16 @@ def _action_problems(actions: object) -> Problems:
         return
     for name in (part.strip() for part in actions.split(",")):
         if name not in ACTIONS:
-            says = f"name action {name!r}, which Volcano v1.15.1 does not have: {_REJECTED}"
-            fix = _nearest(name, ACTIONS) or f"choose of {', '.join(ACTIONS)}"
+            says = f"unknown action {name!r}, which Volcano v1.15.1 does not have: {_REJECTED}"
+            fix = _nearest(name, ACTIONS) or f"choose from {', '.join(ACTIONS)}"
             yield conf_finding("conf.unknown_action", "error", ("actions",), says, actual=name, fix=fix)
 
 
 def _key_problems(holder: Object, known: tuple[str, ...], way: tuple[str | int, ...]) -> Problems:
     for key in holder:
         if key not in known:
-            says = f"{key!r} is no key here: Volcano does not read it"
-            fix = _nearest(str(key), known) or "take it away"
+            says = f"{key!r} is not a key here: Volcano ignores it"
+            fix = _nearest(str(key), known) or "remove it"
             yield conf_finding(
                 "conf.unknown_key", "warning", (*way, str(key)), says, actual=str(key), fix=fix
             )
@@ -108,7 +108,7 @@ def _entry_problems(entry: Object, way: tuple[str | int, ...]) -> Problems:
             key == "enableHierarchy" and value is True and known is not None and plugin not in READS_HIERARCHY
         ):
             says = f"plugin {plugin} does not read it; {', '.join(READS_HIERARCHY)} do"
-            yield conf_finding("conf.switch_idle", "remark", (*way, key), says, fix="take it away")
+            yield conf_finding("conf.switch_idle", "remark", (*way, key), says, fix="remove it")
     if isinstance(arguments, Mapping) and known is not None:
         yield from _argument_problems(arguments, known, f"plugin {plugin}", (*way, "arguments"))
 
@@ -119,8 +119,8 @@ def _name_problems(plugin: str, way: tuple[str | int, ...]) -> Problems:
         says = f"plugin {plugin} is not modelled here: {UNMODELLED_PLUGINS[plugin]}"
         yield conf_finding("conf.not_modelled", "remark", at, says, actual=plugin)
     elif plugin not in MODELLED_PLUGINS:
-        says = f"plugin {plugin!r} is none of Volcano v1.15.1, which logs that and goes on without it"
-        fix = _nearest(plugin, PLUGINS) or "take it away, unless your scheduler is built with it"
+        says = f"plugin {plugin!r} is none of Volcano v1.15.1; Volcano logs it and ignores the plugin"
+        fix = _nearest(plugin, PLUGINS) or "remove it, unless your scheduler is built with it"
         yield conf_finding("conf.unknown_plugin", "warning", at, says, actual=plugin, fix=fix)
 
 
@@ -128,15 +128,15 @@ def _beside(key: str, value: object, plugin: str, known: Known | None, way: tupl
     """Return what is wrong with a key beside name, arguments and the switches."""
     at = (*way, key)
     if known is not None and argument_of(key, known) is not None:
-        says = f"{key} is an argument of {plugin} and stands beside `arguments`: it has no effect"
+        says = f"{key} is an argument of {plugin} but is not below `arguments`: Volcano ignores it"
         fix = f"move it below `arguments` of {plugin}"
         return conf_finding("conf.argument_misplaced", "warning", at, says, actual=_single(value), fix=fix)
     switch = _switch_meant(key)
     if switch:
-        says = f"{key} is no switch of Volcano, which spells it {switch}: it has no effect"
+        says = f"{key} is not a Volcano switch (Volcano spells it {switch}): it is ignored"
         return conf_finding("conf.switch_spelling", "warning", at, says, actual=key, fix=f"write {switch}")
-    says = f"{key!r} is no key of a plugin: Volcano does not read it"
-    fix = _nearest(key, SWITCHES) or "take it away, or move it below `arguments` if it is an argument"
+    says = f"{key!r} is not a plugin key: Volcano ignores it"
+    fix = _nearest(key, SWITCHES) or "remove it, or move it below `arguments` if it is an argument"
     return conf_finding("conf.unknown_key", "warning", at, says, actual=key, fix=fix)
 
 
@@ -160,26 +160,22 @@ def _argument_problems(arguments: Object, known: Known, whose: str, way: tuple[s
         argument = argument_of(name, known)
         retired = _retired(name)
         if retired and whose == "plugin predicates":
-            says = f"{name} is read no more: {retired}"
-            yield conf_finding("conf.argument_retired", "warning", at, says, fix="take it away")
+            says = f"{name} is no longer read: {retired}"
+            yield conf_finding("conf.argument_retired", "warning", at, says, fix="remove it")
         elif argument is None:
-            says = f"{whose} has no argument {name}: it has no effect"
-            fix = _nearest(name, known) or "take it away"
+            says = f"{whose} has no argument {name}: it is ignored"
+            fix = _nearest(name, known) or "remove it"
             yield conf_finding("conf.unknown_argument", "warning", at, says, actual=name, fix=fix)
         elif value is not None and not argument.kind.takes(value):
             yield _of_wrong_type(name, value, argument.kind, at)
         elif name == "overcommit-factor" and isinstance(value, (int, float)) and value < 1:
             says = f"a factor of {value:g} is below 1: Volcano takes 1.2 instead"
-            fix = "write at least 1"
+            fix = "use at least 1"
             yield conf_finding("conf.argument_value", "warning", at, says, actual=value, limit=1, fix=fix)
 
 
 def _of_wrong_type(name: str, value: object, kind: Kind, at: tuple[str | int, ...]) -> Problem:
-    what = (
-        "ends the scheduler"
-        if kind is Kind.TEXTS or name.startswith("tdm.revocable")
-        else "keeps its default"
-    )
+    what = "crashes" if kind is Kind.TEXTS or name.startswith("tdm.revocable") else "keeps its default"
     says = f"{name} takes {kind.value}: with this value Volcano {what}"
     fix = (
         f"write {kind.value}, without quotes" if kind in (Kind.WHOLE, Kind.NUMBER) else f"write {kind.value}"
@@ -202,17 +198,17 @@ def _configuration_problems(structure: Object) -> Problems:
     for number, entry in _entries(structure.get("configurations")):
         way, name = ("configurations", number), str(entry.get("name") or "")
         if name in seen:
-            says = f"action {name} has arguments already: only its first entry counts"
-            yield conf_finding("conf.action_twice", "warning", way, says, actual=name, fix="join the two")
+            says = f"action {name} has two entries of arguments: only the first one counts"
+            yield conf_finding("conf.action_twice", "warning", way, says, actual=name, fix="merge the two")
         seen.add(name)
         if name not in ACTION_ARGUMENTS:
-            says = f"{name!r} is no action: its arguments have no effect"
-            fix = _nearest(name, ACTIONS) or "arguments of plugins stand below the plugin"
+            says = f"{name!r} is not an action: its arguments are ignored"
+            fix = _nearest(name, ACTIONS) or "plugin arguments belong below the plugin"
             yield conf_finding("conf.unknown_action_arguments", "warning", way, says, actual=name, fix=fix)
             continue
         if name not in actions:
-            says = f"action {name} is not configured: its arguments have no effect"
-            fix = f"add {name} to actions, or take this away"
+            says = f"action {name} is not configured: its arguments are ignored"
+            fix = f"add {name} to actions, or remove this"
             yield conf_finding("conf.action_idle", "remark", way, says, actual=name, fix=fix)
         arguments = entry.get("arguments")
         if isinstance(arguments, Mapping):

@@ -12,26 +12,26 @@ from scheduler_core.conf import PluginOption, SchedulerConf
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.lint.names import EXTENDER_VERBS, ONLY_WITH_HIERARCHY, POINTS
 
-_ALL = "every plugin is asked; all must say yes"
-_ANY = "every plugin is asked; one yes is enough"
-_FIRST = "the first plugin that tells two apart decides, tier after tier"
-_VOTE = "in each tier, the first no decides; a tier with a yes and no no decides, later ones are not asked"
+_ALL = "every plugin votes; all must agree"
+_ANY = "every plugin votes; one yes is enough"
+_FIRST = "the first plugin that orders the two decides, tier by tier"
+_VOTE = "tier by tier: the first rejection decides; a tier that permits ends the vote"
 _VICTIMS = (
-    "the first tier that names victims decides: those on which its plugins agree; later ones are not asked"
+    "the first tier that picks victims decides: the pods on which its plugins agree; later tiers do not run"
 )
-_SUM = "every plugin is asked; their scores are added"
+_SUM = "every plugin scores; the scores are added"
 
 RULES: Mapping[Point, str] = {
     Point.JOB_ORDER: _FIRST,
     Point.QUEUE_ORDER: _FIRST,
     Point.TASK_ORDER: _FIRST,
-    Point.VICTIM_QUEUE_ORDER: f"{_FIRST}; without an answer the reverse order of queues",
+    Point.VICTIM_QUEUE_ORDER: f"{_FIRST}; without an answer the reverse queue order",
     Point.JOB_VALID: _ALL,
     Point.JOB_READY: _ALL,
-    Point.JOB_STARVING: "the first tier with an answer decides, and all of that tier must say yes",
+    Point.JOB_STARVING: "the first tier with an answer decides; all its plugins must agree",
     Point.JOB_PIPELINED: _VOTE,
     Point.JOB_ENQUEUEABLE: _VOTE,
-    Point.JOB_ENQUEUED: "every plugin is told",
+    Point.JOB_ENQUEUED: "every plugin is notified",
     Point.OVERUSED: _ANY,
     Point.PREEMPTIVE: _ALL,
     Point.ALLOCATABLE: _ALL,
@@ -42,7 +42,7 @@ RULES: Mapping[Point, str] = {
     Point.PREEMPTABLE: _VICTIMS,
     Point.RECLAIMABLE: _VICTIMS,
     Point.UNIFIED_EVICTABLE: _VICTIMS,
-    Point.VICTIM_TASKS: "the victims of all plugins of a tier together; the first tier that has some decides",
+    Point.VICTIM_TASKS: "all victims of the plugins of a tier; the first tier with victims decides",
     Point.SIMULATE_ADD_TASK: _ALL,
     Point.SIMULATE_REMOVE_TASK: _ALL,
     Point.SIMULATE_ALLOCATABLE: _ALL,
@@ -50,22 +50,22 @@ RULES: Mapping[Point, str] = {
 }
 
 WITHOUT: Mapping[Point, str] = {
-    Point.JOB_STARVING: "no: nobody preempts or reclaims",
+    Point.JOB_STARVING: "no job preempts or reclaims",
     Point.JOB_ORDER: "the older job first, then by name",
     Point.QUEUE_ORDER: "the older queue first, then by name",
     Point.TASK_ORDER: "by the number at the end of the pod's name, then the older one, then by uid",
     Point.VICTIM_QUEUE_ORDER: "the reverse order of queues",
     Point.OVERUSED: "no queue is overused",
-    Point.PREEMPTIVE: "yes: every queue may reclaim",
-    Point.ALLOCATABLE: "yes: no queue has a limit",
-    Point.JOB_ENQUEUEABLE: "yes: every job is let in",
-    Point.PREEMPTABLE: "nobody is a victim",
-    Point.RECLAIMABLE: "nobody is a victim",
-    Point.UNIFIED_EVICTABLE: "nobody is a victim",
-    Point.VICTIM_TASKS: "nobody is a victim",
-    Point.NODE_ORDER: "all nodes are alike",
-    Point.BATCH_NODE_ORDER: "all nodes are alike",
-    Point.JOB_ENQUEUED: "nobody is told",
+    Point.PREEMPTIVE: "every queue may reclaim",
+    Point.ALLOCATABLE: "no queue has a limit",
+    Point.JOB_ENQUEUEABLE: "every job is enqueued",
+    Point.PREEMPTABLE: "no victims",
+    Point.RECLAIMABLE: "no victims",
+    Point.UNIFIED_EVICTABLE: "no victims",
+    Point.VICTIM_TASKS: "no victims",
+    Point.NODE_ORDER: "all nodes score the same",
+    Point.BATCH_NODE_ORDER: "all nodes score the same",
+    Point.JOB_ENQUEUED: "no plugin is notified",
 }
 
 _TIER_DECIDES = (_VICTIMS, RULES[Point.JOB_STARVING], RULES[Point.VICTIM_TASKS])

@@ -61,7 +61,7 @@ def review(document: Mapping[str, Any], before: Inspection | None = None) -> lis
     document : mapping
         A scenario as `simulate_document` takes it.
     before : Inspection, optional
-        That of another scenario; lists that are the very same are not looked at again.
+        That of another scenario; lists that are the very same are ignored again.
 
     """
     inspection = Inspection(document, before)

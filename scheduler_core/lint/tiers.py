@@ -40,7 +40,7 @@ def _plugin_problems(conf: SchedulerConf) -> Problems:
     counts = Counter(option.name for option in conf.options())
     for name, count in sorted(counts.items()):
         if count > 1:
-            says = f"plugin {name} stands here {count} times: the last entry answers, each time it is asked"
+            says = f"plugin {name} is configured {count} times: the last entry answers each call"
             yield conf_finding(
                 "conf.plugin_twice", "warning", ("tiers",), says, actual=count, limit=1, fix="keep one"
             )
@@ -51,7 +51,7 @@ def _plugin_problems(conf: SchedulerConf) -> Problems:
         )
         return
     if "predicates" not in counts:
-        says = "plugin predicates is missing: node selectors, affinity, taints and ports are not looked at"
+        says = "plugin predicates is missing: node selectors, affinity, taints and ports are ignored"
         yield conf_finding("conf.no_predicates", "warning", ("tiers",), says, fix="add predicates")
     if "gang" not in counts:
         says = "plugin gang is missing: a job starts with fewer pods than its minMember"
@@ -61,23 +61,21 @@ def _plugin_problems(conf: SchedulerConf) -> Problems:
 def _quota_problems(conf: SchedulerConf) -> Problems:
     entries = [option.name for option in conf.options() if option.name in QUOTAS]
     if len(set(entries)) == 2:
-        says = "proportion and capacity are both configured: the limits of both hold, two orders compete"
+        says = (
+            "proportion and capacity are both configured: both limits apply, and their queue orders compete"
+        )
         yield conf_finding("conf.two_quotas", "warning", ("tiers",), says, fix="keep one of them")
     if not entries:
-        says = "neither proportion nor capacity is configured: amounts and states of queues have no effect"
-        yield conf_finding(
-            "conf.no_quota", "remark", ("tiers",), says, fix="add one of them if queues shall have limits"
-        )
+        says = "neither proportion nor capacity is configured: queue amounts and states are ignored"
+        yield conf_finding("conf.no_quota", "remark", ("tiers",), says, fix="add one of them to limit queues")
     if conf.hierarchy_enabled("drf") and "proportion" in entries:
         says = (
-            "drf with hierarchy and proportion stand in different tiers, which Volcano takes, though not in "
-            "one: proportion knows no tree"
+            "drf with hierarchy and proportion are in different tiers, which Volcano accepts (in one tier it "
+            "would not): proportion ignores the hierarchy"
         )
-        yield conf_finding(
-            "conf.tree_and_proportion", "warning", ("tiers",), says, fix="take proportion away"
-        )
+        yield conf_finding("conf.tree_and_proportion", "warning", ("tiers",), says, fix="remove proportion")
     if conf.hierarchy_enabled("drf") and conf.hierarchy_enabled("capacity"):
-        says = "drf reads the tree of annotations, capacity that of spec.parent: two trees order the queues"
+        says = "drf uses the hierarchy of annotations, capacity that of spec.parent: both order the queues"
         yield conf_finding(
             "conf.two_trees", "warning", ("tiers",), says, fix="set enableHierarchy for one of them"
         )
@@ -90,7 +88,7 @@ def _reclaim_problems(conf: SchedulerConf) -> Problems:
         asked = answering(conf, point)
         yield from _bypassed(action, asked)
         if action == "reclaim" and not any(one.plugin in QUOTAS for one in answering(conf, Point.PREEMPTIVE)):
-            says = "no quota plugin is asked who may reclaim: every queue may, without a limit"
+            says = "no queue plugin limits reclaim: every queue may reclaim without a limit"
             fix = "add capacity or proportion"
             yield conf_finding("conf.reclaim_unlimited", "warning", ("actions",), says, fix=fix)
 
@@ -102,8 +100,8 @@ def _bypassed(action: str, asked: list[Asked]) -> Problems:
         before = [one for one in asked if one.tier < quota.tier]
         names = " and ".join(dict.fromkeys(one.plugin for one in before))
         says = (
-            f"{action} asks {names} in tier {before[0].tier} first; the first tier that names victims "
-            f"decides: {quota.plugin} in tier {quota.tier} is not asked, and deserved protects no queue"
+            f"tier {before[0].tier} ({names}) picks the victims of {action}, so {quota.plugin} in tier "
+            f"{quota.tier} never runs and deserved protects no queue"
         )
         fix = f"put {quota.plugin} into tier {before[0].tier} with {names}"
         yield conf_finding(
@@ -118,7 +116,7 @@ def _victim_problems(conf: SchedulerConf) -> Problems:
             continue
         asked = answering(conf, point)
         if not asked:
-            says = f"{action} is configured, and no plugin names victims for it: it evicts nobody"
+            says = f"{action} is configured, but no plugin picks victims for it: it evicts no pods"
             yield conf_finding(
                 "conf.no_victims", "warning", ("actions",), says, actual=action, fix="add gang"
             )
@@ -133,7 +131,7 @@ def _passed_on(action: str, asked: list[Asked]) -> Problems:
     if gang and later:
         names = ", ".join(dict.fromkeys(one.plugin for one in later))
         says = (
-            f"where gang in tier {gang.tier} lets nobody go, {action} asks the next tier ({names}), "
+            f"where gang in tier {gang.tier} rejects every candidate, {action} uses the next tier ({names}), "
             "which may break the minMember of a job"
         )
         fix = f"put gang and {names} into one tier, or switch {names} off there"
@@ -147,10 +145,10 @@ def _started_again(action: str, asked: list[Asked]) -> Problems:
         if (count := len(plugins)) > 2:
             names = ", ".join(plugins)
             says = (
-                f"{count} plugins of tier {tier} name victims for {action} ({names}): where the first two "
-                "agree on nobody, the third one's choice is taken as it is"
+                f"{count} plugins of tier {tier} pick victims for {action} ({names}): where the first two "
+                "agree on no pod, the choice of the third counts alone"
             )
-            fix = "let at most two plugins of a tier answer"
+            fix = "use at most two of these plugins in one tier"
             yield conf_finding(
                 "conf.third_opinion", "remark", ("tiers", tier - 1), says, actual=count, limit=2, fix=fix
             )
@@ -161,13 +159,13 @@ def _enqueue_problems(conf: SchedulerConf) -> Problems:
     if "enqueue" not in conf.actions:
         if asked and "allocate" in conf.actions:
             names = ", ".join(one.plugin for one in asked)
-            says = f"action enqueue is missing: allocate lets every job in, and {names} are not asked"
-            yield conf_finding("conf.no_enqueue", "remark", ("actions",), says, fix="begin with enqueue")
+            says = f"action enqueue is missing: allocate takes every job, and {names} do not run"
+            yield conf_finding("conf.no_enqueue", "remark", ("actions",), says, fix="start with enqueue")
         return
     yield from _hidden_votes(asked)
     yield from _booked_votes(asked)
     if "allocate" in conf.actions and conf.actions.index("enqueue") > conf.actions.index("allocate"):
-        says = "enqueue comes after allocate: a job that is let in is placed a cycle later"
+        says = "enqueue runs after allocate: an enqueued job is placed one cycle later"
         yield conf_finding("conf.enqueue_late", "remark", ("actions",), says, fix="put enqueue first")
 
 
@@ -179,8 +177,8 @@ def _hidden_votes(asked: list[Asked]) -> Problems:
     hidden = [one for one in asked if one.tier > asked[0].tier]
     names = " and ".join(dict.fromkeys(one.plugin for one in hidden))
     says = (
-        f"a yes of {' and '.join(first)} in tier {asked[0].tier} lets a job in, and {names} in tier "
-        f"{hidden[0].tier} are not asked: their limits do not hold when jobs enter"
+        f"a permit of {' and '.join(first)} in tier {asked[0].tier} enqueues a job, so {names} in tier "
+        f"{hidden[0].tier} never run: their limits do not apply to enqueue"
     )
     fix = f"put {names} into tier {asked[0].tier}"
     at = ("tiers", hidden[0].tier - 1)
@@ -195,8 +193,8 @@ def _booked_votes(asked: list[Asked]) -> Problems:
     for position, quota in enumerate(asked):
         if quota.plugin in QUOTAS and position < last.get(quota.tier, -1):
             says = (
-                f"{quota.plugin} is asked before overcommit and books the job at once: one that overcommit "
-                "then refuses still takes room in its queue until the cycle ends"
+                f"{quota.plugin} runs before overcommit and reserves the job's resources at once: a job that "
+                "overcommit then rejects still counts against its queue until the end of the cycle"
             )
             fix = f"put overcommit before {quota.plugin}"
             yield conf_finding("conf.booked_early", "warning", ("tiers", quota.tier - 1), says, fix=fix)
@@ -205,7 +203,7 @@ def _booked_votes(asked: list[Asked]) -> Problems:
 def _action_problems(conf: SchedulerConf) -> Problems:
     evicting = [action for action in conf.actions if action in EVICTING]
     if "allocate" not in conf.actions:
-        says = "action allocate is missing: no pod with requests gets a node in the ordinary way"
+        says = "action allocate is missing: no pod with requests gets a node"
         yield conf_finding("conf.no_allocate", "warning", ("actions",), says, fix="add allocate")
     if "backfill" not in conf.actions:
         says = "action backfill is missing: pods without requests never get a node"
@@ -219,7 +217,7 @@ def _action_problems(conf: SchedulerConf) -> Problems:
     if {"preempt", "reclaim"} & set(evicting):
         yield from _starving_problems(conf)
     if "shuffle" in conf.actions and not answering(conf, Point.VICTIM_TASKS):
-        says = "shuffle evicts whom tdm, pdb or rescheduling names, and none is asked: it does nothing"
+        says = "shuffle evicts the pods that tdm, pdb or rescheduling picks, and none is active: no effect"
         if not any(option.name == "rescheduling" for option in conf.options()):
             yield conf_finding(
                 "conf.shuffle_idle", "warning", ("actions",), says, fix="add tdm or rescheduling"
@@ -229,7 +227,7 @@ def _action_problems(conf: SchedulerConf) -> Problems:
 def _starving_problems(conf: SchedulerConf) -> Problems:
     starving = answering(conf, Point.JOB_STARVING)
     if not starving:
-        says = "no plugin says that a job starves: preempt and reclaim do nothing"
+        says = "no plugin reports starving jobs: preempt and reclaim do nothing"
         fix = "add priority or gang with enableJobStarving"
         yield conf_finding("conf.nobody_starves", "warning", ("actions",), says, fix=fix)
         return
@@ -237,10 +235,10 @@ def _starving_problems(conf: SchedulerConf) -> Problems:
     if "gang" in together and len(together) > 1:
         others = " and ".join(name for name in together if name != "gang")
         says = (
-            f"gang and {others} must both say that a job starves: a job that runs with its minMember never "
-            "preempts or reclaims for its further pods"
+            f"gang and {others} must both report a job as starving: a job that runs with its minMember never "
+            "preempts or reclaims for its other pods"
         )
-        fix = "set enableJobStarving: false for gang if it shall"
+        fix = "set enableJobStarving: false for gang to allow it"
         yield conf_finding(
             "conf.gang_never_starves", "remark", ("tiers", starving[0].tier - 1), says, fix=fix
         )

@@ -28,11 +28,13 @@ def total_problems(plan: Plan) -> list[Problem]:
 def _sums(plan: Plan) -> Problems:
     quotas = {option.name for option in plan.conf.options()} & {"proportion", "capacity"}
     if quotas:
-        says = "are guaranteed: nothing is left for queues without a guarantee"
-        yield from _over(plan, _counted(plan), "guarantee", says, "guarantee less, or add nodes")
+        says = "is guaranteed in total: nothing is left for queues without a guarantee"
+        yield from _over(plan, _counted(plan), "guarantee", says, "lower the guarantees, or add nodes")
     if "capacity" in quotas:
-        says = "are deserved: not all can have it at once, and they reclaim it from each other without end"
-        yield from _over(plan, _counted(plan), "deserved", says, "let the sum fit the cluster, or add nodes")
+        says = "is deserved in total: queues cannot all have it and keep reclaiming it from each other"
+        yield from _over(
+            plan, _counted(plan), "deserved", says, "lower the sum to what the cluster has, or add nodes"
+        )
 
 
 def _counted(plan: Plan) -> list[QueueInfo]:
@@ -68,9 +70,7 @@ def _of_each(plan: Plan) -> Problems:
                         queue, "total.resource_unknown", "warning", at, says, actual=asked, limit=0, fix=fix
                     )
                 elif asked > there and queue.name != ROOT and resource != "pods":
-                    says = (
-                        f"{amount_text(resource, asked)}, and the cluster has {amount_text(resource, there)}"
-                    )
+                    says = f"{amount_text(resource, asked)}; the cluster has {amount_text(resource, there)}"
                     yield _above(plan, queue, part, at, says, asked, there)
 
 
@@ -78,9 +78,9 @@ def _above(
     plan: Plan, queue: QueueInfo, part: str, at: tuple[str, ...], says: str, asked: float, there: float
 ) -> Problem:
     if part == "capability":
-        fix = "write no more than the cluster has, or leave it out: then there is no limit"
+        fix = "set at most what the cluster has, or remove it for no limit"
         return plan.problem(
             queue, "total.capability_above", "remark", at, says, actual=asked, limit=there, fix=fix
         )
-    fix = "write no more than the cluster has, or add nodes"
+    fix = "set at most what the cluster has, or add nodes"
     return plan.problem(queue, f"total.{part}_above", "warning", at, says, actual=asked, limit=there, fix=fix)

@@ -50,10 +50,12 @@ def _of_capacity(plan: Plan, queue: QueueInfo) -> Problems:
         and queue.deserved.is_empty()
         and plan.waiting.get(queue.name)
     ):
-        says = "deserves nothing: its share is always 1, and all that it holds may be reclaimed"
+        says = (
+            "has no deserved amount: its share is always 1, and everything allocated to it may be reclaimed"
+        )
         yield plan.problem(
             queue, "queue.deserves_nothing", "warning", ("spec", "deserved"), says,
-            limit=plan.waiting[queue.name], fix="write what it deserves",
+            limit=plan.waiting[queue.name], fix="set its deserved amount",
         )  # fmt: skip
 
 
@@ -63,17 +65,15 @@ def _root_of_capacity(plan: Plan, root: QueueInfo) -> Problems:
         missing = [name for name in plan.total.names() if name != "pods" and named.get(name) <= 0]
         if missing:
             says = (
-                f"names some resources only: of {', '.join(missing)} the whole tree then has 0, and "
-                "whoever asks for one is refused"
+                f"does not list {', '.join(missing)}: the whole tree then has 0 of it, and any pod that "
+                "requests it is rejected"
             )
-            fix = f"name {', '.join(missing)}, too, or take the capability of root away"
+            fix = f"set {', '.join(missing)}, too, or remove the capability of root"
             yield plan.problem(root, "queue.root_partial", "warning", ("spec", "capability"), says, fix=fix)
     for part in ("deserved", "guarantee"):
         if not getattr(root, part).is_empty():
             says = "is replaced by the sum of its children"
-            yield plan.problem(
-                root, "queue.root_replaced", "remark", ("spec", part), says, fix="take it away"
-            )
+            yield plan.problem(root, "queue.root_replaced", "remark", ("spec", part), says, fix="remove it")
 
 
 def _of_proportion(plan: Plan, queue: QueueInfo) -> Problems:
@@ -84,16 +84,16 @@ def _of_proportion(plan: Plan, queue: QueueInfo) -> Problems:
             resource in ((queue.queue.get("spec") or {}).get("capability") or {})
             and queue.capability.get(resource) <= 0
         ):
-            says = "0 stands for no limit here, as if it were not written"
+            says = "0 means no limit here, as if it were unset"
             way = ("spec", "capability", resource)
-            fix = "close the queue to keep jobs out"
+            fix = "close the queue to reject jobs"
             yield plan.problem(queue, "queue.zero_is_unlimited", "warning", way, says, actual=0, fix=fix)
 
 
 def _closed(plan: Plan, queue: QueueInfo) -> Problems:
     waiting = plan.waiting.get(queue.name, 0)
     if queue.state and not queue.is_open and waiting:
-        says = f"is {queue.state}: {waiting} jobs that have not begun stay out"
+        says = f"is {queue.state}: {waiting} jobs that have not started are not enqueued"
         at = ("status", "state")
         yield plan.problem(
             queue, "queue.closed_with_jobs", "warning", at, says, actual=waiting, limit=0, fix="open it"
@@ -118,10 +118,10 @@ def _path_below_leaf(plan: Plan, queue: QueueInfo) -> Problems:
         "",
     )
     if above:
-        says = f"goes on below the path of queue {above}: drf then compares a queue with its own node"
+        says = f"continues below the path of queue {above}: drf then compares a queue with its own node"
         way = ("metadata", "annotations", HIERARCHY)
         yield plan.problem(
-            queue, "queue.path_below_leaf", "warning", way, says, fix="end it beside that path"
+            queue, "queue.path_below_leaf", "warning", way, says, fix="end it next to that path"
         )
 
 
@@ -135,7 +135,7 @@ def _without_effect(plan: Plan) -> Problems:
             way = _WRITTEN[field]
             names = ", ".join(queue.name for queue in setting[:3]) + (", …" if len(setting) > 3 else "")
             message = f"{len(setting)} queues set {spell_steps(*way)} ({names}): {reason}"
-            fix = "configure what reads it, or take it away"
+            fix = "enable a plugin that reads it, or remove it"
             rule, at = "queue.without_effect", spell_steps(*way)
             yield Problem(rule, "remark", "queues", message, "", at, len(setting), None, fix)
 

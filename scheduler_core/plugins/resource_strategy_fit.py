@@ -104,7 +104,7 @@ def _text(value: object, where: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise SchedulerPanic(f"{NAME}: {where} is not a text")
+        raise SchedulerPanic(f"{NAME}: {where} is not a string")
     return value
 
 

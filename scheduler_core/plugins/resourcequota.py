@@ -44,7 +44,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
 
 
 def quotas_by_namespace(objects: Iterable[Mapping[str, Any]]) -> dict[str, list[Quota]]:
-    """Return the quotas of each namespace, by name; scopes are not looked at."""
+    """Return the quotas of each namespace, by name; scopes are ignored."""
     quotas: dict[str, list[Quota]] = {}
     for entry in sorted(objects, key=lambda entry: str(entry["metadata"]["name"])):
         status = entry.get("status") or {}

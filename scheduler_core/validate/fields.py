@@ -42,7 +42,7 @@ def name(value: Any, place: Place, report: Report) -> None:
     elif not value:
         report.add("form.missing", "error", place, "is empty", fix="write the name")
     elif "/" in value or len(value) > 253:
-        says = "is not a name that Kubernetes allows (at most 253 characters, no slash)"
+        says = "is not a valid Kubernetes name (at most 253 characters, no slash)"
         report.add("name.illegal", "error", place, says, actual=value[:253], fix="choose another name")
 
 
@@ -61,7 +61,7 @@ def whole(least: int = 0, most: int = INT32) -> Check:
         elif not least <= value <= most:
             limit = least if value < least else most
             bound = "at least" if value < least else "at most"
-            says = f"is out of range: {bound} {limit} is allowed"
+            says = f"is out of range: must be {bound} {limit}"
             report.add(
                 "number.range",
                 "error",
@@ -83,7 +83,7 @@ def number(least: float = 0.0, most: float = 1e9) -> Check:
             report.wrong_type(place, "a number", value)
         elif not least <= value <= most:
             limit = most if value > most else least
-            says = f"is out of range: from {least:g} to {most:g} is allowed"
+            says = f"is out of range: use {least:g} to {most:g}"
             report.add("number.range", "error", place, says, actual=value, limit=limit, fix="write another")
 
     return check
@@ -97,7 +97,7 @@ def one_of(*words: str, severity: Severity = "error") -> Check:
             report.wrong_type(place, "a text", value)
         elif value not in words:
             allowed = ", ".join(word for word in words if word)
-            says = f"is {value[:40]!r}, which is none of {allowed}"
+            says = f"is {value[:40]!r}, not one of {allowed}"
             report.add("word.unknown", severity, place, says, actual=value, fix=f"write one of {allowed}")
 
     return check
@@ -143,7 +143,7 @@ def quantity(value: Any, place: Place, report: Report, below_zero: Severity = "e
         says = "is below 0" if below_zero == "error" else "is below 0, and Volcano computes with it"
         report.add("quantity.negative", below_zero, place, says, actual=value, limit=0, fix="write 0 or more")
     elif amount >= INT64:
-        says = "is larger than Kubernetes can hold, which cuts it at 9.2e18"
+        says = "is larger than Kubernetes supports; it is cut to 9.2e18"
         report.add("quantity.huge", "warning", place, says, actual=value, limit=INT64, fix="write less")
 
 
@@ -155,7 +155,7 @@ def quotas(value: Any, place: Place, report: Report) -> None:
 def quantities(value: Any, place: Place, report: Report, below_zero: Severity = "error") -> None:
     """Take a resource list."""
     if not is_object(value):
-        report.wrong_type(place, "an object of resources and amounts", value)
+        report.wrong_type(place, "an object with amounts by resource", value)
         return
     for resource, amount in value.items():
         if type(amount) is str and (resource, amount) in report.sound_amounts:
@@ -172,8 +172,8 @@ def quantities(value: Any, place: Place, report: Report, below_zero: Severity = 
 def _uncounted(resource: Any, place: Place, report: Report) -> None:
     prefixes = ("count/", "requests.", "limits.")
     if not (isinstance(resource, str) and resource.startswith(prefixes)):
-        says = "is no resource that the scheduler counts; extended ones have a domain, as nvidia.com/gpu"
-        report.add("quantity.uncounted", "remark", place, says, fix="write the resource's whole name")
+        says = "is not counted by the scheduler; extended resources have a domain, such as nvidia.com/gpu"
+        report.add("quantity.uncounted", "remark", place, says, fix="use the full resource name")
 
 
 def list_of(item: Check) -> Check:

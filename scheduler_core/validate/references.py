@@ -173,7 +173,7 @@ def _check_duplicates(listed: Listed, report: Report) -> None:
             where = ((place, "metadata"), "name")
             name = thing["metadata"]["name"]
             report.add(
-                "name.duplicate", "error", where, "is taken by another one", actual=name, fix="rename one"
+                "name.duplicate", "error", where, "is used by another one", actual=name, fix="rename one"
             )
         seen.add(key)
 
@@ -210,7 +210,7 @@ def _check_parents(queues: Listed, report: Report) -> None:
         queues.look_at(place, queue, report)
         where = ((place, "spec"), "parent")
         if name in circles:
-            says = f"makes a circle: {' -> '.join(circles[name][:10])}"
+            says = f"is a cycle: {' -> '.join(circles[name][:10])}"
             fix = "choose another parent; with a pod allocated below it Volcano never ends a session"
             report.add("queue.cycle", "warning", where, says, actual=parents[name], fix=fix)
         elif parents[name] not in places and parents[name] != ROOT:
@@ -259,7 +259,7 @@ def _check_classes_of_podgroups(objects: Mapping[str, Listed], report: Report) -
         priority_class = _spec(podgroup).get("priorityClassName")
         if isinstance(priority_class, str) and priority_class and priority_class not in classes:
             podgroups.look_at(place, podgroup, report)
-            says = f"names priority class {priority_class!r}, which does not exist: the default class counts"
+            says = f"uses priority class {priority_class!r}, which does not exist: the default class applies"
             where = ((place, "spec"), "priorityClassName")
             fix = "add the priority class"
             report.add("class.missing", "warning", where, says, actual=priority_class, fix=fix)
@@ -272,9 +272,7 @@ def _check_leaves(objects: Mapping[str, Listed], report: Report) -> None:
         queue = _spec(podgroup).get("queue") or DEFAULT
         if isinstance(queue, str) and queue in parents:
             podgroups.look_at(place, podgroup, report)
-            says = (
-                f"names queue {queue!r}, which has children: capacity then schedules nothing in the cluster"
-            )
+            says = f"uses queue {queue!r}, which has children: capacity then schedules nothing in the cluster"
             where = ((place, "spec"), "queue")
             report.add("podgroup.not_leaf", "warning", where, says, actual=queue, fix="choose a leaf queue")
 
@@ -294,7 +292,7 @@ def _check_nodes_of_pods(objects: Mapping[str, Listed], report: Report) -> None:
         node = _spec(pod).get("nodeName")
         if isinstance(node, str) and node not in nodes:
             pods.look_at(place, pod, report)
-            says = f"names node {node!r}, which does not exist: the pod takes no room anywhere"
+            says = f"names node {node!r}, which does not exist: the pod counts on no node"
             where = ((place, "spec"), "nodeName")
             report.add("pod.node_missing", "warning", where, says, actual=node, fix="add the node")
 
@@ -308,7 +306,9 @@ def _check_groups_of_pods(objects: Mapping[str, Listed], report: Report) -> None
     for (namespace, group), (place, pod) in zip(named, pods, strict=True):
         if (namespace, group) in missing:
             pods.look_at(place, pod, report)
-            says = f"names podgroup {group!r}, which its namespace does not have: the pod is never scheduled"
+            says = (
+                f"names podgroup {group!r}, which does not exist in its namespace: the pod is never scheduled"
+            )
             where = (((place, "metadata"), "annotations"), GROUP_NAME)
             fix = "add the podgroup"
             report.add("pod.podgroup_missing", "warning", where, says, actual=group, fix=fix)
@@ -326,9 +326,14 @@ def _check_pods_of_jobs(jobs: Listed, report: Report) -> None:
         tasks = tasks_of(_spec(job))
         total += sum(count(task, "replicas") for _, task in tasks)
         if total > MOST_PODS_OF_JOBS:
-            says = f"asks, with the jobs before, for more than {MOST_PODS_OF_JOBS} pods"
+            says = f"brings the pods of all jobs above {MOST_PODS_OF_JOBS}"
             report.add(
-                "job.too_many_pods", "error", at_tasks, says, limit=MOST_PODS_OF_JOBS, fix="ask for fewer"
+                "job.too_many_pods",
+                "error",
+                at_tasks,
+                says,
+                limit=MOST_PODS_OF_JOBS,
+                fix="reduce the replicas",
             )
             return
         _check_task_names(at_tasks, tasks, report)
@@ -340,7 +345,7 @@ def _check_task_names(at_tasks: Place, tasks: list[tuple[int, Object]], report: 
         name = task.get("name") or f"default{index}"
         if isinstance(name, str):
             if name in seen:
-                says = "is taken by another task of the job"
+                says = "is used by another task of the job"
                 at: Place = ((at_tasks, index), "name")
                 report.add("job.task_twice", "error", at, says, actual=name, fix="rename it")
             seen.add(name)
@@ -376,11 +381,11 @@ def _check_nodes(nodes: Listed, report: Report) -> None:
         where = ((place, "status"), "allocatable")
         if not amounts:
             nodes.look_at(place, node, report)
-            says = "is missing, and so is capacity: nothing fits the node"
+            says = "is missing, and so is capacity: no pod fits the node"
             report.add("node.no_allocatable", "warning", where, says, fix="write cpu, memory and pods")
         elif is_object(amounts) and "pods" not in amounts:
             nodes.look_at(place, node, report)
-            says = "names no pods: no pod fits the node"
+            says = "has no pods: no pod fits the node"
             report.add("node.no_pods", "warning", where, says, fix="write pods: 110")
 
 
@@ -390,7 +395,7 @@ def _check_classes(classes: Listed, report: Report) -> None:
         if entry.get("globalDefault") is True:
             if default is not None:
                 classes.look_at(place, entry, report)
-                says = f"is also set on {default}: pods get the first one, jobs the last one"
+                says = f"is also set on {default}: pods use the first one, jobs the last one"
                 report.add("class.two_defaults", "warning", (place, "globalDefault"), says, fix="keep one")
             default = entry["metadata"]["name"]
 
@@ -399,6 +404,6 @@ def _check_budgets(budgets: Listed, report: Report) -> None:
     for place, budget in budgets:
         if "disruptionsAllowed" not in (budget.get("status") or {}):
             budgets.look_at(place, budget, report)
-            says = "is missing: plugin pdb lets none of its pods go"
+            says = "is missing: plugin pdb protects all of its pods"
             where = ((place, "status"), "disruptionsAllowed")
-            report.add("budget.no_status", "warning", where, says, fix="write the status, too")
+            report.add("budget.no_status", "warning", where, says, fix="set the status, too")

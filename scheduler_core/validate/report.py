@@ -122,7 +122,7 @@ def type_name(value: Any) -> str:
     if isinstance(value, (int, float)):
         return f"the number {value!r}" if abs(value) < 1e15 else "a number"
     if isinstance(value, str):
-        return f"the text {value!r}" if len(value) <= 40 else f"the text {value[:40]!r}…"
+        return f"the string {value!r}" if len(value) <= 40 else f"the string {value[:40]!r}…"
     if isinstance(value, Mapping):
         return "an object"
     return "a list" if isinstance(value, (list, tuple)) else f"of type {type(value).__name__}"

@@ -63,7 +63,7 @@ class Inspection:
     document : mapping
         A scenario.
     before : Inspection, optional
-        That of another one; lists that are the very same are not looked at again.
+        That of another one; lists that are the very same are ignored again.
 
     """
 
@@ -160,7 +160,7 @@ def problems(document: Any) -> list[Problem]:
 
 
 def _look_at(document: Mapping[str, Any], name: str, before: LookedAt | None) -> LookedAt:
-    """Look at the objects of one list; those that were found sound `before` are not looked at again."""
+    """Look at the objects of one list; those that were found sound `before` are ignored again."""
     kind, check = KINDS[name]
     report = Report()
     place, things = _things(document, name, report)
@@ -242,12 +242,12 @@ def _conf(structure: Any, release: Release, report: Report) -> SchedulerConf | N
     try:
         conf = parse_conf(structure, release)
     except ConfError as error:
-        says = f"is one that Volcano rejects as a whole: {error}"
-        report.add("conf.rejected", "error", place, says, fix="Volcano would keep its former configuration")
+        says = f"is rejected as a whole by Volcano: {error}"
+        report.add("conf.rejected", "error", place, says, fix="Volcano would keep its previous configuration")
         return None
     for name in sorted({option.name for option in conf.options()} - set(MODELLED_PLUGINS)):
         if name in UNMODELLED_PLUGINS:
-            says = f"names plugin {name}, which is not modelled: {UNMODELLED_PLUGINS[name]}"
+            says = f"uses plugin {name}, which is not modelled: {UNMODELLED_PLUGINS[name]}"
             report.add("conf.not_modelled", "warning", place, says, actual=name)
         else:
             says = f"names plugin {name!r}, which Volcano {conf.release.name} does not have and ignores"

@@ -342,7 +342,7 @@ def test_a_failure_that_may_not_be_ignored_fails_the_run_and_shows_what_volcano_
 def test_nothing_is_called_unless_somebody_provides_it() -> None:
     result = run(placing(["gang"], [extender("http://127.0.0.1:9", "predicate", ignorable=True)]))
     assert bound_to(result) == {"default/a-0": "n0", "default/a-1": "n0"}
-    assert any("nothing can be called from here" in note for note in result["notes"])
+    assert any("no extender may be called" in note for note in result["notes"])
 
 
 # The answers of the real plugin to the same answers of a server: by verb what holds afterwards.

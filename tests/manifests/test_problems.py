@@ -32,7 +32,7 @@ CASES = {
         'apiVersion: v1\nkind: "Node\nmetadata:\n  name: n\n', [("yaml.syntax", 2, "")]
     ),
     "a star begins an alias": Case(second("a: *\n"), [("yaml.syntax", 11, "")], kept={"queues": 2}),
-    "a template is not filled in": Case(
+    "an unrendered template": Case(
         QUEUE.replace("weight: 4", "weight: {{ .Values.weight }}"), [("yaml.template", 6, "spec.weight")]
     ),
     "a key twice": Case(QUEUE + "  weight: 5\n", [("yaml.duplicate", 10, "spec.weight")], kept={"queues": 1}),
@@ -49,7 +49,7 @@ CASES = {
         [("yaml.tag", 6, "spec.weight")],
         kept={"queues": 1},
     ),
-    "a character that may not stand in YAML": Case(
+    "a character that is not allowed in YAML": Case(
         QUEUE.replace("training", "train\x01ing"),
         [("yaml.character", 4, "")],
     ),

@@ -181,7 +181,7 @@ def test_a_list_of_a_scenario_must_be_one() -> None:
 def test_an_object_in_the_wrong_list_is_named() -> None:
     pod = {"kind": "Pod", "metadata": {"name": "p"}}
     problem = only_problem(read(json.dumps({**SCENARIO, "nodes": [pod]})))
-    assert problem.message == "a Pod stands among nodes"
+    assert problem.message == "nodes contains a Pod"
     assert problem.path == "nodes[0].kind"
 
 

@@ -94,7 +94,10 @@ def test_fields_that_nothing_reads_say_why(scenario: Scenario, browser: Client) 
     assert "deserved" not in figures(scenario).without_effect
     assert "capacity goes by deserved" in figures(scenario).without_effect["weight"]
     page = text_of(browser.get(reverse("planner:scenario-detail", args=[scenario.pk])))
-    assert "Only plugin proportion reads weight, and it is not configured; capacity goes by deserved." in page
+    assert (
+        "Only the proportion plugin reads weight, and it is not configured; capacity uses deserved instead."
+        in page
+    )
 
 
 def test_a_configuration_that_volcano_refuses_leaves_no_figures(scenario: Scenario, browser: Client) -> None:

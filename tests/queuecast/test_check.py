@@ -45,7 +45,7 @@ def test_rules_that_hold_end_with_0(snapshot: Path, capsys: pytest.CaptureFixtur
     [
         ("no_victim_in: busy", "of queue busy, for default/wait-"),
         ("max_evictions: 0", "pods are evicted"),
-        ("job_runs: default/nobody", "there is no job"),
+        ("job_runs: default/nobody", "no such job"),
         ("deserved_at_least: {queue: waits, resources: {cpu: 12}}", "cpu: 4000 of 12000 millicores"),
         ("share_within: {queue: busy, max: 1}", "the share is 1."),
     ],

@@ -146,11 +146,11 @@ def test_what_a_run_leaves_out_and_assumes_is_on_standard_error(
         (["queue", "set", "base", "waits", "weight=lots"], "spec.weight"),
         (["queue", "set", "base", "waits", "weight"], "field=value"),
         (["queue", "set", "base", "nobody", "weight=1"], "no queue 'nobody'"),
-        (["run", "nothing"], "no scenario 'nothing'"),
+        (["run", "nothing"], "No scenario 'nothing'"),
         (["scenario", "create", "base", "--snapshot", "prod"], "already"),
         (["import", "missing.yaml"], "missing.yaml"),
         (["open", "runs", "1"], "no pages"),
-        (["scenario", "rebase", "base", "prod"], "Only a server"),
+        (["scenario", "rebase", "base", "prod"], "requires a server"),
     ],
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",
 )

@@ -92,7 +92,7 @@ def _count_jobs(session: Session, queues: Queues) -> str:
 
 
 def _check_root(queues: Queues) -> str:
-    return "" if ROOT in queues.accounts else f"there is no queue {ROOT}"
+    return "" if ROOT in queues.accounts else f"no such queue: {ROOT}"
 
 
 # dividing

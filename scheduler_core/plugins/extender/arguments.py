@@ -82,5 +82,5 @@ def _managed(value: object) -> frozenset[str]:
     if value is None:
         return frozenset()
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise SchedulerPanic("argument extender.managedResources of plugin extender is not a list of texts")
+        raise SchedulerPanic("argument extender.managedResources of plugin extender is not a list of strings")
     return frozenset(value)

@@ -170,6 +170,6 @@ def _evict_period(arguments: Arguments) -> float:
     if text is None:
         return DEFAULT_EVICT_PERIOD
     if not isinstance(text, str):
-        raise SchedulerPanic(f"argument {EVICT_PERIOD} of plugin {NAME} is not a text")
+        raise SchedulerPanic(f"argument {EVICT_PERIOD} of plugin {NAME} is not a string")
     seconds = parse_duration(text)
     return DEFAULT_EVICT_PERIOD if seconds is None else seconds

@@ -20,7 +20,7 @@ def zones_of(arguments: Arguments) -> dict[str, str]:
     for key, value in arguments.values.items():
         if ARGUMENT_PREFIX in key:
             if not isinstance(value, str):
-                raise SchedulerPanic(f"argument {key} of plugin tdm is not a text")
+                raise SchedulerPanic(f"argument {key} of plugin tdm is not a string")
             zones[key.replace(ARGUMENT_PREFIX, "", 1)] = value
     return zones
 
