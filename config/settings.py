@@ -150,17 +150,22 @@ else:
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 
 REDIS_URL = env.str("REDIS_URL", default="")
+CACHE_URL = env.str("QUEUECAST_CACHE_URL", default=REDIS_URL)
+"""A Redis of its own for what can be counted again: one that evicts the least used (allkeys-lru)."""
 CACHES = {
     "default": (
         {
             "BACKEND": "config.cache.OptionalRedisCache",
-            "LOCATION": REDIS_URL,
+            "LOCATION": CACHE_URL,
+            "TIMEOUT": 86_400,
             "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 5},
         }
-        if REDIS_URL
+        if CACHE_URL
         else {
-            "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+            "BACKEND": "config.cache.JsonFileCache",
             "LOCATION": str(VAR_DIR / "cache"),
+            "TIMEOUT": 86_400,
+            "OPTIONS": {"MAX_ENTRIES": 1000, "MAX_BYTES": 100_000_000},
         }
     )
 }
@@ -208,6 +213,8 @@ else:
     }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_SERIALIZER = CELERY_RESULT_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_QUEUES = [Queue("celery", no_ack=True)]
 # A thread per run is enough: the run itself computes in a child process of the worker.
 CELERY_WORKER_POOL = "threads"

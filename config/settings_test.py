@@ -21,6 +21,5 @@ STORAGES = {
 }
 CELERY_BROKER_TRANSPORT = "memory"
 CELERY_BROKER_TRANSPORT_OPTIONS = {}
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"] = {"writes": None}  # noqa: F405 - tests write without pause
 WHITENOISE_AUTOREFRESH = True  # there are no collected files to list when a client starts

@@ -30,8 +30,6 @@ from scheduler_core.release import release_of
 from scheduler_core.resource import quantities
 from scheduler_core.trace import Trace
 
-ENGINE_VERSION = "1.15.1+1"
-
 SAMPLED_ABOVE = 100
 """The number of nodes above which Volcano samples (minimum-feasible-nodes)."""
 

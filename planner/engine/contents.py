@@ -1,18 +1,17 @@
 """What is in a snapshot, object by object? The last few that were asked for stay unpacked."""
 
-import threading
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from planner.engine.documents import items
 from planner.engine.frozen import following, renamed_queues
+from planner.engine.shelf import Shelf
 from planner.engine.states import KINDS, Json, State, object_key
 from planner.models import Snapshot
 
-KEPT_BYTES = 100_000_000
-"""How much text the unpacked snapshots of one process may come from; the last one stays in any case."""
+KEPT_BYTES = 25_000_000
+"""How much text the unpacked snapshots of one process may come from; unpacked it takes four times as much."""
 
 
 class Content:
@@ -79,20 +78,14 @@ class Objects:
         return "changed" if key in self.content.objects[kind] else "added"
 
 
-_kept: "OrderedDict[str, Content]" = OrderedDict()
-_lock = threading.Lock()
+_shelf: Shelf[Content] = Shelf(KEPT_BYTES, lambda content: content.size)
 
 
 def content_of(snapshot: Snapshot) -> Content:
     """Return the objects of a snapshot (no query while it is kept, else 1)."""
-    with _lock:
-        if (found := _kept.get(snapshot.content_id)) is not None:
-            _kept.move_to_end(snapshot.content_id)
-            return found
-    blob = snapshot.content
-    content = Content(blob.document(), blob.size)
-    with _lock:
-        _kept[snapshot.content_id] = content
-        while len(_kept) > 1 and sum(kept.size for kept in _kept.values()) > KEPT_BYTES:
-            _kept.popitem(last=False)
-    return content
+
+    def unpacked() -> Content:
+        blob = snapshot.content
+        return Content(blob.document(), blob.size)
+
+    return _shelf.get(snapshot.content_id, unpacked)

@@ -10,14 +10,15 @@ from typing import Any
 from django.core.cache import cache
 
 import manifests
+from planner.engine import ENGINE_VERSION
 from planner.engine.contents import content_of
+from planner.engine.demands import demand_from, plain
 from planner.engine.frozen import renamed_queues, scenario_objects
 from planner.engine.quantities import amounts as read_amounts
 from planner.engine.queues import queue_manifest
 from planner.engine.unlimited import amounts
 from planner.models import Queue, Scenario, Snapshot
 from planner.rows import Amounts, hangs_below
-from scheduler_core import ENGINE_VERSION
 from scheduler_core.conf import parse_conf
 from scheduler_core.demand import Demand, QueueDemand, demand_of, queues_at_open
 from scheduler_core.errors import InputError
@@ -115,10 +116,10 @@ def _demand(scenario: Scenario, rows: Sequence[Queue]) -> Demand:
 
 def _counted(key: str, document: Callable[[], Json]) -> Demand:
     """Return the demand of a document, which is kept: counting takes seconds for a large cluster."""
-    demand: Demand | None = cache.get(key)
-    if demand is None:
-        demand = demand_of(document())
-        cache.set(key, demand, timeout=None)
+    if (kept := cache.get(key)) is not None:
+        return demand_from(kept)
+    demand = demand_of(document())
+    cache.set(key, plain(demand))
     return demand
 
 

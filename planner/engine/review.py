@@ -1,15 +1,14 @@
 """What is there to say against a scenario as it stands, or for knowing about it?"""
 
-import threading
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
 import manifests
-from planner.engine.contents import content_of
+from planner.engine.contents import KEPT_BYTES, content_of
 from planner.engine.frozen import scenario_objects
 from planner.engine.queues import queue_manifest
+from planner.engine.shelf import Shelf
 from planner.models import Queue, Scenario, Snapshot
 from planner.rows import ConfFinding, Problem
 from scheduler_core.lint import Question, conf_of, questions, remedy, review
@@ -17,8 +16,6 @@ from scheduler_core.lint import conf_problems as lint_of
 from scheduler_core.validate import Inspection
 
 CONF_PATH = "scheduler_conf"
-_KEPT = 4
-"""How many snapshots stay inspected in one process."""
 
 
 def scenario_problems(scenario: Scenario, queues: Sequence[Queue] | None = None) -> list[Problem]:
@@ -84,19 +81,10 @@ def _placed_in_conf(problems: Sequence[Problem], text: str) -> list[Problem]:
     ]
 
 
-_inspections: "OrderedDict[str, Inspection]" = OrderedDict()
-_lock = threading.Lock()
-
-
 def _inspected(snapshot: Snapshot) -> Inspection:
     """Return what was found in a snapshot's objects, so that only what a scenario changed is looked at."""
-    with _lock:
-        if (found := _inspections.get(snapshot.content_id)) is not None:
-            _inspections.move_to_end(snapshot.content_id)
-            return found
-    inspection = Inspection(content_of(snapshot).document)
-    with _lock:
-        _inspections[snapshot.content_id] = inspection
-        while len(_inspections) > _KEPT:
-            _inspections.popitem(last=False)
-    return inspection
+    content = content_of(snapshot)
+    return _shelf.get(snapshot.content_id, lambda: (Inspection(content.document), content.size))[0]
+
+
+_shelf: Shelf[tuple[Inspection, int]] = Shelf(KEPT_BYTES, lambda inspected: inspected[1])

@@ -11,9 +11,10 @@ import time
 
 import manifests
 from extender_client import AllowedHosts, ExtenderClient
+from planner.engine import ENGINE_VERSION
 from planner.engine.child import Failed, ended, tell, tell_progress, tell_so_far
 from planner.engine.search import search
-from scheduler_core import ENGINE_VERSION, Options, encode, simulate_document
+from scheduler_core import Options, encode, simulate_document
 from scheduler_core.explain import Limits
 
 SEARCH_MS = 5000.0

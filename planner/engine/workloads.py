@@ -4,13 +4,13 @@ A workload is a vcjob with its podgroup and pods, a podgroup with its pods, or a
 """
 
 import copy
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from planner.engine.contents import Objects
 from planner.engine.quantities import amounts
+from planner.engine.shelf import Shelf
 from planner.engine.states import Json, ObjectKey
 from planner.models import Scenario
 from planner.rows import Amounts, Problem, Quantities
@@ -285,20 +285,13 @@ class Workloads:
         wanted[PODGROUPS, group] = {**podgroup, "spec": {**spec, "minResources": as_quantities(total)}}
 
 
-_rows: "OrderedDict[tuple[Any, int], list[WorkloadRow]]" = OrderedDict()
-_KEPT = 4
+_ROWS_KEPT = 20_000
+_shelf: Shelf[list[WorkloadRow]] = Shelf(_ROWS_KEPT, len)
 
 
 def workload_rows(scenario: Scenario, objects: Objects) -> list[WorkloadRow]:
     """Return the workloads of a scenario at its present revision; those of the last few stay at hand."""
-    at = (scenario.pk, scenario.revision)
-    rows = _rows.get(at)
-    if rows is None:
-        rows = Workloads(objects).rows()
-        _rows[at] = rows
-        while len(_rows) > _KEPT:
-            _rows.popitem(last=False)
-    return rows
+    return _shelf.get((scenario.pk, scenario.revision), lambda: Workloads(objects).rows())
 
 
 def job_of(fields: Mapping[str, Any], now: str | None) -> Json:

@@ -32,8 +32,9 @@ def postgresql_programs() -> Path | None:
 class Redis:
     """A Redis that keeps nothing; it may die and come back empty."""
 
-    def __init__(self, program: str) -> None:
+    def __init__(self, program: str, *options: str) -> None:
         self._program = program
+        self._options = options
         self._port = free_port()
         self.url = f"redis://127.0.0.1:{self._port}/0"
         self.start()
@@ -50,6 +51,7 @@ class Redis:
                 "",
                 "--appendonly",
                 "no",
+                *self._options,
             ],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -97,9 +99,9 @@ class PostgreSQL:
 
 
 @contextmanager
-def redis(program: str) -> Iterator[Redis]:
+def redis(program: str, *options: str) -> Iterator[Redis]:
     """Run a Redis of our own."""
-    server = Redis(program)
+    server = Redis(program, *options)
     try:
         yield server
     finally:

@@ -1,0 +1,47 @@
+"""How is the demand of a cluster kept? As plain data, which says nothing but numbers to whoever reads it."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from scheduler_core.demand import Demand, QueueDemand
+from scheduler_core.resource import Resource
+
+Plain = Mapping[str, Any]
+_RESOURCES = frozenset({"allocated", "waiting", "elastic", "inqueue"})
+
+
+def plain(demand: Demand) -> dict[str, Any]:
+    """Return a demand as JSON has it."""
+    return {
+        "total": _numbers(demand.total),
+        "queues": {name: _plain_queue(queue) for name, queue in demand.queues.items()},
+        "settings": demand.settings,
+    }
+
+
+def demand_from(told: Plain) -> Demand:
+    """Return the demand that `plain` made this of."""
+    queues = {name: _queue(queue) for name, queue in told["queues"].items()}
+    return Demand(_resource(told["total"]), queues, told["settings"])
+
+
+def _plain_queue(queue: QueueDemand) -> dict[str, Any]:
+    held = {field.name: getattr(queue, field.name) for field in fields(queue)}
+    return {name: _numbers(value) if name in _RESOURCES else value for name, value in held.items()}
+
+
+def _queue(told: Plain) -> QueueDemand:
+    values: dict[str, Any] = {
+        name: _resource(value) if name in _RESOURCES else value for name, value in told.items()
+    }
+    return QueueDemand(**values)
+
+
+def _numbers(resource: Resource) -> list[Any]:
+    return [resource.cpu, resource.memory, resource.scalars]
+
+
+def _resource(told: list[Any]) -> Resource:
+    cpu, memory, scalars = told
+    return Resource(cpu, memory, scalars)

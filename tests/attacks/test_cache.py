@@ -1,0 +1,215 @@
+"""What happens to pages, log-in and submitting when the cache is full, away, or written by somebody else?"""
+
+import io
+import json
+import os
+import pickle
+import re
+import time
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis as client
+from django.conf import settings as django_settings
+from django.core.cache import caches
+from django.test import Client
+from django.test.utils import override_settings
+from hypothesis import given
+from hypothesis import strategies as st
+
+from config.cache import LARGEST, JsonFileCache, JsonSerializer, OptionalRedisCache
+from planner.engine.demands import demand_from, plain
+from planner.engine.preview import figures
+from planner.engine.shelf import Shelf
+from planner.services.queues import queue_update
+from scheduler_core.demand import demand_of
+from tests import factories
+from tests.needs import unavailable
+from tests.processes import services
+from tests.processes.installation import ROOT, Installation
+
+ENTRIES = {"MAX_ENTRIES": 1000, "MAX_BYTES": 20_000_000}
+
+
+class Bomb:
+    """What runs a command when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __reduce__(self) -> Any:
+        return os.mkdir, (str(self._path),)
+
+
+@pytest.fixture
+def full() -> Iterator[services.Redis]:
+    """A Redis that takes nothing more and evicts nothing."""
+    program = services.redis_server()
+    if program is None:
+        unavailable("Redis is not installed (scripts/install-test-services installs it)")
+    assert program is not None
+    with services.redis(program, "--maxmemory", "2mb", "--maxmemory-policy", "noeviction") as server:
+        connection = client.Redis.from_url(server.url)
+        fill(connection)
+        connection.close()
+        yield server
+
+
+def fill(connection: Any) -> None:
+    for number in range(10_000):
+        try:
+            connection.set(f"junk{number}", b"x" * 10_000)
+        except client.exceptions.OutOfMemoryError:
+            return
+    raise AssertionError("it took everything")
+
+
+def in_redis(url: str) -> override_settings:
+    return override_settings(CACHES={"default": {**CACHE, "LOCATION": url}})
+
+
+CACHE = {"BACKEND": "config.cache.OptionalRedisCache", "TIMEOUT": 86_400}
+
+
+@pytest.mark.service
+def test_a_full_redis_breaks_no_page_and_no_log_in(full: services.Redis, db: None) -> None:
+    scenario = factories.scenario()
+    factories.user("editor")
+    with in_redis(full.url):
+        browser = Client()
+        right = {"username": "editor", "password": "a-long-test-password"}
+        assert browser.post("/login/", right).status_code == 302
+        for address in ("/", "/import/", f"/scenarios/{scenario.pk}/", "/status/", "/account/"):
+            assert browser.get(address).status_code == 200, address
+        queue_update(scenario=scenario, name="waits", patch={"weight": 3}, expected_revision=1)
+        assert figures(scenario).queues["waits"].in_session
+        previewed = browser.post("/import/", {"documents": json.dumps(factories.cluster())})
+        assert previewed.status_code == 200
+        caches["default"].close()
+
+
+@pytest.mark.service
+def test_a_run_is_submitted_though_the_broker_is_full(full: services.Redis, tmp_path: Path) -> None:
+    installation = Installation(tmp_path, {"REDIS_URL": full.url})
+    try:
+        assert len(installation.drive("submit", "1", "1")) == 1
+    finally:
+        installation.close()
+
+
+@pytest.mark.service
+def test_whoever_writes_into_redis_runs_nothing_here(tmp_path: Path) -> None:
+    program = services.redis_server()
+    if program is None:
+        unavailable("Redis is not installed (scripts/install-test-services installs it)")
+    assert program is not None
+    with services.redis(program) as server:
+        connection = client.Redis.from_url(server.url)
+        cache = OptionalRedisCache(server.url, {})
+        cache.set("a", 1)
+        [key] = connection.keys()
+        connection.set(key, pickle.dumps(Bomb(tmp_path / "pwned")))
+        assert cache.get("a", "nothing") == "nothing"
+        assert cache.get_many(["a"]) == {}
+        connection.close()
+        cache.close()
+    assert not (tmp_path / "pwned").exists()
+
+
+def test_whoever_writes_into_the_cache_folder_runs_nothing_here(tmp_path: Path) -> None:
+    cache = JsonFileCache(str(tmp_path), {"OPTIONS": ENTRIES})
+    cache.set("a", [1, {"b": 0.5}])
+    assert cache.get("a") == [1, {"b": 0.5}]
+    [file] = tmp_path.glob("*.djcache")
+    bomb = pickle.dumps(Bomb(tmp_path / "pwned"))
+    for content in (
+        bomb,
+        pickle.dumps(None) + zlib.compress(bomb),
+        b"null\n" + bomb,
+        b"",
+        b"\n",
+        b"1e400\n{",
+    ):
+        file.write_bytes(content)
+        assert cache.get("a", "nothing") == "nothing"
+        assert not (tmp_path / "pwned").exists()
+
+
+def test_the_cache_folder_is_bounded_in_bytes_entries_and_time(tmp_path: Path) -> None:
+    cache = JsonFileCache(str(tmp_path), {"OPTIONS": {"MAX_ENTRIES": 50, "MAX_BYTES": 10_000_000}})
+    for number in range(40):
+        cache.set(f"large{number}", "x" * 1_000_000)
+        assert sum(file.stat().st_size for file in tmp_path.iterdir()) <= 10_000_000
+    assert cache.get("large39") is not None
+    cache.set("too-large", "x" * LARGEST)
+    assert cache.get("too-large") is None
+    for number in range(200):
+        cache.set(f"small{number}", number)
+    assert len(list(tmp_path.iterdir())) <= 50
+    cache.set("soon-over", 1, timeout=0.05)
+    time.sleep(0.1)
+    assert cache.get("soon-over") is None
+    assert cache.add("counted", 1)
+    assert cache.incr("counted") == 2
+
+
+def test_nothing_is_kept_for_ever() -> None:
+    """No call of the cache asks for that, and the default is a day."""
+    for room in ("planner", "config"):
+        for source in (ROOT / room).rglob("*.py"):
+            text = source.read_text()
+            assert "timeout=None" not in text, source
+            assert not re.search(r"^\s*(import|from) (pickle|shelve|marshal|dill)", text, re.MULTILINE), (
+                source
+            )
+    for cache in django_settings.CACHES.values():
+        assert cache["TIMEOUT"] == 86_400
+    assert django_settings.CELERY_ACCEPT_CONTENT == ["json"]
+
+
+def test_the_demand_of_a_cluster_is_the_same_when_it_was_kept() -> None:
+    demand = demand_of(factories.cluster())
+    again = demand_from(json.loads(json.dumps(plain(demand))))
+    assert plain(again) == plain(demand)
+    assert repr(again) == repr(demand)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.floats(allow_nan=False) | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_what_is_kept_comes_back(value: Any) -> None:
+    serializer = JsonSerializer()
+    assert serializer.loads(serializer.dumps(value)) == value
+
+
+def test_a_shelf_is_bounded_and_forgets_what_nobody_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    shelf: Shelf[bytes] = Shelf(100, len)
+    made = []
+
+    def take(key: int, size: int) -> bytes:
+        def make() -> bytes:
+            made.append(key)
+            return bytes(size)
+
+        return shelf.get(key, make)
+
+    for key in (1, 2, 1, 3, 1):
+        take(key, 40)
+    assert made == [1, 2, 3]
+    take(2, 40)
+    assert made == [1, 2, 3, 2], "the one that was asked for least lately had gone"
+    take(9, 1000)
+    take(1, 40)
+    assert made[-2:] == [9, 1]
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now + 1000)
+    take(8, 1)
+    take(1, 40)
+    assert made[-2:] == [8, 1]
+    assert io.BytesIO(take(8, 1)).read() == b"\0"
