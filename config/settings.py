@@ -239,6 +239,9 @@ RUN_EXTENDER_HOSTS = env.list("QUEUECAST_EXTENDER_HOSTS", default=[])
 
 IMPORT_SYNCHRONOUS_BYTES = env.int("QUEUECAST_IMPORT_SYNCHRONOUS_BYTES", default=20_000_000)
 """How much text, inflated, is read while its sender waits; a worker reads what holds more."""
+IMPORT_MEMORY_MB = env.int("QUEUECAST_IMPORT_MEMORY_MB", default=1024)
+IMPORT_SECONDS = env.float("QUEUECAST_IMPORT_SECONDS", default=60.0)
+"""What the process may use that reads while the sender waits; there is one at a time for each web process."""
 
 KEEP_ANNOTATIONS = env.list("QUEUECAST_KEEP_ANNOTATIONS", default=[])
 """Annotations that imports keep besides Volcano's own: full names, or a prefix that ends in `*`."""

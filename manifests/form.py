@@ -26,8 +26,11 @@ class Complaint(NamedTuple):
     """The way to it in the document."""
 
 
-def form_complaints(value: Any, steps: Steps, what: str) -> Iterator[Complaint]:
-    """Yield what keeps an object from having an identity; `what` names its kind."""
+def form_complaints(value: Any, steps: Steps, what: str, *, imagined: bool = False) -> Iterator[Complaint]:
+    """Yield what keeps an object from having an identity; `what` names its kind.
+
+    An imagined object, of a scenario, may have capital letters in its name.
+    """
     if not isinstance(value, dict):
         message = f"{type_name(value)} found where an object was expected"
         yield Complaint("form.type", message, "write an object with kind and metadata", steps)
@@ -37,33 +40,41 @@ def form_complaints(value: Any, steps: Steps, what: str) -> Iterator[Complaint]:
         message = f"metadata of this {what} is {type_name(metadata)}"
         yield Complaint("form.type", message, "use a mapping", (*steps, "metadata"))
         return
-    yield from _name_complaints(metadata or {}, (*steps, "metadata"), what)
+    yield from _name_complaints(metadata or {}, (*steps, "metadata"), what, imagined)
     for part in ("spec", "status"):
         if not isinstance(value.get(part) or {}, dict):
             message = f"{part} of this {what} is {type_name(value[part])}"
             yield Complaint("form.type", message, "use a mapping", (*steps, part))
 
 
-def _name_complaints(metadata: dict[str, Any], steps: Steps, what: str) -> Iterator[Complaint]:
+def _name_complaints(
+    metadata: dict[str, Any], steps: Steps, what: str, imagined: bool
+) -> Iterator[Complaint]:
     name, namespace = metadata.get("name"), metadata.get("namespace")
     way = (*steps, "name")
     if name is None or name == "":
         yield Complaint("form.name", f"this {what} has no metadata.name", "give it a name", way)
     elif not isinstance(name, str):
         yield Complaint("form.type", f"the name of this {what} is {type_name(name)}", "quote it", way)
-    elif _REPLACED not in name and not (_is_namespace if what == "Namespace" else _is_name)(name):
+    elif _REPLACED not in name and not _is_name(_lowered(name) if imagined else name, what):
         message = f"{_shown(name)} is not a valid name"
         yield Complaint("form.name", message, _ADVICE, way)
     way = (*steps, "namespace")
     if namespace is not None and not isinstance(namespace, str):
         message = f"the namespace of this {what} is {type_name(namespace)}"
         yield Complaint("form.type", message, "quote it", way)
-    elif namespace and not _is_namespace(namespace):
+    elif namespace and not _is_namespace(_lowered(namespace) if imagined else namespace):
         message = f"{_shown(namespace)} is not a valid namespace"
         yield Complaint("form.name", message, "use up to 63 lower-case letters, digits and -", way)
 
 
-def _is_name(name: str) -> bool:
+def _lowered(name: str) -> str:
+    return name.lower() if name.isascii() else name
+
+
+def _is_name(name: str, what: str) -> bool:
+    if what == "Namespace":
+        return _is_namespace(name)
     return len(name) <= _LONGEST_NAME and _NAME.fullmatch(name) is not None
 
 

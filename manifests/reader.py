@@ -170,7 +170,9 @@ class _Gathering:
             self._unknown[f"{item.api_version} {item.kind}"] += 1
 
     def _take_object(self, list_name: str, value: Any, source: Source, steps: Steps) -> None:
-        if complaints := list(form_complaints(value, steps, LISTS[list_name].name)):
+        if complaints := list(
+            form_complaints(value, steps, LISTS[list_name].name, imagined=self._reading.is_scenario)
+        ):
             self._findings.add_complaints(source, complaints)
             return
         objects = self._reading.document.setdefault(list_name, [])

@@ -14,7 +14,7 @@ from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.services.errors import Invalid, StaleRevision
+from planner.services.errors import Busy, Invalid, StaleRevision
 
 logger = logging.getLogger(__name__)
 
@@ -62,8 +62,8 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
         error = exceptions.NotFound()
     elif isinstance(error, PermissionDenied):
         error = exceptions.PermissionDenied(str(error) or None)
-    elif isinstance(error, RequestDataTooBig):
-        raise error  # answered where all bodies that are too large are
+    elif isinstance(error, (RequestDataTooBig, Busy)):
+        raise error  # answered for pages and scripts alike by planner.middleware
     elif isinstance(error, SuspiciousOperation):
         error = exceptions.ParseError(str(error))
     if isinstance(error, Invalid):

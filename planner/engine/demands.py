@@ -4,11 +4,20 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from scheduler_core.demand import Demand, QueueDemand
+from scheduler_core.demand import Demand, QueueDemand, demand_of
+from scheduler_core.errors import InputError
 from scheduler_core.resource import Resource
 
 Plain = Mapping[str, Any]
 _RESOURCES = frozenset({"allocated", "waiting", "elastic", "inqueue"})
+
+
+def counted(document: Plain) -> dict[str, Any] | None:
+    """Return the demand of a document as plain data; None when it cannot be simulated."""
+    try:
+        return plain(demand_of(document))
+    except InputError:
+        return None
 
 
 def plain(demand: Demand) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, Any
 
 from planner.engine.children import Beat, Heard, Limits, Task, room_on_disk, told_by_child, unheard
 from planner.engine.importing import has_errors
@@ -52,6 +52,8 @@ class Read:
     counts: Mapping[str, int]
     unknown_kinds: Mapping[str, int]
     problems: Sequence[Problem]
+    demand: Mapping[str, Any] | None
+    """What `planner.engine.demands.counted` says of the document."""
     _document: IO[bytes]
 
     @property
@@ -80,4 +82,6 @@ def reading(
         source.writelines(parcel)
         told = told_by_child(task, source, result, limits, beat)
         problems = [Problem(**found) for found in told["problems"]]
-        yield Read(told["scheduler_conf"], told["counts"], told["unknown_kinds"], problems, result)
+        yield Read(
+            told["scheduler_conf"], told["counts"], told["unknown_kinds"], problems, told["demand"], result
+        )

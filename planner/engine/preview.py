@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +16,7 @@ from planner.engine.frozen import renamed_queues, scenario_objects
 from planner.engine.quantities import amounts as read_amounts
 from planner.engine.queues import queue_manifest
 from planner.engine.unlimited import amounts
-from planner.models import Queue, Scenario, Snapshot
+from planner.models import Queue, Scenario
 from planner.rows import Amounts, hangs_below
 from scheduler_core.conf import parse_conf
 from scheduler_core.demand import Demand, QueueDemand, demand_of, queues_at_open
@@ -92,10 +91,9 @@ def figures(scenario: Scenario, queues: Sequence[Queue] | None = None) -> Previe
     )
 
 
-def count_demand(snapshot: Snapshot, document: Json) -> None:
-    """Count what the jobs of a new snapshot hold and ask for, so that its first page need not."""
-    with suppress(InputError):  # the page says why there are no figures
-        _counted(_key(snapshot, ""), lambda: document)
+def demand_keep(content_id: str, demand: Json) -> None:
+    """Keep what the jobs of a new snapshot hold and ask for, so that its first page need not count it."""
+    cache.set(_key(content_id, ""), demand)
 
 
 def _demand(scenario: Scenario, rows: Sequence[Queue]) -> Demand:
@@ -105,10 +103,10 @@ def _demand(scenario: Scenario, rows: Sequence[Queue]) -> Demand:
     if overlay:
         changes = json.dumps([sorted(overlay.items()), renamed], sort_keys=True)
         return _counted(
-            _key(scenario.snapshot, changes),
+            _key(scenario.snapshot.content_id, changes),
             lambda: scenario_objects(content_of(scenario.snapshot).document, queues=rows, overlay=overlay),
         )
-    demand = _counted(_key(scenario.snapshot, ""), lambda: content_of(scenario.snapshot).document)
+    demand = _counted(_key(scenario.snapshot.content_id, ""), lambda: content_of(scenario.snapshot).document)
     if not renamed:
         return demand
     return replace(demand, queues={renamed.get(name, name): held for name, held in demand.queues.items()})
@@ -123,9 +121,9 @@ def _counted(key: str, document: Callable[[], Json]) -> Demand:
     return demand
 
 
-def _key(snapshot: Snapshot, changes: str) -> str:
+def _key(content_id: str, changes: str) -> str:
     """Return the name of what is counted from these bytes by this engine."""
-    digest = hashlib.sha256(f"{ENGINE_VERSION} {snapshot.content_id} {changes}".encode()).hexdigest()
+    digest = hashlib.sha256(f"{ENGINE_VERSION} {content_id} {changes}".encode()).hexdigest()
     return f"demand-{digest}"
 
 

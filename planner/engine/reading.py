@@ -11,6 +11,7 @@ import time
 from dataclasses import asdict
 
 from planner.engine.child import ended, tell, tell_progress
+from planner.engine.demands import counted
 from planner.engine.documents import encoded
 from planner.engine.importing import read_cluster
 from planner.engine.parcel import unparcelled
@@ -31,7 +32,9 @@ def _read(files: int, document: int, now: str, keep: list[str]) -> None:
     imported = read_cluster(sent, now=now, keep=keep, progress=_Seldom().tell)
     del sent
     tell_progress(_CHECKED, "packing the objects")
+    demand = None
     if not imported.has_errors:
+        demand = counted(imported.document)
         with open(document, "wb") as target:
             target.write(encoded(imported.document))
     tell(
@@ -39,6 +42,7 @@ def _read(files: int, document: int, now: str, keep: list[str]) -> None:
         counts=imported.counts,
         unknown_kinds=imported.unknown_kinds,
         problems=[asdict(problem) for problem in imported.problems],
+        demand=demand,
     )
 
 

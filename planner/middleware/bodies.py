@@ -14,7 +14,7 @@ from planner.api.authentication import ApiToken
 from planner.engine.importing import MAX_TEXT_BYTES
 from planner.middleware.refusals import refusal
 from planner.models import Role
-from planner.services.errors import RoleTooLow
+from planner.services.errors import Busy, RoleTooLow
 from planner.services.members import workspace_require
 
 View = Callable[..., HttpResponse]
@@ -47,10 +47,7 @@ class BodyLimits:
         if _length(request) <= SMALL:
             return self._get_response(request)
         if not self._free.acquire(timeout=PATIENCE_SECONDS):
-            busy = "The server is reading other large requests. Try again in a few seconds."
-            response = refusal(request, HTTPStatus.SERVICE_UNAVAILABLE, busy)
-            response["Retry-After"] = "5"
-            return response
+            return _busy(request, "The server is reading other large requests. Try again in a few seconds.")
         try:
             return self._get_response(request)
         finally:
@@ -67,6 +64,16 @@ class BodyLimits:
         if _takes_clusters(request) and request.content_type != FILES:
             message += " Send a cluster as files (multipart/form-data)."
         return refusal(request, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """Answer for a service that has no place free."""
+        return _busy(request, str(exception)) if isinstance(exception, Busy) else None
+
+
+def _busy(request: HttpRequest, message: str) -> HttpResponse:
+    response = refusal(request, HTTPStatus.SERVICE_UNAVAILABLE, message)
+    response["Retry-After"] = "5"
+    return response
 
 
 def _limit(request: HttpRequest) -> int:

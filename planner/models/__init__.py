@@ -2,7 +2,7 @@
 
 from planner.models.access import Event, Identity, Invitation, PublicLink, TokenDetails
 from planner.models.idempotency import IdempotencyKey
-from planner.models.imports import Import
+from planner.models.imports import Import, ImportPreview
 from planner.models.logins import LoginGuesses
 from planner.models.outcome import Decision, JobOutcome, QueueOutcome, Victim
 from planner.models.queue import Queue
@@ -25,6 +25,7 @@ __all__ = [
     "IdempotencyKey",
     "Identity",
     "Import",
+    "ImportPreview",
     "Invitation",
     "JobOutcome",
     "LoginGuesses",

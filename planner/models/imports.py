@@ -1,9 +1,11 @@
 """Which clusters are so large that a worker reads them, and what did it find?"""
 
+from django.conf import settings
 from django.db import models
 
 from planner.models.snapshot import Blob, Snapshot
 from planner.models.work import Work
+from planner.models.workspace import Identified, Workspace
 
 
 class Import(Work):
@@ -24,3 +26,25 @@ class Import(Work):
     unknown_kinds = models.JSONField(default=dict, help_text="Objects left out, by kind.")
     has_conf = models.BooleanField(default=False, help_text="Was a scheduler configuration among them?")
     problems = models.JSONField(default=list, help_text="All that was found.")
+
+
+class ImportPreview(Identified):
+    """What was read for a page and is not saved yet; an hour later it is gone."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="import_previews")
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="import_previews"
+    )
+    created = models.DateTimeField(auto_now_add=True)
+    name = models.CharField(max_length=253)
+    provenance = models.CharField(max_length=500, blank=True)
+    content = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="import_previews")
+    scheduler_conf = models.TextField(blank=True)
+    counts = models.JSONField(default=dict)
+    problems = models.JSONField(default=list)
+
+    class Meta:
+        ordering = ["created"]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,5 +1,7 @@
 """How does a run leave for another installation, and arrive?"""
 
+import io
+
 from django.conf import settings
 from django.db import transaction
 
@@ -7,7 +9,7 @@ from planner.engine.bare import bare_input
 from planner.engine.bundle import About, Bundle, NoBundle, unpacked
 from planner.models import Blob, Run, User, Workspace
 from planner.services.errors import Invalid
-from planner.services.imports import cluster_import, cluster_read
+from planner.services.imports import cluster_import, cluster_read_apart
 from planner.services.runs import run_queue
 from planner.services.scenarios import scenario_create
 
@@ -36,7 +38,7 @@ def bundle_import(*, content: bytes, workspace: Workspace, user: User) -> tuple[
     except NoBundle as error:
         raise Invalid(error.problems) from None
     about = bundle.about
-    read = cluster_read([("input.json", bundle.input)])
+    read = cluster_read_apart([("input.json", io.BytesIO(bundle.input))])
     blob = Blob.of(bare_input(bundle.input, settings.KEEP_ANNOTATIONS))
     with transaction.atomic():
         snapshot = cluster_import(

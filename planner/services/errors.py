@@ -16,6 +16,10 @@ class Invalid(Exception):
         self.problems = list(problems)
 
 
+class Busy(Exception):
+    """Others are being served; in a few seconds the same request would be, too."""
+
+
 class StaleRevision(Exception):
     """The edit saw an older revision than the present one; nothing was saved."""
 

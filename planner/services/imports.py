@@ -1,18 +1,48 @@
 """How does a cluster come in? One way for page, API and command; what is large is read by a worker."""
 
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from planner.engine.children import ChildFailed, Limits
+from planner.engine.documents import encoded
+from planner.engine.execution import reading
 from planner.engine.importing import Files, Imported, read_cluster
 from planner.engine.parcel import OpenFiles, holds_more, parcel
+from planner.engine.preview import demand_keep
 from planner.engine.sealing import sealed
 from planner.models import Blob, Import, Snapshot, User, Workspace
-from planner.services.errors import Invalid
+from planner.rows import Problem
+from planner.services.errors import Busy, Invalid
 from planner.services.members import role_require
-from planner.services.snapshots import snapshot_create
+from planner.services.snapshots import snapshot_keep
+
+IN_PROCESS_BYTES = 2**18
+"""So much text is read at once in the process that asks."""
+PATIENCE_SECONDS = 2.0
+_reader = threading.BoundedSemaphore(1)
+
+
+@dataclass(frozen=True)
+class ClusterRead:
+    """What was read, packed as it would be kept."""
+
+    content: Blob | None
+    """The objects as one document, unsaved; None with an error."""
+    scheduler_conf: str
+    counts: Mapping[str, int]
+    unknown_kinds: Mapping[str, int]
+    problems: Sequence[Problem]
+
+    @property
+    def has_conf(self) -> bool:
+        """Was there a scheduler configuration?"""
+        return bool(self.scheduler_conf)
 
 
 def cluster_read(files: Files) -> Imported:
@@ -20,19 +50,78 @@ def cluster_read(files: Files) -> Imported:
     return read_cluster(files, now=moment(timezone.now()), keep=settings.KEEP_ANNOTATIONS)
 
 
-def cluster_import(
-    *, read: Imported, workspace: Workspace, name: str, provenance: str, owner: User | None = None
-) -> Snapshot:
-    """Keep what was read as a snapshot, or raise Invalid with everything that was found."""
-    if read.has_errors:
-        raise Invalid(read.problems)
-    return snapshot_create(
-        workspace=workspace,
-        name=name,
-        document=read.document,
+def cluster_read_apart(files: OpenFiles) -> ClusterRead:
+    """Read a cluster and save nothing, in a process of its own unless it is small.
+
+    A hostile text takes a hundred times its size, and that may not be this process'. Raises Busy.
+    """
+    if not holds_more(files, IN_PROCESS_BYTES):
+        return packed(cluster_read([(label, file.read()) for label, file in files]))
+    if not _reader.acquire(timeout=PATIENCE_SECONDS):
+        raise Busy("The server is reading another import. Try again in a few seconds.")
+    try:
+        return _read_by_child(files)
+    finally:
+        _reader.release()
+
+
+def _read_by_child(files: OpenFiles) -> ClusterRead:
+    limits = Limits(settings.IMPORT_MEMORY_MB, settings.IMPORT_SECONDS, settings.RUN_HEARTBEAT_SECONDS)
+    now = moment(timezone.now())
+    try:
+        with reading(
+            parcel(files), now=now, keep=settings.KEEP_ANNOTATIONS, limits=limits, beat=_go_on
+        ) as read:
+            content = None if read.has_errors else Blob.of_pieces(read.document())
+            if content is not None and read.demand is not None:
+                demand_keep(content.sha256, read.demand)
+            return ClusterRead(
+                content=content,
+                scheduler_conf=read.scheduler_conf,
+                counts=read.counts,
+                unknown_kinds=read.unknown_kinds,
+                problems=read.problems,
+            )
+    except ChildFailed as error:
+        fix = "Split the file, or import it by `manage.py import_cluster`, which has no such limit"
+        raise Invalid([Problem("import.too_costly", "error", str(error), fix=fix)]) from None
+
+
+def _go_on(done: float, doing: str) -> bool:
+    return True
+
+
+def packed(read: Imported) -> ClusterRead:
+    """Return what was read with its objects packed; slow, so not inside a transaction."""
+    return ClusterRead(
+        content=None if read.has_errors else Blob.of(encoded(read.document)),
         scheduler_conf=read.scheduler_conf,
         counts=read.counts,
+        unknown_kinds=read.unknown_kinds,
         problems=read.problems,
+    )
+
+
+def cluster_import(
+    *,
+    read: Imported | ClusterRead,
+    workspace: Workspace,
+    name: str,
+    provenance: str,
+    owner: User | None = None,
+) -> Snapshot:
+    """Keep what was read as a snapshot, or raise Invalid with everything that was found."""
+    role_require(user=owner, workspace=workspace)
+    found = packed(read) if isinstance(read, Imported) else read
+    if found.content is None:
+        raise Invalid(found.problems)
+    return snapshot_keep(
+        workspace=workspace,
+        name=name,
+        content=found.content,
+        scheduler_conf=found.scheduler_conf,
+        counts=found.counts,
+        problems=found.problems,
         provenance=provenance,
         owner=owner,
     )

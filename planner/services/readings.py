@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import transaction
 
 from planner.engine.execution import Read, reading
+from planner.engine.preview import demand_keep
 from planner.engine.sealing import opened
 from planner.models import Blob, Import
 from planner.services.imports import moment
@@ -36,6 +37,8 @@ def import_read(claim: Claim[Import], watch: Watch) -> None:
             return
         with watch.beating("storing the objects"):
             content = None if asked.is_dry else Blob.of_pieces(read.document())
+            if content is not None and read.demand is not None:
+                demand_keep(content.sha256, read.demand)
         patiently(lambda: _finish(claim, read, content))
 
 

@@ -9,12 +9,14 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 from knox.models import AuthToken
 
-from planner.models import Blob, IdempotencyKey, Import, Run
+from planner.models import Blob, IdempotencyKey, Import, ImportPreview, Run
 from planner.services.logins import expired_guesses_remove
 
 KEYS_KEPT = timedelta(days=1)
 BLOBS_KEPT = timedelta(days=1)
 """Bytes that nothing refers to may be about to be used, so young ones stay."""
+PREVIEWS_KEPT = timedelta(hours=1)
+"""For how long what was previewed can be saved."""
 AT_ONCE = 200
 
 
@@ -39,6 +41,7 @@ def old_runs_remove(*, keep: timedelta) -> Removed:
     imports = _removed_in_steps(Import.objects.filter(finished__lt=now - keep))
     Import.objects.filter(state__in=Import.OVER).exclude(files=None).update(files=None)
     expired_guesses_remove()
+    previews_remove(ImportPreview.objects.filter(created__lte=now - PREVIEWS_KEPT))
     expired = AuthToken.objects.filter(expiry__lt=now)
     keys = IdempotencyKey.objects.filter(created__lt=now - KEYS_KEPT)
     return Removed(
@@ -53,6 +56,16 @@ def old_runs_remove(*, keep: timedelta) -> Removed:
 def _old_runs(*, ended_before: datetime) -> QuerySet[Run]:
     later = Run.objects.filter(scenario=OuterRef("scenario"), created__gt=OuterRef("created"), explains=None)
     return Run.objects.filter(finished__lt=ended_before).filter(Exists(later))
+
+
+def previews_remove(previews: QuerySet[ImportPreview]) -> None:
+    """Remove previews of imports, and bytes of theirs that nobody has kept since."""
+    for pk, content, created in list(previews.values_list("pk", "content", "created")):
+        with transaction.atomic():
+            held = Blob.objects.select_for_update().filter(pk=content, created__lte=created)
+            blobs = list(held.values_list("pk", flat=True))
+            ImportPreview.objects.filter(pk=pk).delete()
+            blobs_without_owner().filter(pk__in=blobs).delete()
 
 
 def blobs_without_owner() -> QuerySet[Blob]:

@@ -2,13 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
 from typing import Any
 
 from django.db import transaction
 
 from planner.engine.documents import encoded
-from planner.engine.preview import count_demand
 from planner.models import Blob, Cluster, Snapshot, User, Workspace
 from planner.rows import Problem
 from planner.services.members import role_require
@@ -34,7 +32,7 @@ def snapshot_create(
     role_require(user=owner, workspace=workspace)
     content = Blob.of(encoded({key: value for key, value in document.items() if key != "scheduler_conf"}))
     with transaction.atomic():
-        snapshot = snapshot_keep(
+        return snapshot_keep(
             workspace=workspace,
             name=name,
             content=content,
@@ -45,8 +43,6 @@ def snapshot_create(
             cluster=cluster,
             owner=owner,
         )
-        transaction.on_commit(partial(count_demand, snapshot, document))
-    return snapshot
 
 
 @transaction.atomic

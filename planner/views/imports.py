@@ -1,6 +1,5 @@
 """How does a cluster come in through the browser? Read and shown, then saved; large ones by a worker."""
 
-import secrets
 from collections.abc import Sequence
 from http import HTTPStatus
 from io import BytesIO
@@ -9,12 +8,11 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.cache import cache
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from planner.engine.importing import MAX_TEXT_BYTES, Imported
+from planner.engine.importing import MAX_TEXT_BYTES
 from planner.engine.parcel import OpenFiles
 from planner.models import Import
 from planner.rows import Problem
@@ -22,7 +20,8 @@ from planner.selectors.imports import get_import, problems_of, recent_imports
 from planner.selectors.scenarios import scenarios
 from planner.selectors.workspaces import editable
 from planner.services.errors import Invalid
-from planner.services.imports import cluster_import, cluster_read, is_large, packed_files
+from planner.services.imports import ClusterRead, cluster_read_apart, is_large, packed_files
+from planner.services.previews import preview_keep, preview_of, preview_save
 from planner.services.scenarios import scenario_create
 from planner.services.work import work_cancel
 from planner.tasks import submit_import
@@ -33,8 +32,6 @@ from planner.views.workspaces import workspace_for_import
 PASTED = "pasted text"
 PARTS = {"import": "planner/_import.html"}
 BEGUN = "Imported. The scenario starts as an exact copy of the cluster; change a queue and run it."
-KEPT_SECONDS = 3600
-"""For how long a preview can be saved."""
 
 
 @login_required
@@ -70,10 +67,16 @@ def import_cluster(request: HttpRequest) -> HttpResponse:
             user=caller(request),
         )
         return redirect("planner:import-detail", asked.pk)
-    read = cluster_read([(label, file.read()) for label, file in files])
-    if read.has_errors:
+    try:
+        read = cluster_read_apart(files)
+    except Invalid as error:
+        return _page(request, problems=error.problems)
+    if read.content is None:
         return _page(request, read=read, problems=read.problems)
-    return _page(request, read=read, problems=read.problems, draft=_keep(request, name, provenance, read))
+    preview = preview_keep(
+        read=read, workspace=workspace, name=name[:253], provenance=provenance[:500], user=caller(request)
+    )
+    return _page(request, read=read, problems=read.problems, draft=str(preview.pk))
 
 
 @login_required
@@ -112,21 +115,11 @@ def begin(request: HttpRequest, import_id: UUID) -> HttpResponse:
 @require_POST
 def save(request: HttpRequest) -> HttpResponse:
     """Keep a previewed cluster as a snapshot and open its first scenario."""
-    draft = cache.get(_key(request, request.POST.get("draft", "")))
-    if draft is None:
+    preview = preview_of(user=caller(request), preview_id=request.POST.get("draft", ""))
+    if preview is None:
         messages.warning(request, "This preview is older than an hour. Preview the files again, then save.")
         return redirect("planner:import")
-    name, provenance, read = draft
-    try:
-        snapshot = cluster_import(
-            read=read,
-            workspace=workspace_for_import(request),
-            name=name[:253],
-            provenance=provenance[:500],
-            owner=caller(request),
-        )
-    except Invalid as error:
-        return _page(request, read=read, problems=error.problems)
+    snapshot = preview_save(preview=preview, user=caller(request))
     scenario = scenario_create(snapshot=snapshot, name=snapshot.name, owner=caller(request))
     messages.success(request, BEGUN)
     return redirect("planner:scenario-detail", scenario.pk)
@@ -136,7 +129,7 @@ def _page(
     request: HttpRequest,
     *,
     problems: Sequence[Problem],
-    read: Imported | None = None,
+    read: ClusterRead | None = None,
     draft: str = "",
 ) -> HttpResponse:
     """Return the form with everything that was typed, what was read, and what is wrong with it."""
@@ -191,17 +184,6 @@ def _sent(request: HttpRequest) -> OpenFiles:
 def _size(request: HttpRequest) -> int:
     sizes = [file.size or 0 for file in request.FILES.getlist("files")]
     return sum(sizes) + len(request.POST.get("documents", ""))
-
-
-def _keep(request: HttpRequest, name: str, provenance: str, read: Imported) -> str:
-    """Keep a preview for its reader; return the key under which it can be saved."""
-    draft = secrets.token_urlsafe(16)
-    cache.set(_key(request, draft), (name, provenance, read), timeout=KEPT_SECONDS)
-    return draft
-
-
-def _key(request: HttpRequest, draft: str) -> str:
-    return f"import-{caller(request).pk}-{draft}"
 
 
 def _too_large() -> Problem:

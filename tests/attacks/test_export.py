@@ -78,13 +78,21 @@ def test_a_name_that_kubernetes_refuses_does_not_come_in(kind: str, name: str) -
     assert "lower-case" in (found[0].fix or "")
 
 
-@pytest.mark.parametrize("namespace", ["--all-namespaces", "$(id)", "a.b", "A", "x" * 64, "../x"])
+@pytest.mark.parametrize("namespace", ["--all-namespaces", "$(id)", "a.b", "a_b", "x" * 64, "../x"])
 def test_a_namespace_that_kubernetes_refuses_does_not_come_in(namespace: str) -> None:
     document = factories.cluster()
     document["pods"][0]["metadata"]["namespace"] = namespace
     reading = manifests.read([("cluster.json", json.dumps(document).encode())])
     found = [problem.path for problem in reading.problems if problem.rule == "form.name"]
     assert found == ["pods[0].metadata.namespace"]
+
+
+def test_only_a_scenario_that_somebody_thought_up_has_capital_letters_in_names() -> None:
+    scenario = factories.cluster()
+    scenario["queues"][0]["metadata"]["name"] = "A"
+    alone = {**scenario["queues"][0], "apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue"}
+    assert manifests.read([("a.json", json.dumps(alone).encode())]).has_errors
+    assert not manifests.read([("a.json", json.dumps(scenario).encode())]).has_errors
 
 
 @given(st.text(min_size=1, max_size=20))
@@ -95,5 +103,5 @@ def test_whatever_name_comes_in_is_one_word_that_is_no_option(name: str) -> None
         assert name.isascii()
         assert name[0].isalnum()
         assert name[-1].isalnum()
-        assert name.lower() == name
+        assert name.lower() == name, "only a scenario may have capital letters"
         assert set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-.")

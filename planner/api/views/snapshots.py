@@ -26,7 +26,7 @@ from planner.engine.parcel import OpenFiles
 from planner.models import Blob, Snapshot
 from planner.selectors.imports import imports
 from planner.selectors.scenarios import snapshots
-from planner.services.imports import cluster_import, cluster_read, is_large, packed_files
+from planner.services.imports import cluster_import, cluster_read_apart, is_large, packed_files
 from planner.tasks import submit_import
 
 
@@ -74,7 +74,7 @@ class SnapshotList(TableList):
     @once
     def _imported(self, request: Request, files: OpenFiles, facts: Mapping[str, Any]) -> Response:
         """Read files at once and keep what they hold."""
-        read = cluster_read([(label, file.read()) for label, file in files])
+        read = cluster_read_apart(files)
         with saved_unless_dry(request):
             snapshot = cluster_import(read=read, owner=self.user, **facts)
         return made(request, SnapshotSerializer(snapshot).data, status.HTTP_201_CREATED)

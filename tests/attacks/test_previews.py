@@ -1,0 +1,157 @@
+"""What may previews of imports cost, and who may save them?"""
+
+import gzip
+import json
+import random
+import resource
+import threading
+from datetime import timedelta
+from io import BytesIO
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from planner.models import Blob, ImportPreview, Scenario, Snapshot
+from planner.services import imports, previews
+from planner.services.imports import IN_PROCESS_BYTES, cluster_read, cluster_read_apart, packed
+from planner.services.previews import MOST, preview_keep
+from planner.services.retention import PREVIEWS_KEPT, old_runs_remove
+from tests import factories
+from tests.planner.pages import text_of
+
+pytestmark = pytest.mark.django_db
+
+
+def preview(browser: Client, document: dict[str, Any]) -> str:
+    answer = browser.post("/import/", {"documents": json.dumps(document), "name": "what if"})
+    assert answer.status_code == 200
+    return str(ImportPreview.objects.latest("created").pk)
+
+
+def named(number: int) -> dict[str, Any]:
+    document = factories.cluster()
+    document["nodes"][0]["metadata"]["labels"] = {"number": str(number)}
+    return document
+
+
+def test_a_preview_is_saved_as_it_was_shown(browser: Client) -> None:
+    draft = preview(browser, factories.cluster())
+    assert browser.post("/import/save/", {"draft": draft}).status_code == 302
+    snapshot = Snapshot.objects.get()
+    assert snapshot.content.document() == packed(read(factories.cluster())).content.document()  # type: ignore[union-attr]
+    assert (snapshot.name, snapshot.counts["nodes"]) == ("what if", len(factories.cluster()["nodes"]))
+    assert not ImportPreview.objects.exists()
+    assert Scenario.objects.get().snapshot == snapshot
+
+
+def read(document: dict[str, Any]) -> Any:
+    return cluster_read([("pasted text", json.dumps(document).encode())])
+
+
+def test_nobody_saves_the_preview_of_somebody_else(browser: Client) -> None:
+    draft = preview(browser, factories.cluster())
+    another = Client()
+    another.force_login(factories.user("another"))
+    for asked in (draft, "", "x", "../../etc/passwd", "0" * 32):
+        told = another.post("/import/save/", {"draft": asked}, follow=True)
+        assert "older than an hour" in text_of(told)
+    assert not Snapshot.objects.exists()
+
+
+def test_an_hour_later_a_preview_and_its_bytes_are_gone(browser: Client) -> None:
+    draft = preview(browser, factories.cluster())
+    kept = packed(read(named(1))).content
+    assert kept is not None
+    kept.keep()
+    ImportPreview.objects.update(created=timezone.now() - PREVIEWS_KEPT)
+    Blob.objects.exclude(pk=kept.pk).update(created=timezone.now() - PREVIEWS_KEPT - timedelta(seconds=1))
+    assert "older than an hour" in text_of(browser.post("/import/save/", {"draft": draft}, follow=True))
+    old_runs_remove(keep=timedelta(days=90))
+    assert not ImportPreview.objects.exists()
+    assert list(Blob.objects.values_list("pk", flat=True)) == [kept.pk], "bytes that others use stay"
+
+
+def test_of_many_previews_the_newest_stay_and_the_database_does_not_grow(browser: Client) -> None:
+    drafts = [preview(browser, named(number)) for number in range(MOST + 5)]
+    assert ImportPreview.objects.count() == MOST
+    assert Blob.objects.count() == MOST
+    assert browser.post("/import/save/", {"draft": drafts[-1]}).status_code == 302
+    assert browser.post("/import/save/", {"draft": drafts[0]}, follow=True).redirect_chain
+
+
+def test_previews_of_one_workspace_are_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(previews, "MOST_BYTES", 50_000)
+    owner, workspace = factories.user("editor"), factories.workspace()
+    for number in range(6):
+        noise = "".join(random.Random(number).choices("abcdefghijklmnopqrstuvwxyz", k=30_000))  # noqa: S311
+        document = {**factories.cluster(), "name": noise}
+        preview_keep(read=packed(read(document)), workspace=workspace, name="n", provenance="", user=owner)
+        held = sum(len(blob.packed) for blob in Blob.objects.all())
+        assert held <= 50_000
+    assert ImportPreview.objects.count() == 2
+
+
+def test_bytes_that_a_preview_shares_with_a_snapshot_stay(browser: Client) -> None:
+    draft = preview(browser, factories.cluster())
+    preview(browser, factories.cluster())
+    browser.post("/import/save/", {"draft": draft})
+    ImportPreview.objects.update(created=timezone.now() - PREVIEWS_KEPT)
+    preview(browser, named(1))
+    assert Snapshot.objects.get().content.document()["nodes"]
+    assert ImportPreview.objects.count() == 1
+
+
+def hostile(megabytes: float) -> bytes:
+    """Return a text that takes a hundred times its size when it is read."""
+    return b'{"kind":"List","items":[' + b"{}," * int(megabytes * 1e6 / 3) + b"{}]}"
+
+
+def test_a_hostile_text_takes_memory_elsewhere(api: APIClient) -> None:
+    read(factories.cluster())
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    for content in (hostile(2), gzip.compress(hostile(4))):
+        file = SimpleUploadedFile("a.json", content)
+        answer = api.post("/api/v1/snapshots/", {"files": file}, format="multipart")
+        assert answer.status_code == 422
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - before
+    assert grown < 60, f"{grown:.0f} MB"
+
+
+def test_a_text_beyond_the_limits_of_its_process_is_refused_with_a_way_out(
+    api: APIClient, browser: Client, settings
+) -> None:
+    settings.IMPORT_MEMORY_MB = 300
+    file = SimpleUploadedFile("a.json", hostile(4))
+    answer = api.post("/api/v1/snapshots/", {"files": file}, format="multipart")
+    assert answer.status_code == 422
+    [problem] = answer.json()["problems"]
+    assert problem["rule"] == "import.too_costly"
+    assert "memory" in problem["message"]
+    assert "import_cluster" in problem["fix"]
+    file.seek(0)
+    assert "more memory" in text_of(browser.post("/import/", {"files": file}))
+
+
+def test_reading_apart_says_the_same_as_reading_here() -> None:
+    for document in (factories.cluster(), {**factories.cluster(), "nodes": [{}]}):
+        text = json.dumps(document).encode() + b" " * IN_PROCESS_BYTES
+        here, apart = packed(cluster_read([("a", text)])), cluster_read_apart([("a", BytesIO(text))])
+        assert (here.content and here.content.sha256) == (apart.content and apart.content.sha256)
+        assert (here.counts, here.problems, here.scheduler_conf) == (
+            apart.counts,
+            apart.problems,
+            apart.scheduler_conf,
+        )
+
+
+def test_while_another_import_is_read_the_next_one_hears_when_to_come_again(api: APIClient) -> None:
+    file = SimpleUploadedFile("a.json", json.dumps(factories.cluster()).encode() + b" " * IN_PROCESS_BYTES)
+    with imports._reader:
+        answer = api.post("/api/v1/snapshots/", {"files": file}, format="multipart")
+    assert (answer.status_code, answer["Retry-After"]) == (503, "5")
+    assert answer.json()["code"] == "busy"
+    assert threading.active_count() < 50
