@@ -224,10 +224,11 @@ class QueueFigures:
 
 @dataclass(frozen=True)
 class RunCounts:
-    """How much a run decided, in numbers of pods and jobs."""
+    """How much a run decided, in numbers of pods and jobs; `evictions` counts each time, not each pod."""
 
     bound: int
     pipelined: int
+    evictions: int
     victims_committed: int
     victims_kept: int
     victims_failed: int
@@ -249,29 +250,35 @@ class Reason:
 
 @dataclass(frozen=True)
 class Vote:
-    """What one plugin said of one candidate."""
+    """What one plugin answered about one candidate.
+
+    `counts` is false where its tier was passed over, or Volcano started afresh after it; None where that was
+    not kept.
+    """
 
     tier: int
     plugin: str
     verdict: str
+    counts: bool | None
     reason: Reason
 
 
 @dataclass(frozen=True)
 class Spared:
-    """A candidate that was not chosen, and the plugin that spoke for it."""
+    """A candidate that stayed, and the plugin that kept it; `tier` is None where it was not kept."""
 
     pod: str
     job: str
     queue: str
     node: str
+    tier: int | None
     plugin: str
     reason: Reason
 
 
 @dataclass(frozen=True)
 class Smallest:
-    """How few of those that were allowed to go would have been enough; `exact`, or at least so many."""
+    """How few of the evictable pods would have been enough; where not `exact`, at least this many."""
 
     count: int
     exact: bool
@@ -287,7 +294,8 @@ class VictimStory:
     `first` says what put it before the next one; `surplus` is what became free beyond what was needed.
     `room` is what the node had free before, `left` what it has then: room and freed, less what was needed.
     Both are None for a gang, whose victims are on several nodes, and where they were not kept.
-    `left_out` says on how many nodes nobody was asked at all, None where that is not so or was not kept.
+    `passed_over` says which votes do not count and why, None where all do or where it was not kept.
+    `left_out` says how many nodes were not considered, None where there is none or where it was not kept.
     """
 
     order: int
@@ -305,6 +313,7 @@ class VictimStory:
     tier: int
     reason: Reason
     votes: Sequence[Vote]
+    passed_over: Reason | None
     place: int
     first: Reason
     freed: Amounts
@@ -353,12 +362,16 @@ class Derivation:
 
 @dataclass(frozen=True)
 class FlowRow:
-    """What one queue lost to another: pods evicted or kept back, and what the evicted ones held."""
+    """What one queue lost to another: pods evicted or kept back, and what the evicted ones held.
+
+    A pod that is evicted in several cycles counts once in `evicted` and `amounts`, each time in `evictions`.
+    """
 
     giver: str
     taker: str
     action: str
     evicted: int
+    evictions: int
     kept: int
     amounts: Amounts
 
@@ -371,6 +384,11 @@ class Shortage:
     required: float
     available: float
     missing: float
+
+    @property
+    def exceeded(self) -> float:
+        """Return by how much the limit is exceeded already, 0 where it is not."""
+        return max(0.0, -self.available)
 
 
 @dataclass(frozen=True)

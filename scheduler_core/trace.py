@@ -75,7 +75,7 @@ class Trace:
     deserved : dict
         Rounds or levels of the derivation of deserved, by queue.
     spared : dict
-        Candidates that a plugin refused, by (pod, for, plugin, whether for a gang), in the order asked.
+        Candidates that stay, by (action, pod or job for which they were considered, pod), in the order asked.
     left_out : dict
         On how many nodes that would take a pod nobody was asked to make way for it, as too little would have
         become free there; by pod, as it was tried last.
@@ -86,7 +86,7 @@ class Trace:
 
     def __init__(self) -> None:
         self.deserved: dict[str, list[dict[str, Any]]] = {}
-        self.spared: dict[tuple[str, str, str, bool], dict[str, Any]] = {}
+        self.spared: dict[tuple[str, str, str], dict[str, Any]] = {}
         self.left_out: dict[str, int] = {}
         self.pending: dict[str, dict[str, Any]] = {}
 
@@ -106,31 +106,6 @@ class Trace:
         """Keep the steps in which a plugin came to what a queue deserves, after those of other plugins."""
         others = [step for step in self.deserved.get(queue, ()) if step["plugin"] != plugin]
         self.deserved[queue] = [*others, *({**step, "plugin": plugin} for step in steps)]
-
-    def spare(
-        self,
-        pod: str,
-        for_pod: str,
-        plugin: str,
-        sentence: str,
-        numbers: Mapping[str, Any],
-        *,
-        for_job: str = "",
-    ) -> None:
-        """Keep that a plugin refused a candidate; the same refusal is kept once.
-
-        What is refused to a whole gang names its job and no pod.
-        """
-        key = pod, for_pod or for_job, plugin, not for_pod
-        if key not in self.spared:
-            self.spared[key] = {
-                "pod": pod,
-                "for": for_pod,
-                **({"for_job": for_job} if for_job else {}),
-                "plugin": plugin,
-                "why": sentence,
-                "numbers": numbers,
-            }
 
     def leave_out(self, for_pod: str, nodes: int) -> None:
         """Keep on how many nodes nobody was asked for a pod when it was tried last."""

@@ -28,27 +28,35 @@ class ReasonSerializer(serializers.Serializer[Any]):
 
 
 class VoteSerializer(serializers.Serializer[Any]):
-    """What one plugin said of one candidate."""
+    """What one plugin answered about one candidate."""
 
     tier = serializers.IntegerField()
     plugin = serializers.CharField()
     verdict = serializers.ChoiceField(choices=["permit", "refuse", "abstain"])
+    counts = serializers.BooleanField(
+        allow_null=True,
+        help_text="False: its tier was passed over, or Volcano started afresh after it. "
+        "Null for a run that did not keep it.",
+    )
     reason = ReasonSerializer()
 
 
 class SparedSerializer(serializers.Serializer[Any]):
-    """A candidate that was not chosen, and the plugin that spoke for it."""
+    """A candidate that stayed, and the plugin that kept it."""
 
     pod = serializers.CharField()
     job = serializers.CharField()
     queue = serializers.CharField()
     node = serializers.CharField()
+    tier = serializers.IntegerField(
+        allow_null=True, help_text="The plugin's tier; null for a run that did not keep it."
+    )
     plugin = serializers.CharField()
     reason = ReasonSerializer()
 
 
 class SmallestSerializer(serializers.Serializer[Any]):
-    """How few would have been enough; not `exact`: no fewer than so many."""
+    """How few evictions would have been enough; where not `exact`, at least this many were needed."""
 
     count = serializers.IntegerField()
     exact = serializers.BooleanField()
@@ -57,7 +65,7 @@ class SmallestSerializer(serializers.Serializer[Any]):
 
 
 class VictimStorySerializer(serializers.Serializer[Any]):
-    """Why one pod was chosen as a victim."""
+    """Why one pod was selected as a victim."""
 
     order = serializers.IntegerField(help_text="Its step of the run.")
     cycle = serializers.IntegerField()
@@ -71,9 +79,12 @@ class VictimStorySerializer(serializers.Serializer[Any]):
     action = serializers.CharField()
     state = serializers.CharField()
     ran_seconds = serializers.FloatField(allow_null=True)
-    tier = serializers.IntegerField(help_text="The tier that decided, from 1; 0: none was asked.")
+    tier = serializers.IntegerField(help_text="The tier that decided, from 1; 0: none.")
     reason = ReasonSerializer()
     votes = VoteSerializer(many=True)
+    passed_over = ReasonSerializer(
+        allow_null=True, help_text="Which votes do not count, and why; null where all do."
+    )
     place = serializers.IntegerField(help_text="Its turn among those evicted together.")
     first = ReasonSerializer(help_text="What put it before the next one.")
     freed = AmountsField()
@@ -93,10 +104,10 @@ class VictimStorySerializer(serializers.Serializer[Any]):
     spared_there = SparedSerializer(many=True, help_text="Candidates that stayed on the same node.")
     spared_by = serializers.DictField(
         child=serializers.IntegerField(),
-        help_text="Candidates that stayed, on all nodes that were looked at, by plugin.",
+        help_text="Candidates that stayed, on all nodes considered, by plugin.",
     )
     left_out = ReasonSerializer(
-        allow_null=True, help_text="On how many nodes nobody was asked; null where that is not so."
+        allow_null=True, help_text="How many nodes were not considered; null where there is none."
     )
 
 
@@ -106,9 +117,10 @@ class FlowRowSerializer(serializers.Serializer[Any]):
     giver = serializers.CharField()
     taker = serializers.CharField()
     action = serializers.CharField()
-    evicted = serializers.IntegerField(help_text="Pods.")
-    kept = serializers.IntegerField(help_text="Pods whose place was promised, but who were not evicted.")
-    amounts = AmountsField(help_text="What the evicted ones held.")
+    evicted = serializers.IntegerField(help_text="Pods; one that is evicted repeatedly counts once.")
+    evictions = serializers.IntegerField(help_text="Evictions of these pods over all cycles.")
+    kept = serializers.IntegerField(help_text="Pods that were selected but not evicted.")
+    amounts = AmountsField(help_text="What the evicted pods held, each pod once.")
 
 
 class FlowSerializer(serializers.Serializer[Any]):

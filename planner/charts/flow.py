@@ -1,4 +1,4 @@
-"""Who lost to whom? Ribbons between queues that gave and queues that took, drawn by the server.
+"""What did evictions move between queues? Ribbons from queue to queue, drawn by the server.
 
 The geometry is in whole thousandths of the width and in pixels of the height: the page stretches it.
 """

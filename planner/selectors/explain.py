@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
@@ -43,7 +43,11 @@ def victim_story(victim: Victim) -> VictimStory | None:
     if story is None:
         return None
     groups = told(victim.run, Trace.SPARED, Trace.asker(victim.for_pod, victim.for_job)) or ()
-    spared = [group for group in groups if group["cycle"] == victim.cycle]
+    spared = [
+        group
+        for group in groups
+        if group["cycle"] == victim.cycle and group.get("action", victim.action) == victim.action
+    ]
     return VictimStory(
         **{name: getattr(victim, name) for name in _OF_THE_ROW},
         **{name: story[name] for name in _OF_THE_STORY},
@@ -52,7 +56,8 @@ def victim_story(victim: Victim) -> VictimStory | None:
         for_job=story["for"]["job"],
         for_queue=story["for"]["queue"],
         reason=Reason(**story["reason"]),
-        votes=[Vote(**{**vote, "reason": Reason(**vote["reason"])}) for vote in story["votes"]],
+        votes=[_vote(vote) for vote in story["votes"]],
+        passed_over=Reason(**story["passed_over"]) if story.get("passed_over") else None,
         place=story["order"]["place"],
         first=Reason(**story["order"]["reason"]),
         smallest=_smallest(story["smallest"]),
@@ -64,6 +69,10 @@ def victim_story(victim: Victim) -> VictimStory | None:
 
 _OF_THE_ROW = ("order", "cycle", "pod", "job", "queue", "node", "for_pod", "action", "state", "ran_seconds")
 _OF_THE_STORY = ("tier", "freed", "needed", "together", "freed_together", "surplus")
+
+
+def _vote(entry: Json) -> Vote:
+    return Vote(**{"counts": None, **entry, "reason": Reason(**entry["reason"])})
 
 
 def _smallest(entry: Json) -> Smallest:
@@ -81,7 +90,7 @@ def _spared_by(groups: Sequence[Json]) -> dict[str, int]:
 def _spared_there(victim: Victim, groups: Sequence[Json]) -> list[Spared]:
     """Return the candidates on the victim's node that stayed, by name (2 queries when there are any)."""
     reasons = {
-        pod: (group["plugin"], Reason(**group["reason"]))
+        pod: (group.get("tier"), group["plugin"], Reason(**group["reason"]))
         for group in groups
         for pod in group["nodes"].get(victim.node, ())
     }
@@ -116,26 +125,34 @@ def victim_neighbours(victim: Victim) -> dict[str, int | None]:
 def flow(run: Run) -> list[FlowRow]:
     """Return what each queue lost to each other, the most pods first (2 queries)."""
     stories = {story["order_in_run"]: story for story in told(run, Trace.VICTIMS) or ()}
-    taken: dict[tuple[str, str, str], list[tuple[str, Amounts]]] = {}
-    for order, giver, taker, action, state in run.victims.values_list(
-        "order", "queue", "for_queue", "action", "state"
+    taken: dict[tuple[str, str, str], list[_Eviction]] = {}
+    for order, giver, taker, action, pod, state in run.victims.values_list(
+        "order", "queue", "for_queue", "action", "pod", "state"
     ):
         story = stories.get(order, {})
         link = giver, taker or story.get("for", {}).get("queue", ""), action
-        taken.setdefault(link, []).append((state, story.get("freed", {})))
-    links = sorted(taken.items(), key=lambda link: (-len(link[1]), link[0]))
-    return [_flow_row(*link, victims) for link, victims in links]
+        taken.setdefault(link, []).append(_Eviction(pod, state, story.get("freed", {})))
+    rows = [_flow_row(*link, evictions) for link, evictions in taken.items()]
+    return sorted(rows, key=lambda row: (-row.evicted, row.giver, row.taker, row.action))
 
 
-def _flow_row(giver: str, taker: str, action: str, victims: Sequence[tuple[str, Amounts]]) -> FlowRow:
-    states = Counter(state for state, _ in victims)
+class _Eviction(NamedTuple):
+    pod: str
+    state: str
+    freed: Amounts
+
+
+def _flow_row(giver: str, taker: str, action: str, evictions: Sequence[_Eviction]) -> FlowRow:
+    happened = [eviction for eviction in evictions if eviction.state == DecisionState.COMMITTED]
+    freed = {eviction.pod: eviction.freed for eviction in happened}
     return FlowRow(
         giver=giver,
         taker=taker,
         action=action,
-        evicted=states[DecisionState.COMMITTED],
-        kept=states[DecisionState.KEPT],
-        amounts=summed(freed for state, freed in victims if state == DecisionState.COMMITTED),
+        evicted=len(freed),
+        evictions=len(happened),
+        kept=len({eviction.pod for eviction in evictions if eviction.state == DecisionState.KEPT}),
+        amounts=summed(freed.values()),
     )
 
 

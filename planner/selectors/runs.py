@@ -61,13 +61,17 @@ def decisions(run: Run) -> QuerySet[Decision]:
 
 
 def run_counts(run: Run) -> RunCounts:
-    """Return how much the run decided (3 queries)."""
+    """Return how much the run decided: pods that occur in several cycles count once (3 queries)."""
     steps = run.decisions.aggregate(
-        bound=Count("pk", filter=Q(op="bind", state=DecisionState.COMMITTED)),
-        pipelined=Count("pk", filter=Q(op="pipeline")),
+        bound=Count("pod", filter=Q(op="bind", state=DecisionState.COMMITTED), distinct=True),
+        pipelined=Count("pod", filter=Q(op="pipeline"), distinct=True),
     )
     taken = run.victims.aggregate(
-        **{f"victims_{kind}": Count("pk", filter=Q(state=kind)) for kind in DecisionState.values}
+        evictions=Count("pk", filter=Q(state=DecisionState.COMMITTED)),
+        **{
+            f"victims_{kind}": Count("pod", filter=Q(state=kind), distinct=True)
+            for kind in DecisionState.values
+        },
     )
     jobs = run.job_outcomes.aggregate(jobs=Count("pk"), jobs_pending=Count("pk", filter=Q(pending__gt=0)))
     return RunCounts(**steps, **taken, **jobs)

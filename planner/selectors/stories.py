@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from django.db.models import Q, QuerySet
 
 from planner.models import Decision, JobOutcome, Run, Trace, Victim
+from planner.models.outcome import DecisionState
 from planner.rows import NodeMoment, PodPlace
 from planner.selectors.explain import job_story, told
 from planner.selectors.moments import node_moment
@@ -83,8 +84,9 @@ def node_decisions(run: Run, node: str) -> QuerySet[Decision]:
 
 
 def node_steps(run: Run, node: str) -> dict[str, int]:
-    """Return how many steps of each kind were taken on a node (1 query)."""
-    return Counter(run.decisions.filter(node=node).values_list("op", flat=True))
+    """Return how many pods a node had steps of each kind for (1 query)."""
+    taken = run.decisions.filter(node=node, state=DecisionState.COMMITTED).values_list("op", "pod")
+    return Counter(op for op, _ in set(taken))
 
 
 def victims_on_node(run: Run, node: str) -> QuerySet[Victim]:

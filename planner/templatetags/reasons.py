@@ -15,19 +15,19 @@ from planner.templatetags.quantities import counted, percent, plain, resource_la
 register = template.Library()
 
 LABELS = {
-    "ready": "members that run or will run",
-    "minAvailable": "minMember",
+    "ready": "pods of its job that run or are about to",
+    "minAvailable": "minMember of its job",
     "priority": "its priority",
     "share": "share of its job without it",
-    "preemptor": "same share of the preemptor",
-    "share_per_weight": "share per weight without this pod",
-    "victim": "same share of the victim",
-    "left": "left in the queue",
-    "allocated": "allocated to the queue",
-    "deserved": "deserved by the queue",
+    "preemptor": "the preemptor's",
+    "share_per_weight": "share per weight of the reclaimer's queue",
+    "victim": "share per weight of its queue without it",
+    "left": "left in its queue",
+    "allocated": "its queue holds",
+    "deserved": "its queue deserves",
     "cooldown_seconds_left": "cool-down left",
     "disruptionsAllowed": "disruptions allowed",
-    "at_once": "may be evicted at once",
+    "at_once": "disruptions allowed at once",
 }
 _PODS = ("ready", "minAvailable", "disruptionsAllowed", "at_once")
 _SHARES = ("share", "preemptor", "share_per_weight", "victim")
@@ -38,7 +38,7 @@ def numbers(told: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the numbers of a reason as label and text.
 
     >>> numbers({"queue": "a", "resource": "cpu", "allocated": 6000, "deserved": 4000})
-    [('allocated to the queue', '6 cores'), ('deserved by the queue', '4 cores')]
+    [('its queue holds', '6 cores'), ('its queue deserves', '4 cores')]
     """
     resource = told.get("resource")
     inside = told.get("priority") is not None
@@ -118,8 +118,22 @@ def what_it_does(action: str) -> str:
 
 @register.filter
 def permits(story: VictimStory) -> list[Vote]:
-    """Return the votes that let a victim go."""
-    return [vote for vote in story.votes if vote.tier == story.tier and vote.verdict == "permit"]
+    """Return the votes that made a pod a victim."""
+    return [
+        vote
+        for vote in story.votes
+        if vote.tier == story.tier and vote.verdict == "permit" and vote.counts is not False
+    ]
+
+
+@register.filter
+def vote_said(verdict: str) -> str:
+    """Return what a vote means for the pod.
+
+    >>> vote_said("permit"), vote_said("refuse"), vote_said("abstain")
+    ('evict', 'keep', 'abstain')
+    """
+    return {"permit": "evict", "refuse": "keep"}.get(verdict, verdict)
 
 
 @register.filter
@@ -148,11 +162,11 @@ def run_time(seconds: float) -> str:
 
 
 ACTIONS = {
-    "reclaim": "it evicts pods of queues above their deserved amount, for a queue below its own.",
-    "preempt": "it evicts pods inside one queue for a job of higher priority.",
+    "reclaim": "it evicts pods of other queues so that a queue gets what it deserves.",
+    "preempt": "it evicts pods of the same queue to make room for a job that may preempt them.",
     "gangreclaim": "it evicts pods of other queues to make room for a whole gang, or evicts none.",
-    "gangpreempt": "it evicts pods inside one queue for a whole gang of higher priority, or evicts none.",
-    "shuffle": "it evicts pods that a plugin wants to reschedule.",
+    "gangpreempt": "it evicts pods of the same queue to make room for a whole gang, or evicts none.",
+    "shuffle": "it evicts pods that a plugin wants placed elsewhere.",
 }
 
 

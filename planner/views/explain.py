@@ -34,7 +34,7 @@ from planner.views.step_page import StepPage
 @login_required
 @require_GET
 def victim(request: HttpRequest, run_id: UUID, order: int) -> HttpResponse:
-    """Tell why one pod was chosen as a victim."""
+    """Show why one pod was selected as a victim."""
     run = run_or_404(request, run_id)
     try:
         row = run.victims.get(order=order)

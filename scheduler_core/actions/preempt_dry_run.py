@@ -92,7 +92,7 @@ def preempt_by_dry_run(
     chosen = least_loss(found, session.now)
     local = Statement(session)
     for victim in chosen.victims:
-        evict_for(local, victim, REASON, task, chosen.verdict)
+        evict_for(local, victim, REASON, task, chosen.verdict, dry_run=True)
     if not local.pipeline(task, chosen.node, eviction_occurred=True):
         local.discard()
         return False

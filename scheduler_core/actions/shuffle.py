@@ -9,6 +9,7 @@ from typing import Any
 
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
+from scheduler_core.framework.victims import DECIDED
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.status import TaskStatus
 
@@ -57,6 +58,7 @@ def _explanation(tier: int, position: int, plugins: list[str], task: TaskInfo) -
             }
             for plugin in plugins
         ],
+        "ballots": [{"tier": tier, "plugins": plugins, "outcome": DECIDED}],
         "freed": task.request.as_dict(),
         "needed": {},
         "queue": _queue_of(task.job),

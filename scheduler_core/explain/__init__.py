@@ -2,13 +2,14 @@
 
 from scheduler_core.explain.checklist import reclaim_checklist
 from scheduler_core.explain.deserved import derivation
+from scheduler_core.explain.flow import flow
 from scheduler_core.explain.picture import Unknown
 from scheduler_core.explain.reasons import REASONS
 from scheduler_core.explain.replay import state_at
 from scheduler_core.explain.stories import job_story, node_story, pod_story, queue_story, waiting_jobs
 from scheduler_core.explain.trials import Limits
 from scheduler_core.explain.unblocking import answers, unblocking
-from scheduler_core.explain.victims import flow, victim_story
+from scheduler_core.explain.victims import victim_story
 
 __all__ = [
     "REASONS",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import Any, NamedTuple
 
 from scheduler_core.actions.preempt import Preempt, of_other_jobs
@@ -11,12 +11,13 @@ from scheduler_core.actions.reclaim import Reclaim, of_other_queues
 from scheduler_core.admission import Admission
 from scheduler_core.conf import parse_conf
 from scheduler_core.errors import PrePredicateError
+from scheduler_core.explain.ballots import passed_over
 from scheduler_core.explain.checks import (
     Check,
+    Heard,
     candidates_found,
     let_in,
     queue_may_evict,
-    refusals,
     said_counts,
     starves,
     votes,
@@ -25,7 +26,7 @@ from scheduler_core.explain.gang_checks import KINDS, gang_checks
 from scheduler_core.explain.picture import Object, Picture
 from scheduler_core.explain.reasons import reason
 from scheduler_core.explain.victims import evictions
-from scheduler_core.explain.wording import counted, listed, said_all
+from scheduler_core.explain.wording import agreed, counted, listed, said_all
 from scheduler_core.framework.eviction import never_evicts, promising_nodes
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.placement import ErrorCache
@@ -222,34 +223,47 @@ def _why_no_candidate(session: Session, action: str, job: JobInfo, other: TaskIn
 
 
 def _outcome(look: Look, sights: Sequence[Sight]) -> Iterator[Check]:
-    """Yield whom the plugins let go, whether it is gang that holds the rest, and whether it is enough."""
-    refused = Counter(plugin for sight in sights for _, plugin in _refusals(sight))
-    yield votes(sum(len(sight.verdict.victims) for sight in sights), refused)
-    fit = _fit(look, sights)
-    yield _gang(look, refused, sights, fit)
+    """Yield which candidates may be evicted, whether gangs keep the rest, and whether it is enough."""
+    yield votes([Heard(sight.candidates, sight.verdict) for sight in sights])
+    tried = _tried(look) if look.asked else None
+    fit = _fit(look, sights, tried)
+    yield _gang(look, sights, fit, set() if tried is None else {task.uid for task in tried.victims})
     yield fit
 
 
-def _refusals(sight: Sight) -> Iterator[tuple[TaskInfo, str]]:
-    return refusals(sight.candidates, sight.verdict)
+def _kept_by_gang(sight: Sight) -> Iterator[TaskInfo]:
+    """Yield the candidates that gang refuses, as far as that counts."""
+    return (refusal.task for refusal in sight.verdict.refusals(sight.candidates) if refusal.plugin == "gang")
 
 
-def _gang(look: Look, refused: Counter[str], sights: Sequence[Sight], fit: Check) -> Check:
-    """Tell whether gangs keep candidates that are missed."""
-    jobs = sorted(
-        {
-            task.job.key
-            for sight in sights
-            for task, plugin in _refusals(sight)
-            if plugin == "gang" and task.job is not None
-        }
-    )
-    if not jobs:
-        return Check(True, reason("check.gang", "No candidate is kept by its gang's minimum."))
+def _gang(look: Look, sights: Sequence[Sight], fit: Check, evicted: Set[str]) -> Check:
+    """Tell whether gangs keep candidates that are missed; `evicted` leave for the job's other pods."""
+    kept = [task for sight in sights for task in _kept_by_gang(sight)]
+    jobs = sorted({task.job.key for task in kept if task.job is not None})
+    after_all = sum(task.uid in evicted for task in kept)
+    numbers = {"refused": len(kept), "jobs": jobs, "evicted": after_all}
+    if not kept:
+        return Check(True, reason("check.gang", _nobody_kept(sights), numbers))
+    if after_all:
+        text = (
+            f"Gang refuses {counted(len(kept), 'pod')} to {look.task.key} only: once others are evicted, "
+            f"another tier decides, and {after_all} of them {agreed(after_all, 'is', 'are')} evicted for "
+            "the job's other pods."
+        )
+        return Check(True, reason("check.gang", text, numbers))
     whose = listed(jobs) if len(jobs) <= _MOST_NAMED else counted(len(jobs), "job")
-    text = f"{counted(refused['gang'], 'pod')} must stay, or {whose} would fall below minMember."
+    text = f"{counted(len(kept), 'pod')} must stay, or {whose} would fall below minMember."
     missed = not fit.passed and _would_do_without_gang(look, sights, fit)
-    return Check(not missed, reason("check.gang", text, {"refused": refused["gang"], "jobs": jobs}))
+    return Check(not missed, reason("check.gang", text, numbers))
+
+
+def _nobody_kept(sights: Sequence[Sight]) -> str:
+    """Return why gang keeps no candidate."""
+    for sight in sights:
+        ballots = sight.verdict.told_ballots()
+        if any("gang" in ballot["plugins"] for ballot in ballots[:-1]):
+            return f"No candidate is kept by its gang: {passed_over(ballots)}."
+    return "No candidate is kept by its gang."
 
 
 def _would_do_without_gang(look: Look, sights: Sequence[Sight], fit: Check) -> bool:
@@ -261,18 +275,17 @@ def _would_do_without_gang(look: Look, sights: Sequence[Sight], fit: Check) -> b
             look.session,
             look.task,
             sight.node,
-            [*sight.verdict.victims, *(task for task, plugin in _refusals(sight) if plugin == "gang")],
+            [*sight.verdict.victims, *_kept_by_gang(sight)],
         )
         for sight in sights
     )
 
 
-def _fit(look: Look, sights: Sequence[Sight]) -> Check:
+def _fit(look: Look, sights: Sequence[Sight], tried: Tried | None) -> Check:
     """Tell whether evictions make room for all that must run together; else what comes closest."""
-    session, _, _, task, asked = look
-    found = _tried(look) if asked else None
-    if found is not None:
-        pods, victims = found
+    session, task = look.session, look.task
+    if tried is not None:
+        pods, victims = tried.pods, len(tried.victims)
         text = f"Evicting {counted(victims, 'pod')} makes room for {counted(pods, 'pod')} of the job."
         return Check(True, reason("check.fit", text, {"pods": pods, "victims": victims}))
     best: tuple[float, str, dict[str, float]] | None = None
@@ -315,8 +328,24 @@ def _one_of_them(look: Look, node: str) -> Check:
     )
 
 
-def _tried(look: Look) -> tuple[int, int] | None:
-    """Let the action try alone for a job and undo it: (pods promised, victims); None when it fails."""
+class Tried(NamedTuple):
+    """What an action that works alone for a job does.
+
+    Attributes
+    ----------
+    pods : int
+        How many of the job's pods it pipelines.
+    victims : list of TaskInfo
+        The pods that it evicts.
+
+    """
+
+    pods: int
+    victims: Sequence[TaskInfo]
+
+
+def _tried(look: Look) -> Tried | None:
+    """Let the action work alone for a job and undo it; None when it fails."""
     session, action, job, _, _ = look
     statement = Statement(session)
     queue = session.queues[job.queue]
@@ -329,7 +358,8 @@ def _tried(look: Look) -> tuple[int, int] | None:
         preempt = Preempt(session)
         while tasks and session.job_starving(job):
             preempt.attempt(statement, queue, tasks.pop(), preempt.other_jobs)
-    kinds = Counter(operation.kind for operation in statement.operations)
-    complete = session.job_pipelined(job) and bool(kinds["pipeline"])
+    victims = [operation.task for operation in statement.operations if operation.kind == "evict"]
+    pods = sum(operation.kind == "pipeline" for operation in statement.operations)
+    complete = session.job_pipelined(job) and pods > 0
     statement.discard()
-    return (kinds["pipeline"], kinds["evict"]) if complete else None
+    return Tried(pods, victims) if complete else None

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from scheduler_core.explain.ballots import passed_over
 from scheduler_core.explain.reasons import Reason, reason
 from scheduler_core.explain.wording import counted
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.victims import Verdict
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
+
+_MOST_REASONS = 3
 
 
 class Check(NamedTuple):
@@ -77,26 +80,61 @@ def said_counts(why: Counter[str]) -> str:
     return ", ".join(f"{count} {text}" for text, count in sorted(why.items())) or "they are empty"
 
 
-def votes(allowed: int, refused: Counter[str]) -> Check:
-    """Tell how many pods the plugins let go, and how many each of them kept."""
-    told = ", ".join(f"{plugin} refuses {count}" for plugin, count in sorted(refused.items()))
-    text = f"The plugins let {counted(allowed, 'pod')} go{f'; {told}' if told else ''}."
-    numbers = {"allowed": allowed, "refused": dict(sorted(refused.items()))}
+class Heard(NamedTuple):
+    """Candidates on one node, for a gang action on all nodes, and what the plugins answered about them."""
+
+    candidates: Sequence[TaskInfo]
+    verdict: Verdict
+
+
+def votes(heard: Sequence[Heard]) -> Check:
+    """Tell how many candidates may be evicted, which tier decided that, and which plugins refuse the rest."""
+    allowed = sum(len(one.verdict.victims) for one in heard)
+    candidates = sum(len(one.candidates) for one in heard)
+    refused = Counter(refusal.plugin for one in heard for refusal in one.verdict.refusals(one.candidates))
+    numbers = {"allowed": allowed, "candidates": candidates, "refused": dict(sorted(refused.items()))}
+    alike: dict[str, list[Heard]] = {}
+    for one in heard:
+        alike.setdefault(passed_over(one.verdict.told_ballots()), []).append(one)
+    ways = [way for way in (_way(before, alike) for before in sorted(alike)) if way]
+    how = f": {'; '.join(ways)}" if ways else ""
+    text = f"{_said_allowed(allowed, candidates)}{how}."
     return Check(allowed > 0, reason("check.votes", text, numbers))
 
 
-def refusals(candidates: Iterable[TaskInfo], verdict: Verdict) -> Iterator[tuple[TaskInfo, str]]:
-    """Yield each candidate that stays with the first plugin that refused it."""
-    going = {task.uid for task in verdict.victims}
-    for task in candidates:
-        if task.uid not in going:
-            plugin = next(
-                (
-                    plugin
-                    for _, plugin, accepted, _ in verdict.votes
-                    if accepted is not None and task.uid not in accepted
-                ),
-                None,
-            )
-            if plugin is not None:
-                yield task, plugin
+def _said_allowed(count: int, candidates: int) -> str:
+    if candidates == 1:
+        return f"The only candidate may{'' if count else ' not'} be evicted"
+    if count == candidates:
+        return f"All {candidates} candidates may be evicted"
+    part = f"{count} of" if count else "None of the"
+    return f"{part} {candidates} candidates may be evicted"
+
+
+def _way(before: str, alike: Mapping[str, Sequence[Heard]]) -> str:
+    """Return how it was decided where the same tiers were passed over; empty where all are accepted."""
+    heard = alike[before]
+    said = "; ".join(filter(None, [before, _refused(heard)]))
+    return f"on {counted(len(heard), 'node')} {said}" if said and len(alike) > 1 else said
+
+
+def _refused(heard: Sequence[Heard]) -> str:
+    """Return how many candidates each plugin refuses, with its most frequent reasons."""
+    if any(one.candidates and not one.verdict.ballots for one in heard):
+        return "no plugin votes on victims"
+    refused = Counter(
+        (refusal.plugin, refusal.text) for one in heard for refusal in one.verdict.refusals(one.candidates)
+    )
+    by_plugin: dict[str, list[tuple[int, str]]] = {}
+    for (plugin, text), count in refused.items():
+        by_plugin.setdefault(plugin, []).append((-count, text or "without a reason"))
+    return ", ".join(
+        f"{plugin} refuses {-sum(count for count, _ in why)} ({_most_frequent(sorted(why))})"
+        for plugin, why in sorted(by_plugin.items())
+    )
+
+
+def _most_frequent(why: Sequence[tuple[int, str]]) -> str:
+    texts = [text for _, text in why[:_MOST_REASONS]]
+    rest = len(why) - len(texts)
+    return "; ".join([*texts, *([counted(rest, "other reason")] if rest else [])])

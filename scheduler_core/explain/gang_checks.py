@@ -11,9 +11,9 @@ from scheduler_core.actions.gangpreempt import GangPreempt
 from scheduler_core.actions.gangreclaim import GangReclaim
 from scheduler_core.explain.checks import (
     Check,
+    Heard,
     candidates_found,
     queue_may_evict,
-    refusals,
     said_counts,
     votes,
 )
@@ -34,7 +34,7 @@ class Look(NamedTuple):
     demand : list of TaskInfo
         The job's pods that look for room.
     going : list of TaskInfo
-        Those that may go: the plugins let them, and their bundles may leave.
+        Those that may be evicted: the plugins accept them, and their bundles may leave.
     asked : bool
         Whether the action gets so far as to look for room at all.
 
@@ -65,7 +65,7 @@ def gang_checks(session: Session, action: str, job: JobInfo, *, asked: bool) -> 
     if not candidates:
         return
     bundles, verdict = gang.bundles_for(job, demand)
-    yield votes(len(verdict.victims), Counter(plugin for _, plugin in refusals(candidates, verdict)))
+    yield votes([Heard(candidates, verdict)])
     going = [task for bundle in bundles for task in bundle.tasks]
     look = Look(gang, job, demand, going, asked and may.passed)
     fit = _fit(look)
@@ -119,16 +119,16 @@ def _why_no_candidate(gang: GangEviction, job: JobInfo, task: TaskInfo) -> str:
 
 
 def _gangs(look: Look, allowed: Sequence[TaskInfo], fit: Check) -> Check:
-    """Tell whether pods that plugins let go stay because their gang needs them, and are missed."""
+    """Tell whether pods that plugins accept stay because their gang needs them, and are missed."""
     going = {task.uid for task in look.going}
     kept = [task for task in allowed if task.uid not in going]
     numbers = {"going": len(going), "kept": len(kept)}
     if not kept:
-        text = "No pod that may go is kept by its gang."
+        text = "No evictable pod is kept by its gang."
         return Check(True, reason("check.gang", text, numbers))
     jobs = {task.job.key for task in kept if task.job is not None}
     why = (
-        "not all of their pods may go"
+        "not all of its pods may be evicted"
         if look.gang.allow_whole_bundle
         else "allowWholeBundle is off, so that no gang may be broken"
     )
@@ -152,8 +152,8 @@ def _fit(look: Look) -> Check:
         text = f"Even then all nodes together lack {said_all(lacks, lacks)}."
         return Check(False, reason("check.fit", text, {"lacks": lacks}))
     room = (
-        f"All nodes together would have room for {counted(len(look.demand), 'pod')} of the job once all that "
-        "may go have left"
+        f"All nodes together would have room for {counted(len(look.demand), 'pod')} of the job once every "
+        "evictable pod is gone"
     )
     if not look.asked:
         return Check(True, reason("check.fit", f"{room}."))

@@ -67,9 +67,11 @@ REASONS: frozenset[str] = frozenset(
         "order.tasks",
         "order.last",
         "order.bundle",
+        "order.dry-run",
         "victims.smallest",
         "victims.lower-bound",
         "victims.surplus",
+        "victims.passed-over",
         "victims.left-out",
         "flow.moved",
         # what a pod and a node have seen

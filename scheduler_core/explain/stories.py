@@ -6,13 +6,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scheduler_core.explain.deserved import derived
+from scheduler_core.explain.flow import flow
 from scheduler_core.explain.pending import diagnosis, members, promised, unknown_queue
 from scheduler_core.explain.picture import Object, Picture, Unknown
 from scheduler_core.explain.reasons import Reason, reason
-from scheduler_core.explain.victims import evictions, flow, story_of
+from scheduler_core.explain.victims import evictions, story_of
 from scheduler_core.explain.wording import agreed, counted, listed, said_all
 
 Story = dict[str, Any]
+
+_MOVES = ("bind", "pipeline", "evict")
 
 
 def job_story(document: Object, result: Object, job: str, *, cycle: int | None = None) -> Story:
@@ -158,7 +161,8 @@ def node_story(document: Object, result: Object, node: str, *, cycle: int | None
         if task.get("node") == node
     ]
     steps = _steps(result, lambda step: step.get("node") == node)
-    counts = {op: sum(step["op"] == op for step in steps) for op in ("bind", "pipeline", "evict")}
+    happened = {(step["op"], step["pod"]) for step in steps if step["state"] == "committed"}
+    counts = {op: sum(kind == op for kind, _ in happened) for op in _MOVES}
     return {
         "node": node,
         "cycle": picture.number,
@@ -170,12 +174,10 @@ def node_story(document: Object, result: Object, node: str, *, cycle: int | None
 
 
 def node_standing(node: str, idle: Object, releasing: Object, counts: dict[str, int]) -> Reason:
-    """Return how a node stands, and by `counts` how many of its steps were a bind, a pipeline, an evict."""
+    """Return what a node has free, and by `counts` how many pods were bound, pipelined and evicted there."""
     text = (
-        f"Node {node} has {said_all(idle)} idle, {said_all(releasing)} being released; "
-        f"{counted(counts['bind'], 'pod')} came, "
-        f"{counts['pipeline']} {agreed(counts['pipeline'], 'has', 'have')} a place promised, "
-        f"{counts['evict']} {agreed(counts['evict'], 'was', 'were')} evicted."
+        f"Node {node} has {said_all(idle)} idle and {said_all(releasing)} being released; "
+        f"{counted(counts['bind'], 'pod')} bound, {counts['pipeline']} pipelined, {counts['evict']} evicted."
     )
     return reason("node.state", text, {**counts, "idle": idle})
 
@@ -221,7 +223,11 @@ def _standing(entry: Object, pending: Story | None) -> Reason:
     if pending is None:
         leaving = entry["task_status"].get("Releasing", 0)
         if leaving:
-            text = f"{counted(leaving, 'pod')} of job {entry['name']} leaving, {counts['placed']} staying."
+            placed = counts["placed"]
+            text = (
+                f"{counted(leaving, 'pod')} of job {entry['name']} {agreed(leaving, 'is', 'are')} "
+                f"terminating, {placed} {agreed(placed, 'stays', 'stay')} placed."
+            )
             return reason("job.losing", text, {**counts, "leaving": leaving})
         if not any(entry["task_status"].get(status) for status in ("Binding", "Bound", "Running")):
             return reason("job.finished", f"Nothing of job {entry['name']} runs or waits.", counts)
@@ -295,8 +301,8 @@ def pod_standing(pod: str, stands: PodStand | None, steps: Sequence[Mapping[str,
     last = next((step for step in reversed(steps) if step.get("pod") == pod), None)
     if stands is None:
         if last is None:
-            return reason("pod.other", f"Pod {pod} is of no job, so that nothing is decided about it.")
-        return _decided(pod, last)
+            return reason("pod.other", f"Pod {pod} belongs to no job, so nothing is decided about it.")
+        return _decided(pod, last, steps)
     if stands.status == "Pending":
         why = f": {_lower(stands.why)}" if stands.why else "."
         return reason("pod.waits", f"Pod {pod} waits{why}")
@@ -305,20 +311,34 @@ def pod_standing(pod: str, stands: PodStand | None, steps: Sequence[Mapping[str,
         return reason("pod.runs", f"Nothing was decided about pod {pod}, which is on {where}.")
     if stands.status == "Pipelined":
         before = [step["pod"] for step in steps if step.get("for") == pod and step["cycle"] == last["cycle"]]
-        until = f"once {listed(before)} left" if before else "once enough of it is released"
-        return reason("pod.promised", f"Pod {pod} has a place on node {stands.node}, {until}.")
-    return _decided(pod, last)
+        until = (
+            f"once {listed(before)} {agreed(len(before), 'is', 'are')} gone" if before else "once it has room"
+        )
+        return reason(
+            "pod.promised", f"Pod {pod} is pipelined to node {stands.node}: it starts there {until}."
+        )
+    return _decided(pod, last, steps)
 
 
-def _decided(pod: str, last: Mapping[str, Any]) -> Reason:
+def _decided(pod: str, last: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]) -> Reason:
     """Return what the last decision did to a pod."""
     whom = f" for {last['for']}" if last.get("for") else ""
     if last["state"] != "committed":
-        chosen = f"was chosen{whom}" if last["op"] == "evict" else "was given a place"
-        text = f"Pod {pod} {chosen} on node {last['node']} by {last['action']}, but that was not carried out."
+        if last["op"] == "evict":
+            text = (
+                f"Pod {pod} on node {last['node']} was selected by {last['action']}{whom}, "
+                "but was not evicted."
+            )
+        else:
+            text = (
+                f"Pod {pod} was assigned to node {last['node']} by {last['action']}, "
+                "but that was not carried out."
+            )
         return reason("pod.kept", text)
     if last["op"] == "evict":
+        evicted = sum(step["op"] == "evict" and step.get("pod") == pod for step in steps)
+        often = f", the last of {evicted} evictions" if evicted > 1 else ""
         return reason(
-            "pod.evicted", f"Pod {pod} was evicted from node {last['node']} by {last['action']}{whom}."
+            "pod.evicted", f"Pod {pod} was evicted from node {last['node']} by {last['action']}{whom}{often}."
         )
-    return reason("pod.placed", f"Pod {pod} was given node {last['node']} by {last['action']}.")
+    return reason("pod.placed", f"Pod {pod} was bound to node {last['node']} by {last['action']}.")

@@ -89,8 +89,8 @@ def queue_lines(story: Story) -> Iterator[str]:
         if figures is not None:
             yield f"  {title}: allocated {said_all(figures['allocated'])}, share {figures['share']:.4g}"
     yield from _block("How it came to what it deserves", _derivation(story["deserved"]["steps"]))
-    yield from _block("Took from others", (link["reason"]["sentence"] for link in story["given"]))
-    yield from _block("Lost to others", (link["reason"]["sentence"] for link in story["taken"]))
+    yield from _block("Evicted for its jobs", (link["reason"]["sentence"] for link in story["given"]))
+    yield from _block("Evicted from it", (link["reason"]["sentence"] for link in story["taken"]))
     yield from _block("Jobs", (entry["reason"]["sentence"] for entry in story["jobs"]))
 
 
@@ -98,7 +98,7 @@ def pod_lines(story: Story) -> Iterator[str]:
     """Yield a pod's story, and why it was evicted where it was."""
     yield f"Pod {story['pod']} of job {story['job'] or 'none'}, queue {story['queue'] or 'none'}"
     yield f"  {_said(story)}"
-    yield f"  asks for {said_all(story['request'])}"
+    yield f"  requests {said_all(story['request'])}"
     for victim in story["evictions"]:
         yield from victim_lines(victim)
     yield from _block("Evicted for it", map(_eviction, story["victims_for"]))
@@ -113,15 +113,19 @@ def victim_lines(story: Story) -> Iterator[str]:
     yield f"  {story['order']['reason']['sentence']}"
     yield f"  {story['smallest']['reason']['sentence']}"
     yield f"  {story['surplus_reason']['sentence']}"
+    if story["passed_over"] is not None:
+        yield f"  {story['passed_over']['sentence']}"
     yield from _block(
         "Votes",
         (
-            f"tier {vote['tier']}: {vote['verdict']}: {vote['reason']['sentence']}{_numbers(vote['reason'])}"
+            f"tier {vote['tier']}: {vote['verdict']}{'' if vote['counts'] else ' (does not count)'}: "
+            f"{vote['reason']['sentence']}{_numbers(vote['reason'])}"
             for vote in story["votes"]
         ),
     )
     yield from _block(
-        "Spared", (f"{entry['pod']}: {entry['reason']['sentence']}" for entry in story["spared"])
+        "Candidates that stayed",
+        (f"{entry['pod']}: {entry['reason']['sentence']}" for entry in story["spared"]),
     )
     if story["left_out"] is not None:
         yield f"  {story['left_out']['sentence']}"

@@ -1,20 +1,20 @@
-"""Why was this pod evicted, who was spared, and were there more victims than needed?"""
+"""Why was this pod evicted, and who was spared?"""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from scheduler_core.explain.picture import Amounts, Object, Picture, Unknown, plus
+from scheduler_core.explain.ballots import counts, passed_over
+from scheduler_core.explain.enough import fewest, room_before, said_surplus, surplus_of, total
+from scheduler_core.explain.picture import Object, Picture, Unknown, plus
 from scheduler_core.explain.reasons import Reason, reason
-from scheduler_core.explain.smallest import Smallest, smallest_set
-from scheduler_core.explain.wording import counted, listed, said_all
+from scheduler_core.explain.wording import agreed, capitalised, counted, listed, said_all
 from scheduler_core.result import plain
 
 _TIES = {
     "uid": "the larger uid",
-    "creation": "the younger",
+    "creation": "the younger one",
     "index": "the larger index",
     "name": "the later name",
 }
@@ -27,9 +27,10 @@ def victim_story(document: Object, result: Object, pod: str, *, cycle: int | Non
     -------
     dict
         `pod`, `job`, `queue`, `node`, `cycle`, `step` (its place among the cycle's decisions), `state`,
-        `action`, `tier`, `for` (pod, job, queue), `reason`; `votes` (tier, plugin, verdict and a reason);
-        `spared` (candidates refused for the same pod, with the plugin); `left_out` (on how many nodes nobody
-        was asked, as a reason; None where all were); `order` (what put it first);
+        `action`, `tier`, `for` (pod, job, queue), `reason`; `votes` (tier, plugin, verdict, whether it counts
+        and a reason); `passed_over` (which votes do not count, as a reason; None where all do); `spared`
+        (candidates that stayed, each with the plugin that kept it); `left_out` (on how many nodes nobody was
+        considered, as a reason; None where there is no such node); `order` (what put it first);
         `freed`, `needed`; `together` (all victims for the same pod and node), `freed_together`, `surplus` and
         `surplus_reason`; `room` (what was free there before the first of them) and `left` (room and freed
         together, less what was needed), both None for a gang, whose victims are on several nodes;
@@ -68,31 +69,34 @@ def victim_stories(picture: Picture) -> Iterator[dict[str, Any]]:
     stories = [
         _told(picture, entry, together, smallest)
         for together in attempts.values()
-        for smallest in [_smallest(picture, together)]
+        for smallest in [fewest(picture, together)]
         for entry in together
     ]
     yield from sorted(stories, key=lambda story: story["step"])
 
 
 def spared_candidates(picture: Picture) -> Iterator[dict[str, Any]]:
-    """Yield the candidates that were refused in a cycle, those refused for the same reason together.
+    """Yield the candidates that stayed in a cycle, those with the same reason together.
 
     Returns
     -------
     iterator of dict
-        `for` (the pod for which they were asked about, empty for a gang), `for_job` (the gang, else empty),
-        `plugin`, `reason`, and `nodes`: their names by node.
+        `for` (the pod that needed room, empty for a gang), `for_job` (the gang, else empty), `action`,
+        `tier`, `plugin`, `reason`, and `nodes`: their names by node.
 
     """
-    told: dict[tuple[str, str, str, str, str], dict[str, Any]] = {}
+    told: dict[tuple[Any, ...], dict[str, Any]] = {}
     node_of = {pod: task.get("node") or "" for pod, task in picture.task_of.items()}
     for entry in picture.explain.get("spared") or ():
-        whom = {"for": entry["for"], "for_job": entry.get("for_job", "")}
-        key = entry["for"], whom["for_job"], entry["plugin"], entry["why"], repr(entry["numbers"])
+        by = {
+            "for": entry["for"],
+            "for_job": entry.get("for_job", ""),
+            **{name: entry[name] for name in ("action", "tier", "plugin")},
+        }
+        key = *by.values(), entry["why"], repr(entry["numbers"]), repr(entry.get("ballots"))
         group = told.get(key)
         if group is None:
-            why = _spared(picture, entry)["reason"]
-            group = told[key] = {**whom, "plugin": entry["plugin"], "reason": why, "nodes": {}}
+            group = told[key] = {**by, "reason": _why_spared(entry), "nodes": {}}
         group["nodes"].setdefault(node_of.get(entry["pod"], ""), []).append(entry["pod"])
     yield from told.values()
 
@@ -101,7 +105,7 @@ def story_of(picture: Picture, entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the story of one eviction that `evictions` gave."""
     together = [other for other in evictions(picture) if _purpose(other) == _purpose(entry)]
     return {
-        **_told(picture, entry, together, _smallest(picture, together)),
+        **_told(picture, entry, together, fewest(picture, together)),
         "spared": [_spared(picture, other) for other in _spared_for(picture, entry)],
     }
 
@@ -112,11 +116,11 @@ def _told(
     together: Sequence[Mapping[str, Any]],
     smallest: Mapping[str, Any],
 ) -> dict[str, Any]:
-    freed = _sum(other["freed"] for other in together)
+    freed = total(other["freed"] for other in together)
     for_job = entry.get("for_job") or picture.job_of.get(entry["for"], "")
-    votes = [_vote(vote) for vote in entry["votes"]]
-    surplus = _surplus(together, freed)
-    room = _room_before(together, freed)
+    ballots = entry["ballots"]
+    surplus = surplus_of(together, freed)
+    room = room_before(together, freed)
     return {
         "pod": entry["pod"],
         "job": entry["job"],
@@ -128,8 +132,9 @@ def _told(
         "action": entry["action"],
         "tier": entry["tier"],
         "for": {"pod": entry["for"], "job": for_job, "queue": picture.queue_of_job(for_job)},
-        "reason": _headline(picture, entry, for_job, votes, len(together)),
-        "votes": votes,
+        "reason": _headline(picture, entry, for_job, len(together)),
+        "votes": [_vote(vote, ballots) for vote in entry["votes"]],
+        "passed_over": _passed_over(ballots),
         "left_out": _left_out(picture, entry["for"]),
         "order": {"place": entry["order"], "reason": _order(entry)},
         "freed": entry["freed"],
@@ -137,7 +142,7 @@ def _told(
         "together": [other["pod"] for other in together],
         "freed_together": plain(freed),
         "surplus": surplus,
-        "surplus_reason": _said_surplus(freed, surplus),
+        "surplus_reason": said_surplus(together, freed, surplus),
         "room": None if room is None else plain(room),
         "left": None if room is None else plain(plus(plus(room, freed), entry["needed"], -1.0)),
         "smallest": smallest,
@@ -150,45 +155,65 @@ def _purpose(entry: Mapping[str, Any]) -> tuple[Any, ...]:
     return entry["action"], entry["for"], entry.get("for_job"), node
 
 
-def _headline(
-    picture: Picture,
-    entry: Mapping[str, Any],
-    for_job: str,
-    votes: Sequence[Mapping[str, Any]],
-    together: int,
-) -> Reason:
-    permits = [
-        vote["plugin"] for vote in votes if vote["verdict"] == "permit" and vote["tier"] == entry["tier"]
-    ]
-    whom = entry["for"] or f"the whole of job {for_job}"
-    let_go = f"{listed(permits)} of tier {entry['tier']} let it go" if permits else "no plugin was asked"
-    return reason(
-        "victim.evicted",
-        f"Action {entry['action']} evicted {entry['pod']} of queue {entry['queue']} "
-        f"from node {entry['node']} for {whom} of queue {picture.queue_of_job(for_job) or 'nobody'}: "
-        f"{let_go}; it frees {said_all(entry['freed'])} of {said_all(entry['needed'])} that are asked for.",
-        {"tier": entry["tier"], "together": together, "freed": entry["freed"], "needed": entry["needed"]},
-    )
-
-
-def _vote(vote: Mapping[str, Any]) -> dict[str, Any]:
-    verdict = vote["verdict"]
-    name = "vote.abstain" if verdict == "abstain" else f"vote.{vote['plugin']}.{verdict}"
+def _headline(picture: Picture, entry: Mapping[str, Any], for_job: str, together: int) -> Reason:
+    numbers = {
+        "tier": entry["tier"],
+        "together": together,
+        "freed": entry["freed"],
+        "needed": entry["needed"],
+    }
+    pod = f"pod {entry['pod']} of queue {entry['queue']}"
+    did = {
+        "committed": f"evicted {pod} from node {entry['node']}",
+        "kept": f"selected {pod} on node {entry['node']} but did not evict it",
+    }.get(entry["state"], f"failed to evict {pod} from node {entry['node']}")
+    accepted = f"{_deciders(entry['ballots'])} accepted it"
+    freed = said_all(entry["freed"])
+    if not for_job:
+        text = f"Action {entry['action']} {did}: {accepted}. It frees {freed}."
+        return reason("victim.evicted", text, numbers)
+    whom = f"pod {entry['for']}" if entry["for"] else f"the whole of job {for_job}"
     text = (
-        vote["why"]
-        or {"abstain": "it has no opinion", "permit": "it permits", "refuse": "it refuses"}[verdict]
+        f"Action {entry['action']} {did} to make room for {whom} of queue {picture.queue_of_job(for_job)}: "
+        f"{accepted}. It frees {freed}; {said_all(entry['needed'])} requested."
     )
-    told = reason(name, f"{vote['plugin']}: {text}", vote["numbers"])
-    return {"tier": vote["tier"], "plugin": vote["plugin"], "verdict": verdict, "reason": told}
+    return reason("victim.evicted", text, numbers)
+
+
+def _deciders(ballots: Sequence[Mapping[str, Any]]) -> str:
+    """Return the tier and the plugins that decided."""
+    return f"tier {ballots[-1]['tier']} ({listed(ballots[-1]['plugins'])})"
+
+
+def _passed_over(ballots: Sequence[Mapping[str, Any]]) -> Reason | None:
+    """Return which votes do not count and why; None where the first plugins asked decided."""
+    text = passed_over(ballots)
+    if not text:
+        return None
+    return reason("victims.passed-over", f"{capitalised(text)}.", {"ballots": list(ballots)})
+
+
+def _vote(vote: Mapping[str, Any], ballots: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    tier, plugin, verdict = vote["tier"], vote["plugin"], vote["verdict"]
+    name = "vote.abstain" if verdict == "abstain" else f"vote.{plugin}.{verdict}"
+    text = vote["why"] or {"abstain": "no opinion", "permit": "permits it", "refuse": "refuses it"}[verdict]
+    return {
+        "tier": tier,
+        "plugin": plugin,
+        "verdict": verdict,
+        "counts": counts(ballots, tier, plugin),
+        "reason": reason(name, f"{plugin}: {text}", vote["numbers"]),
+    }
 
 
 def _spared_for(picture: Picture, victim: Mapping[str, Any]) -> Iterable[Object]:
-    """Return who was spared when room was sought for the same pod, or for the same gang, as by a victim."""
+    """Return the candidates that stayed when the same action sought room for the same pod or gang."""
     gang = "" if victim["for"] else victim["for_job"]
+    purpose = victim["action"], victim["for"], gang
     return (
         entry
         for entry in picture.explain.get("spared") or ()
-        if (entry["for"], entry.get("for_job", "")) == (victim["for"], gang)
+        if (entry["action"], entry["for"], entry.get("for_job", "")) == purpose
     )
 
 
@@ -200,11 +225,18 @@ def _spared(picture: Picture, entry: Object) -> dict[str, Any]:
         "job": job,
         "queue": picture.queue_of_job(job),
         "node": picture.task_of.get(pod, {}).get("node") or "",
+        "tier": entry["tier"],
         "plugin": plugin,
-        "reason": reason(
-            f"vote.{plugin}.refuse", f"{plugin}: {entry['why'] or 'it refuses'}", entry["numbers"]
-        ),
+        "reason": _why_spared(entry),
     }
+
+
+def _why_spared(entry: Object) -> Reason:
+    """Return why a candidate stays: the plugin of the last tier asked, and why none before it decided."""
+    plugin = entry["plugin"]
+    before = passed_over(entry.get("ballots", ()))
+    text = f"{plugin}: {entry['why'] or 'refuses it'}" + (f" ({before})" if before else "")
+    return reason(f"vote.{plugin}.refuse", text, entry["numbers"])
 
 
 def _left_out(picture: Picture, pod: str) -> Reason | None:
@@ -212,32 +244,35 @@ def _left_out(picture: Picture, pod: str) -> Reason | None:
     if not nodes:
         return None
     text = (
-        f"On {counted(nodes, 'other node')} that would take pod {pod} nobody was asked: even if all had left "
-        "there whom plugins might let go, too little would have been free."
+        f"{counted(nodes, 'more node')} would accept pod {pod} but {agreed(nodes, 'was', 'were')} not "
+        "considered: there is no candidate, or evicting every eligible pod would still not free enough."
     )
     return reason("victims.left-out", text, {"nodes": nodes})
 
 
 def _order(entry: Mapping[str, Any]) -> Reason:
     if "room" not in entry and "first" not in entry and not entry["for"]:
-        return reason("order.bundle", "It left with the bundle of its gang that costs least.")
+        return reason("order.bundle", "It was evicted with its gang's bundle, the next in order of cost.")
+    if "dry_run" in entry:
+        text = f"In a dry run pod {entry['for']} no longer fitted when this pod was put back."
+        return reason("order.dry-run", text)
     first = entry.get("first")
     if first is None:
-        return reason("order.last", "It was the last one that might have gone.")
+        return reason("order.last", "It was the only remaining candidate.")
     numbers = {name: first[name] for name in ("mine", "theirs") if name in first}
     plugin = first["plugin"]
     if plugin in _TIES:
-        key = f"all else being equal {_TIES[plugin]} goes first"
+        key = f"all else being equal, {_TIES[plugin]} is evicted first"
     else:
         key = f"{plugin} decides" + _said_keys(plugin, numbers)
     compared = "queues" if first["compared"] == "none" else first["compared"]
     before = first["before"]
-    goes = {
-        "queues": f"Its queue loses before that of {before}",
-        "jobs": f"Its job loses before that of {before}",
-        "tasks": f"It goes before {before}",
-    }
-    return reason(f"order.{compared}", f"{goes[compared]}: {key}.", {"before": before, **numbers})
+    text = {
+        "queues": f"Its queue loses pods before the queue of {before}",
+        "jobs": f"Its job loses pods before the job of {before}",
+        "tasks": f"It is evicted before {before}",
+    }[compared]
+    return reason(f"order.{compared}", f"{text}: {key}.", {"before": before, **numbers})
 
 
 def _said_keys(plugin: str, numbers: Mapping[str, Any]) -> str:
@@ -249,155 +284,3 @@ def _said_keys(plugin: str, numbers: Mapping[str, Any]) -> str:
     if plugin == "priority":
         return f" (priority {abs(mine)} before {abs(theirs)})"
     return f" ({mine:.4g} against {theirs:.4g})"
-
-
-# how many
-
-
-def _surplus(together: Sequence[Mapping[str, Any]], freed: Amounts) -> Amounts:
-    """Return what was freed above what was needed beside the room that there was."""
-    needed: Object = together[0]["needed"]
-    room = _room_before(together, freed) or {}
-    told: Amounts = plain(
-        {
-            name: max(0.0, min(freed[name], room.get(name, 0.0) + freed[name] - needed.get(name, 0.0)))
-            for name in freed
-        }
-    )
-    return told
-
-
-def _room_before(together: Sequence[Mapping[str, Any]], freed: Amounts) -> Amounts | None:
-    """Return what the node had free before the first victim left, of all that is needed or freed."""
-    room = next((other["room"] for other in together if "room" in other), None)
-    if room is None:
-        return None
-    return {name: room.get(name, 0.0) for name in {**freed, **together[0]["needed"]}}
-
-
-def _said_surplus(freed: Amounts, surplus: Amounts) -> Reason:
-    return reason(
-        "victims.surplus",
-        f"Together they free {said_all(freed)}; {said_all(surplus)} of it is more than needed.",
-        {"freed": freed, "surplus": surplus},
-    )
-
-
-def _smallest(picture: Picture, together: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return how few victims would have been enough on the chosen node or nodes."""
-    found = _fewest(picture, together)
-    name = "victims.smallest" if found.exact else "victims.lower-bound"
-    text = (
-        f"{found.count} would have been enough"
-        if found.exact
-        else f"{found.count} or more would have been needed (a lower bound)"
-    )
-    return {
-        "count": found.count,
-        "exact": found.exact,
-        "pods": list(found.pods),
-        "evicted": len(together),
-        "reason": reason(
-            name,
-            f"{counted(len(together), 'pod')} left for this purpose; {text}.",
-            {"evicted": len(together), "smallest": found.count},
-        ),
-    }
-
-
-def _fewest(picture: Picture, together: Sequence[Mapping[str, Any]]) -> Smallest:
-    """Return how few would have been enough; of pods that were moved for nobody, all of them."""
-    for entry in together:
-        if "room" in entry:
-            return _on_one_node(picture, entry)
-        if "chosen" in entry:
-            return _for_a_gang(picture, entry)
-    return Smallest(len(together), exact=True, pods=[entry["pod"] for entry in together])
-
-
-def _on_one_node(picture: Picture, start: Mapping[str, Any]) -> Smallest:
-    """Return how few of those that were allowed to go would have been enough.
-
-    Where the preemptor's queue was full as well, what its ancestors lacked is not known: a lower bound.
-    """
-    found = smallest_set(_lacking(start, start.get("queue_short", {})), _amounts(picture, start["allowed"]))
-    return Smallest(found.count, exact=False) if "queue_short" in start else found
-
-
-def _for_a_gang(picture: Picture, start: Mapping[str, Any]) -> Smallest:
-    """Return how few of those that were allowed to go would have been enough on the chosen nodes.
-
-    Each node is looked at by itself, pods of one bundle one by one. Where the queue was full as well, at
-    least one had to leave it, wherever: a lower bound.
-    """
-    nodes = start["chosen"].values()
-    found = [smallest_set(_lacking(node, {}), _amounts(picture, node["allowed"])) for node in nodes]
-    count = sum(on_node.count for on_node in found)
-    if "queue_short" in start:
-        return Smallest(max(count, 1), exact=False)
-    if all(on_node.exact for on_node in found):
-        return Smallest(count, exact=True, pods=[pod for on_node in found for pod in on_node.pods])
-    return Smallest(count, exact=False)
-
-
-def _lacking(place: Mapping[str, Any], queue_short: Mapping[str, float]) -> Amounts:
-    """Return what must become free on a node, or in a queue that lacks more."""
-    lacking = {name: amount - place["room"].get(name, 0.0) for name, amount in place["needed"].items()}
-    for name, missing in queue_short.items():
-        lacking[name] = max(lacking.get(name, missing), missing)
-    return lacking
-
-
-def _amounts(picture: Picture, pods: Iterable[str]) -> dict[str, Amounts]:
-    return {pod: picture.request(pod) for pod in pods}
-
-
-def _sum(vectors: Iterable[Mapping[str, float]]) -> Amounts:
-    total: Amounts = {}
-    for vector in vectors:
-        total = plus(total, vector)
-    return total
-
-
-# between queues
-
-
-def flow(document: Object, result: Object, *, cycle: int | None = None) -> list[dict[str, Any]]:
-    """Return what went from queue to queue by evictions, the largest number of pods first.
-
-    Returns
-    -------
-    list of dict
-        `from`, `to`, `action`, `pods`, `amounts` and a reason; over all cycles unless one is given. Only
-        evictions that took place count; what was `kept` (neither committed nor undone) is counted apart.
-
-    """
-    moved: dict[tuple[str, str, str], list[tuple[str, Object]]] = {}
-    for number in [cycle] if cycle is not None else range(1, len(result.get("cycles") or ()) + 1):
-        picture = Picture(document, result, number)
-        for entry in evictions(picture):
-            for_job = entry.get("for_job") or picture.job_of.get(entry["for"], "")
-            link = entry["queue"], picture.queue_of_job(for_job), entry["action"]
-            moved.setdefault(link, []).append((entry["state"], entry["freed"]))
-    links = [_link(*link, evicted) for link, evicted in moved.items()]
-    return sorted(links, key=lambda link: (-link["pods"], link["from"], link["to"], link["action"]))
-
-
-def _link(giver: str, taker: str, action: str, evicted: Sequence[tuple[str, Object]]) -> dict[str, Any]:
-    states = Counter(state for state, _ in evicted)
-    amounts = _sum(freed for state, freed in evicted if state == "committed")
-    pods = states["committed"]
-    return {
-        "from": giver,
-        "to": taker,
-        "action": action,
-        "pods": pods,
-        "kept": states["kept"],
-        "amounts": plain(amounts),
-        "reason": reason(
-            "flow.moved",
-            f"Action {action} took {counted(pods, 'pod')} of queue {giver} for queue {taker}: "
-            f"{said_all(amounts)}.",
-            {"pods": pods, "amounts": amounts},
-        ),
-    }

@@ -72,6 +72,30 @@ def counted(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
+def times(count: int) -> str:
+    """Return how often.
+
+    Examples
+    --------
+    >>> times(1), times(2), times(3)
+    ('once', 'twice', '3 times')
+
+    """
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def capitalised(text: str) -> str:
+    """Return a clause as the beginning of a sentence; names in it keep their letters.
+
+    Examples
+    --------
+    >>> capitalised("tier 1 decided by DRF")
+    'Tier 1 decided by DRF'
+
+    """
+    return text[:1].upper() + text[1:]
+
+
 def listed(names: Iterable[str]) -> str:
     """Return names as one phrase.
 

@@ -45,16 +45,21 @@ def evict_for(
     for_task: TaskInfo,
     verdict: Verdict,
     next_victim: TaskInfo | None = None,
+    *,
+    dry_run: bool = False,
 ) -> None:
-    """Evict a victim to make room for a task, and keep what was said of it.
+    """Evict a victim to make room for a task, and keep why.
 
-    `next_victim` is the one that would have gone next, None when nobody was left.
+    `next_victim` is the one that would have been evicted next, None when nobody was left. After a dry run
+    there is no such order.
     """
     session = statement.session
     if session.trace is None:
         statement.evict(victim, reason, for_task)
         return
-    more = {} if next_victim is None else {"first": why_first(session, victim, next_victim, for_task)}
+    more: dict[str, Any] = {"dry_run": True} if dry_run else {}
+    if next_victim is not None:
+        more["first"] = why_first(session, victim, next_victim, for_task)
     if not statement.operations:
         more.update(_before_any(session, victim.node, for_task, verdict))
     statement.evict(victim, reason, for_task)
@@ -176,6 +181,7 @@ def _explain(
         "tier": verdict.tier,
         "order": sum([operation.kind == "evict" for operation in statement.operations]),
         "votes": verdict.votes_on(victim),
+        "ballots": verdict.told_ballots(),
         "freed": victim.request.as_dict(),
         "needed": needed.as_dict(),
         "queue": victim.job.queue if victim.job is not None else "",

@@ -6,9 +6,9 @@ BuildVictimsPriorityQueue), ``util/scheduler_helper.go`` (ValidateVictims) at v1
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.heap import PriorityQueue
@@ -20,10 +20,71 @@ from scheduler_core.trace import Why
 
 _UNSAID: tuple[str, dict[str, Any]] = ("", {})
 
+REFUSED = "refused"
+DISJOINT = "disjoint"
+DECIDED = "decided"
+
+
+class Opinion(NamedTuple):
+    """What one plugin answered.
+
+    Attributes
+    ----------
+    accepted : set of str or None
+        The uids of the candidates that it accepts; None: it abstained.
+    why : dict
+        Its reasons by uid.
+
+    """
+
+    tier: int
+    plugin: str
+    accepted: set[str] | None
+    why: Why
+
+
+class Ballot(NamedTuple):
+    """Plugins of one tier whose answers were combined, and what came of it.
+
+    Attributes
+    ----------
+    opinions : sequence of Opinion
+        Without those that abstained.
+    outcome : str
+        `DECIDED`: what all of them accept are the victims. `REFUSED`: the last one accepts nobody, which ends
+        its tier. `DISJOINT`: each accepts somebody, but nobody is accepted by all.
+
+    """
+
+    tier: int
+    opinions: Sequence[Opinion]
+    outcome: str
+
+    def refuser(self, uid: str) -> Opinion | None:
+        """Return whose answer keeps a candidate: of who refused everybody, else of the first to refuse it."""
+        if self.outcome is REFUSED:
+            return self.opinions[-1]
+        return next((one for one in self.opinions if uid not in (one.accepted or ())), None)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what the explanations show of it."""
+        plugins = [opinion.plugin for opinion in self.opinions]
+        return {"tier": self.tier, "plugins": plugins, "outcome": self.outcome}
+
+
+class Refusal(NamedTuple):
+    """Why a candidate stays."""
+
+    task: TaskInfo
+    tier: int
+    plugin: str
+    text: str
+    numbers: dict[str, Any]
+
 
 @dataclass
 class Verdict:
-    """Which candidates plugins hand out.
+    """Which candidates may be evicted, and when explanations are kept, what was answered on the way.
 
     Attributes
     ----------
@@ -31,24 +92,57 @@ class Verdict:
         In the order of the plugin that named them first.
     tier : int
         The number of the tier that decided, from 1; 0 when none did.
-    votes : list
-        One entry per plugin asked: tier, plugin, the uids it accepts (None: it abstained), its reasons by
-        uid.
+    opinions : list of Opinion
+        Of every plugin asked.
+    ballots : list of Ballot
+        In order; only the last one counts. Those before it were passed over.
 
     """
 
     victims: list[TaskInfo] = field(default_factory=list)
     tier: int = 0
-    votes: list[tuple[int, str, set[str] | None, Why]] = field(default_factory=list)
+    opinions: list[Opinion] = field(default_factory=list)
+    ballots: list[Ballot] = field(default_factory=list)
+    _open: list[Opinion] = field(default_factory=list)
+
+    def hear(self, opinion: Opinion) -> None:
+        """Keep what a plugin answered."""
+        self.opinions.append(opinion)
+        if opinion.accepted is not None:
+            self._open.append(opinion)
+
+    def close(self, outcome: str) -> None:
+        """End a ballot; the next opinion begins another one."""
+        if self._open:
+            self.ballots.append(Ballot(self._open[-1].tier, self._open, outcome))
+            self._open = []
 
     def votes_on(self, task: TaskInfo) -> list[dict[str, Any]]:
-        """Return what each plugin said of one candidate."""
-        told = []
-        for tier, plugin, accepted, why in self.votes:
+        """Return what each plugin answered about one candidate."""
+        votes = []
+        for tier, plugin, accepted, why in self.opinions:
             verdict = "abstain" if accepted is None else "permit" if task.uid in accepted else "refuse"
             text, numbers = why.get(task.uid, _UNSAID)
-            told.append({"tier": tier, "plugin": plugin, "verdict": verdict, "why": text, "numbers": numbers})
-        return told
+            vote = {"tier": tier, "plugin": plugin, "verdict": verdict, "why": text, "numbers": numbers}
+            votes.append(vote)
+        return votes
+
+    def refusals(self, candidates: Iterable[TaskInfo]) -> Iterator[Refusal]:
+        """Yield the candidates that stay, each with the answer that keeps it: one of the last ballot."""
+        if not self.ballots:
+            return
+        victims = {task.uid for task in self.victims}
+        last = self.ballots[-1]
+        for task in candidates:
+            if task.uid not in victims:
+                opinion = last.refuser(task.uid)
+                if opinion is not None:
+                    text, numbers = opinion.why.get(task.uid, _UNSAID)
+                    yield Refusal(task, opinion.tier, opinion.plugin, text, numbers)
+
+    def told_ballots(self) -> list[dict[str, Any]]:
+        """Return the ballots as data."""
+        return [ballot.as_dict() for ballot in self.ballots]
 
 
 def ask_victims(
@@ -68,19 +162,23 @@ def ask_victims(
             accepted: list[TaskInfo] | None = answer.fn(initiator, candidates, *context, why)
             if explained:
                 uids = None if accepted is None else {task.uid for task in accepted}
-                verdict.votes.append((number, plugin, uids, why or {}))
+                verdict.hear(Opinion(number, plugin, uids, why or {}))
             if accepted is None:
                 continue
             if not accepted:
                 victims = None
+                verdict.close(REFUSED)
                 break
             if victims is None:
                 victims = accepted
             else:
                 named = {task.uid for task in accepted}
                 victims = [task for task in victims if task.uid in named] or None
+                if victims is None:
+                    verdict.close(DISJOINT)
         if victims is not None:
             verdict.victims, verdict.tier = victims, number
+            verdict.close(DECIDED)
             return verdict
     return verdict
 
@@ -88,35 +186,42 @@ def ask_victims(
 def tell_spared(
     session: Session, for_task: TaskInfo, candidates: Sequence[TaskInfo], verdict: Verdict
 ) -> None:
-    """Keep which candidates were refused, and by which plugin first."""
+    """Keep which candidates stay, and whose answer keeps them."""
     if session.trace is None or len(verdict.victims) == len(candidates):
         return
-    for task, plugin, why in _refused(candidates, verdict):
-        session.trace.spare(task.key, for_task.key, plugin, *why)
+    _tell(session, candidates, verdict, for_task.key, "")
 
 
 def tell_spared_for_gang(
     session: Session, job: JobInfo, candidates: Sequence[TaskInfo], verdict: Verdict
 ) -> None:
-    """Keep which candidates were refused to a whole gang, and by which plugin first."""
-    if session.trace is None:
-        return
-    for task, plugin, why in _refused(candidates, verdict):
-        session.trace.spare(task.key, "", plugin, *why, for_job=job.key)
+    """Keep which candidates stay when a whole gang looks for room, and whose answer keeps them."""
+    if session.trace is not None:
+        _tell(session, candidates, verdict, "", job.key)
 
 
-def _refused(
-    candidates: Sequence[TaskInfo], verdict: Verdict
-) -> Iterator[tuple[TaskInfo, str, tuple[str, dict[str, Any]]]]:
-    """Yield the candidates that stay, each with the plugin that refused it first and its reason."""
-    victims = {task.uid for task in verdict.victims}
-    for task in candidates:
-        if task.uid in victims:
-            continue
-        for _, plugin, accepted, why in verdict.votes:
-            if accepted is not None and task.uid not in accepted:
-                yield task, plugin, why.get(task.uid, _UNSAID)
-                break
+def _tell(
+    session: Session, candidates: Sequence[TaskInfo], verdict: Verdict, for_pod: str, for_job: str
+) -> None:
+    trace, action = session.trace, session.action
+    assert trace is not None, "the caller has looked"
+    plainly = len(verdict.ballots) == 1 and verdict.tier
+    shared: dict[str, Any] = {} if plainly else {"ballots": verdict.told_ballots()}
+    if for_job:
+        shared["for_job"] = for_job
+    for task, tier, plugin, text, numbers in verdict.refusals(candidates):
+        key = action, for_pod or for_job, task.key
+        if key not in trace.spared:
+            trace.spared[key] = {
+                "pod": task.key,
+                "for": for_pod,
+                "action": action,
+                "tier": tier,
+                "plugin": plugin,
+                "why": text,
+                "numbers": numbers,
+                **shared,
+            }
 
 
 def tell_left_out(session: Session, for_task: TaskInfo, nodes: int) -> None:

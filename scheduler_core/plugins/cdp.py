@@ -31,9 +31,9 @@ def open_session(session: Session, _arguments: Arguments) -> None:
             if left <= 0:
                 accepted.append(task)
             if why is not None:
-                protected = f"the pod is in its cool-down for another {left:g} s"
+                protected = f"cool-down for another {left:g} s"
                 why[task.uid] = (
-                    protected if left > 0 else "the pod is not in a cool-down",
+                    protected if left > 0 else "not in a cool-down",
                     {"cooldown_seconds_left": max(left, 0.0)},
                 )
         return accepted

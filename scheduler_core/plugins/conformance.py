@@ -49,7 +49,7 @@ def ordinary_tasks(_initiator: TaskInfo, candidates: Sequence[TaskInfo], why: Wh
 @lru_cache(maxsize=16)
 def _told(critical: str | None) -> tuple[str, dict[str, Any]]:
     """Return what is said of candidates that the same makes critical, or nothing."""
-    text = "the pod is no part of the system" if critical is None else f"the pod is critical: {critical}"
+    text = "not critical for the cluster" if critical is None else f"critical for the cluster: {critical}"
     return text, {}
 
 

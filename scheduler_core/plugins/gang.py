@@ -89,10 +89,8 @@ def surplus(job: JobInfo, _priority: int | None) -> int:
 @lru_cache(maxsize=1024)
 def _told(ready: int, minimum: int) -> tuple[str, dict[str, int]]:
     """Return what is said of a candidate, the same for all whose jobs stand alike."""
-    if ready > minimum:
-        text = "the job has more members than its minimum"
-    else:
-        text = "the job would fall below its minimum"
+    kept = ready > minimum
+    text = "the job keeps its minMember without it" if kept else "minMember would no longer be met"
     return text, {"ready": ready, "minAvailable": minimum}
 
 

@@ -99,8 +99,8 @@ def tasks_within(
 
 def _told(task: TaskInfo, broken: Budget | None) -> tuple[str, dict[str, Any]]:
     if not task.labels():
-        return "a pod without labels is never handed out", {}
+        return "pods without labels are never evicted", {}
     if broken is None:
-        return "no disruption budget would be broken", {}
-    text = f"disruption budget {broken.namespace}/{broken.name} would be broken"
+        return "no disruption budget would be violated", {}
+    text = f"disruption budget {broken.namespace}/{broken.name} would be violated"
     return text, {"disruptionsAllowed": broken.allowed}

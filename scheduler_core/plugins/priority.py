@@ -61,7 +61,7 @@ def less_important(preemptor: TaskInfo, candidates: Sequence[TaskInfo], why: Why
             whose = "task" if inside else "job"
             relation = "lower than" if theirs < mine else "not lower than"
             why[task.uid] = (
-                f"its {whose} priority is {relation} the preemptor's",
+                f"{whose} priority is {relation} the preemptor's",
                 {"priority": theirs, "preemptor": mine},
             )
     return accepted

@@ -37,7 +37,7 @@ def test_a_victims_story_is_followed_from_the_run_to_the_moment(
     first = page.get_by_role("region", name="Victims").locator("tbody th a").first
     pod = first.inner_text()
     first.click()
-    expect(page.get_by_role("heading", name=f"Why {pod} was chosen")).to_be_visible()
+    expect(page.get_by_role("heading", name=f"Why {pod} was selected")).to_be_visible()
     order = re.search(r"/victims/(\d+)/", page.url)[1]  # type: ignore[index]
     story = explained(running, run_id, f"victims/{order}/")
     expect(page.locator(".story")).to_contain_text(story["for_pod"])
@@ -47,7 +47,7 @@ def test_a_victims_story_is_followed_from_the_run_to_the_moment(
     told = [story[name]["cpu"]["value"] for name in ("freed", "room", "freed_together", "needed", "left")]
     assert [float(amount.get_attribute("value") or "nan") for amount in amounts.all()[:5]] == told
     page.keyboard.press("ArrowRight")
-    expect(page.get_by_role("heading", name=f"Why {pod} was chosen")).to_have_count(0)
+    expect(page.get_by_role("heading", name=f"Why {pod} was selected")).to_have_count(0)
     page.keyboard.press("ArrowLeft")
     page.get_by_role("link", name="Show this moment").click()
     expect(page.get_by_role("heading", name=f"Step {order} of")).to_be_visible()

@@ -10,12 +10,14 @@ from django.utils.html import escape
 from rest_framework.test import APIClient
 
 from planner.models import Run, Trace
+from planner.selectors.runs import run_counts
 from planner.templatetags.quantities import plain
 from scheduler_core import simulate_document
 from scheduler_core.explain import node_story, pod_story, state_at, victim_story
 from tests import factories
 from tests.planner.pages import text_of
 from tests.planner.recorded import finished_run, run_of, simulated_run
+from tests.scheduler_core.test_explain_ballots import looping
 
 pytestmark = pytest.mark.django_db
 
@@ -88,7 +90,7 @@ def test_a_victims_story_says_for_whom_who_voted_and_how_few_were_enough(browser
         for vote in want["votes"]:
             assert f'<th scope="row">{vote["plugin"]}</th>' in page
         assert plain(want["freed"]["cpu"], "cpu") in page
-        assert f"{len(want['spared'])} on all nodes that were looked at" in page
+        assert f"{len(want['spared'])} on all nodes considered" in page
 
 
 @pytest.mark.parametrize(("family", "index"), [("proportion_reclaim", 0), ("cycles", 1), ("gang", 0)])
@@ -230,7 +232,9 @@ def test_a_waiting_job_says_what_is_required_available_and_missing(browser: Clie
         page = show(browser, "run-job", run, *job.job.split("/"))
         for row in story["pending"]["short"]:
             for name in ("required", "available", "missing"):
-                assert plain(row[name]["value"], row["resource"]) in page
+                amount = row[name]["value"]
+                over = " over the limit" if amount < 0 else ""
+                assert plain(abs(amount), row["resource"]) + over in page
         assert story["pending"]["gate"] == job.gate
 
 
@@ -319,6 +323,72 @@ def test_who_was_spared_for_one_gang_is_not_told_of_another(browser: Client, api
         assert [entry["pod"] for entry in story["spared_there"]] == ["default/run-0"]
         assert story["spared_by"] == {"conformance": 1}
         assert "1 candidate on n0" in show(browser, "run-victim", run, victim.order)
+
+
+def overruled() -> dict[str, Any]:
+    """Return a cluster whose gang in tier 1 refuses every pod, so that the plugin of tier 2 decides."""
+    document = {**factories.cluster(nodes=1), "scheduler_conf": GANG_FIRST}
+    for group in document["podgroups"]:
+        group["spec"]["minMember"] = sum(
+            pod["metadata"]["name"].startswith(f"{group['metadata']['name']}-") for pod in document["pods"]
+        )
+    return document
+
+
+GANG_FIRST = {
+    "actions": "allocate, reclaim",
+    "tiers": [
+        {"plugins": [{"name": "priority"}, {"name": "gang"}]},
+        {"plugins": [{"name": "proportion"}, {"name": "predicates"}]},
+    ],
+}
+
+
+def test_the_page_says_which_votes_do_not_count(browser: Client, api: APIClient) -> None:
+    document = overruled()
+    run = run_of(document, simulate_document(document))
+    victim = run.victims.all()[0]
+    story = ask(api, run, f"victims/{victim.order}/")
+    page = show(browser, "run-victim", run, victim.order)
+    assert {(vote["plugin"], vote["verdict"], vote["counts"]) for vote in story["votes"]} == {
+        ("gang", "refuse", False),
+        ("proportion", "permit", True),
+    }
+    assert story["passed_over"]["sentence"] == "Tier 1 (gang) refused every pod, so tier 2 decided."
+    assert story["passed_over"]["sentence"] in page
+    assert {entry["tier"] for entry in story["spared_there"]} <= {2}
+    assert '<span class="tag tag--permit">evict</span>' in page
+    assert '<span class="tag tag--refuse">keep</span>' in page
+
+
+def test_a_victim_stored_without_what_counts_is_still_shown(browser: Client, api: APIClient) -> None:
+    document = overruled()
+    run = run_of(document, simulate_document(document))
+    part = run.traces.get(part=Trace.VICTIMS)
+    stories = part.told()
+    for story in stories:
+        del story["passed_over"]
+        for vote in story["votes"]:
+            del vote["counts"]
+    part.packed = Trace.of(Trace.VICTIMS, stories).packed
+    part.save()
+    victim = run.victims.all()[0]
+    show(browser, "run-victim", run, victim.order)
+    story = ask(api, run, f"victims/{victim.order}/")
+    assert (story["passed_over"], story["votes"][0]["counts"]) == (None, None)
+
+
+def test_a_pod_that_is_evicted_in_several_cycles_counts_once(browser: Client, api: APIClient) -> None:
+    document = looping()
+    run = run_of(document, simulate_document(document))
+    evictions = run.victims.filter(state="committed")
+    assert evictions.count() > len({victim.pod for victim in evictions}) == 1
+    (row,) = ask(api, run, "flow/")["flows"]
+    assert (row["evicted"], row["evictions"]) == (1, evictions.count())
+    assert row["amounts"]["cpu"]["value"] == 4000
+    assert f"{evictions.count()} evictions</data> over all cycles" in show(browser, "run-detail", run)
+    counts = run_counts(run)
+    assert (counts.victims_committed, counts.evictions) == (1, evictions.count())
 
 
 GANG_CONF = {

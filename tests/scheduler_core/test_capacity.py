@@ -157,8 +157,8 @@ def test_a_vote_says_why_a_pod_stays_or_goes() -> None:
     why: dict[str, Any] = {}
     accepted = answer(task_of(session, "default-job-b-0"), tasks_of(session, "job-a", running=True), why)
     assert names(accepted) == ["job-a-1"]
-    assert why["default-job-a-1"][0] == "queue a can lose it"
-    assert why["default-job-a-0"][0] == "queue a has no more than it deserves"
+    assert why["default-job-a-1"][0] == "queue a holds more than it deserves"
+    assert why["default-job-a-0"][0] == "queue a would then hold no more than it deserves"
     assert why["default-job-a-0"][1]["left"].cpu == 2000
 
 

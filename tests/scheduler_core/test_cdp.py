@@ -113,8 +113,10 @@ def test_a_pod_in_its_cool_down_is_no_victim(action: str) -> None:
         {
             "pod": "default/low-1",
             "for": "default/high-0",
+            "action": action,
+            "tier": 1,
             "plugin": "cdp",
-            "why": "the pod is in its cool-down for another 50 s",
+            "why": "cool-down for another 50 s",
             "numbers": {"cooldown_seconds_left": 50},
         }
     ]

@@ -102,4 +102,4 @@ def test_the_reason_is_told() -> None:
     (task,) = session.nodes.sorted_tasks(0)
     why: dict[str, Any] = {}
     ordinary_tasks(task, [task], why)
-    assert why[task.uid] == ("the pod is critical: namespace kube-system", {})
+    assert why[task.uid] == ("critical for the cluster: namespace kube-system", {})

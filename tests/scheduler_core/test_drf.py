@@ -115,10 +115,7 @@ def test_a_job_keeps_as_much_as_the_preemptors_would_hold(crowded: Session) -> N
     accepted = answer(task_of(crowded, "default-poor-0"), tasks_of(crowded, "rich", running=True), why)
     assert names(accepted) == ["rich-0"]
     assert why["default-rich-0"][1] == {"share": 0.5, "preemptor": 0.5}
-    assert (
-        why["default-rich-1"][0]
-        == "its job would keep less than the dominant share that the preemptor's would have"
-    )
+    assert why["default-rich-1"][0] == "the job's dominant share would fall below that of the preemptor's job"
 
 
 def test_a_refused_candidate_still_counts_against_those_after_it() -> None:

@@ -133,7 +133,9 @@ def test_plugins_that_let_nobody_go_and_gangs_that_need_everybody() -> None:
     )
     listed = told(document)
     assert listed["stopped_at"] == "check.votes"
-    assert sentence(listed, "check.votes") == "The plugins let 0 pods go; gang refuses 4."
+    assert sentence(listed, "check.votes") == (
+        "None of the 4 candidates may be evicted: gang refuses 4 (minMember would no longer be met)."
+    )
     assert sentence(listed, "check.gang") == "4 pods must stay, or default/old would fall below minMember."
 
 

@@ -76,15 +76,15 @@ def test_what_the_answer_leaves_out_is_on_standard_error(
 
 def test_a_victim_tells_every_vote(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = told(capsys, path, "--pod", "low-0")
-    assert "tier 1: permit: priority: its job priority is lower than the preemptor's" in text
-    assert "tier 1: permit: gang: the job has more members than its minimum (ready 4, minAvailable 3)" in text
-    assert "default/low-3: gang: the job would fall below its minimum" in text
+    assert "tier 1: permit: priority: job priority is lower than the preemptor's" in text
+    assert "tier 1: permit: gang: the job keeps its minMember without it (ready 4, minAvailable 3)" in text
+    assert "default/low-3: gang: minMember would no longer be met" in text
 
 
 def test_queues_and_nodes_tell_theirs(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = told(capsys, path, "--queue", "q", "--node", "n1")
     assert "Queue q deserves 4 CPU: weight 1 of 1, in" in text
-    assert "Node n1 has 16 GiB memory idle, 1 CPU being released" in text
+    assert "Node n1 has 16 GiB memory idle and 1 CPU being released" in text
 
 
 def test_without_a_name_every_waiting_job_is_told(path: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -81,7 +81,7 @@ def test_the_order_names_the_next_in_line_and_the_key_that_decided() -> None:
     )
     told = explain.victim_story(document, simulate_document(document), "low-0")
     assert told["order"]["reason"]["sentence"] == (
-        "Its job loses before that of default/mid-0: priority decides (priority 10 before 20)."
+        "Its job loses pods before the job of default/mid-0: priority decides (priority 10 before 20)."
     )
 
 
@@ -103,7 +103,7 @@ def test_a_job_tells_the_gate_with_every_short_resource_and_the_closest_node(
 def test_a_pod_and_a_node_tell_the_same_placement(document: Object, result: Object) -> None:
     told = explain.pod_story(document, result, "new-0")
     assert (told["status"], told["node"]) == ("Binding", "n2")
-    assert told["reason"]["sentence"] == "Pod default/new-0 was given node n2 by allocate."
+    assert told["reason"]["sentence"] == "Pod default/new-0 was bound to node n2 by allocate."
     (step,) = told["steps"]
     node_told = explain.node_story(document, result, "n2")
     assert node_told["steps"] == [step]
@@ -181,27 +181,36 @@ STANDS = {
             step("evict", pod="default/q-1", cycle=2, **{"for": "default/p-0"}),
             step("pipeline", cycle=2),
         ],
-        "Pod default/p-0 has a place on node n1, once default/q-1 left.",
+        "Pod default/p-0 is pipelined to node n1: it starts there once default/q-1 is gone.",
     ),
     "what is leaving anyway gives it room": (
         PodStand("Pipelined", "n1", ""),
         [step("pipeline")],
-        "Pod default/p-0 has a place on node n1, once enough of it is released.",
+        "Pod default/p-0 is pipelined to node n1: it starts there once it has room.",
     ),
     "it was placed": (
         PodStand("Running", "n1", ""),
         [step("bind")],
-        "Pod default/p-0 was given node n1 by preempt.",
+        "Pod default/p-0 was bound to node n1 by preempt.",
     ),
     "its gang stayed incomplete": (
         PodStand("Allocated", "n1", ""),
         [step("allocate", state="kept")],
-        "Pod default/p-0 was given a place on node n1 by preempt, but that was not carried out.",
+        "Pod default/p-0 was assigned to node n1 by preempt, but that was not carried out.",
     ),
     "the gang it had to go for stayed incomplete": (
         PodStand("Running", "n1", ""),
         [step("evict", state="kept", **{"for": "default/q-0"})],
-        "Pod default/p-0 was chosen for default/q-0 on node n1 by preempt, but that was not carried out.",
+        "Pod default/p-0 on node n1 was selected by preempt for default/q-0, but was not evicted.",
+    ),
+    "it is evicted again and again": (
+        None,
+        [
+            step("evict", **{"for": "default/q-0"}),
+            step("bind", cycle=2),
+            step("evict", cycle=3, **{"for": "default/q-0"}),
+        ],
+        "Pod default/p-0 was evicted from node n1 by preempt for default/q-0, the last of 2 evictions.",
     ),
     "it is gone": (
         None,
@@ -211,7 +220,7 @@ STANDS = {
     "it is of no job": (
         None,
         [],
-        "Pod default/p-0 is of no job, so that nothing is decided about it.",
+        "Pod default/p-0 belongs to no job, so nothing is decided about it.",
     ),
 }
 

@@ -86,7 +86,7 @@ def test_explaining_looks_at_the_same_nodes() -> None:
     assert result["cycles"][0]["explain"]["left_out"] == {"default/high-0": 2}
     told = victim_story(document, result, "low-2")["left_out"]
     assert told["numbers"] == {"nodes": 2}
-    assert told["sentence"].startswith("On 2 other nodes that would take pod default/high-0 nobody was asked")
+    assert told["sentence"].startswith("2 more nodes would accept pod default/high-0 but were not considered")
 
 
 def answer(uids: set[str]) -> Answer:

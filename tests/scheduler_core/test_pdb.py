@@ -90,8 +90,8 @@ def test_the_budget_is_named_as_the_reason() -> None:
     running = tasks(*pods("x", 2, node="n0", cpu=1, labels={"app": "a"}))
     why: dict[str, Any] = {}
     tasks_within(budgets_of([budget(1)]), running, why)
-    assert why["default-x-0"] == ("no disruption budget would be broken", {})
-    assert why["default-x-1"] == ("disruption budget default/b would be broken", {"disruptionsAllowed": 1})
+    assert why["default-x-0"] == ("no disruption budget would be violated", {})
+    assert why["default-x-1"] == ("disruption budget default/b would be violated", {"disruptionsAllowed": 1})
 
 
 def test_a_budget_of_one_lets_one_go_per_search() -> None:

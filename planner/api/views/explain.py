@@ -102,7 +102,7 @@ class ExplainVictim(WorkspaceView):
 
     @extend_schema(responses=answers({200: explained.VictimStorySerializer}, 404))
     def get(self, request: Request, run_id: UUID, order: int) -> Response:
-        """Return why a pod was chosen: for whom, by which votes, who was spared, whether it was needed."""
+        """Return why a pod was selected: for which pod, by which votes, and which candidates stayed."""
         run = self.run()
         victim = get_object_or_404(run.victims.all(), order=order)
         victim.run = run

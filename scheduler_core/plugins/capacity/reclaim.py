@@ -188,6 +188,7 @@ class Judgement:
         self.reclaimer = reclaimer
         self.account = account
         self.left: dict[str, Resource] = {}
+        self.reduced: set[str] = set()
 
     def held_by(self, account: CapacityAccount) -> Resource:
         """Return what a queue has left."""
@@ -199,14 +200,14 @@ class Judgement:
     def refusal(self, task: TaskInfo, theirs: CapacityAccount) -> str:
         """Return why a candidate stays; empty when it goes, and then it is taken from what is left."""
         if not self.relevance.helps(task.shape, self.reclaimer.shape):
-            return "the pod holds nothing that the reclaimer requests"
+            return "it holds nothing that the reclaimer requests"
         refusal = self.refusal_of_surplus(task, theirs) or self._refusal_of_relatives(task, theirs)
         if refusal:
             return refusal
         looked_at = self._looked_at(theirs)
         for above in looked_at:
             if not self.has_too_much(above, task.shape):
-                return f"queue {above.name} above has no more than it deserves"
+                return f"parent {self._no_more(above)}"
         self.take(task, [theirs, *looked_at])
         return ""
 
@@ -215,8 +216,13 @@ class Judgement:
         if not keeps_guarantee(theirs, self.held_by(theirs), task.request):
             return f"queue {theirs.name} would fall below its guarantee"
         if not self.has_too_much(theirs, task.shape):
-            return f"queue {theirs.name} has no more than it deserves"
+            return self._no_more(theirs)
         return ""
+
+    def _no_more(self, account: CapacityAccount) -> str:
+        """Return that a queue holds no more than it deserves, now or once the candidates before are gone."""
+        holds = "would then hold" if account.name in self.reduced else "holds"
+        return f"queue {account.name} {holds} no more than it deserves"
 
     def has_too_much(self, account: CapacityAccount, shape: PodShape) -> bool:
         """Tell whether a queue deserves nothing of what a pod holds, or has too much of some of it left."""
@@ -234,7 +240,7 @@ class Judgement:
         common = [
             name for name in (theirs.ancestor(level) for level in range(1, self.levels + 1)) if name in near
         ]
-        return f"neither queue deserves anything, and {common[0]} is above both" if common else ""
+        return f"neither queue deserves any of it, and {common[0]} is a parent of both" if common else ""
 
     def _looked_at(self, theirs: CapacityAccount) -> list[CapacityAccount]:
         """Return the near ancestors that the reclaimer's queue does not have at the same level."""
@@ -251,6 +257,7 @@ class Judgement:
         """Take a candidate from what queues have left."""
         for account in accounts:
             self.held_by(account).sub(task.request)
+            self.reduced.add(account.name)
 
     def explain(self, refusal: str, account: CapacityAccount) -> tuple[str, dict[str, object]]:
         """Return the sentence and the numbers of a vote, the same ones as long as nothing moved."""
@@ -260,6 +267,6 @@ class Judgement:
         if left is None or (left.cpu, left.memory, left.scalars) != (held.cpu, held.memory, held.scalars):
             left = held.clone()
             numbers = {"queue": account.name, "left": left, "deserved": account.deserved}
-            why = refusal or f"queue {account.name} can lose it", numbers
+            why = refusal or f"queue {account.name} holds more than it deserves", numbers
             self.queues.told[key] = left, why
         return why

@@ -207,7 +207,7 @@ def _comparison(order: float, left: TreeNode, right: TreeNode) -> Comparison:
 
 
 def _explain(comparison: Comparison) -> tuple[str, dict[str, Any]]:
-    relation = "would still go before" if comparison.order < 0 else "would not go before"
+    relation = "would still be ahead of" if comparison.order < 0 else "would not be ahead of"
     return f"{comparison.left} {relation} {comparison.right} without this pod", {
         "share_per_weight": comparison.mine,
         "victim": comparison.theirs,

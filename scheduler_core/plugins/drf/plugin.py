@@ -87,9 +87,9 @@ class Drf:
             if accepts:
                 accepted.append(task)
             if why is not None:
-                relation = "keeps at least" if accepts else "would keep less than"
+                relation = "stays at or above" if accepts else "would fall below"
                 why[task.uid] = (
-                    f"its job {relation} the dominant share that the preemptor's would have",
+                    f"the job's dominant share {relation} that of the preemptor's job",
                     {"share": kept, "preemptor": wanted},
                 )
         return accepted

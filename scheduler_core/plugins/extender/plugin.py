@@ -193,9 +193,7 @@ class Extender:
         if why is not None and victims is not None:
             named = {task.uid for task in victims}
             for task in candidates:
-                text = (
-                    "the extender hands it out" if task.uid in named else "the extender does not hand it out"
-                )
+                text = "the extender accepts it" if task.uid in named else "the extender does not accept it"
                 why[task.uid] = (text, {})
         return victims
 

@@ -62,7 +62,7 @@ class Proportion:
         self.session = session
         self.accounts = accounts
         self.reserves_when_enqueued = session.release.follows(Rule.RESERVE_WHEN_ENQUEUED)
-        self.refusals: dict[str, tuple[str, dict[str, object]]] = {}
+        self.refusals: dict[tuple[str, bool], tuple[str, dict[str, object]]] = {}
 
     # who goes first, who has its part
 
@@ -92,6 +92,7 @@ class Proportion:
         The last one may take its queue below deserved: the test comes before the subtraction.
         """
         left: dict[str, Resource] = {}
+        reduced: set[str] = set()
         accepted = []
         for task in candidates:
             account = self.accounts.get(task.job.queue) if task.job is not None else None
@@ -101,10 +102,12 @@ class Proportion:
             if held is None:
                 held = left[account.name] = account.allocated.clone()
             above = held.insufficient(account.deserved)
+            taken = account.name in reduced
             if why is not None:
-                why[task.uid] = _explain(account, held, above[0]) if above else self._keeps(account)
+                why[task.uid] = _explain(account, held, above[0]) if above else self._keeps(account, taken)
             if above:
                 held.sub(task.request)
+                reduced.add(account.name)
                 accepted.append(task)
         return accepted
 
@@ -114,12 +117,13 @@ class Proportion:
         above = account is not None and bool(account.allocated.insufficient(account.deserved))
         return [above] * len(shapes)
 
-    def _keeps(self, account: QueueAccount) -> tuple[str, dict[str, object]]:
-        """Return what is said of every candidate of a queue that can lose none, made once."""
-        told = self.refusals.get(account.name)
+    def _keeps(self, account: QueueAccount, taken: bool) -> tuple[str, dict[str, object]]:
+        """Return the reason for every candidate of a queue that can lose none, or no more; made once."""
+        told = self.refusals.get((account.name, taken))
         if told is None:
-            text = f"queue {account.name} has no more than it deserves"
-            told = self.refusals[account.name] = text, {"queue": account.name}
+            holds = "would then hold" if taken else "holds"
+            text = f"queue {account.name} {holds} no more than it deserves"
+            told = self.refusals[account.name, taken] = text, {"queue": account.name}
         return told
 
     # what a queue may still take
@@ -224,7 +228,7 @@ def not_open(queue: QueueInfo) -> str:
 
 
 def _explain(account: QueueAccount, held: Resource, name: str) -> tuple[str, dict[str, object]]:
-    return f"queue {account.name} has more {name} than it deserves", {
+    return f"queue {account.name} holds more {name} than it deserves", {
         "queue": account.name,
         "resource": name,
         "allocated": held.get(name),

@@ -139,13 +139,13 @@ class Tdm:
         for task in candidates:
             numbers: dict[str, Any] = {}
             if task.uid in uids:
-                text = "the job can lose it"
+                text = "the job allows the disruption"
             elif self.revocable[task.node]:
-                text = "it runs on a revocable node"
+                text = "on a revocable node"
             elif not task.preemptable or task.node_status is not TaskStatus.RUNNING or task.job is None:
-                text = "it is not a running preemptable pod"
+                text = "not a running preemptable pod"
             else:
-                text = "the job would lose more pods at once than it allows"
+                text = "the job allows fewer disruptions at once"
                 numbers = {"at_once": evictable_at_once(task.job)}
             why[task.uid] = (text, numbers)
 

@@ -1,0 +1,157 @@
+"""Were the victims of one purpose enough, and would fewer have been?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from scheduler_core.explain.picture import Amounts, Object, Picture, plus
+from scheduler_core.explain.reasons import Reason, reason
+from scheduler_core.explain.smallest import Smallest, smallest_set
+from scheduler_core.explain.wording import agreed, counted, said_all
+from scheduler_core.result import plain
+
+Victims = Sequence[Mapping[str, Any]]
+
+
+def total(vectors: Iterable[Mapping[str, float]]) -> Amounts:
+    """Return the sum of amounts."""
+    summed: Amounts = {}
+    for vector in vectors:
+        summed = plus(summed, vector)
+    return summed
+
+
+def room_before(together: Victims, freed: Amounts) -> Amounts | None:
+    """Return what the node had free before the first eviction, of all that is needed or freed.
+
+    None for a gang, whose victims are on several nodes.
+    """
+    room = next((other["room"] for other in together if "room" in other), None)
+    if room is None:
+        return None
+    return {name: room.get(name, 0.0) for name in {**freed, **together[0]["needed"]}}
+
+
+def surplus_of(together: Victims, freed: Amounts) -> Amounts:
+    """Return what was freed beyond what node and queue lacked."""
+    needed: Object = together[0]["needed"]
+    room = room_before(together, freed) or {}
+    queue_short = _queue_short(together) or {}
+
+    missing = {
+        name: max(needed.get(name, 0.0) - room.get(name, 0.0), queue_short.get(name, 0.0), 0.0)
+        for name in freed
+    }
+    surplus: Amounts = plain({name: max(0.0, freed[name] - missing[name]) for name in freed})
+    return surplus
+
+
+def said_surplus(together: Victims, freed: Amounts, surplus: Amounts) -> Reason:
+    """Return how much of what was freed was needed.
+
+    Where the queue was full as well, what its parents lacked is not known: then the surplus is a bound.
+    """
+    who = "It frees" if len(together) == 1 else f"Together the {len(together)} pods free"
+    beyond = said_all(surplus)
+    if not together[0]["needed"]:
+        text = f"{who} {said_all(freed)}; no pod waits for it."
+    elif beyond == "nothing":
+        text = f"{who} {said_all(freed)}, none of it beyond what was needed."
+    elif not together[0]["for"]:
+        text = f"{who} {said_all(freed)}, {beyond} more than the gang requests."
+    else:
+        most = "" if _queue_short(together) is None else "at most "
+        text = f"{who} {said_all(freed)}, {most}{beyond} more than needed."
+    return reason("victims.surplus", text, {"freed": freed, "surplus": surplus})
+
+
+def _queue_short(together: Victims) -> Mapping[str, float] | None:
+    """Return what the preemptor's queue lacked, None when it was not full."""
+    return next((other["queue_short"] for other in together if "queue_short" in other), None)
+
+
+# how few
+
+
+def fewest(picture: Picture, together: Victims) -> dict[str, Any]:
+    """Return how few victims would have been enough on the chosen node or nodes, as far as that is proven."""
+    found = _fewest(picture, together)
+    exact = found.exact or found.count == len(together)
+    return {
+        "count": found.count,
+        "exact": exact,
+        "pods": list(found.pods) or ([entry["pod"] for entry in together] if exact else []),
+        "evicted": len(together),
+        "reason": reason(
+            "victims.smallest" if exact else "victims.lower-bound",
+            _said_fewest(together, found),
+            {"evicted": len(together), "smallest": found.count},
+        ),
+    }
+
+
+def _said_fewest(together: Victims, found: Smallest) -> str:
+    evicted = f"{counted(len(together), 'pod')} evicted"
+    start = together[0]
+    if not start["for"] and not start.get("for_job"):
+        return f"{evicted} to be placed elsewhere; no pod waits for the room."
+    if found.count == len(together):
+        where = f"on node {start['node']}" if start["for"] else "on the chosen nodes"
+        return f"{evicted}; fewer was impossible {where}."
+    if found.exact:
+        return f"{evicted}; {found.count} would have been enough."
+    return f"{evicted}; at least {found.count} {agreed(found.count, 'was', 'were')} needed."
+
+
+def _fewest(picture: Picture, together: Victims) -> Smallest:
+    """Return how few would have been enough; of pods that were moved for nobody, all of them.
+
+    No action evicts for one pod that fits as things are, so at least one victim was needed for it.
+    """
+    for entry in together:
+        if "room" in entry:
+            found = _on_one_node(picture, entry)
+            return found if found.count else Smallest(1, exact=False)
+        if "chosen" in entry:
+            return _for_a_gang(picture, entry)
+    return Smallest(len(together), exact=True, pods=[entry["pod"] for entry in together])
+
+
+def _on_one_node(picture: Picture, start: Mapping[str, Any]) -> Smallest:
+    """Return how few of the evictable pods would have been enough.
+
+    A lower bound where the preemptor's queue was full as well, as what its parents lacked is not known, and
+    after a dry run, which asks the filters as well.
+    """
+    found = smallest_set(_lacking(start, start.get("queue_short", {})), _amounts(picture, start["allowed"]))
+    only_resources = "queue_short" not in start and "dry_run" not in start
+    return found if only_resources else Smallest(found.count, exact=False)
+
+
+def _for_a_gang(picture: Picture, start: Mapping[str, Any]) -> Smallest:
+    """Return how few of the evictable pods would have been enough on the chosen nodes.
+
+    Each node is looked at by itself, pods of one bundle one by one. Where the queue was full as well, at
+    least one had to leave it, wherever: a lower bound.
+    """
+    nodes = start["chosen"].values()
+    found = [smallest_set(_lacking(node, {}), _amounts(picture, node["allowed"])) for node in nodes]
+    count = sum(on_node.count for on_node in found)
+    if "queue_short" in start:
+        return Smallest(max(count, 1), exact=False)
+    if all(on_node.exact for on_node in found):
+        return Smallest(count, exact=True, pods=[pod for on_node in found for pod in on_node.pods])
+    return Smallest(count, exact=False)
+
+
+def _lacking(place: Mapping[str, Any], queue_short: Mapping[str, float]) -> Amounts:
+    """Return what must become free on a node, or in a queue that lacks more."""
+    lacking = {name: amount - place["room"].get(name, 0.0) for name, amount in place["needed"].items()}
+    for name, missing in queue_short.items():
+        lacking[name] = max(lacking.get(name, missing), missing)
+    return lacking
+
+
+def _amounts(picture: Picture, pods: Iterable[str]) -> dict[str, Amounts]:
+    return {pod: picture.request(pod) for pod in pods}

@@ -1,0 +1,320 @@
+"""Is the plugin that decided about a candidate named, and is it said which ones were passed over?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler_core import explain, simulate_document
+from tests.builders import Object, conf, node, pod, podgroup, pods, priority_class, queue, scenario
+
+CLASSES = [priority_class("low", 10), priority_class("high", 100)]
+CRITICAL = {"priorityClassName": "system-node-critical"}
+
+
+def checked(document: Object, action: str, job: str) -> dict[str, str]:
+    """Return what each check of an action says of a job."""
+    (told,) = explain.reclaim_checklist(document, simulate_document(document), job)
+    (entry,) = [entry for entry in told["actions"] if entry["action"] == action]
+    return {check["id"]: check["reason"]["sentence"] for check in entry["checks"]}
+
+
+def spared(document: Object) -> dict[str, Object]:
+    """Return the candidates that stayed in the only cycle, by name."""
+    result = simulate_document(document)
+    return {entry["pod"].split("/")[1]: entry for entry in result["cycles"][0]["explain"]["spared"]}
+
+
+def single_pod_gangs(*tiers: Any) -> Object:
+    """Return a scenario in which every running pod is a gang of its own, and `rich` deserves 4 of its 6."""
+    return scenario(
+        nodes=[node("n1", cpu=8, memory="32Gi")],
+        queues=[queue("poor", weight=1), queue("rich", weight=1), queue("even", weight=1)],
+        podgroups=[
+            *(podgroup(f"r{number}", queue="rich", phase="Running") for number in range(6)),
+            *(podgroup(f"e{number}", queue="even", phase="Running") for number in range(2)),
+            podgroup("new", queue="poor", min_member=3),
+        ],
+        pods=[
+            *(pod(f"r{number}-0", group=f"r{number}", node="n1", cpu=1) for number in range(6)),
+            *(pod(f"e{number}-0", group=f"e{number}", node="n1", cpu=1) for number in range(2)),
+            *pods("new", 3, cpu=1),
+        ],
+        conf=conf("allocate, reclaim", *tiers),
+    )
+
+
+def test_where_gang_refuses_everybody_the_plugin_of_the_next_tier_is_named() -> None:
+    document = single_pod_gangs(["priority", "gang"], ["proportion", "predicates"])
+    kept = spared(document)
+    assert kept
+    for entry in kept.values():
+        assert (entry["tier"], entry["plugin"]) == (2, "proportion")
+        assert [ballot["outcome"] for ballot in entry["ballots"]] == ["refused", "decided"]
+    victim = next(
+        step["pod"] for step in simulate_document(document)["cycles"][0]["decisions"] if step["op"] == "evict"
+    )
+    story = explain.victim_story(document, simulate_document(document), victim)
+    assert story["passed_over"]["sentence"] == "Tier 1 (gang) refused every pod, so tier 2 decided."
+    assert [(vote["plugin"], vote["verdict"], vote["counts"]) for vote in story["votes"]] == [
+        ("gang", "refuse", False),
+        ("proportion", "permit", True),
+    ]
+    assert {entry["plugin"] for entry in story["spared"]} == {"proportion"}
+    (even,) = [entry for entry in story["spared"] if entry["pod"] == "default/e0-0"]
+    assert even["reason"]["sentence"] == (
+        "proportion: queue even holds no more than it deserves "
+        "(tier 1 (gang) refused every pod, so tier 2 decided)"
+    )
+
+
+def test_a_checklist_names_the_tier_that_decided_and_no_gang_that_did_not() -> None:
+    told = checked(single_pod_gangs(["priority", "gang"], ["proportion", "predicates"]), "reclaim", "new")
+    assert told["check.votes"] == (
+        "3 of 8 candidates may be evicted: tier 1 (gang) refused every pod, so tier 2 decided; "
+        "proportion refuses 5 (queue rich would then hold no more than it deserves; "
+        "queue even holds no more than it deserves)."
+    )
+    assert told["check.gang"] == (
+        "No candidate is kept by its gang: tier 1 (gang) refused every pod, so tier 2 decided."
+    )
+
+
+def disjoint(*rest: str) -> Object:
+    """Return a scenario in which priority accepts `low` only and gang `wide` only; `rest` follow them."""
+    return scenario(
+        nodes=[node("n1", cpu=3, memory="16Gi")],
+        queues=[queue("q")],
+        podgroups=[
+            podgroup("low", queue="q", phase="Running", priority_class="low"),
+            podgroup("wide", queue="q", phase="Running", priority_class="high"),
+            podgroup("new", queue="q", priority_class="high"),
+        ],
+        pods=[
+            pod("low-0", group="low", node="n1", cpu=1),
+            *pods("wide", 2, node="n1", cpu=1),
+            *pods("new", 1, cpu=1),
+        ],
+        priorityclasses=CLASSES,
+        conf=conf("preempt", ["priority", "gang", *rest], ["predicates"]),
+    )
+
+
+def test_a_refusal_that_was_overruled_is_explained() -> None:
+    """Priority accepts the victim, gang refuses it, conformance accepts it: it is evicted."""
+    document = disjoint("conformance")
+    result = simulate_document(document)
+    (victim,) = [step["pod"] for step in result["cycles"][0]["decisions"] if step["op"] == "evict"]
+    story = explain.victim_story(document, result, victim)
+    assert {(vote["plugin"], vote["counts"]) for vote in story["votes"]} == {
+        ("priority", False),
+        ("gang", False),
+        ("conformance", True),
+    }
+    assert "refuse" in {vote["verdict"] for vote in story["votes"]}
+    assert story["passed_over"]["sentence"] == (
+        "In tier 1 priority and gang agreed on no pod, so Volcano started afresh with conformance."
+    )
+    assert "tier 1 (conformance) accepted it" in story["reason"]["sentence"]
+
+
+def test_after_a_fresh_start_only_the_plugins_after_it_keep_a_pod() -> None:
+    document = disjoint("conformance")
+    document["pods"][1]["spec"].update(CRITICAL)
+    kept = spared(document)
+    assert {pod: entry["plugin"] for pod, entry in kept.items()} == {"wide-0": "conformance"}
+
+
+def test_where_no_tier_decides_the_last_one_that_was_asked_is_named() -> None:
+    document = disjoint()
+    document["podgroups"][1]["spec"]["minMember"] = 2
+    document["scheduler_conf"] = conf("preempt", ["gang"], ["priority", "pdb", "predicates"])
+    for entry in spared(document).values():
+        assert (entry["tier"], entry["plugin"]) == (2, "pdb")
+        assert [ballot["outcome"] for ballot in entry["ballots"]] == ["refused", "refused"]
+    told = checked(document, "preempt", "new")
+    assert told["check.votes"] == (
+        "None of the 3 candidates may be evicted: tier 1 (gang) refused every pod, so tier 2 was asked; "
+        "pdb refuses 3 (pods without labels are never evicted)."
+    )
+
+
+def test_without_a_plugin_that_votes_nobody_may_be_evicted() -> None:
+    told = checked(disjoint_without_votes(), "preempt", "new")
+    assert told["check.votes"] == "The only candidate may not be evicted: no plugin votes on victims."
+
+
+def disjoint_without_votes() -> Object:
+    return scenario(
+        nodes=[node("n1", cpu=1)],
+        podgroups=[podgroup("old", phase="Running"), podgroup("new", priority_class="high")],
+        pods=[*pods("old", 1, node="n1", cpu=1), *pods("new", 1, cpu=1)],
+        priorityclasses=CLASSES,
+        conf=conf("preempt", [("priority", {"enablePreemptable": False}), "predicates"]),
+    )
+
+
+def test_no_pod_must_stay_that_an_action_would_evict_for_the_same_job() -> None:
+    """Gang gives the one spare pod and keeps the gang; with that gone tier 1 refuses all, and drf decides."""
+    document = scenario(
+        nodes=[node("n1", cpu=5, memory="16Gi")],
+        queues=[queue("q")],
+        podgroups=[
+            podgroup("old", queue="q", phase="Running", min_member=4),
+            podgroup("new", queue="q", min_member=2),
+        ],
+        pods=[*pods("old", 5, node="n1", cpu=1), *pods("new", 2, cpu=1)],
+        conf=conf("preempt", ["gang"], ["drf", "predicates"]),
+    )
+    result = simulate_document(document)
+    assert sum(step["op"] == "evict" for step in result["cycles"][0]["decisions"]) == 2
+    told = checked(document, "preempt", "new")
+    assert told["check.fit"] == "Evicting 2 pods makes room for 2 pods of the job."
+    assert told["check.gang"] == (
+        "Gang refuses 4 pods to default/new-0 only: once others are evicted, another tier decides, and 1 of "
+        "them is evicted for the job's other pods."
+    )
+
+
+def test_reclaim_and_preempt_are_told_apart() -> None:
+    """Queue a deserves nothing more, so reclaim may not evict for its job; preempt may."""
+    document = scenario(
+        nodes=[node("n1", cpu=2, memory="8Gi")],
+        queues=[queue("a", deserved={"cpu": 1}), queue("b", deserved={"cpu": 1})],
+        podgroups=[
+            podgroup("low", queue="a", phase="Running", priority_class="low"),
+            podgroup("other", queue="b", phase="Running"),
+            podgroup("new", queue="a", min_member=2, priority_class="high"),
+        ],
+        pods=[
+            *pods("low", 1, node="n1", cpu=1),
+            *pods("other", 1, node="n1", cpu=1),
+            *pods("new", 2, cpu=1),
+        ],
+        priorityclasses=CLASSES,
+        conf=conf("reclaim, preempt", ["priority"], ["capacity", "predicates"]),
+    )
+    sentence = explain.job_story(document, simulate_document(document), "new")["reason"]["sentence"]
+    assert "reclaim may not evict for job default/new: " in sentence
+
+
+# how many, and how much
+
+
+def looping() -> Object:
+    """The rebuilt loop of a pod that borrows again as soon as it was evicted (issue 4947)."""
+    return scenario(
+        nodes=[node("n1", cpu=5, memory="16Gi")],
+        queues=[queue("q1", deserved={"cpu": 3}), queue("q2", deserved={"cpu": 5})],
+        podgroups=[
+            podgroup("one", queue="q1", phase="Running"),
+            podgroup("two", queue="q2", phase="Running"),
+            podgroup("three", queue="q2", created=1),
+        ],
+        pods=[
+            *pods("one", 1, node="n1", cpu=4),
+            *pods("two", 1, node="n1", cpu=1),
+            *pods("three", 1, cpu=4),
+        ],
+        conf=conf("allocate, reclaim", [("gang", {"enableReclaimable": False}), "capacity"], ["predicates"]),
+        cycles=8,
+    )
+
+
+def test_a_pod_that_is_evicted_again_and_again_counts_once() -> None:
+    document = looping()
+    result = simulate_document(document)
+    evicted = [
+        step["pod"] for cycle in result["cycles"] for step in cycle["decisions"] if step["op"] == "evict"
+    ]
+    assert len(evicted) > len(set(evicted)) == 1
+    (link,) = explain.flow(document, result)
+    assert (link["pods"], link["evictions"], link["amounts"]["cpu"]) == (1, len(evicted), 4000)
+    assert link["reason"]["sentence"] == (
+        f"Action reclaim evicted 1 pod of queue q1 for queue q2 {len(evicted)} times in all: 4 CPU."
+    )
+    node_said = explain.node_story(document, result, "n1")["reason"]["sentence"]
+    assert node_said.endswith("1 evicted.")
+
+
+def test_one_victim_where_one_was_needed_says_that_fewer_was_impossible() -> None:
+    document = looping()
+    story = explain.victim_story(document, simulate_document(document), "one-0")
+    assert story["smallest"]["reason"]["sentence"] == "1 pod evicted; fewer was impossible on node n1."
+    assert story["smallest"]["exact"]
+    assert story["surplus_reason"]["sentence"] == "It frees 4 CPU, none of it beyond what was needed."
+
+
+def test_what_a_full_queue_lacked_is_not_called_more_than_needed() -> None:
+    """The node has room, the queue has not: what its own job gives back is needed."""
+    document = scenario(
+        nodes=[node("n1", cpu=8, memory="16Gi")],
+        queues=[queue("q", capability={"cpu": 2})],
+        podgroups=[
+            podgroup("low", queue="q", phase="Running", priority_class="low"),
+            podgroup("new", queue="q", priority_class="high"),
+        ],
+        pods=[*pods("low", 1, node="n1", cpu=2), *pods("new", 1, cpu=2)],
+        priorityclasses=CLASSES,
+        conf=conf("preempt", ["priority"], ["capacity", "predicates"]),
+    )
+    story = explain.victim_story(document, simulate_document(document), "low-0")
+    assert story["surplus"]["cpu"] == 0
+    assert story["surplus_reason"]["sentence"] == "It frees 2 CPU, none of it beyond what was needed."
+    assert story["smallest"]["reason"]["sentence"] == "1 pod evicted; fewer was impossible on node n1."
+
+
+def test_a_dry_run_claims_no_smaller_set_and_no_order() -> None:
+    """Anti-affinity makes the small pod leave as well, which amounts alone do not show."""
+    repels = {
+        "podAntiAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": [
+                {"labelSelector": {"matchLabels": {"app": "a"}}, "topologyKey": "kubernetes.io/hostname"}
+            ]
+        }
+    }
+    document = scenario(
+        nodes=[node("n1", cpu=2, memory="16Gi", labels={"kubernetes.io/hostname": "n1"})],
+        queues=[queue("q")],
+        podgroups=[
+            podgroup("low", queue="q", phase="Running", min_member=0, priority_class="low"),
+            podgroup("new", queue="q", priority_class="high"),
+        ],
+        pods=[
+            pod("low-0", group="low", node="n1", cpu="500m", labels={"app": "a"}),
+            pod("low-1", group="low", node="n1", cpu="1500m"),
+            pod("new-0", group="new", cpu="1500m", spec={"affinity": repels}),
+        ],
+        priorityclasses=CLASSES,
+        conf=conf(
+            "preempt",
+            ["priority"],
+            ["predicates"],
+            preempt={"enableTopologyAwarePreemption": "true"},
+        ),
+    )
+    story = explain.victim_story(document, simulate_document(document), "low-0")
+    assert story["together"] == ["default/low-0", "default/low-1"]
+    assert story["smallest"]["reason"]["sentence"] == "2 pods evicted; at least 1 was needed."
+    assert story["order"]["reason"]["sentence"] == (
+        "In a dry run pod default/new-0 no longer fitted when this pod was put back."
+    )
+
+
+def test_shuffled_pods_are_evicted_for_nobody() -> None:
+    document = scenario(
+        nodes=[node("n1", cpu=2)],
+        podgroups=[podgroup("old", phase="Running")],
+        pods=pods("old", 1, node="n1", cpu=1, labels={"app": "a"}),
+        poddisruptionbudgets=[
+            {
+                "metadata": {"name": "b", "namespace": "default"},
+                "spec": {"selector": {"matchLabels": {"app": "a"}}},
+                "status": {"disruptionsAllowed": 1},
+            }
+        ],
+        conf=conf("shuffle", ["pdb"]),
+    )
+    story = explain.victim_story(document, simulate_document(document), "old-0")
+    assert story["smallest"]["reason"]["sentence"] == (
+        "1 pod evicted to be placed elsewhere; no pod waits for the room."
+    )
