@@ -19,7 +19,7 @@ from planner.models import IdempotencyKey, Role, Run, Scenario, Snapshot
 from planner.services.execution import work_execute
 from planner.services.turns import Turn
 from tests import factories
-from tests.planner import test_access
+from tests.planner import calls
 
 ONCE = {"Idempotency-Key": "mine"}
 
@@ -56,12 +56,12 @@ def test_every_call_that_makes_something_makes_it_once(name: str, path: str, fin
     admin = factories.user("admin", role=Role.ADMIN)
     factories.user("viewer", role=Role.VIEWER)
     caller = APIClient(HTTP_AUTHORIZATION=f"Token {factories.token(admin)}")
-    sent = test_access.bodies(finished_run)["post", name]
-    scenario = test_access.edited(finished_run.scenario)
-    address = path.format(**test_access.things(finished_run, scenario))
+    sent = calls.bodies(finished_run)["post", name]
+    scenario = calls.edited(finished_run.scenario)
+    address = path.format(**calls.things(finished_run, scenario))
 
     def call(body: Any) -> Any:
-        body, how = test_access.uploaded(body), test_access.form(name)
+        body, how = calls.uploaded(body), calls.form(name)
         return caller.post(address, body, format=how, headers={**ONCE, "If-Match": str(scenario.revision)})
 
     first, second = call(sent), call(sent)

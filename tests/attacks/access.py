@@ -1,0 +1,202 @@
+"""Who may call what: every route of the resolver as everybody, and whether the call changed anything."""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+from knox.models import AuthToken
+from rest_framework.test import APIClient
+
+import manifests
+from planner.models import Membership, Role, TokenDetails, Workspace
+from scheduler_core import simulate_document
+from tests import factories
+from tests.planner import calls
+from tests.planner.recorded import finish
+
+PRINCIPALS = (
+    "anonymous", "viewer", "editor", "admin", "outsider", "former", "read-only token", "revoked token",
+)  # fmt: skip
+"""The outsider is admin of another workspace; the former member was an admin; the tokens are an admin's."""
+
+NOT_TAKEN = 405
+WRITES = "*"
+"""Marks a call that changed what is stored."""
+
+
+@dataclass(frozen=True)
+class Route:
+    """One address pattern, as one method calls it."""
+
+    name: str
+    method: str
+    pattern: str
+    is_api: bool
+
+    @property
+    def call(self) -> str:
+        """Return how the table names it."""
+        return f"{self.method.upper()} /{self.pattern}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one principal was answered."""
+
+    status: int
+    wrote: bool
+
+    def __str__(self) -> str:
+        return f"{self.status}{WRITES if self.wrote else ''}"
+
+
+Row = Mapping[str, Outcome]
+
+
+def routes() -> Iterator[Route]:
+    """Yield every address of the resolver with every method that it takes."""
+    for name, pattern, view in _patterns(get_resolver(), "", ""):
+        api = getattr(view, "view_class", None) if name.startswith("api:") else None
+        methods = [m for m in ("get", "post", "put", "patch", "delete") if api is None or hasattr(api, m)]
+        for method in methods if api else ("get", "post"):
+            yield Route(name, method, pattern, api is not None)
+
+
+def _patterns(resolver: URLResolver, above: str, space: str) -> Iterator[tuple[str, str, Any]]:
+    for entry in resolver.url_patterns:
+        text = above + re.sub(r"<\w+:(\w+)>", r"{\1}", str(entry.pattern))
+        if isinstance(entry, URLPattern):
+            yield f"{space}{entry.name or entry.pattern}", text, entry.callback
+        else:
+            yield from _patterns(entry, text, f"{entry.namespace}:" if entry.namespace else space)
+
+
+def matrix() -> dict[Route, Row]:
+    """Call every route as everybody; each call meets the same rows, and is undone."""
+    world = _World()
+    return {
+        route: {who: world.outcome(route, who) for who in PRINCIPALS}
+        for route in routes()
+        if route.name != "api:nowhere" and world.outcome(route, "admin").status != NOT_TAKEN
+    }
+
+
+def table(found: Mapping[Route, Row]) -> list[str]:
+    """Return the lines of docs/access.md."""
+    return [
+        f"| `{route.call}` | " + " | ".join(str(row[who]) for who in PRINCIPALS) + " |"
+        for route, row in found.items()
+    ]
+
+
+class _World:
+    """A workspace with a thing of each kind, and everybody who might want to see it."""
+
+    def __init__(self) -> None:
+        self._clients = _clients()
+        run = factories.run()
+        finish(run, simulate_document(manifests.resolve(run.input.document())))
+        self._bodies = calls.bodies(run)
+        self._scenario = calls.edited(run.scenario)
+        self._named = calls.things(run, self._scenario)
+        self._by_route = calls.of_route(run, self._scenario)
+        self._typed = calls.typed(run, self._scenario)
+        self._run = run
+        self._other = factories.run(self._scenario)
+        # A token notes once a minute that it is used; that is no change by the call.
+        TokenDetails.objects.update(last_used="2100-01-01T00:00:00Z")
+        self._stored = _fingerprint()
+
+    def outcome(self, route: Route, who: str) -> Outcome:
+        """Return what somebody is answered, and whether it changed anything."""
+        client = self._clients[who](route.is_api)
+        before = _changes()
+        with transaction.atomic():
+            response = self._response(client, route)
+            wrote = _changes() != before and _fingerprint() != self._stored
+            transaction.set_rollback(True)
+        return Outcome(response.status_code, wrote)
+
+    def _response(self, client: Client, route: Route) -> HttpResponse:
+        named = self._named | self._by_route.get(route.name, {})
+        address = "/" + route.pattern.format(**named) + self._query(route)
+        if route.method == "get":
+            return client.get(address)
+        short = route.name.partition(":")[2] or route.name
+        if not route.is_api:
+            return client.post(address, self._typed.get(short, {}))
+        return getattr(client, route.method)(
+            address,
+            calls.uploaded(self._bodies[route.method, short]),
+            format=calls.form(short),
+            headers={"If-Match": str(self._scenario.revision)},
+        )
+
+    def _query(self, route: Route) -> str:
+        if route.method == "get" and route.name in ("api:comparisons", "planner:compare"):
+            return f"?runs={self._run.pk},{self._other.pk}"
+        if route.method == "get" and route.name == "api:scenario-rebase":
+            return f"?snapshot={self._scenario.snapshot_id}"
+        return ""
+
+
+def _clients() -> dict[str, Callable[[bool], Client]]:
+    """Return for everybody what makes a client, of the API or of pages: a script or a browser."""
+    others = Workspace.objects.create(name="others")
+    outsider = factories.user("outsider", role=None)
+    Membership.objects.create(workspace=others, user=outsider, role=Role.ADMIN)
+    former = factories.user("former", role=Role.ADMIN)
+    people = {role.value: factories.user(role.value, role=role) for role in Role}
+    people |= {"outsider": outsider, "former": former}
+    clients = {name: _as(_session(account), factories.token(account)) for name, account in people.items()}
+    Membership.objects.filter(user=former).delete()
+    admin = people["admin"]
+    revoked = factories.token(admin)
+    AuthToken.objects.filter(token_key=revoked[:15]).delete()
+    return clients | {
+        "anonymous": _as("", ""),
+        "read-only token": _as("", factories.token(admin, Role.VIEWER)),
+        "revoked token": _as("", revoked),
+    }
+
+
+def _as(session: str, token: str) -> Callable[[bool], Client]:
+    """Return what makes a client: a browser with the session for pages, else a script with the token."""
+
+    def client(is_api: bool) -> Client:
+        if token and (is_api or not session):
+            return APIClient(HTTP_AUTHORIZATION=f"Token {token}")
+        made = Client()
+        if session and not is_api:
+            made.cookies[settings.SESSION_COOKIE_NAME] = session
+        return APIClient() if is_api else made
+
+    return client
+
+
+def _session(account: Any) -> str:
+    browser = Client()
+    browser.force_login(account)
+    return browser.cookies[settings.SESSION_COOKIE_NAME].value
+
+
+def _changes() -> int | None:
+    """Return a number that stays while nothing is written; None where the database counts nothing."""
+    return connection.connection.total_changes if connection.vendor == "sqlite" else None
+
+
+def _fingerprint() -> str:
+    """Return a hash of every row of every table."""
+    digest = hashlib.sha256()
+    with connection.cursor() as cursor:
+        for table in sorted(connection.introspection.table_names()):
+            cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)}")  # noqa: S608 - own tables
+            digest.update(repr((table, sorted(map(repr, cursor.fetchall())))).encode())
+    return digest.hexdigest()

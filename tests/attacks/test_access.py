@@ -1,0 +1,135 @@
+"""Every page and call as everybody: who is answered what, and that nothing changes that should not.
+
+One matrix, computed once: its lines are docs/access.md, and the rules below hold for all of it.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import transaction
+
+from tests.attacks.access import PRINCIPALS, Route, Row, matrix, table
+
+pytestmark = pytest.mark.django_db
+
+DOCS = Path(__file__).parents[2] / "docs" / "access.md"
+Matrix = dict[Route, Row]
+
+OPEN = {
+    "healthz", "readyz", "metrics", "login", "logout", "sign-on", "sign-on-back",
+    "planner:invitation", "planner:shared", "api:schema", "api:docs",
+}  # fmt: skip
+"""What needs no account; an invitation and a shared run are opened by their secrets."""
+WRITTEN_BY_STRANGERS = {("login", "post"), ("planner:shared", "get")}
+"""A wrong password and the reading of a shared run are counted."""
+OWN = {
+    "planner:token-create", "planner:token-revoke", "planner:offer", "planner:workspace-make",
+    "api:tokens", "api:token", "api:offers", "api:offer", "api:offer-accept", "api:workspaces",
+    "planner:invitation", "planner:shared", "login", "logout",
+}  # fmt: skip
+"""What somebody decides about the own account, without a role in any workspace."""
+OWN_WORKSPACE = {"planner:sample", "planner:import", "planner:import-save", "api:snapshots", "api:bundles"}
+"""What an admin of another workspace brings into that one."""
+LEAVING = {"planner:workspace-leave", "planner:workspace-switch"}
+WRITE_NOTHING = {
+    ("healthz", "post"), ("readyz", "post"),
+    ("planner:import", "post"), ("planner:import-save", "post"), ("planner:run-job-try", "post"),
+    ("api:conf-lint", "post"),
+}  # fmt: skip
+"""A preview, a save without one, a try without a search, and what judges a text."""
+
+
+@pytest.fixture(scope="module")
+def found(django_db_setup: None, django_db_blocker: Any) -> Matrix:
+    with django_db_blocker.unblock(), transaction.atomic():
+        computed = matrix()
+        transaction.set_rollback(True)
+    return computed
+
+
+def test_everybody_is_answered_as_the_docs_say(found: Matrix) -> None:
+    lines = table(found)
+    told = [line for line in DOCS.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    assert told == lines, "docs/access.md should say:\n" + "\n".join(lines)
+
+
+def test_the_docs_name_everybody(found: Matrix) -> None:
+    assert "| call | " + " | ".join(PRINCIPALS) + " |" in DOCS.read_text(encoding="utf-8")
+
+
+def test_no_call_is_a_fault_of_the_server(found: Matrix) -> None:
+    assert [
+        route.call for route, row in found.items() if any(one.status >= 500 for one in row.values())
+    ] == []
+
+
+@pytest.mark.parametrize("who", ["anonymous", "revoked token"])
+def test_a_stranger_is_told_to_log_in_and_changes_nothing(found: Matrix, who: str) -> None:
+    for route, row in found.items():
+        if route.name not in OPEN:
+            assert row[who].status == (401 if route.is_api else 302), route.call
+        assert not row[who].wrote or (route.name, route.method) in WRITTEN_BY_STRANGERS, route.call
+
+
+def test_a_token_opens_no_page(found: Matrix) -> None:
+    for route, row in found.items():
+        if not route.is_api and route.name not in OPEN:
+            assert row["read-only token"].status == 302, route.call
+
+
+def test_a_read_only_token_reads_what_its_account_reads_and_changes_nothing(found: Matrix) -> None:
+    for route, row in found.items():
+        if not route.is_api or route.name in OPEN:
+            continue
+        assert not row["read-only token"].wrote, route.call
+        if route.method == "get":
+            assert row["read-only token"].status == row["admin"].status == 200, route.call
+
+
+@pytest.mark.parametrize("who", ["outsider", "former"])
+def test_who_is_no_member_finds_nothing_and_changes_nothing(found: Matrix, who: str) -> None:
+    for route, row in found.items():
+        if route.name in OWN | OWN_WORKSPACE | OPEN:
+            continue
+        assert not row[who].wrote, route.call
+        if "{" in route.pattern:
+            assert row[who].status == 404, route.call
+
+
+def test_a_former_member_brings_nothing_in(found: Matrix) -> None:
+    for route, row in found.items():
+        assert not row["former"].wrote or route.name in OWN, route.call
+
+
+def test_a_viewer_reads_everything_and_changes_nothing(found: Matrix) -> None:
+    for route, row in found.items():
+        assert not row["viewer"].wrote or route.name in OWN | LEAVING, route.call
+        if route.method == "get" and route.name != "planner:import":
+            assert row["viewer"].status == row["admin"].status, route.call
+
+
+def test_each_role_may_do_what_those_before_it_may(found: Matrix) -> None:
+    for route, row in found.items():
+        if route.name in LEAVING:
+            continue
+        writing = [row[who].wrote for who in ("viewer", "editor", "admin")]
+        assert writing == sorted(writing), route.call
+
+
+def test_reading_changes_nothing(found: Matrix) -> None:
+    changing = {
+        route.name
+        for route, row in found.items()
+        if route.method == "get" and any(c.wrote for c in row.values())
+    }
+    assert changing == {"planner:shared"}
+
+
+def test_every_other_call_was_seen_to_change_something(found: Matrix) -> None:
+    idle = {
+        (route.name, route.method)
+        for route, row in found.items()
+        if route.method != "get" and not any(one.wrote for one in row.values())
+    }
+    assert idle == WRITE_NOTHING

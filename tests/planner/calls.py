@@ -1,0 +1,149 @@
+"""A call of every route: what its address names, and a body that an editor or admin may send there."""
+
+from typing import Any
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from planner.models import Role, Run, Scenario, User
+from planner.services.bundles import bundle_of
+from planner.services.history import undo
+from planner.services.invitations import invitation_make, invitation_offer
+from planner.services.links import link_make
+from planner.services.queues import queue_update
+from tests import factories
+
+
+def edited(scenario: Scenario) -> Scenario:
+    """Return the scenario with a change to revert, one to undo and one to redo."""
+    for name in ("waits", "busy"):
+        seen = scenario.revision
+        queue_update(scenario=scenario, name=name, patch={"weight": seen + 1}, expected_revision=seen)
+    return undo(scenario=scenario, expected_revision=scenario.revision)
+
+
+def things(run: Run, scenario: Scenario) -> dict[str, Any]:
+    """What the addresses name: a thing of each kind; `scenario` is an edited one, see `edited`."""
+    colleague = factories.user("colleague", role=Role.VIEWER)
+    admin = User.objects.get(username="admin").acting(Role.ADMIN)
+    return {
+        "import_id": factories.large_import().pk,
+        "snapshot_id": scenario.snapshot_id, "scenario_id": scenario.pk, "run_id": run.pk,
+        "workspace_id": run.workspace_id, "name": "waits", "username": colleague.username,
+        "namespace": "default", "job": "wait", "pod": "wait-0", "node": "n0", "seq": 1,
+        "order": run.victims.all()[0].order, "kind": "podgroups",
+        "change_id": scenario.changes.get(revision=2).pk,
+        "invitation_id": invitation_make(workspace=run.workspace, role=Role.VIEWER, user=admin)[0].pk,
+        "link_id": link_make(run=run, user=admin)[0].pk, "token_key": "of-nobody",
+    }  # fmt: skip
+
+
+def bodies(run: Run) -> dict[tuple[str, str], Any]:
+    """A body that each writing call of the API accepts."""
+    return {
+        ("post", "snapshots"): {"name": "again", "scenario": factories.cluster()},
+        ("post", "import-cancel"): {},
+        ("post", "scenarios"): {"name": "again", "snapshot": str(run.scenario.snapshot_id)},
+        ("post", "scenario-queues"): {"name": "new"},
+        ("patch", "scenario-queue"): {"weight": 3},
+        ("delete", "scenario-queue"): None,
+        ("delete", "scenario"): None,
+        ("post", "conf-lint"): {"text": factories.CONF},
+        ("put", "scenario-conf"): {"text": factories.CONF.replace("reclaim", "preempt")},
+        ("patch", "scenario-conf"): [{"op": "replace", "path": "/actions", "value": "allocate"}],
+        ("post", "scenario-nodes"): factories.node("n9"),
+        ("post", "nodes-add"): {"count": 2, "prefix": "more", "like": "n0"},
+        ("patch", "scenario-node"): {"spec": {"unschedulable": True}},
+        ("delete", "scenario-node"): None,
+        ("post", "scenario-workloads"): {"job": {"name": "new", "replicas": 1}},
+        ("patch", "scenario-workload"): {"minMember": 2},
+        ("delete", "scenario-workload"): None,
+        ("post", "scenario-branch"): {"name": "branch"},
+        ("post", "scenario-rebase"): {"snapshot": str(run.scenario.snapshot_id)},
+        ("post", "scenario-undo"): None,
+        ("post", "scenario-redo"): None,
+        ("post", "change-revert"): None,
+        ("post", "diff-revert"): {"kind": "queues", "key": "waits", "field": "weight"},
+        ("post", "scenario-runs"): {},
+        ("post", "run-cancel"): {},
+        ("post", "explain-unblock"): {},
+        ("post", "workspaces"): {"name": "new"},
+        ("patch", "workspace"): {"name": "renamed"},
+        ("put", "member"): {"role": "editor"},
+        ("delete", "member"): None,
+        ("post", "invitations"): {"role": "viewer"},
+        ("delete", "invitation"): None,
+        ("delete", "offer"): None,
+        ("post", "offer-accept"): None,
+        ("post", "tokens"): {"scope": "viewer"},
+        ("delete", "token"): None,
+        ("post", "run-links"): {},
+        ("delete", "run-link"): None,
+        ("post", "bundles"): {"file": bundle_of(run=run)},
+    }
+
+
+def uploaded(body: Any) -> Any:
+    """A file anew for each call: whoever reads it leaves it at its end."""
+    if body and "file" in body:
+        return {"file": SimpleUploadedFile("run.zip", body["file"])}
+    return body
+
+
+def form(route: str | None) -> str:
+    """Only a bundle comes as a form."""
+    return "multipart" if route == "bundles" else "json"
+
+
+def typed(run: Run, scenario: Scenario) -> dict[str, dict[str, Any]]:
+    """What is typed into the form of each page that changes something."""
+    seen = {"revision": str(scenario.revision)}
+    newer = factories.snapshot(name=run.scenario.snapshot.name)
+    return {
+        "sample": {}, "import-begin": {}, "import-cancel": {}, "run-cancel": {},
+        "import": {"documents": "apiVersion: v1\nkind: List\nitems: []\n", "name": "a"},
+        "branch": {"name": "branch", **seen}, "scenario-remove": seen,
+        "difference-revert": {"kind": "queues", "key": "waits", "field": "weight", **seen},
+        "changes-walk": seen, "change-revert": seen,
+        "carry-over": {"snapshot": str(newer.pk), **seen},
+        "nodes-add": {"count": "1", "prefix": "more", "like": "n0", **seen},
+        "nodes-change": {"action": "cordon", "node": "n0", **seen},
+        "workloads-add": {"name": "new", "namespace": "default", "replicas": "1", "queue": "waits", **seen},
+        "workload": {"remove": "1", **seen},
+        "conf": {"text": factories.CONF.replace("reclaim", "preempt"), **seen},
+        "conf-edit": {
+            "operations": '[{"op": "replace", "path": "/actions", "value": "allocate"}]', **seen,
+        },
+        "undo": seen, "redo": seen, "queues": {"name": "new", **seen}, "queue": {"weight": "9", **seen},
+        "queue-move": {"parent": "busy", **seen}, "queue-duplicate": seen, "queue-remove": seen,
+        "run-submit": {}, "run-job-unblock": {},
+        "link-add": {"label": "review", "days": "7"}, "link-remove": {},
+        "token-create": {"name": "report", "scope": "viewer", "days": "7"},
+        "member": {"do": "remove"}, "invite": {"role": "viewer"}, "uninvite": {},
+        "workspace-make": {"name": "new"}, "workspace-switch": {}, "workspace-rename": {"name": "renamed"},
+        "workspace-leave": {}, "offer": {"do": "accept"},
+    }  # fmt: skip
+
+
+def of_route(run: Run, scenario: Scenario) -> dict[str, dict[str, Any]]:
+    """What the address of a route names where that differs from `things`."""
+    admin = User.objects.get(username="admin").acting(Role.ADMIN)
+    _, invited = invitation_make(workspace=run.workspace, role=Role.VIEWER, user=admin)
+    _, link = link_make(run=run, user=admin)
+    kept = factories.large_import()
+    type(kept).objects.filter(pk=kept.pk).update(snapshot=scenario.snapshot)
+    waiting = {"run_id": factories.run(scenario).pk}
+    token = {"token_key": factories.token(admin)[:15]}
+    offer = invitation_offer(workspace=run.workspace, username="outsider", role=Role.EDITOR, user=admin)
+    return {
+        "planner:run-cancel": waiting, "api:run-cancel": waiting,
+        "planner:token-revoke": token, "api:token": token,
+        "planner:import-begin": {"import_id": kept.pk},
+        "planner:run-queue": {"queue": "waits"}, "planner:run-job": {"name": "wait"},
+        "planner:run-job-unblock": {"name": "wait"}, "planner:run-job-try": {"name": "wait", "number": 0},
+        "planner:run-pod": {"name": "wait-0"}, "planner:workload": {"name": "wait"},
+        "planner:revision": {"number": 1}, "planner:changes-walk": {"way": "undo"},
+        "planner:export-download": {"part": "changed"},
+        "planner:invitation": {"secret": invited}, "planner:shared": {"secret": link},
+        "planner:offer": {"invitation_id": offer.pk}, "api:offer": {"invitation_id": offer.pk},
+        "api:offer-accept": {"invitation_id": offer.pk},
+    }  # fmt: skip
