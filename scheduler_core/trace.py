@@ -75,7 +75,8 @@ class Trace:
     deserved : dict
         Rounds or levels of the derivation of deserved, by queue.
     spared : dict
-        Candidates that stay, by (action, pod or job for which they were considered, pod), in the order asked.
+        Candidates that stay, by (action, pod or job for which they were considered, pod), as they
+        were asked about last.
     left_out : dict
         On how many nodes that would take a pod nobody was asked to make way for it, as too little would have
         become free there; by pod, as it was tried last.

@@ -186,10 +186,9 @@ def ask_victims(
 def tell_spared(
     session: Session, for_task: TaskInfo, candidates: Sequence[TaskInfo], verdict: Verdict
 ) -> None:
-    """Keep which candidates stay, and whose answer keeps them."""
-    if session.trace is None or len(verdict.victims) == len(candidates):
-        return
-    _tell(session, candidates, verdict, for_task.key, "")
+    """Keep which candidates stay, and whose answer keeps them; what was answered before is replaced."""
+    if session.trace is not None:
+        _tell(session, candidates, verdict, for_task.key, "")
 
 
 def tell_spared_for_gang(
@@ -209,19 +208,21 @@ def _tell(
     shared: dict[str, Any] = {} if plainly else {"ballots": verdict.told_ballots()}
     if for_job:
         shared["for_job"] = for_job
+    spared, asking = trace.spared, for_pod or for_job
+    if spared:
+        for task in verdict.victims:
+            spared.pop((action, asking, task.key), None)
     for task, tier, plugin, text, numbers in verdict.refusals(candidates):
-        key = action, for_pod or for_job, task.key
-        if key not in trace.spared:
-            trace.spared[key] = {
-                "pod": task.key,
-                "for": for_pod,
-                "action": action,
-                "tier": tier,
-                "plugin": plugin,
-                "why": text,
-                "numbers": numbers,
-                **shared,
-            }
+        spared[action, asking, task.key] = {
+            "pod": task.key,
+            "for": for_pod,
+            "action": action,
+            "tier": tier,
+            "plugin": plugin,
+            "why": text,
+            "numbers": numbers,
+            **shared,
+        }
 
 
 def tell_left_out(session: Session, for_task: TaskInfo, nodes: int) -> None:
