@@ -1,6 +1,7 @@
 """What would make a waiting job run, and why did no action evict anybody for it? Answered by simulations."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import manifests
@@ -21,20 +22,19 @@ def search(
     simulation, and `heard` with what is known so far whenever a change was found.
     """
     prepared = prepare(document)
-    extender = Options(extender=options.extender)
-    result = prepared.simulate(options=extender)
+    result = prepared.simulate(options=Options(extender=options.extender))
     if "error" in result:
         return {"error": result["error"]}
     done = 0
 
-    def simulate(parts: Json) -> Json:
+    def simulate(parts: Json, how: Options) -> Json:
         nonlocal done
         if not parts:
             return result
         done += 1
         if options.progress is not None:
             options.progress(min(done / limits.simulations, 0.99), f"simulation {done}")
-        return prepared.simulate(parts, extender)
+        return prepared.simulate(parts, replace(how, extender=options.extender))
 
     told: dict[str, Any] = {}
     try:

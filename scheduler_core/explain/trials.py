@@ -11,8 +11,11 @@ from scheduler_core.explain.changes import applied
 from scheduler_core.explain.effects import JobOutcome, Outcome
 from scheduler_core.explain.levers import Lever, Sizes
 from scheduler_core.explain.picture import Object, Picture
+from scheduler_core.simulate import Options
 
-Simulate = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+Simulate = Callable[[Mapping[str, Any], Options], Mapping[str, Any]]
+_EXPLAINED = Options()
+_BARE = Options(explain=False)
 _ONE_BY_ONE = 16
 
 
@@ -39,7 +42,7 @@ class Limits:
 
     simulations: int = 500
     milliseconds: float = math.inf
-    least: int = 40
+    least: int = 20
     timer: Callable[[], float] | None = None
 
 
@@ -63,7 +66,7 @@ class Trials:
         self.limits = limits
         self._started = self._now()
         self.count = 1
-        self.base = Picture(document, simulate({}))
+        self.base = Picture(document, simulate({}, _EXPLAINED))
         self.job: str = self.base.job(job)["name"]
         self.before = Outcome(self.base.result)
         self.was_served = self._own(self.before).served
@@ -94,7 +97,9 @@ class Trials:
             return False
         return not (self.was_served and own.pending)
 
-    def tried(self, lever: Lever, sizes: Sizes) -> tuple[Mapping[str, Any], Outcome | None]:
+    def tried(
+        self, lever: Lever, sizes: Sizes, how: Options = _EXPLAINED
+    ) -> tuple[Mapping[str, Any], Outcome | None]:
         """Simulate with a lever moved so far; return the result and, if the job runs, what becomes of all.
 
         Raises
@@ -108,7 +113,7 @@ class Trials:
         self.count += 1
         if lever is not self._lever:
             self._lever, self._known = lever, {(0,) * len(lever.axes): None}
-        result = self.simulate(applied(self.document, lever.changes(sizes)))
+        result = self.simulate(applied(self.document, lever.changes(sizes)), how)
         outcome = None if "error" in result or not result.get("cycles") else Outcome(result)
         if outcome is not None and not self.runs(outcome):
             outcome = None
@@ -119,7 +124,7 @@ class Trials:
         """Return what becomes of all jobs with a lever moved so far, None when the job does not run."""
         if lever is self._lever and sizes in self._known:
             return self._known[sizes]
-        return None if not any(sizes) else self.tried(lever, sizes)[1]
+        return None if not any(sizes) else self.tried(lever, sizes, _BARE)[1]
 
     def works(self, lever: Lever, sizes: Sizes) -> bool:
         """Tell whether the job runs with a lever moved so far."""
@@ -157,23 +162,21 @@ class Trials:
         fails, runs = 0, sizes[axis]
         if runs == 0 or works(0):
             return _at(sizes, axis, 0)
-        for likely in (span.guess, span.guess - 1, runs - 1):
+        for likely in (span.guess, span.guess - 1):
             if fails < likely < runs:
                 fails, runs = (fails, likely) if works(likely) else (likely, runs)
-        step = span.coarse
-        while runs - fails > 1 and fails and step < runs - fails:
-            if works(fails + step):
-                runs = fails + step
-            else:
-                fails += step
-                step *= 2
-        while (middle := span.round_between(fails, runs)) is not None:
-            fails, runs = (fails, middle) if works(middle) else (middle, runs)
-        if runs - fails > 1:
-            fails, runs = (fails, runs - 1) if works(runs - 1) else (runs - 1, runs)
-        while runs - fails > 1:
-            middle = (fails + runs) // 2
-            fails, runs = (fails, middle) if works(middle) else (middle, runs)
+        step = span.rounds[0] if span.rounds else 1
+        while fails and fails + step < runs and not works(fails + step):
+            fails, step = fails + step, step * 2
+        if fails and fails + step < runs:
+            runs = fails + step
+        for step in (*span.rounds, 1):
+            if runs - fails > 1 and works(runs - 1):
+                runs -= 1
+            elif runs - fails > 1:
+                fails = runs - 1
+            while (middle := span.round_between(fails, runs, step)) is not None:
+                fails, runs = (fails, middle) if works(middle) else (middle, runs)
         return _at(sizes, axis, runs)
 
     def _fewest(self, lever: Lever, sizes: Sizes) -> Sizes:
@@ -181,7 +184,7 @@ class Trials:
 
         More is not always better. Where there are few sizes, each is tried, unless time is short.
         """
-        if len(sizes) > 1 or sizes[0] > _ONE_BY_ONE:
+        if len(sizes) > 1 or sizes[0] > _ONE_BY_ONE or self.spent > self.limits.milliseconds / 2:
             return sizes
         try:
             return next((size,) for size in range(1, sizes[0] + 1) if self.works(lever, (size,)))

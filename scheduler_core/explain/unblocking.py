@@ -64,8 +64,8 @@ def answers(
     job : str
         Its key, namespace/name.
     simulate : callable
-        ``simulate(parts)``: the result of the scenario with some of its parts replaced, such as the method of
-        `scheduler_core.prepare(document)`.
+        ``simulate(parts, options)``: the result of the scenario with some of its parts replaced, such as the
+        method of `scheduler_core.prepare(document)`.
     limits : Limits
         How long to search.
 

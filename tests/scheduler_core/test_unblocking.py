@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import statistics
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -87,6 +89,34 @@ def test_offers_for_many_golden_scenarios_are_true_and_cover_what_simple_edits_r
     figures = trial(per_file=PER_FILE, jobs=2)
     assert not figures.false, str(figures)
     assert figures.coverage >= 0.97, str(figures)
+
+
+@pytest.mark.long
+def test_a_cluster_of_a_hundred_nodes_is_answered_in_seconds() -> None:
+    """A gang of twelve large pods joins each recorded cluster; what counts is the time of this process."""
+    table = []
+    for document in spread(SHARED / "golden" / "scale.jsonl.gz", 10):
+        name = next(
+            one["metadata"]["name"] for one in document["queues"] if one["metadata"]["name"] != "root"
+        )
+        document["podgroups"].append(podgroup("j", queue=name, min_member=12))
+        document["pods"] += pods("j", 12, cpu=30, memory="64Gi")
+        prepared = prepare(document)
+        times: list[float] = []
+        limits = Limits(milliseconds=5000, timer=lambda: time.process_time() * 1000)
+        began = time.process_time()
+        for answer in explain.answers(document, "j", prepared.simulate, limits):
+            told = answer
+            times.append(time.process_time() - began)
+        assert told["changes"], document["name"]
+        table.append((len(document["nodes"]), times[0], times[-1], told["simulations"], len(told["changes"])))
+    head = "nodes  first answer  all answers  simulations  offers\n"
+    lines = (
+        f"{n:5} {first:11.2f} s {last:10.2f} s {count:12} {found:7}" for n, first, last, count, found in table
+    )
+    sys.stdout.write(head + "\n".join(lines) + "\n")
+    assert statistics.median(row[1] for row in table) <= 1
+    assert max(row[2] for row in table) <= 6
 
 
 # side effects

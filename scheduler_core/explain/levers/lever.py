@@ -22,8 +22,8 @@ class Axis:
         How many units it goes at most; 0 is the state as it is.
     guess : int
         Where to look first; 0: nothing is known.
-    coarse : int
-        How many units make a round amount, which is looked at before the amounts between.
+    rounds : tuple of int
+        How many units make a round amount, from the roundest; round amounts are looked at before others.
     origin : int
         The amount at 0 units: round amounts are counted with it.
 
@@ -31,14 +31,14 @@ class Axis:
 
     most: int
     guess: int = 0
-    coarse: int = 1
+    rounds: tuple[int, ...] = ()
     origin: int = 0
 
-    def round_between(self, low: int, high: int) -> int | None:
-        """Return a size near the middle between two others at which the amount is round, None without one."""
+    def round_between(self, low: int, high: int, step: int) -> int | None:
+        """Return a size near the middle of two others whose amount is a multiple of `step`, else None."""
         rounded = (low + high) // 2
-        rounded -= (self.origin + rounded) % self.coarse
-        return next((size for size in (rounded, rounded + self.coarse) if low < size < high), None)
+        rounded -= (self.origin + rounded) % step
+        return next((size for size in (rounded, rounded + step) if low < size < high), None)
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Lever:
         More is not always better: a queue may be raised above its parent, a node may draw others' pods.
         """
         guess = tuple(axis.guess for axis in self.axes)
-        least = tuple(min(axis.coarse, axis.most) for axis in self.axes)
+        least = tuple(min(*axis.rounds[:1], axis.most) if axis.rounds else 1 for axis in self.axes)
         middle = tuple(round((one * axis.most) ** 0.5) for one, axis in zip(least, self.axes, strict=True))
         found = [sizes for sizes in (guess, middle, least) if any(sizes) and sizes != self.largest]
         return list(dict.fromkeys(found))

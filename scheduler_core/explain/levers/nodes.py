@@ -9,14 +9,16 @@ from typing import Any
 from scheduler_core.explain.changes import Change
 from scheduler_core.explain.levers.lever import Axis, Lever, Sizes
 from scheduler_core.explain.levers.pods import fits_when_empty
-from scheduler_core.explain.levers.waiting import Waiting, as_quantity, smallest_unit
+from scheduler_core.explain.levers.waiting import Waiting, as_quantity, round_amounts, smallest_unit
 from scheduler_core.explain.picture import Amounts, Object, items
 from scheduler_core.explain.wording import agreed, counted, listed, said_exactly
 from scheduler_core.model.node import allocatable_of
-from scheduler_core.resource import PODS, Resource
+from scheduler_core.resource import MIN_RESOURCE, PODS, Resource
 
 _MOST_ADDED = 256
 _POOLS = 3
+_TIMES = 8
+"""Others' pods may fill new nodes first; beyond so many times what the job needs nobody buys them."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ def _more(waiting: Waiting, pool: Pool, names: set[str], lacking: Mapping[str, f
     return Lever(
         "unblock.nodes",
         f"more {'larger ' if lacking else ''}nodes like {pool.name}",
-        (Axis(min(_MOST_ADDED, waiting.pods_in_all or 1)), *needs),
+        (_number(waiting, pool, larger(tuple(axis.most for axis in (Axis(0), *needs)))), *needs),
         changes,
         sentence,
         lambda sizes: {
@@ -143,6 +145,21 @@ def _more(waiting: Waiting, pool: Pool, names: set[str], lacking: Mapping[str, f
         },
         lambda sizes: f"{sizes[0]} like {pool.name}{' but larger' if larger(sizes) else ''}",
     )
+
+
+def _number(waiting: Waiting, pool: Pool, larger: Mapping[str, float]) -> Axis:
+    """Return how many nodes may be added: likely as many as the job's own pods fill."""
+    offered = pool.offered
+    each = _largest_request(waiting)
+    rooms = [
+        larger.get(name, offered.get(name)) // amount
+        for name, amount in each.items()
+        if amount > MIN_RESOURCE
+    ]
+    pods = len(waiting.pods)
+    guess = -(-pods // max(1, int(min(rooms, default=1))))
+    most = min(_MOST_ADDED, max(guess, waiting.pods_in_all), _TIMES * guess)
+    return Axis(max(1, most), guess if guess < most else 0)
 
 
 def _copy(node: Object, number: int, names: set[str], larger: Mapping[str, float]) -> dict[str, Any]:
@@ -180,9 +197,9 @@ def _enlarged(waiting: Waiting, pools: list[Pool]) -> Iterator[Lever]:
     axes = []
     for resource, amount in wanted.items():
         most = max(1, int(-(-amount // units[resource])))
-        coarse = max(1, waiting.rounding.get(resource, 1) // units[resource])
+        rounds = round_amounts(resource, units[resource])
         guess = min(-(-waiting.missing(resource) // units[resource]), most)
-        axes.append(Axis(most, guess, coarse, int(offered.get(resource) // units[resource])))
+        axes.append(Axis(most, guess, rounds, int(offered.get(resource) // units[resource])))
     status = node.get("status") or {}
 
     def larger(sizes: Sizes) -> Amounts:

@@ -7,7 +7,7 @@ from typing import Any
 
 from scheduler_core.explain.changes import Change, value_at
 from scheduler_core.explain.levers.lever import Axis, Lever, Option, Sizes, choice
-from scheduler_core.explain.levers.waiting import Waiting, as_quantity, smallest_unit
+from scheduler_core.explain.levers.waiting import Waiting, as_quantity, round_amounts, smallest_unit
 from scheduler_core.explain.picture import Object, items
 from scheduler_core.explain.wording import listed, said_exactly
 from scheduler_core.model.pod import container_requests, is_sidecar
@@ -43,11 +43,10 @@ def request_levers(waiting: Waiting) -> Iterator[Lever]:
         unit = smallest_unit(name, [request.get(name, 0.0) for request in waiting.requests.values()])
         most = int((top - max(top / _LEAST_LEFT, unit)) // unit)
         if most > 0:
-            coarse = max(1, waiting.rounding[name] // unit)
             guess = min(-(-waiting.missing(name) // unit), most)
             names.append(name)
             units.append(unit)
-            axes.append(Axis(most, guess, coarse, -int(top // unit)))
+            axes.append(Axis(most, guess, round_amounts(name, unit), -int(top // unit)))
     if not names:
         return
 

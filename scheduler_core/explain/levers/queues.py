@@ -8,7 +8,7 @@ from typing import Any
 
 from scheduler_core.explain.changes import Change, value_at
 from scheduler_core.explain.levers.lever import Axis, Lever, Option, Sizes, choice, counter
-from scheduler_core.explain.levers.waiting import Waiting, as_quantity, smallest_unit
+from scheduler_core.explain.levers.waiting import Waiting, as_quantity, round_amounts, smallest_unit
 from scheduler_core.explain.picture import Object, items
 from scheduler_core.explain.wording import agreed, listed, said_exactly
 from scheduler_core.model.queue import HIERARCHY, HIERARCHY_WEIGHTS, ROOT, rooted
@@ -145,9 +145,9 @@ def _upwards(waiting: Waiting, amount: _Amount, field: str) -> Axis:
     ceiling = max(waiting.total.get(name, 0.0), amount.before + waiting.request[name])
     if field == "capability":
         ceiling += waiting.all_requested.get(name, 0.0)
-    coarse = max(1, waiting.rounding[name] // unit)
+    rounds = round_amounts(name, unit)
     most = _up(ceiling - amount.before, unit)
-    return Axis(most, min(-(-waiting.missing(name) // unit), most), coarse, int(amount.before // unit))
+    return Axis(most, min(-(-waiting.missing(name) // unit), most), rounds, int(amount.before // unit))
 
 
 def _up(amount: float, unit: int) -> int:
@@ -226,9 +226,8 @@ def _guarantees_of_others(waiting: Waiting) -> Iterator[Lever]:
                 amount = _Amount(queue, name, before.get(name), _unit_of(waiting, name, before))
                 amounts.append(amount)
                 most = _up(amount.before, amount.unit)
-                coarse = max(1, waiting.rounding[name] // amount.unit)
                 guess = min(-(-waiting.missing(name) // amount.unit), most)
-                axes.append(Axis(most, guess, coarse, -most))
+                axes.append(Axis(most, guess, round_amounts(name, amount.unit), -most))
     if amounts:
         yield _amount_lever(waiting, "guarantee", amounts, axes, -1)
 

@@ -12,7 +12,11 @@ from scheduler_core.explain.picture import Amounts, Object, Picture, items, key_
 from scheduler_core.model.queue import ROOT
 from scheduler_core.resource import CPU, MEMORY, MIN_RESOURCE, PODS, Resource, quantities
 
-_ROUND: Mapping[str, Sequence[int]] = {CPU: (1000, 100, 1), MEMORY: (2**30, 2**20, 1)}
+_ROUND: Mapping[str, Sequence[int]] = {
+    CPU: (1000, 250, 50, 10),
+    MEMORY: (2**30, 2**28, 2**24, 2**20, 2**10),
+    PODS: (),
+}
 DEVICE = 1000
 """One whole device, in the scheduler's milli-units."""
 _CLUSTER_WIDE = ("queues", "nodes")
@@ -117,18 +121,10 @@ class Waiting:
         lacking: float = short[resource]["missing"] if resource in short else closest.get(resource, 0.0)
         return max(0, math.ceil(lacking))
 
-    @cached_property
-    def rounding(self) -> dict[str, int]:
-        """Return the round amounts in which the waiting pods request each resource."""
-        return {
-            name: _round(name, [request.get(name, 0.0) for request in self.requests.values()])
-            for name in self.request
-        }
 
-
-def _round(resource: str, amounts: Sequence[float]) -> int:
-    steps = _ROUND.get(resource, (DEVICE, 1))
-    return next(step for step in steps if step == 1 or all(amount % step == 0 for amount in amounts))
+def round_amounts(resource: str, unit: int) -> tuple[int, ...]:
+    """Return in how many units people count a resource, from the roundest."""
+    return tuple(step // unit for step in _ROUND.get(resource, (DEVICE,)) if step > unit)
 
 
 def smallest_unit(resource: str, amounts: Sequence[float]) -> int:
