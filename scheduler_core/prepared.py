@@ -108,8 +108,8 @@ class Prepared:
         changed: bool,
     ) -> Result:
         inspection = self._inspection
-        if inspection is None or changed:
-            inspection = Inspection(document, inspection)
+        if inspection is None or changed or options.release is not None:
+            inspection = Inspection(document, inspection, options.release)
         errors = inspection.errors()
         if errors or inspection.conf is None:
             others = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""

@@ -26,7 +26,7 @@ from scheduler_core.framework.session import Session
 from scheduler_core.model.snapshot import Snapshot, take_snapshot
 from scheduler_core.model.unmodelled import NOT_MODELLED, queue_notes
 from scheduler_core.plugins.registry import OPENERS
-from scheduler_core.release import release_of
+from scheduler_core.release import Release, release_of
 from scheduler_core.resource import quantities
 from scheduler_core.trace import Trace
 
@@ -59,6 +59,8 @@ class Options:
         ``progress(done, what)`` is called now and then, `done` from 0 to 1.
     timer : callable, optional
         A clock in milliseconds; with one each cycle tells how long it took.
+    release : Release, optional
+        The release that decides; None: the one that the scenario names.
     extender : callable, optional
         How plugin extender reaches its service, see `framework.extender_calls.Post`; without it calls fail.
 
@@ -68,6 +70,7 @@ class Options:
     cycles: int | None = None
     progress: Callable[[float, str], None] | None = None
     timer: Callable[[], float] | None = None
+    release: Release | None = None
     extender: Post | None = None
 
 

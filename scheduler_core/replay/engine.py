@@ -12,12 +12,13 @@ from math import floor
 from typing import Any
 
 from scheduler_core.admission import Admission
-from scheduler_core.errors import InputError, SchedulerPanic
+from scheduler_core.errors import InputError, SchedulerHang, SchedulerPanic
 from scheduler_core.framework.closing import close_session
 from scheduler_core.framework.session import Session
 from scheduler_core.model.messages import is_waiting
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.model.timestamps import format_time
+from scheduler_core.release import Release
 from scheduler_core.replay.records import Records
 from scheduler_core.replay.timeline import Timeline
 from scheduler_core.replay.world import World
@@ -219,7 +220,11 @@ def _queues_of(session: Session) -> list[dict[str, Any]]:
 
 
 def replay_document(
-    document: Mapping[str, Any], *, skips: bool = True, watch: Callable[[Replay], None] | None = None
+    document: Mapping[str, Any],
+    *,
+    skips: bool = True,
+    watch: Callable[[Replay], None] | None = None,
+    release: Release | None = None,
 ) -> dict[str, Any]:
     """Return the result of a replay; one that cannot be replayed has the key `error`.
 
@@ -231,10 +236,12 @@ def replay_document(
         Whether sessions are left out that would change nothing; the answer is the same.
     watch : callable, optional
         ``watch(replay)`` is called after each session that is computed.
+    release : Release, optional
+        The release that decides; None: the one that the document names.
 
     """
     told: dict[str, Any] = {"name": str(document.get("name") or "")}
-    inspection = Inspection(document)
+    inspection = Inspection(document, release=release)
     errors = [problem.message for problem in inspection.errors()]
     if "replay" not in document:
         errors.append("replay is missing: write period_seconds, horizon_seconds and events")
@@ -245,5 +252,7 @@ def replay_document(
         return {**told, **Replay(document, inspection, skips=skips).run(watch)}
     except SchedulerPanic as error:
         return {**told, "error": f"Volcano would crash here: {error}", "notes": []}
+    except SchedulerHang as error:
+        return {**told, "error": f"Volcano would hang here: {error}", "notes": []}
     except InputError as error:
         return {**told, "error": str(error), "notes": []}

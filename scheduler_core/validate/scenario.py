@@ -63,15 +63,22 @@ class Inspection:
     document : mapping
         A scenario.
     before : Inspection, optional
-        That of another one; lists that are the very same are ignored again.
+        That of another one; lists that are the very same are not checked again.
+    release : Release, optional
+        The release that reads the configuration; None: the one that the scenario names.
 
     """
 
-    def __init__(self, document: Mapping[str, Any], before: Inspection | None = None) -> None:
+    def __init__(
+        self,
+        document: Mapping[str, Any],
+        before: Inspection | None = None,
+        release: Release | None = None,
+    ) -> None:
         self.document = document
         self.settings = Report()
         _SETTINGS(document, (), self.settings)
-        self.conf = _conf(document.get("scheduler_conf"), release_of(document), self.settings)
+        self.conf = _conf(document.get("scheduler_conf"), release or release_of(document), self.settings)
         self.lists: dict[str, LookedAt] = {
             name: before.lists[name]
             if before is not None and before.lists[name].source is document.get(name)

@@ -16,9 +16,9 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.mark.parametrize("release", OTHERS)
-def test_every_recording_that_another_release_decides_differently_is_equal(release: str) -> None:
-    count, parted = differences(release, with_same=False)
-    assert count > 300
+def test_some_recordings_that_another_release_decides_differently_are_equal(release: str) -> None:
+    count, parted = differences(release, with_same=False, step=4)
+    assert count > 75
     assert parted == []
 
 

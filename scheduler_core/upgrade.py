@@ -1,0 +1,252 @@
+"""What would another release of Volcano decide differently, and which of its rules is the cause?
+
+The same cluster is decided under both releases. A rule causes a difference when the difference goes away once
+the newer release is simulated without that rule: every attribution is a simulation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from scheduler_core.parity import first_difference, first_replay_difference
+from scheduler_core.prepared import Prepared, Result
+from scheduler_core.release import Release, Rule
+from scheduler_core.replay import replay_document
+from scheduler_core.simulate import Options
+
+FIGURES = ("deserved", "realCapability", "inqueue", "share", "allocated")
+LIVES = ("enqueued", "started", "finished", "evictions", "lost_seconds")
+_CLOSE = 1e-9
+
+
+class Item(NamedTuple):
+    """Something that a result says of one thing.
+
+    Attributes
+    ----------
+    kind : str
+        "pod" (where it is), "job" (whether it is enqueued, or a moment of its life), "queue" (a figure) or
+        "scenario" (that it cannot be decided).
+    name : str
+        Of the pod, job or queue.
+    what : str
+        Which of its facts.
+
+    """
+
+    kind: str
+    name: str
+    what: str
+
+
+Facts = Mapping[Item, Any]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What two releases say differently of one thing.
+
+    Attributes
+    ----------
+    old, new : any
+        What each says; None: nothing.
+    rules : tuple of Rule
+        The rules that cause it.
+    together : bool
+        Whether it takes all these rules; else each of them alone brings the older answer back.
+
+    """
+
+    item: Item
+    old: Any
+    new: Any
+    rules: tuple[Rule, ...] = ()
+    together: bool = False
+
+
+@dataclass(frozen=True)
+class Impact:
+    """What changes from one release to another.
+
+    Attributes
+    ----------
+    old, new : Release
+        Before and after.
+    differences : list of Difference
+        Pods first, then jobs, queues; by name.
+    causes : list of Rule
+        The rules without which the newer release answers differently, in the order of `Rule`.
+
+    """
+
+    old: Release
+    new: Release
+    differences: list[Difference] = field(default_factory=list)
+    causes: list[Rule] = field(default_factory=list)
+
+    def of_kind(self, kind: str) -> list[Difference]:
+        """Return the differences about pods, jobs, queues or the scenario."""
+        return [difference for difference in self.differences if difference.item.kind == kind]
+
+
+def upgrade_impact(
+    prepared: Prepared, old: Release, new: Release, changes: Mapping[str, Any] | None = None
+) -> Impact:
+    """Return what a scenario's sessions decide differently under another release.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        The scenario.
+    old, new : Release
+        Before and after; `new` may be the older one.
+    changes : mapping, optional
+        Parts of the document that differ, as `Prepared.simulate` takes them.
+
+    """
+
+    def decide(release: Release) -> Result:
+        return prepared.simulate(changes, Options(explain=False, release=release))
+
+    return _Comparison(decide, facts_of, first_difference, old, new).impact()
+
+
+def replay_impact(document: Mapping[str, Any], old: Release, new: Release) -> Impact:
+    """Return what a replay of a document does differently under another release."""
+
+    def decide(release: Release) -> Result:
+        return replay_document(document, release=release)
+
+    return _Comparison(decide, facts_over_time, first_replay_difference, old, new).impact()
+
+
+class _Comparison:
+    """The answers of two releases, and of the newer one with rules switched back.
+
+    Parameters
+    ----------
+    decide : callable
+        ``decide(release)``: the result under a release.
+    facts : callable
+        ``facts(result)``: what a result says, item by item.
+    parted : callable
+        ``parted(some, others)``: where two results part, None when they are equal.
+
+    """
+
+    def __init__(
+        self,
+        decide: Callable[[Release], Result],
+        facts: Callable[[Result], Iterator[tuple[Item, Any]]],
+        parted: Callable[[Result, Result], str | None],
+        old: Release,
+        new: Release,
+    ) -> None:
+        self._decide = decide
+        self._facts = facts
+        self._parted = parted
+        self.old, self.new = old, new
+        self.switched = [rule for rule in Rule if rule in old.rules ^ new.rules]
+        self._known: dict[frozenset[Rule], tuple[Result, Facts]] = {}
+
+    def without(self, rules: Iterable[Rule]) -> tuple[Result, Facts]:
+        """Return result and facts of the newer release with some rules switched back, each simulated once."""
+        key = frozenset(rules)
+        if key not in self._known:
+            result = self._decide(self.new.switched(key))
+            self._known[key] = result, dict(self._facts(result))
+        return self._known[key]
+
+    def impact(self) -> Impact:
+        """Return the differences with their causes."""
+        (before, old_facts), (after, new_facts) = self.without(self.switched), self.without(())
+        if self._parted(before, after) is None:
+            return Impact(self.old, self.new)
+        causes = [rule for rule in self.switched if self._parted(self.without([rule])[0], after) is not None]
+        items = [
+            item
+            for item in sorted({*old_facts, *new_facts}, key=_place)
+            if _differ(old_facts, new_facts, item)
+        ]
+        differences = [
+            Difference(item, old_facts.get(item), new_facts.get(item), *self._causes_of(item))
+            for item in items
+        ]
+        involved = {rule for difference in differences for rule in difference.rules}
+        causes = causes or [rule for rule in self.switched if rule in involved]
+        return Impact(self.old, self.new, differences, causes)
+
+    def _causes_of(self, item: Item) -> tuple[tuple[Rule, ...], bool]:
+        """Return the rules that bring an item back, and whether it takes all of them together."""
+        _, before = self.without(self.switched)
+        alone = [rule for rule in self.switched if not _differ(self.without([rule])[1], before, item)]
+        if alone:
+            return tuple(alone), False
+        needed = list(self.switched)
+        for rule in self.switched:
+            fewer = [other for other in needed if other is not rule]
+            if not _differ(self.without(fewer)[1], before, item):
+                needed = fewer
+        return tuple(needed), True
+
+
+_KINDS = ("scenario", "pod", "job", "queue")
+
+
+def _place(item: Item) -> tuple[int, str, str]:
+    return _KINDS.index(item.kind), item.name, item.what
+
+
+def _differ(some: Facts, others: Facts, item: Item) -> bool:
+    one, other = some.get(item), others.get(item)
+    if isinstance(one, float | int) and isinstance(other, float | int):
+        return abs(one - other) > _CLOSE * max(abs(one), abs(other), 1.0)
+    return bool(one != other)
+
+
+def facts_of(result: Result) -> Iterator[tuple[Item, Any]]:
+    """Yield what a result says of pods, jobs and queues, cycle by cycle."""
+    if "error" in result:
+        yield Item("scenario", "", "error"), result["error"]
+    cycles = result.get("cycles") or []
+    for cycle in cycles:
+        where = f"cycle {cycle['cycle']}: " if len(cycles) > 1 else ""
+        yield from _pod_facts(cycle, where)
+        for podgroup in cycle["podgroups"]:
+            yield Item("job", podgroup["name"], f"{where}phase"), podgroup["phase_after"]
+        for moment, name in (("at_open", ""), ("at_end", " at the end")):
+            yield from _queue_facts(cycle[moment], where, name)
+
+
+def _pod_facts(cycle: Mapping[str, Any], where: str) -> Iterator[tuple[Item, Any]]:
+    """Yield where pods are bound or pipelined, and for which pod others are evicted."""
+    for decision in cycle["decisions"]:
+        if decision["state"] == "rolled back" or decision["op"] not in ("bind", "pipeline", "evict"):
+            continue
+        if decision["op"] == "evict":
+            yield Item("pod", decision["pod"], f"{where}evicted by"), decision["action"]
+        else:
+            yield Item("pod", decision["pod"], f"{where}{decision['op']}"), decision["node"]
+
+
+def _queue_facts(state: Mapping[str, Any], where: str, when: str) -> Iterator[tuple[Item, Any]]:
+    for queue in state.get("queues") or ():
+        for figure in FIGURES:
+            value = queue.get(figure)
+            if isinstance(value, Mapping):
+                for resource, amount in value.items():
+                    yield Item("queue", queue["name"], f"{where}{figure} {resource}{when}"), amount
+            elif value is not None:
+                yield Item("queue", queue["name"], f"{where}{figure}{when}"), value
+
+
+def facts_over_time(result: Mapping[str, Any]) -> Iterator[tuple[Item, Any]]:
+    """Yield what a replay says of the lives of jobs."""
+    if "error" in result:
+        yield Item("scenario", "", "error"), result["error"]
+    for key, life in (result.get("jobs") or {}).items():
+        for name in LIVES:
+            if life[name] is not None:
+                yield Item("job", key, name), life[name]
