@@ -1,5 +1,8 @@
 # One image for web, worker and migrate.
-FROM python:3.11-slim-bookworm
+# Pinned by version: the digest is not known here. Pin it where you build, with
+# `docker buildx imagetools inspect python:3.11.13-slim-bookworm`: --build-arg BASE=python@sha256:…
+ARG BASE=python:3.11.13-slim-bookworm
+FROM ${BASE}
 
 ENV PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
@@ -27,5 +30,4 @@ USER queuecast
 RUN QUEUECAST_SECRET_KEY=build python manage.py collectstatic --noinput --verbosity 0
 
 EXPOSE 8000
-CMD ["gunicorn", "config.wsgi:application", "--bind", "0.0.0.0:8000", "--worker-class", "gthread", \
-     "--workers", "2", "--threads", "4", "--timeout", "120", "--no-control-socket"]
+CMD ["gunicorn", "config.wsgi:application", "--config", "python:config.gunicorn", "--bind", "0.0.0.0:8000"]

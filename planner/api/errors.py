@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.core.signals import got_request_exception
-from django.http import Http404
+from django.http import Http404, UnreadablePostError
 from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -62,7 +62,7 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
         error = exceptions.NotFound()
     elif isinstance(error, PermissionDenied):
         error = exceptions.PermissionDenied(str(error) or None)
-    elif isinstance(error, (RequestDataTooBig, Busy)):
+    elif isinstance(error, (RequestDataTooBig, UnreadablePostError, Busy)):
         raise error  # answered for pages and scripts alike by planner.middleware
     elif isinstance(error, SuspiciousOperation):
         error = exceptions.ParseError(str(error))

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from rest_framework.exceptions import AuthenticationFailed
 
 from planner.api.authentication import ApiToken
@@ -66,7 +66,9 @@ class BodyLimits:
         return refusal(request, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        """Answer for a service that has no place free."""
+        """Answer for a service that has no place free, and a client that stopped sending."""
+        if isinstance(exception, UnreadablePostError):
+            return refusal(request, HTTPStatus.REQUEST_TIMEOUT, "The body did not come to its end.")
         return _busy(request, str(exception)) if isinstance(exception, Busy) else None
 
 

@@ -13,6 +13,7 @@ CODES = {
     HTTPStatus.BAD_REQUEST: "parse_error",
     HTTPStatus.NOT_FOUND: "not_found",
     HTTPStatus.FORBIDDEN: "permission_denied",
+    HTTPStatus.REQUEST_TIMEOUT: "incomplete",
     HTTPStatus.LENGTH_REQUIRED: "length_required",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "payload_too_large",
     HTTPStatus.INTERNAL_SERVER_ERROR: "internal_error",

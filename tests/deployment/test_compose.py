@@ -1,6 +1,8 @@
 """Is docker-compose.yml what the compose specification allows, and as closed as it should be?"""
 
 import json
+import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -8,7 +10,11 @@ from typing import Any
 
 import jsonschema
 import pytest
+import redis
 import yaml
+
+from tests.needs import unavailable
+from tests.processes import services
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = json.loads((Path(__file__).parent / "compose-spec.json").read_text())
@@ -54,14 +60,55 @@ def test_what_stays_up_is_watched_and_bounded(compose: dict[str, Any]) -> None:
         assert service["deploy"]["resources"]["limits"].keys() == {"cpus", "memory"}, name
 
 
-def test_secrets_come_from_files_and_only_web_has_a_door(compose: dict[str, Any]) -> None:
+def test_secrets_come_from_files_and_only_the_proxy_has_a_door(compose: dict[str, Any]) -> None:
     for name, service in compose["services"].items():
         for variable, value in (service.get("environment") or {}).items():
-            if any(word in variable for word in ("SECRET", "PASSWORD", "DATABASE_URL")):
+            if any(
+                word in variable for word in ("SECRET", "PASSWORD", "DATABASE_URL", "REDIS_URL", "CACHE_URL")
+            ):
                 assert variable.endswith("_FILE"), (name, variable)
                 assert value.startswith("/run/secrets/"), (name, variable)
-        assert ("ports" in service) is (name == "web")
-    assert compose["services"]["web"]["ports"] == ["127.0.0.1:${PORT:-8000}:8000"]
+        assert ("ports" in service) is (name == "proxy")
+    assert compose["services"]["proxy"]["ports"] == ["127.0.0.1:${PORT:-8000}:8080"]
+
+
+def test_images_are_pinned_and_secrets_go_into_none() -> None:
+    files = (ROOT / "docker-compose.yml").read_text() + (ROOT / "Dockerfile").read_text()
+    for image in re.findall(r"^ *(?:image: |ARG BASE=)(\S+)$", files, re.MULTILINE):
+        assert image == "queuecast" or re.search(r":\d+\.\d+(\.\d+)?-|@sha256:", image), image
+    for ignored in (".dockerignore", ".gitignore"):
+        assert "secrets/" in (ROOT / ignored).read_text().splitlines()
+
+
+def test_valkey_starts_with_its_password_and_evicts_as_it_should(
+    compose: dict[str, Any], tmp_path: Path
+) -> None:
+    """The commands of the file, on the Redis of this machine: they take the same settings."""
+    program = services.redis_server()
+    if program is None:
+        unavailable("Redis is not installed (scripts/install-test-services installs it)")
+    (tmp_path / "password").write_text("a-long-password")
+    for name, policy in (("redis", "noeviction"), ("cache", "allkeys-lru")):
+        service, port = compose["services"][name], services.free_port()
+        script = (
+            service["command"][2].replace("$$", "$")
+            .replace("/run/secrets/redis_password", f"{tmp_path}/password")
+            .replace("/data/", f"{tmp_path}/").replace("exec valkey-server", f"exec {program}")
+        )  # fmt: skip
+        environment = {**os.environ, **service["environment"]}
+        server = subprocess.Popen(["sh", "-c", f"{script.rstrip()} --port {port}"], env=environment)
+        try:
+            services.wait_for_port(port)
+            assert "a-long-password" not in Path(f"/proc/{server.pid}/cmdline").read_text()
+            with pytest.raises(redis.exceptions.AuthenticationError):
+                redis.Redis(port=port).ping()
+            connection = redis.Redis(port=port, password="a-long-password")
+            told = connection.config_get("maxmemory*")
+            assert (told["maxmemory"], told["maxmemory-policy"]) == (str(256 * 2**20), policy)
+            connection.close()
+        finally:
+            server.kill()
+            server.wait()
 
 
 def test_docker_compose_reads_it_where_it_is_installed(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ class Redis:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        _wait_for_port(self._port)
+        wait_for_port(self._port)
 
     def kill(self) -> None:
         self._server.kill()
@@ -128,7 +128,8 @@ def _own_user(folder: Path) -> str | None:
     return account.pw_name
 
 
-def _wait_for_port(port: int) -> None:
+def wait_for_port(port: int) -> None:
+    """Return when something listens there."""
     until = time.monotonic() + 10
     while True:
         try:

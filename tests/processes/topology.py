@@ -26,7 +26,7 @@ class Web:
     """The web server with its processes."""
 
     def __init__(self, installation: Installation, port: int) -> None:
-        self._installation, self._port = installation, port
+        self._installation, self.port = installation, port
         self.address = f"http://127.0.0.1:{port}"
         self.ready = f"{self.address}/readyz"
         self.start()
@@ -35,9 +35,8 @@ class Web:
         self.process = subprocess.Popen(
             [
                 sys.executable, "-m", "gunicorn", "config.wsgi:application",
-                "--bind", f"127.0.0.1:{self._port}",
-                "--worker-class", "gthread", "--workers", "2", "--threads", "4", "--timeout", "120",
-                "--no-control-socket", "--log-level", "critical",
+                "--config", "python:config.gunicorn",
+                "--bind", f"127.0.0.1:{self.port}", "--log-level", "critical",
             ],
             cwd=ROOT,
             env=self._installation.environment,

@@ -104,10 +104,8 @@ def _web(door: socket.socket) -> Program:
     return Program(
         "web",
         [
-            sys.executable, "-m", "gunicorn", "config.wsgi:application",
-            "--bind", f"fd://{door.fileno()}", "--no-control-socket", "--log-level", "warning",
-            "--worker-class", "gthread", "--workers", "2", "--threads", "4",
-            "--timeout", "120", "--graceful-timeout", "2",
+            sys.executable, "-m", "gunicorn", "config.wsgi:application", "--config", "python:config.gunicorn",
+            "--bind", f"fd://{door.fileno()}", "--log-level", "warning", "--graceful-timeout", "2",
         ],
         files=[door.fileno()],
     )  # fmt: skip
