@@ -35,7 +35,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class ConfFinding(Problem):
-    """Something wrong, or worth knowing, about a configuration.
+    """A finding about a configuration.
 
     `remedy` is the JSON patch of the configuration that mends it, empty where no edit of its own does.
     """
@@ -183,7 +183,7 @@ class ExportStep:
 
 @dataclass(frozen=True)
 class Export:
-    """How a cluster becomes what a scenario says.
+    """How to change a cluster into the scenario.
 
     `changed` and `whole` are YAML to apply from top to bottom; `script` deletes, opens and closes queues;
     `impossible` is what Volcano's webhook accepts in no order.
@@ -241,7 +241,7 @@ class RunCounts:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why something is so: an id of the vocabulary, one sentence, the numbers behind it."""
+    """A reason: its id, one sentence, and the numbers behind it."""
 
     id: str
     sentence: str
@@ -393,7 +393,7 @@ class Shortage:
 
 @dataclass(frozen=True)
 class NodesRefusing:
-    """How many nodes refuse a pod for one reason."""
+    """How many nodes reject a pod for one reason."""
 
     count: int
     text: str
@@ -427,7 +427,7 @@ class JobStory:
 
 @dataclass(frozen=True)
 class Check:
-    """One question on the way to an eviction, and its answer."""
+    """One check on the path to an eviction, and its result."""
 
     passed: bool
     reason: Reason

@@ -58,12 +58,12 @@ def scenario_list(desk: Desk, asked: argparse.Namespace) -> Told:
 
 
 def scenario_create(desk: Desk, asked: argparse.Namespace) -> Told:
-    """Begin a what-if on a snapshot."""
+    """Create a scenario on a snapshot."""
     return _scenarios(desk.scenario_create(asked.snapshot, asked.name))
 
 
 def scenario_branch(desk: Desk, asked: argparse.Namespace) -> Told:
-    """Begin a what-if where another one stands."""
+    """Branch a scenario."""
     return _scenarios(desk.scenario_branch(asked.scenario, asked.name))
 
 
@@ -81,7 +81,7 @@ def scenario_diff(desk: Desk, asked: argparse.Namespace) -> Told:
 
 
 def scenario_rebase(desk: Desk, asked: argparse.Namespace) -> Told:
-    """Begin a what-if on a newer snapshot with all that another one changed."""
+    """Rebase a scenario onto a newer snapshot."""
     if not isinstance(desk, Client):
         raise Refused(["rebase requires a server; it does not work with --local."])
     found = desk.scenario_conflicts(asked.scenario, asked.snapshot)
@@ -127,12 +127,12 @@ def queue_set(desk: Desk, asked: argparse.Namespace) -> Told:
 
 
 def conf_lint(desk: Desk, asked: argparse.Namespace) -> Told:
-    """Say what is wrong with a scheduler configuration."""
+    """Check a scheduler configuration."""
     return _checked(conf_findings(_text(asked.file)))
 
 
 def lint(desk: Desk, asked: argparse.Namespace) -> Told:
-    """Say what Volcano would refuse of a plan in files, or accept to its harm."""
+    """Check a plan in files: what Volcano refuses, and what it accepts although it is harmful."""
     return _checked(plan_findings(contents(asked.files)))
 
 
@@ -158,7 +158,7 @@ def conf_patch(desk: Desk, asked: argparse.Namespace) -> Told:
 
 
 def job_add(desk: Desk, asked: argparse.Namespace) -> Told:
-    """Add a job to a scenario: a manifest, or one made of the options."""
+    """Add a job to a scenario: a manifest, or one built from the options."""
     text = _text(asked.file) if asked.file else manifests.dump(job_manifest(asked))
     added = desk.job_add(asked.scenario, text)
     return Told(added, [Table(("ADDED",), [(name,) for name in added])])
@@ -184,7 +184,7 @@ def run(desk: Desk, asked: argparse.Namespace) -> Told:
 
 
 def queues_of_run(desk: Desk, asked: argparse.Namespace) -> Told:
-    """Show what a run made of each queue."""
+    """Show the result of a run for each queue."""
     found = desk.run_queues(asked.run)
     rows = [
         (one["queue"], amounts(one["deserved"]), amounts(one["allocated"]), percent(one["share"]))
@@ -200,7 +200,7 @@ def compare(desk: Desk, asked: argparse.Namespace) -> Told:
 
 
 def explain(desk: Desk, asked: argparse.Namespace) -> Told:
-    """Say why a job waits, a queue has what it has, a pod goes, a node is full."""
+    """Explain why a job waits, a queue has its amounts, a pod is evicted, a node is full."""
     document, result = desk.run_documents(asked.run)
     story, lines = STORIES[asked.what]
     prepared = prepare(manifests.resolve(document))
@@ -233,7 +233,7 @@ def open_page(desk: Desk, asked: argparse.Namespace) -> Told:
 
 
 def patch_of(fields: Sequence[str]) -> Json:
-    """Return the merge patch that ``field=value`` words spell; an empty value takes the field away.
+    """Return the merge patch that ``field=value`` words spell; an empty value removes the field.
 
     >>> patch_of(["weight=4", "capability.cpu=8", "reclaimable=false", "parent="])
     {'weight': 4, 'capability': {'cpu': '8'}, 'reclaimable': False, 'parent': None}

@@ -93,7 +93,9 @@ class QueueAdmission:
         if _name(after) == ROOT and resized and self.options.protects_root:
             says = "the amounts of queue root are fixed"
             found.append(
-                _problem(after, "queue.root_protected", "spec", says, fix="limit its children instead")
+                _problem(
+                    after, "queue.root_protected", "spec", says, fix="limit its children instead instead"
+                )
             )
         return found
 

@@ -32,7 +32,7 @@ class WorkspaceView(APIView):
     """The field of a creating call's answer that is a secret: a repeated call is answered without it."""
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Return the answer without the fields that nobody asked for."""
+        """Return the response with the requested fields only."""
         if request.method == "GET" and isinstance(response, Response) and response.status_code == 200:
             try:
                 response.data = only_asked(request, self, response.data)
@@ -43,7 +43,7 @@ class WorkspaceView(APIView):
     @property
     def user(self) -> User:
         """Return who calls; strangers do not come this far."""
-        assert isinstance(self.request.user, User), "every call here asks for a login"
+        assert isinstance(self.request.user, User), "every call here requires a login"
         return self.request.user
 
     def workspace_for_import(self) -> Workspace:

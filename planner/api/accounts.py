@@ -14,7 +14,9 @@ from planner.services.tokens import DEFAULT_DAYS, LONGEST_DAYS
 class TokenSerializer(serializers.ModelSerializer[TokenDetails]):
     """An API token of the caller, without its text."""
 
-    id = serializers.CharField(source="token.token_key", read_only=True, help_text="How its text begins.")
+    id = serializers.CharField(
+        source="token.token_key", read_only=True, help_text="The first characters of the token."
+    )
     created = serializers.DateTimeField(source="token.created", read_only=True)
     expires = serializers.DateTimeField(source="token.expiry", allow_null=True, read_only=True)
 
@@ -25,10 +27,12 @@ class TokenSerializer(serializers.ModelSerializer[TokenDetails]):
 
 
 class TokenMade(TokenSerializer):
-    """A new token with its text, which is told this once."""
+    """A new token; its text is returned only once."""
 
     text = serializers.CharField(
-        read_only=True, allow_null=True, help_text="null when the call is repeated under its key."
+        read_only=True,
+        allow_null=True,
+        help_text="Null if the call is repeated with the same idempotency key.",
     )
 
     class Meta(TokenSerializer.Meta):
@@ -70,10 +74,12 @@ class OfferSerializer(InvitationSerializer):
 
 
 class InvitationMade(InvitationSerializer):
-    """A new invitation with its link, which is told this once."""
+    """A new invitation; its link is returned only once."""
 
     address = serializers.CharField(
-        read_only=True, allow_null=True, help_text="null when the call is repeated under its key."
+        read_only=True,
+        allow_null=True,
+        help_text="Null if the call is repeated with the same idempotency key.",
     )
 
     class Meta(InvitationSerializer.Meta):
@@ -103,7 +109,9 @@ class LinkMade(LinkSerializer):
     """A new link with its address, which is shown this once."""
 
     address = serializers.CharField(
-        read_only=True, allow_null=True, help_text="null when the call is repeated under its key."
+        read_only=True,
+        allow_null=True,
+        help_text="Null if the call is repeated with the same idempotency key.",
     )
 
     class Meta(LinkSerializer.Meta):

@@ -14,39 +14,39 @@ class ProblemsSerializer(serializers.Serializer[Any]):
 
 
 class ConfTextSerializer(serializers.Serializer[Any]):
-    """A scheduler configuration as a text; empty stands for Volcano's default."""
+    """A scheduler configuration as text; empty means Volcano's default."""
 
     text = serializers.CharField(allow_blank=True, trim_whitespace=False)
 
 
 class AskedSerializer(serializers.Serializer[Any]):
-    """A plugin that has an answer to a question; its tier is counted from 1."""
+    """A plugin that implements an extension point; tiers count from 1."""
 
     tier = serializers.IntegerField()
     plugin = serializers.CharField()
-    on = serializers.BooleanField(help_text="False: its switch is off, it is not asked.")
+    on = serializers.BooleanField(help_text="False if its switch is off and it does not run.")
 
 
 class QuestionSerializer(serializers.Serializer[Any]):
-    """One extension point: who is asked, in which order, how the answers become one, which tier decides."""
+    """One extension point: the plugins that run, their order, how answers combine, and the deciding tier."""
 
     point = serializers.CharField()
     switches = serializers.ListField(child=serializers.CharField())
     asked = AskedSerializer(many=True)
     rule = serializers.CharField()
-    without = serializers.CharField(help_text="What holds when nobody answers.")
-    decides = serializers.IntegerField(allow_null=True, help_text="null: every tier is asked.")
+    without = serializers.CharField(help_text="What applies if no plugin answers.")
+    decides = serializers.IntegerField(allow_null=True, help_text="Null if every tier runs.")
 
 
 class ConfLintSerializer(serializers.Serializer[Any]):
-    """What there is to say about a configuration, and whom a session asks under it."""
+    """Findings about a configuration, and the plugins that run at each extension point."""
 
     problems = ConfFindingSerializer(many=True)
     questions = QuestionSerializer(many=True, help_text="Empty when Volcano would reject it.")
 
 
 class ExportStepSerializer(serializers.Serializer[Any]):
-    """One write; half-way when a later one brings the queue to what it shall be."""
+    """One write; `halfway` if a later write sets the final value."""
 
     verb = serializers.ChoiceField(choices=["create", "update"])
     queue = serializers.CharField()
@@ -54,13 +54,15 @@ class ExportStepSerializer(serializers.Serializer[Any]):
 
 
 class ExportSerializer(serializers.Serializer[Any]):
-    """How a cluster becomes what a scenario says."""
+    """How to change a cluster into the scenario."""
 
     steps = ExportStepSerializer(many=True)
     deletions = serializers.ListField(child=serializers.CharField(), help_text="Children first.")
     states = serializers.DictField(child=serializers.CharField(), help_text="Queues to open or close.")
     conf_changed = serializers.BooleanField()
-    impossible = ProblemSerializer(many=True, help_text="What the webhook accepts in no order.")
+    impossible = ProblemSerializer(many=True, help_text="Changes that the webhook rejects in any order.")
     changed = serializers.CharField(help_text="YAML to apply from top to bottom.")
-    whole = serializers.CharField(help_text="The same, and all that stays as it is.")
-    script = serializers.CharField(help_text="Deletes, opens and closes queues; run it afterwards.")
+    whole = serializers.CharField(help_text="The same, plus everything unchanged.")
+    script = serializers.CharField(
+        help_text="Deletes, opens and closes queues; run it after applying the YAML."
+    )

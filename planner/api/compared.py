@@ -10,7 +10,7 @@ from planner.models import Run
 
 
 class RunByRun(serializers.ListField):
-    """What each run made of one thing, in the order asked for; null where a run has no such thing."""
+    """One value per run, in the requested order; null where a run has none."""
 
     def to_representation(self, held: Any) -> list[Any]:
         """Return a body for each run."""
@@ -30,7 +30,7 @@ class RunByRunSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untype
 
 
 class ComparedRunSerializer(serializers.Serializer[Any]):
-    """How a run came off as a whole; `new`, `gone` and `same` hold its victims against the first run's."""
+    """The result of a run; `victims_new`, `_gone` and `_same` compare with the first run."""
 
     id = serializers.UUIDField(source="run.pk")
     scenario = serializers.UUIDField(source="run.scenario_id")
@@ -47,22 +47,24 @@ class ComparedRunSerializer(serializers.Serializer[Any]):
     victims_new = serializers.IntegerField(source="victims.new")
     victims_gone = serializers.IntegerField(source="victims.gone")
     victims_same = serializers.IntegerField(source="victims.same")
-    work_lost = serializers.FloatField(help_text="Pod-seconds: for how long the evicted pods had run.")
+    work_lost = serializers.FloatField(help_text="Total run time of the evicted pods, in pod-seconds.")
     jobs = serializers.IntegerField(source="counts.jobs")
     jobs_pending = serializers.IntegerField(source="counts.jobs_pending")
 
 
 class SettingSerializer(serializers.Serializer[Any]):
-    """Something that not all runs read alike; an empty `field` is the whole object."""
+    """A setting that differs between runs; an empty `field` means the whole object."""
 
     kind = serializers.CharField()
     name = serializers.CharField()
     field = serializers.CharField()
-    values = serializers.ListField(child=serializers.JSONField(allow_null=True), help_text="Run by run.")
+    values = serializers.ListField(
+        child=serializers.JSONField(allow_null=True), help_text="One value per run."
+    )
 
 
 class ComparedQueue(serializers.Serializer[Any]):
-    """What a run made of a queue."""
+    """The result of a run for a queue."""
 
     parent = serializers.CharField()  # type: ignore[assignment]  # a field, not the base's link
     in_session = serializers.BooleanField()
@@ -77,7 +79,7 @@ class ComparedQueue(serializers.Serializer[Any]):
 
 
 class ComparedJob(serializers.Serializer[Any]):
-    """What a run made of a job."""
+    """The result of a run for a job."""
 
     queue = serializers.CharField()
     pods = serializers.IntegerField()
@@ -132,7 +134,7 @@ class ComparedPlacementLine(ComparedQueueLine):
 
 
 class ComparisonSerializer(serializers.Serializer[Any]):
-    """Runs side by side, in the order asked for; every list begins with what differs."""
+    """Runs side by side, in the requested order; differences come first in every list."""
 
     runs = ComparedRunSerializer(many=True, source="heads")
     settings = SettingSerializer(many=True)
@@ -141,5 +143,5 @@ class ComparisonSerializer(serializers.Serializer[Any]):
     victims = ComparedVictimLine(many=True)
     placements = ComparedPlacementLine(many=True)
     totals = serializers.DictField(
-        child=serializers.IntegerField(), help_text="How long each list is; the first 1000 are given."
+        child=serializers.IntegerField(), help_text="The length of each list; at most 1000 rows are returned."
     )

@@ -28,7 +28,7 @@ class PreconditionRequired(exceptions.APIException):
     """An edit that does not say which revision it saw."""
 
     status_code = HTTPStatus.PRECONDITION_REQUIRED
-    default_detail = "Say which revision this edit saw: send If-Match with the ETag of the last answer."
+    default_detail = "State the revision of this edit: send If-Match with the ETag of the last response."
     default_code = "precondition_required"
 
 
@@ -77,7 +77,7 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
 
 def _unprocessable(problems: Sequence[Mapping[str, Any]]) -> Response:
     errors = sum(problem["severity"] == "error" for problem in problems)
-    message = f"{errors} problem{'' if errors == 1 else 's'} to mend; nothing was saved."
+    message = f"{errors} problem{'' if errors == 1 else 's'} to fix; nothing was saved."
     body = error_body("invalid", message, problems)
     return Response(body, status=HTTPStatus.UNPROCESSABLE_ENTITY)
 
@@ -115,8 +115,8 @@ def _headers(error: exceptions.APIException) -> dict[str, str]:
 
 
 def _fault(error: Exception, request: Request) -> Response:
-    """Log a fault of ours and tell nothing of its inside; a test's client still raises it."""
-    logger.error("The call %s %s broke", request.method, request.path, exc_info=error)
+    """Log an internal error and reveal nothing about it; a test's client still raises it."""
+    logger.error("The call %s %s failed", request.method, request.path, exc_info=error)
     got_request_exception.send(sender=None, request=request)
-    body = error_body("internal_error", "Something broke on our side; it has been logged.")
+    body = error_body("internal_error", "Internal error; it has been logged.")
     return Response(body, status=HTTPStatus.INTERNAL_SERVER_ERROR)

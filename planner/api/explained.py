@@ -20,11 +20,11 @@ from planner.selectors.searches import found
 
 
 class ReasonSerializer(serializers.Serializer[Any]):
-    """Why something is so: an id of the vocabulary, one sentence, the numbers behind it."""
+    """A reason: its id, one sentence, and the numbers behind it."""
 
     id = serializers.CharField()
     sentence = serializers.CharField()
-    numbers = serializers.DictField(help_text="Amounts in the scheduler's units; shares as parts of 1.")
+    numbers = serializers.DictField(help_text="Amounts in the scheduler's units; shares as fractions of 1.")
 
 
 class VoteSerializer(serializers.Serializer[Any]):
@@ -85,23 +85,23 @@ class VictimStorySerializer(serializers.Serializer[Any]):
     passed_over = ReasonSerializer(
         allow_null=True, help_text="Which votes do not count, and why; null where all do."
     )
-    place = serializers.IntegerField(help_text="Its turn among those evicted together.")
-    first = ReasonSerializer(help_text="What put it before the next one.")
+    place = serializers.IntegerField(help_text="Its position among the pods evicted together.")
+    first = ReasonSerializer(help_text="Why it was chosen before the next one.")
     freed = AmountsField()
     needed = AmountsField()
-    together = serializers.ListField(child=serializers.CharField(), help_text="Pods, itself among them.")
+    together = serializers.ListField(child=serializers.CharField(), help_text="Pods, including this one.")
     freed_together = AmountsField()
     surplus = AmountsField()
     room = AmountsField(
         allow_null=True,
         help_text="Free on the node before; null for a gang, whose victims are on several nodes, "
-        "and for a run that did not keep it.",
+        "and for runs that did not record it.",
     )
     left = AmountsField(
-        allow_null=True, help_text="Room and freed together, less what was needed; null as `room` is."
+        allow_null=True, help_text="`room` plus `freed_together` minus `needed`; null if `room` is."
     )
     smallest = SmallestSerializer()
-    spared_there = SparedSerializer(many=True, help_text="Candidates that stayed on the same node.")
+    spared_there = SparedSerializer(many=True, help_text="Candidates on the same node that were not chosen.")
     spared_by = serializers.DictField(
         child=serializers.IntegerField(),
         help_text="Candidates that stayed, on all nodes considered, by plugin.",
@@ -112,7 +112,7 @@ class VictimStorySerializer(serializers.Serializer[Any]):
 
 
 class FlowRowSerializer(serializers.Serializer[Any]):
-    """What one queue lost to another by one action."""
+    """Evictions from one queue for another by one action."""
 
     giver = serializers.CharField()
     taker = serializers.CharField()
@@ -124,18 +124,18 @@ class FlowRowSerializer(serializers.Serializer[Any]):
 
 
 class FlowSerializer(serializers.Serializer[Any]):
-    """What queues lost to each other, the most pods first."""
+    """Evictions between queues, most pods first."""
 
     flows = FlowRowSerializer(many=True)
 
 
 class DerivationStepSerializer(serializers.Serializer[Any]):
-    """A round of dividing, or a level of a tree."""
+    """A round of the division, or a level of the hierarchy."""
 
     plugin = serializers.CharField()
     number = serializers.IntegerField(help_text="The round from 1, or the level from 0.")
-    queue = serializers.CharField(help_text="Whose level it is; empty for a round.")
-    terms = serializers.DictField(help_text="Weights, shares and whether the queue was met.")
+    queue = serializers.CharField(help_text="The queue of the level; empty for a round.")
+    terms = serializers.DictField(help_text="Weights, shares, and whether the queue can take no more.")
     amounts = serializers.SerializerMethodField()
     clipped_by = serializers.DictField(child=serializers.CharField(), help_text="By resource.")
 
@@ -149,7 +149,7 @@ class DerivationStepSerializer(serializers.Serializer[Any]):
 
 
 class DerivationSerializer(serializers.Serializer[Any]):
-    """How a queue came to what it deserves in the last cycle."""
+    """How the deserved amount of a queue was calculated in the last cycle."""
 
     cycle = serializers.IntegerField()
     plugin = serializers.CharField()
@@ -161,16 +161,16 @@ class DerivationSerializer(serializers.Serializer[Any]):
 
 
 class QueueStorySerializer(serializers.Serializer[Any]):
-    """What a run made of a queue, and why."""
+    """The result of a run for a queue, and why."""
 
     figures = QueueOutcomeSerializer()
-    deserved = DerivationSerializer(allow_null=True, help_text="Null when nothing was kept or worked out.")
-    taken = FlowRowSerializer(many=True, help_text="What it lost.")
-    given = FlowRowSerializer(many=True, help_text="What others lost for it.")
+    deserved = DerivationSerializer(allow_null=True, help_text="Null if nothing was recorded or calculated.")
+    taken = FlowRowSerializer(many=True, help_text="Evictions from it.")
+    given = FlowRowSerializer(many=True, help_text="Evictions for it.")
 
 
 class ShortageSerializer(serializers.Serializer[Any]):
-    """What a gate asked for of one resource."""
+    """What a gate required of one resource."""
 
     resource = serializers.CharField()
     required = serializers.SerializerMethodField()  # type: ignore[assignment]  # a field, not the base's flag
@@ -179,12 +179,12 @@ class ShortageSerializer(serializers.Serializer[Any]):
 
     @extend_schema_field(AmountSerializer)
     def get_required(self, row: Shortage) -> dict[str, Any]:
-        """Return what was asked for."""
+        """Return what was required."""
         return amount_body(row.resource, row.required)
 
     @extend_schema_field(AmountSerializer)
     def get_available(self, row: Shortage) -> dict[str, Any]:
-        """Return what there was; below 0 above a limit."""
+        """Return what was available; negative if a limit is exceeded."""
         return amount_body(row.resource, row.available)
 
     @extend_schema_field(AmountSerializer)
@@ -194,7 +194,7 @@ class ShortageSerializer(serializers.Serializer[Any]):
 
 
 class NodesRefusingSerializer(serializers.Serializer[Any]):
-    """How many nodes refuse a pod for one reason."""
+    """How many nodes reject a pod for one reason."""
 
     count = serializers.IntegerField(help_text="Nodes.")
     text = serializers.CharField()
@@ -202,7 +202,7 @@ class NodesRefusingSerializer(serializers.Serializer[Any]):
 
 
 class ClosestNodeSerializer(serializers.Serializer[Any]):
-    """The node that lacks least."""
+    """The node that lacks the least."""
 
     node = serializers.CharField()
     lacks = AmountsField()
@@ -210,11 +210,13 @@ class ClosestNodeSerializer(serializers.Serializer[Any]):
 
 
 class JobPendingSerializer(serializers.Serializer[Any]):
-    """What stopped a waiting job first."""
+    """Why a job waits."""
 
     gate = serializers.CharField()
     plugin = serializers.CharField()
-    queue = serializers.CharField(help_text="The queue that lacks room, maybe one above the job's own.")
+    queue = serializers.CharField(
+        help_text="The queue that is out of resources: the job's own or an ancestor."
+    )
     pod = serializers.CharField()
     members = serializers.DictField(child=serializers.IntegerField(), help_text="Pods.")
     reason = ReasonSerializer()
@@ -224,17 +226,17 @@ class JobPendingSerializer(serializers.Serializer[Any]):
 
 
 class JobStorySerializer(serializers.Serializer[Any]):
-    """What a run made of a job, and why."""
+    """The result of a run for a job, and why."""
 
     outcome = JobOutcomeSerializer()
-    pending = JobPendingSerializer(allow_null=True, help_text="Null when nothing of it waits.")
+    pending = JobPendingSerializer(allow_null=True, help_text="Null if none of its pods waits.")
     decisions = DecisionSerializer(many=True, help_text="At most 200; `decisions/?job=` pages through all.")
-    taken = VictimSerializer(many=True, help_text="Its own pods that were chosen.")
-    given = VictimSerializer(many=True, help_text="Who was chosen for it.")
+    taken = VictimSerializer(many=True, help_text="Its own pods that were chosen as victims.")
+    given = VictimSerializer(many=True, help_text="Pods chosen as victims for it.")
 
 
 class PodPlaceSerializer(serializers.Serializer[Any]):
-    """Where a pod of a job stands at the end."""
+    """The place of a pod at the end of the run."""
 
     pod = serializers.CharField()
     job = serializers.CharField()
@@ -244,16 +246,16 @@ class PodPlaceSerializer(serializers.Serializer[Any]):
 
 
 class PodStorySerializer(serializers.Serializer[Any]):
-    """What a run made of a pod."""
+    """The result of a run for a pod."""
 
     reason = ReasonSerializer(help_text="Where it is, or why it waits, in one sentence.")
-    place = PodPlaceSerializer(allow_null=True, help_text="Null when no job has it at the end.")
+    place = PodPlaceSerializer(allow_null=True, help_text="Null if no job has it at the end.")
     decisions = DecisionSerializer(many=True, help_text="About it, and evictions for it; at most 200.")
     victims = VictimSerializer(many=True, help_text="Evictions of it and for it.")
 
 
 class NodeMomentSerializer(serializers.Serializer[Any]):
-    """How a node stands; `free` is what is idle or being released, less what is promised."""
+    """The state of a node; `free` is idle plus releasing minus pipelined."""
 
     node = serializers.CharField()
     idle = AmountsField()
@@ -263,9 +265,9 @@ class NodeMomentSerializer(serializers.Serializer[Any]):
 
 
 class NodeStorySerializer(serializers.Serializer[Any]):
-    """What a run made of a node."""
+    """The result of a run for a node."""
 
-    reason = ReasonSerializer(help_text="How it stands at the end, in one sentence.")
+    reason = ReasonSerializer(help_text="Its state at the end, in one sentence.")
     at_end = NodeMomentSerializer()
     pods = PodPlaceSerializer(many=True)
     decisions = DecisionSerializer(many=True, help_text="On it; at most 200.")
@@ -273,7 +275,7 @@ class NodeStorySerializer(serializers.Serializer[Any]):
 
 
 class QueueMomentSerializer(serializers.Serializer[Any]):
-    """How a queue stands."""
+    """The state of a queue."""
 
     queue = serializers.CharField()
     allocated = AmountsField()
@@ -282,24 +284,24 @@ class QueueMomentSerializer(serializers.Serializer[Any]):
 
 
 class StepSerializer(serializers.Serializer[Any]):
-    """How queues and nodes stood just after a step; step 0 is the opening."""
+    """The state of queues and nodes after a step; step 0 is the start of the session."""
 
     step = DecisionSerializer(allow_null=True)
-    steps = serializers.IntegerField(help_text="How many there are.")
+    steps = serializers.IntegerField(help_text="Number of steps.")
     cycle = serializers.IntegerField()
     queues = QueueMomentSerializer(many=True)
     nodes = NodeMomentSerializer(many=True)
 
 
 class CheckSerializer(serializers.Serializer[Any]):
-    """One question on the way to an eviction, and its answer."""
+    """One check on the path to an eviction, and its result."""
 
     passed = serializers.BooleanField()
     reason = ReasonSerializer()
 
 
 class ChecklistSerializer(serializers.Serializer[Any]):
-    """Why an action did, or did not, evict anybody for a job."""
+    """Why an action evicted, or did not evict, pods for a job."""
 
     action = serializers.CharField()
     evicted = serializers.IntegerField(help_text="Pods that it evicted for the job.")
@@ -308,7 +310,7 @@ class ChecklistSerializer(serializers.Serializer[Any]):
 
 
 class FoundChangeSerializer(serializers.Serializer[Any]):
-    """An edit of a scenario: a field, or with an empty one a whole object; null: not there."""
+    """An edit of a scenario: one field, or a whole object if `field` is empty; null means absent."""
 
     kind = serializers.CharField()
     key = serializers.CharField()
@@ -358,7 +360,7 @@ class UnblockingSerializer(serializers.Serializer[Any]):
     reason = ReasonSerializer()
     runs = serializers.CharField(help_text="`at once`, `after evictions` or `after terminations`.")
     members = MembersSerializer()
-    cost = serializers.IntegerField(help_text="Pods of other jobs that are evicted or lose their place.")
+    cost = serializers.IntegerField(help_text="Pods of other jobs that are evicted or lose their node.")
     changes = FoundChangeSerializer(many=True)
     evicted = serializers.ListField(
         child=serializers.DictField(child=serializers.CharField()), help_text="More pods evicted."
@@ -367,14 +369,20 @@ class UnblockingSerializer(serializers.Serializer[Any]):
         child=serializers.DictField(child=serializers.CharField()), help_text="Pods no longer evicted."
     )
     changed = ChangedJobSerializer(many=True, help_text="Every other job with a different outcome.")
-    stopped = serializers.ListField(child=serializers.CharField(), help_text="Jobs that lose what they need.")
-    started = serializers.ListField(child=serializers.CharField(), help_text="Other jobs that get it.")
+    stopped = serializers.ListField(
+        child=serializers.CharField(), help_text="Jobs that drop below minMember."
+    )
+    started = serializers.ListField(
+        child=serializers.CharField(), help_text="Other jobs that reach minMember."
+    )
 
 
 class SearchFoundSerializer(serializers.Serializer[Any]):
     """What a search found."""
 
-    waits = serializers.BooleanField(help_text="Does the job wait? Else there is nothing to unblock.")
+    waits = serializers.BooleanField(
+        help_text="Whether the job waits; otherwise there is nothing to unblock."
+    )
     simulations = serializers.IntegerField()
     complete = serializers.BooleanField(help_text="Has every change been tried?")
     stopped = ReasonSerializer(allow_null=True, help_text="Why it ended early, and what was not tried.")
@@ -388,7 +396,7 @@ class SearchSerializer(serializers.Serializer[Any]):
 
     job = serializers.CharField()
     state = serializers.ChoiceField(
-        choices=Run.State.choices, allow_null=True, help_text="Null: nobody has asked."
+        choices=Run.State.choices, allow_null=True, help_text="Null if no search was started."
     )
     progress = serializers.FloatField()
     doing = serializers.CharField()
@@ -405,6 +413,6 @@ class SearchSerializer(serializers.Serializer[Any]):
 
 
 def no_search(job: str) -> dict[str, Any]:
-    """Return what is told of a job about which nobody has asked for a search."""
+    """Return the answer for a job without a search."""
     nothing = {"state": None, "progress": 0.0, "doing": "", "error": "", "created": None, "finished": None}
     return {"job": job, **nothing, "found": None}

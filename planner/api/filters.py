@@ -40,7 +40,7 @@ class KnownFilters(DjangoFilterBackend):
     """Filter by what the list's filter set declares; a misspelt filter is an error, not the whole list."""
 
     def filter_queryset(self, request: Request, queryset: QuerySet[Any], view: APIView) -> QuerySet[Any]:
-        """Return the rows asked for."""
+        """Return the matching rows."""
         known = set(self.get_filterset_class(view, queryset).base_filters) | _OF_EVERY_LIST
         refuse_unknown(request.query_params, known)
         rows: QuerySet[Any] = super().filter_queryset(request, queryset, view)
@@ -145,7 +145,7 @@ class EventFilter(django_filters.FilterSet):
     """What happened to members, tokens, invitations and links."""
 
     subject = django_filters.CharFilter(lookup_expr="icontains")
-    words = _words(EVENT_TEXTS, "Part of who did it, or of the subject.")
+    words = _words(EVENT_TEXTS, "Part of the account name or the subject.")
     since = django_filters.IsoDateTimeFilter(field_name="created", lookup_expr="gte")
     ordering = _order("created", "actor", "subject")
 
@@ -212,7 +212,7 @@ class ChangeFilter(django_filters.FilterSet):
     """Changes of a scenario, newest first unless asked otherwise."""
 
     key = django_filters.CharFilter(lookup_expr="icontains", help_text="Part of the object's name.")
-    user = django_filters.CharFilter(field_name="actor", help_text="Who made it.")
+    user = django_filters.CharFilter(field_name="actor", help_text="Account that made the change.")
     since = django_filters.NumberFilter(
         field_name="revision", lookup_expr="gt", help_text="After this revision."
     )
@@ -227,12 +227,12 @@ class WorkspaceChangeFilter(django_filters.FilterSet):
     """Changes of the scenarios of a workspace, newest first unless asked otherwise."""
 
     key = django_filters.CharFilter(lookup_expr="icontains", help_text="Part of the object's name.")
-    user = django_filters.CharFilter(field_name="actor", help_text="Who made it.")
+    user = django_filters.CharFilter(field_name="actor", help_text="Account that made the change.")
     since = django_filters.IsoDateTimeFilter(field_name="created", lookup_expr="gte")
     scenario_name = django_filters.CharFilter(
         field_name="scenario__name", lookup_expr="icontains", help_text="Part of the scenario's name."
     )
-    words = _words(CHANGE_TEXTS, "Part of who made it, or of the names of scenario, object or field.")
+    words = _words(CHANGE_TEXTS, "Part of the account name, or of the names of scenario, object or field.")
     ordering = _order("created", ("scenario__name", "scenario_name"), "kind", "key")
 
     class Meta:
@@ -265,7 +265,9 @@ class JobOutcomeFilter(django_filters.FilterSet):
 
     job = django_filters.CharFilter(lookup_expr="icontains", help_text="Part of namespace/name.")
     phase = django_filters.CharFilter(field_name="phase_after", help_text="Phase after the run.")
-    pending = django_filters.BooleanFilter(method="filter_pending", help_text="Does a pod of it wait?")
+    pending = django_filters.BooleanFilter(
+        method="filter_pending", help_text="Whether one of its pods waits."
+    )
     ordering = _order("job", "queue", "priority", "pending", "pods")
 
     class Meta:

@@ -10,7 +10,7 @@ from planner.models import Change
 
 
 class ChangeSerializer(serializers.ModelSerializer[Change]):
-    """One thing that an edit changed; a whole queue is told as its object."""
+    """One thing that an edit changed; a whole queue is given as its object."""
 
     user = serializers.SerializerMethodField()
     path = serializers.CharField()
@@ -62,7 +62,7 @@ class DifferenceSerializer(serializers.Serializer[Any]):
     field = serializers.CharField(help_text="Empty: the whole object.")
     before = serializers.JSONField()
     after = serializers.JSONField()
-    fields_changed = FieldChangeSerializer(many=True, help_text="Of a whole object that stays.")
+    fields_changed = FieldChangeSerializer(many=True, help_text="For a whole object that still exists.")
     lines = serializers.ListField(child=serializers.CharField(), help_text="Of the configuration.")
 
 
@@ -87,7 +87,7 @@ class BranchCreate(serializers.Serializer[Any]):
 
     name = serializers.CharField(max_length=253)
     revision = serializers.IntegerField(
-        min_value=1, required=False, help_text="Of the parent; missing: the present one."
+        min_value=1, required=False, help_text="Revision of the parent; default: the current one."
     )
 
 

@@ -42,7 +42,7 @@ def once(
         with transaction.atomic():
             kept = _kept(request, key, fingerprint)
             if kept.fingerprint != fingerprint:
-                raise _refusal("This key came with another body before.", "idempotency_key_reused")
+                raise _refusal("This key was used with a different body.", "idempotency_key_reused")
             if kept.status:
                 return _replayed(kept)
             response = call(view, request, *args, **kwargs)

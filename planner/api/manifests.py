@@ -25,7 +25,7 @@ class NodesAddSerializer(serializers.Serializer[Any]):
     """Nodes to add: like one that is there, or of a capacity."""
 
     count = serializers.IntegerField(min_value=1, max_value=20_000)
-    prefix = serializers.CharField(max_length=240, help_text="Names are the prefix and a number.")
+    prefix = serializers.CharField(max_length=240, help_text="Names consist of the prefix and a number.")
     like = serializers.CharField(max_length=253, required=False, help_text="A node of the scenario.")
     capacity = serializers.DictField(child=serializers.CharField(), required=False, help_text="Quantities.")
     labels = serializers.DictField(child=serializers.CharField(allow_blank=True), required=False)

@@ -14,7 +14,7 @@ class Pages(PageNumberPagination):
     max_page_size = 1000
 
     def get_page_size(self, request: Request) -> int | None:
-        """Return how many rows a page has: as many as asked for, all of them where a table is."""
+        """Return how many rows a page has: the requested number, or all of them for a table."""
         renderer = getattr(request, "accepted_renderer", None)
         if renderer is not None and renderer.format == "csv":
             return sys.maxsize

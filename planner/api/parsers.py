@@ -29,7 +29,7 @@ class JsonBody(JSONParser):
             if _EXPONENT.search(body) and not all(map(isfinite, _numbers(value))):
                 raise ParseError("JSON parse error - a number is too large to be held")
             if _SUSPECT.search(body) and any(map(_UNTEXTUAL.search, _texts(value))):
-                raise ParseError("JSON parse error - a text holds NUL or half a surrogate pair")
+                raise ParseError("JSON parse error - a string contains NUL or an unpaired surrogate")
         except RecursionError as error:
             raise ParseError("JSON parse error - nested too deeply") from error
         return value

@@ -23,5 +23,5 @@ def seen_revision(request: Request) -> int:
         raise PreconditionRequired
     named = _TAG.fullmatch(tag)
     if named is None:
-        raise ParseError(f"If-Match names no revision: {tag!r}. Send the ETag of the last answer.")
+        raise ParseError(f"If-Match is not a revision: {tag!r}. Send the ETag of the last response.")
     return int(named[1] or named[2])

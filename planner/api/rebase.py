@@ -17,22 +17,26 @@ class ConflictSerializer(serializers.Serializer[Any]):
 
     what = serializers.ChoiceField(choices=WHATS)
     kind = serializers.CharField()
-    key = serializers.CharField(help_text="A queue by its name in the older snapshot.")
+    key = serializers.CharField(help_text="Queues are named as in the older snapshot.")
     field = serializers.CharField(help_text="Empty: the whole object.")
     base = serializers.JSONField()
-    ours = serializers.JSONField(help_text="Of a whole object what the scenario changed; null: removed.")
-    theirs = serializers.JSONField(help_text="Of a whole object what changed since; null: removed.")
-    also = serializers.ListField(child=serializers.CharField(), help_text="Objects decided by this choice.")
+    ours = serializers.JSONField(
+        help_text="For a whole object what the scenario changed; null means removed."
+    )
+    theirs = serializers.JSONField(help_text="For a whole object what changed since; null means removed.")
+    also = serializers.ListField(
+        child=serializers.CharField(), help_text="Objects to which this choice applies."
+    )
 
 
 class RebaseSerializer(serializers.Serializer[Any]):
-    """What a scenario would say on another snapshot; what is undecided stands there as the scenario's."""
+    """The scenario on another snapshot; undecided conflicts show the scenario's value."""
 
     snapshot = serializers.UUIDField()
     revision = serializers.IntegerField()
     conflicts = ConflictSerializer(many=True)
     problems = ProblemSerializer(many=True)
-    differences = DifferenceSerializer(many=True, help_text="From the snapshot that it is carried over to.")
+    differences = DifferenceSerializer(many=True, help_text="Differences from the new snapshot.")
 
 
 class ChoiceSerializer(serializers.Serializer[Any]):
@@ -45,10 +49,14 @@ class ChoiceSerializer(serializers.Serializer[Any]):
 
 
 class RebaseCreate(serializers.Serializer[Any]):
-    """A scenario to carry over."""
+    """A scenario to rebase."""
 
-    snapshot = serializers.UUIDField(help_text="Of the same workspace; of the same cluster as a rule.")
-    name = serializers.CharField(max_length=253, required=False, help_text="Missing: that of the scenario.")
+    snapshot = serializers.UUIDField(
+        help_text="A snapshot of the same workspace, usually of the same cluster."
+    )
+    name = serializers.CharField(
+        max_length=253, required=False, help_text="Default: the name of the scenario."
+    )
     choices = ChoiceSerializer(many=True, default=list)
 
 

@@ -10,14 +10,14 @@ from rest_framework import serializers
 from planner.api.serializers import ErrorSerializer, StaleSerializer
 
 DRY_RUN = OpenApiParameter(
-    "dry_run", OpenApiTypes.BOOL, description="Check and answer as if done, and save nothing."
+    "dry_run", OpenApiTypes.BOOL, description="Validate and respond as usual, but save nothing."
 )
 IF_MATCH = OpenApiParameter(
     "If-Match",
     OpenApiTypes.STR,
     OpenApiParameter.HEADER,
     required=True,
-    description="The ETag of the revision that this edit saw, with or without quotes.",
+    description="The ETag of the revision that the edit is based on, with or without quotes.",
 )
 ETAG = OpenApiParameter(
     "ETag",
@@ -31,7 +31,7 @@ IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",
     OpenApiTypes.STR,
     OpenApiParameter.HEADER,
-    description="The caller's own; the same call again within 24 h is answered as it was.",
+    description="Chosen by the caller; repeating the call within 24 h returns the first response.",
 )
 WORKSPACE = OpenApiParameter(
     "workspace",
@@ -42,21 +42,21 @@ PREFER = OpenApiParameter(
     "Prefer",
     OpenApiTypes.STR,
     OpenApiParameter.HEADER,
-    description="`wait=N`: answer when the run or the import is over, or after N seconds (at most 30).",
+    description="`wait=N`: respond when the run or import is finished, or after N seconds (at most 30).",
 )
 
-DRY_ANSWER = OpenApiResponse(OpenApiTypes.OBJECT, "A dry run: what would be made; its id is null.")
+DRY_ANSWER = OpenApiResponse(OpenApiTypes.OBJECT, "Dry run: the object that would be created, with id null.")
 
 FAILURES: dict[int, OpenApiResponse] = {
     400: OpenApiResponse(ErrorSerializer, "The body or a header cannot be read."),
-    401: OpenApiResponse(ErrorSerializer, "Nobody is logged in."),
+    401: OpenApiResponse(ErrorSerializer, "Not authenticated."),
     403: OpenApiResponse(ErrorSerializer, "The caller's role does not allow it."),
-    404: OpenApiResponse(ErrorSerializer, "There is no such thing in the caller's workspace."),
-    412: OpenApiResponse(StaleSerializer, "The scenario has moved on since; both versions are here."),
+    404: OpenApiResponse(ErrorSerializer, "Not found in the caller's workspaces."),
+    412: OpenApiResponse(StaleSerializer, "The scenario has changed since; both versions are included."),
     413: OpenApiResponse(ErrorSerializer, "The body is too large."),
-    422: OpenApiResponse(ErrorSerializer, "Every problem that stands in the way; nothing was saved."),
+    422: OpenApiResponse(ErrorSerializer, "Invalid: all problems are listed, and nothing was saved."),
     428: OpenApiResponse(ErrorSerializer, "If-Match is missing."),
-    429: OpenApiResponse(ErrorSerializer, "Too many writing calls; Retry-After says how long to wait."),
+    429: OpenApiResponse(ErrorSerializer, "Too many writes; Retry-After says how long to wait."),
 }
 
 

@@ -61,7 +61,7 @@ class AmountsField(serializers.Field[Amounts, Any, dict[str, Any], Any]):
 
 
 class ReadableRow(serializers.BaseSerializer[Any]):
-    """One field of a row that cannot be read is null; the row, and the list that it stands in, are told."""
+    """A row whose unreadable fields are null."""
 
     def to_representation(self, instance: Any) -> Any:
         """Return the row."""
@@ -85,7 +85,7 @@ def _read(field: serializers.Field[Any, Any, Any, Any], instance: Any) -> Any:
 
 
 class ProblemSerializer(serializers.Serializer[Any]):
-    """Something wrong, or worth knowing, about a plan or a text; what is not known is null."""
+    """A finding about a plan or a text; unknown values are null."""
 
     rule = serializers.CharField()
     severity = serializers.ChoiceField(choices=["error", "warning", "remark"])
@@ -101,7 +101,7 @@ class ProblemSerializer(serializers.Serializer[Any]):
 
 
 class ErrorSerializer(serializers.Serializer[Any]):
-    """Every failure has this shape."""
+    """The body of every error."""
 
     code = serializers.CharField()
     message = serializers.CharField()
@@ -109,14 +109,14 @@ class ErrorSerializer(serializers.Serializer[Any]):
 
 
 class VersionSerializer(serializers.Serializer[Any]):
-    """What an object was, or is, at a revision."""
+    """An object at a revision."""
 
     revision = serializers.IntegerField()
     body = serializers.JSONField()
 
 
 class StaleSerializer(ErrorSerializer):
-    """An edit that came too late: what it saw, and what is there now."""
+    """A stale edit: the version it is based on, and the current one."""
 
     seen = VersionSerializer()
     current = VersionSerializer()
@@ -126,7 +126,7 @@ class StaleSerializer(ErrorSerializer):
 
 
 class SnapshotSerializer(serializers.ModelSerializer[Snapshot]):
-    """An imported state of a cluster."""
+    """A snapshot of a cluster."""
 
     counts = serializers.DictField(child=serializers.IntegerField())
     problems = ProblemSerializer(many=True)
@@ -137,11 +137,15 @@ class SnapshotSerializer(serializers.ModelSerializer[Snapshot]):
 
 
 class ImportSerializer(serializers.ModelSerializer[Import]):
-    """A cluster that a worker reads, because its text is large."""
+    """An import that a worker processes because the cluster is large."""
 
     owner = serializers.CharField(source="owner.username", allow_null=True, default=None)
-    dry_run = serializers.BooleanField(source="is_dry", help_text="It only tells what it finds.")
-    counts = serializers.DictField(child=serializers.IntegerField(), help_text="Empty until it was read.")
+    dry_run = serializers.BooleanField(
+        source="is_dry", help_text="Only reports what it finds; saves nothing."
+    )
+    counts = serializers.DictField(
+        child=serializers.IntegerField(), help_text="Empty until the import has been read."
+    )
     problems = ProblemSerializer(many=True)
 
     class Meta:
@@ -167,10 +171,10 @@ class SnapshotUpload(serializers.Serializer[Any]):
 
 
 class SnapshotFiles(serializers.Serializer[Any]):
-    """A cluster to import: files as kubectl prints them, plain or gzip, under any field's name."""
+    """A cluster to import: files of kubectl output, plain or gzip, under any field name."""
 
     name = serializers.CharField(
-        max_length=253, allow_blank=True, default="", help_text="Empty: the first file's name."
+        max_length=253, allow_blank=True, default="", help_text="Default: the first file's name."
     )
     files = serializers.ListField(child=serializers.FileField(), allow_empty=False)
 
@@ -179,7 +183,7 @@ class SnapshotFiles(serializers.Serializer[Any]):
 
 
 class ScenarioSerializer(serializers.ModelSerializer[Scenario]):
-    """An editable what-if on a snapshot."""
+    """An editable scenario on a snapshot."""
 
     owner = serializers.CharField(source="owner.username", allow_null=True, default=None)
 
@@ -199,7 +203,7 @@ class ScenarioSerializer(serializers.ModelSerializer[Scenario]):
 
 
 class ScenarioCreate(serializers.Serializer[Any]):
-    """A what-if to begin."""
+    """A scenario to create."""
 
     name = serializers.CharField(max_length=253)
     snapshot = serializers.UUIDField()
@@ -212,13 +216,13 @@ class QuantitiesField(serializers.DictField):
 
 
 class GuaranteeSerializer(serializers.Serializer[Any]):
-    """What stays reserved for a queue."""
+    """Resources reserved for a queue."""
 
     resource = QuantitiesField(required=False)
 
 
 class QueueSerializer(serializers.Serializer[Any]):
-    """A queue of a scenario in the spelling of its CRD; what is not set is null or empty."""
+    """A queue of a scenario, in the spelling of its CRD; unset fields are null or empty."""
 
     name = serializers.CharField()
     parent = serializers.CharField(allow_null=True)  # type: ignore[assignment]  # a field, not the base's link
@@ -240,10 +244,10 @@ class QueueSerializer(serializers.Serializer[Any]):
 
 
 class QueueAnswerSerializer(serializers.Serializer[Any]):
-    """What one queue gets when a session opens, and how many jobs and pods are in it."""
+    """The figures of one queue at the start of a session, and its jobs and pods."""
 
     queue = serializers.CharField()
-    in_session = serializers.BooleanField(help_text="A queue without jobs takes no part.")
+    in_session = serializers.BooleanField(help_text="Queues without jobs are not in the session.")
     share = serializers.FloatField(allow_null=True)
     deserved = AmountsField()
     real_capability = AmountsField()
@@ -257,14 +261,16 @@ class QueueAnswerSerializer(serializers.Serializer[Any]):
 
 
 class PreviewSerializer(serializers.Serializer[Any]):
-    """What the queues of a scenario get when a session opens; nothing is scheduled for it."""
+    """The figures of all queues at the start of a session; nothing is scheduled."""
 
-    plugin = serializers.CharField(help_text="The one that divides; empty when none does.")
-    obstacle = serializers.CharField(help_text="Why capacity would place nothing; empty when it would.")
-    error = serializers.CharField(help_text="Why there are no figures; empty when there are.")
+    plugin = serializers.CharField(help_text="The plugin that calculates deserved; empty if there is none.")
+    obstacle = serializers.CharField(
+        help_text="Why the capacity plugin would place nothing; empty otherwise."
+    )
+    error = serializers.CharField(help_text="Why there are no figures; empty otherwise.")
     total = AmountsField()
     without_effect = serializers.DictField(
-        child=serializers.CharField(), help_text="Fields that nothing reads, and why."
+        child=serializers.CharField(), help_text="Fields that are ignored, and why."
     )
     queues = serializers.SerializerMethodField()
 
@@ -275,11 +281,11 @@ class PreviewSerializer(serializers.Serializer[Any]):
 
 
 class ConfFindingSerializer(ProblemSerializer):
-    """Something wrong, or worth knowing, about a configuration."""
+    """A finding about a configuration."""
 
     remedy = serializers.ListField(
         child=serializers.DictField(child=serializers.JSONField()),
-        help_text="The JSON patch that mends it; empty where no edit of its own does.",
+        help_text="The JSON patch that fixes it; empty if no single edit does.",
     )
 
 
@@ -296,7 +302,7 @@ class ConfOperation(serializers.Serializer[Any]):
 
 
 class ConfSerializer(serializers.Serializer[Any]):
-    """The scheduler configuration, as the text that was written; empty stands for Volcano's default."""
+    """The scheduler configuration as text; empty means Volcano's default."""
 
     text = serializers.CharField(allow_blank=True, trim_whitespace=False)
     problems = ConfFindingSerializer(many=True, read_only=True)
@@ -312,7 +318,7 @@ class RunOptions(serializers.Serializer[Any]):
 
 
 class KeptRunOptions(RunOptions):
-    """How a run was asked for."""
+    """The options of a run."""
 
     cycles = serializers.IntegerField(allow_null=True)
 
@@ -340,7 +346,7 @@ class RunSerializer(ReadableRow, serializers.ModelSerializer[Run]):
 
 
 class QueueOutcomeSerializer(serializers.ModelSerializer[QueueOutcome]):
-    """What a run made of one queue, at the end of its last cycle unless named otherwise."""
+    """The result of a run for one queue, at the end of the last cycle unless the name says otherwise."""
 
     deserved = AmountsField()
     allocated = AmountsField()
@@ -362,7 +368,7 @@ class QueueOutcomeSerializer(serializers.ModelSerializer[QueueOutcome]):
 
 
 class PendingSerializer(serializers.Serializer[Any]):
-    """What stopped a job first, and by how much; what does not apply to its gate is null."""
+    """Why a job waits, and by how much; fields that do not apply to the gate are null."""
 
     gate = serializers.CharField()
     plugin = serializers.CharField(allow_null=True)
@@ -387,7 +393,7 @@ class PendingSerializer(serializers.Serializer[Any]):
 
 
 class JobOutcomeSerializer(serializers.ModelSerializer[JobOutcome]):
-    """What a run made of one job, at the end of its last cycle."""
+    """The result of a run for one job, at the end of the last cycle."""
 
     task_status = serializers.DictField(child=serializers.IntegerField())
     pending_reasons = serializers.DictField()
@@ -408,7 +414,7 @@ class JobOutcomeSerializer(serializers.ModelSerializer[JobOutcome]):
 
 
 class VictimSerializer(serializers.ModelSerializer[Victim]):
-    """A running pod that a run chose to evict, and for whom."""
+    """A running pod that a run chose to evict, and the pod it was evicted for."""
 
     class Meta:
         model = Victim
@@ -419,7 +425,7 @@ class VictimSerializer(serializers.ModelSerializer[Victim]):
 
 
 class DecisionSerializer(serializers.ModelSerializer[Decision]):
-    """One step that a run took."""
+    """One decision of a run."""
 
     class Meta:
         model = Decision
@@ -457,7 +463,7 @@ class MemberSerializer(serializers.ModelSerializer[Membership]):
 
 
 class RoleOnly(serializers.Serializer[Any]):
-    """Which role an account is given."""
+    """The role to give to an account."""
 
     role = serializers.ChoiceField(choices=Role.choices)
 
@@ -466,31 +472,31 @@ class RoleOnly(serializers.Serializer[Any]):
 
 
 class WorkerSerializer(serializers.Serializer[Any]):
-    """A worker that was seen lately."""
+    """A worker seen recently."""
 
     name = serializers.CharField()
     engine_version = serializers.CharField()
-    places = serializers.IntegerField(help_text="How many runs and imports it does at once.")
+    places = serializers.IntegerField(help_text="Runs and imports that it processes at once.")
     started = serializers.DateTimeField()
     seen = serializers.DateTimeField()
 
 
 class StatusSerializer(serializers.Serializer[Any]):
-    """What waits, what is in work, and by whom; times in seconds."""
+    """Queued and running work, and the workers; times in seconds."""
 
-    runs = serializers.DictField(child=serializers.IntegerField(), help_text="Runs that are kept, by state.")
+    runs = serializers.DictField(child=serializers.IntegerField(), help_text="Stored runs by state.")
     imports = serializers.DictField(
-        child=serializers.IntegerField(), help_text="Imports by workers that are kept, by state."
+        child=serializers.IntegerField(), help_text="Stored large imports by state."
     )
     oldest_queued_seconds = serializers.FloatField(help_text="Of runs and imports.")
     finished_per_minute = serializers.FloatField(help_text="Over the last five minutes.")
     mean_wait_seconds = serializers.FloatField(allow_null=True, help_text="From queued to started.")
     mean_run_seconds = serializers.FloatField(allow_null=True, help_text="From started to the end.")
     lost_leases = serializers.IntegerField(
-        help_text="Runs and imports taken back from a worker that had died, since the installation began."
+        help_text="Runs and imports reclaimed from a worker that died, since installation."
     )
     retries = serializers.IntegerField(
         help_text="Runs and imports queued again after their worker or child process had died."
     )
-    places = serializers.IntegerField(help_text="How many runs and imports can be done at once.")
+    places = serializers.IntegerField(help_text="Runs and imports that can be processed at once.")
     workers = WorkerSerializer(many=True)

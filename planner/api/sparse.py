@@ -14,12 +14,12 @@ from rest_framework.views import APIView
 PARAMETER = "fields"
 
 FIELDS = OpenApiParameter(
-    PARAMETER, OpenApiTypes.STR, description="The fields wanted, with a comma between them; all unless asked."
+    PARAMETER, OpenApiTypes.STR, description="The fields to return, separated by commas; default: all."
 )
 
 
 class SparseSchema(AutoSchema):
-    """The schema of a call; whatever is read can be asked for in part."""
+    """The schema of a call; every read call accepts `fields`."""
 
     def get_override_parameters(self) -> list[Any]:
         """Return the parameters that a call declares, and `fields` where it answers with JSON to be read."""

@@ -57,7 +57,7 @@ class TableView(WorkspaceView):
         return forms if self.request.method == "GET" else [form for form in forms if form.format != FORMAT]
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Return the rows alone where a table is asked for."""
+        """Return only the rows when the response is a table."""
         is_answer = isinstance(response, Response) and response.status_code == 200
         if is_answer and request.method == "GET" and is_table(request):
             rows: list[Row] = response.data[self.rows_of(request)]
@@ -65,7 +65,7 @@ class TableView(WorkspaceView):
         return super().finalize_response(request, response, *args, **kwargs)
 
     def rows_of(self, request: Request) -> str:
-        """Return which list of the body is asked for."""
+        """Return the requested list of the body."""
         return self.rows_in
 
     def name_of(self, request: Request) -> str:

@@ -21,7 +21,7 @@ class WorkloadSerializer(serializers.Serializer[Any]):
     minMember = serializers.IntegerField(source="min_member")  # noqa: N815  # the CRD's spelling
     replicas = serializers.IntegerField(help_text="Pods.")
     running = serializers.IntegerField(help_text="Pods on a node.")
-    pending = serializers.IntegerField(help_text="Pods that wait.")
+    pending = serializers.IntegerField(help_text="Waiting pods.")
     requests = QuantitiesField()
     amounts = AmountsField()
     origin = serializers.ChoiceField(choices=["imported", "changed", "added"])

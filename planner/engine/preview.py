@@ -29,7 +29,7 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class QueueAnswer:
-    """What one queue gets when a session opens, and how many jobs and pods are in it."""
+    """The figures of one queue at the start of a session, and its jobs and pods."""
 
     queue: str
     in_session: bool

@@ -20,7 +20,7 @@ CODES = {
     HTTPStatus.SERVICE_UNAVAILABLE: "busy",
 }
 UNREADABLE = "This request cannot be read. Nothing was changed."
-BROKEN = "Something broke on our side; it has been logged."
+BROKEN = "Internal error; it has been logged."
 PASTED = (
     "The text is too large to paste. Nothing was changed. Save it to a file and upload that, "
     "compressed with gzip if you like."
@@ -46,7 +46,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer an address that leads nowhere."""
     if is_api(request):
-        return refusal(request, HTTPStatus.NOT_FOUND, "There is nothing at this address.")
+        return refusal(request, HTTPStatus.NOT_FOUND, "Not found.")
     return defaults.page_not_found(request, exception)
 
 

@@ -10,310 +10,639 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('auth', '0012_alter_user_first_name_max_length'),
+        ("auth", "0012_alter_user_first_name_max_length"),
     ]
 
     operations = [
         # Databases older than this model have its table from Django's own: for them this changes the state only.
         migrations.CreateModel(
-            name='User',
+            name="User",
             fields=[
-                ('id', models.AutoField(primary_key=True, serialize=False, verbose_name='ID')),
-                ('password', models.CharField(max_length=128, verbose_name='password')),
-                ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
-                ('username', models.CharField(error_messages={'unique': 'A user with that username already exists.'}, help_text='Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only.', max_length=150, unique=True, validators=[django.contrib.auth.validators.UnicodeUsernameValidator()], verbose_name='username')),
-                ('first_name', models.CharField(blank=True, max_length=150, verbose_name='first name')),
-                ('last_name', models.CharField(blank=True, max_length=150, verbose_name='last name')),
-                ('email', models.EmailField(blank=True, max_length=254, verbose_name='email address')),
-                ('is_staff', models.BooleanField(default=False, help_text='Designates whether the user can log into this admin site.', verbose_name='staff status')),
-                ('is_active', models.BooleanField(default=True, help_text='Designates whether this user should be treated as active. Unselect this instead of deleting accounts.', verbose_name='active')),
-                ('date_joined', models.DateTimeField(default=django.utils.timezone.now, verbose_name='date joined')),
-                ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
-                ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
+                ("id", models.AutoField(primary_key=True, serialize=False, verbose_name="ID")),
+                ("password", models.CharField(max_length=128, verbose_name="password")),
+                ("last_login", models.DateTimeField(blank=True, null=True, verbose_name="last login")),
+                (
+                    "is_superuser",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates that this user has all permissions without explicitly assigning them.",
+                        verbose_name="superuser status",
+                    ),
+                ),
+                (
+                    "username",
+                    models.CharField(
+                        error_messages={"unique": "A user with that username already exists."},
+                        help_text="Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only.",
+                        max_length=150,
+                        unique=True,
+                        validators=[django.contrib.auth.validators.UnicodeUsernameValidator()],
+                        verbose_name="username",
+                    ),
+                ),
+                ("first_name", models.CharField(blank=True, max_length=150, verbose_name="first name")),
+                ("last_name", models.CharField(blank=True, max_length=150, verbose_name="last name")),
+                ("email", models.EmailField(blank=True, max_length=254, verbose_name="email address")),
+                (
+                    "is_staff",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates whether the user can log into this admin site.",
+                        verbose_name="staff status",
+                    ),
+                ),
+                (
+                    "is_active",
+                    models.BooleanField(
+                        default=True,
+                        help_text="Designates whether this user should be treated as active. Unselect this instead of deleting accounts.",
+                        verbose_name="active",
+                    ),
+                ),
+                (
+                    "date_joined",
+                    models.DateTimeField(default=django.utils.timezone.now, verbose_name="date joined"),
+                ),
+                (
+                    "groups",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="The groups this user belongs to. A user will get all permissions granted to each of their groups.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.group",
+                        verbose_name="groups",
+                    ),
+                ),
+                (
+                    "user_permissions",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="Specific permissions for this user.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.permission",
+                        verbose_name="user permissions",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'user',
-                'verbose_name_plural': 'users',
-                'db_table': 'auth_user',
-                'abstract': False,
+                "verbose_name": "user",
+                "verbose_name_plural": "users",
+                "db_table": "auth_user",
+                "abstract": False,
             },
             managers=[
-                ('objects', django.contrib.auth.models.UserManager()),
+                ("objects", django.contrib.auth.models.UserManager()),
             ],
         ),
         migrations.CreateModel(
-            name='Blob',
+            name="Blob",
             fields=[
-                ('sha256', models.CharField(editable=False, max_length=64, primary_key=True, serialize=False)),
-                ('packed', models.BinaryField()),
-                ('size', models.PositiveBigIntegerField(help_text='Bytes when unpacked.')),
-                ('created', models.DateTimeField(auto_now_add=True)),
+                (
+                    "sha256",
+                    models.CharField(editable=False, max_length=64, primary_key=True, serialize=False),
+                ),
+                ("packed", models.BinaryField()),
+                ("size", models.PositiveBigIntegerField(help_text="Bytes when unpacked.")),
+                ("created", models.DateTimeField(auto_now_add=True)),
             ],
         ),
         migrations.CreateModel(
-            name='Cluster',
+            name="Cluster",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('name', models.CharField(max_length=253)),
-                ('created', models.DateTimeField(auto_now_add=True)),
+                (
+                    "id",
+                    models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False),
+                ),
+                ("name", models.CharField(max_length=253)),
+                ("created", models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.CreateModel(
-            name='Workspace',
+            name="Workspace",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('name', models.CharField(max_length=100, unique=True)),
-                ('created', models.DateTimeField(auto_now_add=True)),
+                (
+                    "id",
+                    models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False),
+                ),
+                ("name", models.CharField(max_length=100, unique=True)),
+                ("created", models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                'abstract': False,
+                "abstract": False,
             },
         ),
         migrations.CreateModel(
-            name='Scenario',
+            name="Scenario",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('name', models.CharField(max_length=253)),
-                ('conf_text', models.TextField(blank=True, help_text="volcano-scheduler.conf as the user wrote it; empty: Volcano's default.")),
-                ('revision', models.PositiveIntegerField(default=1)),
-                ('created', models.DateTimeField(auto_now_add=True)),
-                ('updated', models.DateTimeField(auto_now_add=True)),
-                ('owner', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='scenarios', to=settings.AUTH_USER_MODEL)),
-                ('parent', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='branches', to='planner.scenario')),
+                (
+                    "id",
+                    models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False),
+                ),
+                ("name", models.CharField(max_length=253)),
+                (
+                    "conf_text",
+                    models.TextField(
+                        blank=True,
+                        help_text="volcano-scheduler.conf as the user wrote it; empty: Volcano's default.",
+                    ),
+                ),
+                ("revision", models.PositiveIntegerField(default=1)),
+                ("created", models.DateTimeField(auto_now_add=True)),
+                ("updated", models.DateTimeField(auto_now_add=True)),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="scenarios",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "parent",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="branches",
+                        to="planner.scenario",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-updated'],
+                "ordering": ["-updated"],
             },
         ),
         migrations.CreateModel(
-            name='Run',
+            name="Run",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('scenario_revision', models.PositiveIntegerField()),
-                ('options', models.JSONField(default=dict, help_text='`cycles` and `explain` as they were asked for.')),
-                ('engine_version', models.CharField(blank=True, max_length=60)),
-                ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('succeeded', 'Succeeded'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='queued', max_length=10)),
-                ('progress', models.FloatField(default=0.0, help_text='From 0 to 1.')),
-                ('doing', models.CharField(blank=True, help_text='What it is at now, in words.', max_length=100)),
-                ('error', models.TextField(blank=True, help_text='Why it failed, in one sentence.')),
-                ('timings', models.JSONField(default=dict, help_text='What a clock measured, in milliseconds.')),
-                ('attempt', models.PositiveIntegerField(default=0, help_text='The fence: raised by every claim.')),
-                ('losses', models.PositiveIntegerField(default=0, help_text='How many workers were lost over it.')),
-                ('worker', models.CharField(blank=True, max_length=200)),
-                ('lease_until', models.DateTimeField(null=True)),
-                ('heartbeat', models.DateTimeField(null=True)),
-                ('kicked_at', models.DateTimeField(null=True)),
-                ('cancel_requested', models.BooleanField(default=False)),
-                ('created', models.DateTimeField(auto_now_add=True)),
-                ('started', models.DateTimeField(null=True)),
-                ('finished', models.DateTimeField(null=True)),
-                ('input', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs_reading', to='planner.blob')),
-                ('owner', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='runs', to=settings.AUTH_USER_MODEL)),
-                ('result', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='runs_writing', to='planner.blob')),
-                ('scenario', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='planner.scenario')),
-                ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='planner.workspace')),
+                (
+                    "id",
+                    models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False),
+                ),
+                ("scenario_revision", models.PositiveIntegerField()),
+                (
+                    "options",
+                    models.JSONField(
+                        default=dict, help_text="`cycles` and `explain` as they were asked for."
+                    ),
+                ),
+                ("engine_version", models.CharField(blank=True, max_length=60)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("queued", "Queued"),
+                            ("running", "Running"),
+                            ("succeeded", "Succeeded"),
+                            ("failed", "Failed"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        default="queued",
+                        max_length=10,
+                    ),
+                ),
+                ("progress", models.FloatField(default=0.0, help_text="From 0 to 1.")),
+                (
+                    "doing",
+                    models.CharField(blank=True, help_text="What it is at now, in words.", max_length=100),
+                ),
+                ("error", models.TextField(blank=True, help_text="Why it failed, in one sentence.")),
+                (
+                    "timings",
+                    models.JSONField(default=dict, help_text="What a clock measured, in milliseconds."),
+                ),
+                (
+                    "attempt",
+                    models.PositiveIntegerField(default=0, help_text="The fence: raised by every claim."),
+                ),
+                (
+                    "losses",
+                    models.PositiveIntegerField(default=0, help_text="How many workers were lost over it."),
+                ),
+                ("worker", models.CharField(blank=True, max_length=200)),
+                ("lease_until", models.DateTimeField(null=True)),
+                ("heartbeat", models.DateTimeField(null=True)),
+                ("kicked_at", models.DateTimeField(null=True)),
+                ("cancel_requested", models.BooleanField(default=False)),
+                ("created", models.DateTimeField(auto_now_add=True)),
+                ("started", models.DateTimeField(null=True)),
+                ("finished", models.DateTimeField(null=True)),
+                (
+                    "input",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs_reading",
+                        to="planner.blob",
+                    ),
+                ),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="runs",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "result",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="runs_writing",
+                        to="planner.blob",
+                    ),
+                ),
+                (
+                    "scenario",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="runs",
+                        to="planner.scenario",
+                    ),
+                ),
+                (
+                    "workspace",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="runs",
+                        to="planner.workspace",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-created'],
+                "ordering": ["-created"],
             },
         ),
         migrations.CreateModel(
-            name='Change',
+            name="Change",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('revision', models.PositiveIntegerField(help_text='The revision that this change made.')),
-                ('created', models.DateTimeField(auto_now_add=True)),
-                ('path', models.CharField(help_text='`queues.<name>.<field>` or `conf`.', max_length=600)),
-                ('before', models.JSONField(null=True)),
-                ('after', models.JSONField(null=True)),
-                ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='changes', to=settings.AUTH_USER_MODEL)),
-                ('scenario', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='changes', to='planner.scenario')),
+                (
+                    "id",
+                    models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False),
+                ),
+                ("revision", models.PositiveIntegerField(help_text="The revision that this change made.")),
+                ("created", models.DateTimeField(auto_now_add=True)),
+                ("path", models.CharField(help_text="`queues.<name>.<field>` or `conf`.", max_length=600)),
+                ("before", models.JSONField(null=True)),
+                ("after", models.JSONField(null=True)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="changes",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "scenario",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="changes",
+                        to="planner.scenario",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-revision', 'path'],
+                "ordering": ["-revision", "path"],
             },
         ),
         migrations.CreateModel(
-            name='Snapshot',
+            name="Snapshot",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('name', models.CharField(max_length=253)),
-                ('created', models.DateTimeField(auto_now_add=True)),
-                ('provenance', models.CharField(blank=True, help_text='Where it came from: file names, the API, the sample.', max_length=500)),
-                ('counts', models.JSONField(default=dict, help_text='Objects by kind.')),
-                ('problems', models.JSONField(default=list, help_text='What import found, none of it an error.')),
-                ('scheduler_conf', models.TextField(blank=True, help_text="volcano-scheduler.conf as the user wrote it; empty: Volcano's default.")),
-                ('cluster', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='snapshots', to='planner.cluster')),
-                ('content', models.ForeignKey(help_text='The objects as one scenario document, without scheduler_conf.', on_delete=django.db.models.deletion.PROTECT, related_name='snapshots', to='planner.blob')),
-                ('owner', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='snapshots', to=settings.AUTH_USER_MODEL)),
-                ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='snapshots', to='planner.workspace')),
+                (
+                    "id",
+                    models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False),
+                ),
+                ("name", models.CharField(max_length=253)),
+                ("created", models.DateTimeField(auto_now_add=True)),
+                (
+                    "provenance",
+                    models.CharField(
+                        blank=True,
+                        help_text="Where it came from: file names, the API, the sample.",
+                        max_length=500,
+                    ),
+                ),
+                ("counts", models.JSONField(default=dict, help_text="Objects by kind.")),
+                (
+                    "problems",
+                    models.JSONField(default=list, help_text="What import found, none of it an error."),
+                ),
+                (
+                    "scheduler_conf",
+                    models.TextField(
+                        blank=True,
+                        help_text="volcano-scheduler.conf as the user wrote it; empty: Volcano's default.",
+                    ),
+                ),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="snapshots",
+                        to="planner.cluster",
+                    ),
+                ),
+                (
+                    "content",
+                    models.ForeignKey(
+                        help_text="The objects as one scenario document, without scheduler_conf.",
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="snapshots",
+                        to="planner.blob",
+                    ),
+                ),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="snapshots",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "workspace",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="snapshots",
+                        to="planner.workspace",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-created'],
+                "ordering": ["-created"],
             },
         ),
         migrations.AddField(
-            model_name='scenario',
-            name='snapshot',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='scenarios', to='planner.snapshot'),
+            model_name="scenario",
+            name="snapshot",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="scenarios", to="planner.snapshot"
+            ),
         ),
         migrations.AddField(
-            model_name='scenario',
-            name='workspace',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='scenarios', to='planner.workspace'),
+            model_name="scenario",
+            name="workspace",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="scenarios", to="planner.workspace"
+            ),
         ),
         migrations.AddField(
-            model_name='cluster',
-            name='workspace',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='clusters', to='planner.workspace'),
+            model_name="cluster",
+            name="workspace",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="clusters", to="planner.workspace"
+            ),
         ),
         migrations.CreateModel(
-            name='QueueOutcome',
+            name="QueueOutcome",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('queue', models.CharField(max_length=253)),
-                ('parent', models.CharField(blank=True, max_length=253)),
-                ('depth', models.PositiveSmallIntegerField(default=0)),
-                ('position', models.PositiveIntegerField(help_text='Its place in the tree, parents first.')),
-                ('weight', models.IntegerField(null=True)),
-                ('in_session', models.BooleanField(help_text='Did the queue plugin count it? Without podgroups it may not: then its figures are empty.')),
-                ('overused', models.BooleanField(null=True)),
-                ('share', models.FloatField(null=True)),
-                ('share_at_open', models.FloatField(null=True)),
-                ('deserved', models.JSONField(default=dict)),
-                ('allocated', models.JSONField(default=dict)),
-                ('allocated_at_open', models.JSONField(default=dict)),
-                ('request', models.JSONField(default=dict)),
-                ('capability', models.JSONField(default=dict)),
-                ('real_capability', models.JSONField(default=dict)),
-                ('guarantee', models.JSONField(default=dict)),
-                ('elastic', models.JSONField(default=dict)),
-                ('inqueue', models.JSONField(default=dict)),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='queue_outcomes', to='planner.run')),
+                (
+                    "id",
+                    models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False),
+                ),
+                ("queue", models.CharField(max_length=253)),
+                ("parent", models.CharField(blank=True, max_length=253)),
+                ("depth", models.PositiveSmallIntegerField(default=0)),
+                ("position", models.PositiveIntegerField(help_text="Its place in the tree, parents first.")),
+                ("weight", models.IntegerField(null=True)),
+                (
+                    "in_session",
+                    models.BooleanField(
+                        help_text="Did the queue plugin count it? Without podgroups it may not: then its figures are empty."
+                    ),
+                ),
+                ("overused", models.BooleanField(null=True)),
+                ("share", models.FloatField(null=True)),
+                ("share_at_open", models.FloatField(null=True)),
+                ("deserved", models.JSONField(default=dict)),
+                ("allocated", models.JSONField(default=dict)),
+                ("allocated_at_open", models.JSONField(default=dict)),
+                ("request", models.JSONField(default=dict)),
+                ("capability", models.JSONField(default=dict)),
+                ("real_capability", models.JSONField(default=dict)),
+                ("guarantee", models.JSONField(default=dict)),
+                ("elastic", models.JSONField(default=dict)),
+                ("inqueue", models.JSONField(default=dict)),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="queue_outcomes",
+                        to="planner.run",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['position'],
-                'constraints': [models.UniqueConstraint(fields=('run', 'queue'), name='queue_outcome_once_a_run')],
+                "ordering": ["position"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("run", "queue"), name="queue_outcome_once_a_run")
+                ],
             },
         ),
         migrations.CreateModel(
-            name='JobOutcome',
+            name="JobOutcome",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('job', models.CharField(help_text='namespace/name of the podgroup.', max_length=510)),
-                ('queue', models.CharField(max_length=253)),
-                ('position', models.PositiveIntegerField()),
-                ('phase_before', models.CharField(blank=True, max_length=30)),
-                ('phase_after', models.CharField(blank=True, max_length=30)),
-                ('priority', models.BigIntegerField(default=0)),
-                ('min_available', models.IntegerField(default=0)),
-                ('pods', models.PositiveIntegerField(default=0)),
-                ('task_status', models.JSONField(default=dict, help_text='Pods by task status.')),
-                ('pending', models.PositiveIntegerField(default=0, help_text='Pods that wait.')),
-                ('ready', models.BooleanField(default=False)),
-                ('pipelined', models.BooleanField(default=False)),
-                ('starving', models.BooleanField(default=False)),
-                ('gate', models.CharField(blank=True, help_text='The first gate that stopped it.', max_length=60)),
-                ('message', models.TextField(blank=True, help_text="Why it waits: the gate's, else the fit error.")),
-                ('fit_error', models.TextField(blank=True)),
-                ('pending_reasons', models.JSONField(default=dict, help_text='Pods by reason.')),
-                ('pending_explain', models.JSONField(default=dict, help_text="The core's explanation as it gave it.")),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='job_outcomes', to='planner.run')),
+                (
+                    "id",
+                    models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False),
+                ),
+                ("job", models.CharField(help_text="namespace/name of the podgroup.", max_length=510)),
+                ("queue", models.CharField(max_length=253)),
+                ("position", models.PositiveIntegerField()),
+                ("phase_before", models.CharField(blank=True, max_length=30)),
+                ("phase_after", models.CharField(blank=True, max_length=30)),
+                ("priority", models.BigIntegerField(default=0)),
+                ("min_available", models.IntegerField(default=0)),
+                ("pods", models.PositiveIntegerField(default=0)),
+                ("task_status", models.JSONField(default=dict, help_text="Pods by task status.")),
+                ("pending", models.PositiveIntegerField(default=0, help_text="Pods that wait.")),
+                ("ready", models.BooleanField(default=False)),
+                ("pipelined", models.BooleanField(default=False)),
+                ("starving", models.BooleanField(default=False)),
+                (
+                    "gate",
+                    models.CharField(blank=True, help_text="The first gate that stopped it.", max_length=60),
+                ),
+                (
+                    "message",
+                    models.TextField(blank=True, help_text="Why it waits: the gate's, else the fit error."),
+                ),
+                ("fit_error", models.TextField(blank=True)),
+                ("pending_reasons", models.JSONField(default=dict, help_text="Pods by reason.")),
+                (
+                    "pending_explain",
+                    models.JSONField(default=dict, help_text="The core's explanation as it gave it."),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="job_outcomes",
+                        to="planner.run",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['position'],
-                'constraints': [models.UniqueConstraint(fields=('run', 'job'), name='job_outcome_once_a_run')],
+                "ordering": ["position"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("run", "job"), name="job_outcome_once_a_run")
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Decision',
+            name="Decision",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('seq', models.PositiveIntegerField()),
-                ('cycle', models.PositiveIntegerField(default=1)),
-                ('action', models.CharField(max_length=30)),
-                ('op', models.CharField(max_length=30)),
-                ('job', models.CharField(blank=True, max_length=510)),
-                ('pod', models.CharField(blank=True, max_length=510)),
-                ('node', models.CharField(blank=True, max_length=253)),
-                ('reason', models.TextField(blank=True)),
-                ('for_pod', models.CharField(blank=True, max_length=510)),
-                ('state', models.CharField(blank=True, choices=[('committed', 'Committed'), ('kept', 'Kept'), ('failed', 'Failed')], max_length=10)),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='decisions', to='planner.run')),
+                (
+                    "id",
+                    models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False),
+                ),
+                ("seq", models.PositiveIntegerField()),
+                ("cycle", models.PositiveIntegerField(default=1)),
+                ("action", models.CharField(max_length=30)),
+                ("op", models.CharField(max_length=30)),
+                ("job", models.CharField(blank=True, max_length=510)),
+                ("pod", models.CharField(blank=True, max_length=510)),
+                ("node", models.CharField(blank=True, max_length=253)),
+                ("reason", models.TextField(blank=True)),
+                ("for_pod", models.CharField(blank=True, max_length=510)),
+                (
+                    "state",
+                    models.CharField(
+                        blank=True,
+                        choices=[("committed", "Committed"), ("kept", "Kept"), ("failed", "Failed")],
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="decisions",
+                        to="planner.run",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['seq'],
-                'constraints': [models.UniqueConstraint(fields=('run', 'seq'), name='decision_seq_once_a_run')],
+                "ordering": ["seq"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("run", "seq"), name="decision_seq_once_a_run")
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Queue',
+            name="Queue",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('name', models.CharField(max_length=253)),
-                ('parent', models.CharField(blank=True, max_length=253)),
-                ('weight', models.IntegerField(null=True)),
-                ('priority', models.IntegerField(null=True)),
-                ('reclaimable', models.BooleanField(null=True)),
-                ('state', models.CharField(blank=True, max_length=30)),
-                ('guarantee', models.JSONField(default=dict)),
-                ('deserved', models.JSONField(default=dict)),
-                ('capability', models.JSONField(default=dict)),
-                ('dequeue_strategy', models.CharField(blank=True, max_length=30)),
-                ('affinity', models.JSONField(default=dict)),
-                ('annotations', models.JSONField(default=dict)),
-                ('labels', models.JSONField(default=dict)),
-                ('created', models.CharField(blank=True, help_text='metadata.creationTimestamp.', max_length=40)),
-                ('extra', models.JSONField(default=dict, help_text='The rest of the object, so that nothing is lost.')),
-                ('position', models.PositiveIntegerField(default=0, help_text='Its place in the imported list.')),
-                ('scenario', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='queues', to='planner.scenario')),
+                (
+                    "id",
+                    models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False),
+                ),
+                ("name", models.CharField(max_length=253)),
+                ("parent", models.CharField(blank=True, max_length=253)),
+                ("weight", models.IntegerField(null=True)),
+                ("priority", models.IntegerField(null=True)),
+                ("reclaimable", models.BooleanField(null=True)),
+                ("state", models.CharField(blank=True, max_length=30)),
+                ("guarantee", models.JSONField(default=dict)),
+                ("deserved", models.JSONField(default=dict)),
+                ("capability", models.JSONField(default=dict)),
+                ("dequeue_strategy", models.CharField(blank=True, max_length=30)),
+                ("affinity", models.JSONField(default=dict)),
+                ("annotations", models.JSONField(default=dict)),
+                ("labels", models.JSONField(default=dict)),
+                (
+                    "created",
+                    models.CharField(blank=True, help_text="metadata.creationTimestamp.", max_length=40),
+                ),
+                (
+                    "extra",
+                    models.JSONField(
+                        default=dict, help_text="The rest of the object, so that nothing is lost."
+                    ),
+                ),
+                (
+                    "position",
+                    models.PositiveIntegerField(default=0, help_text="Its place in the imported list."),
+                ),
+                (
+                    "scenario",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="queues",
+                        to="planner.scenario",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['position', 'name'],
-                'constraints': [models.UniqueConstraint(fields=('scenario', 'name'), name='queue_name_once_a_scenario')],
+                "ordering": ["position", "name"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("scenario", "name"), name="queue_name_once_a_scenario")
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Victim',
+            name="Victim",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('order', models.PositiveIntegerField(help_text='Its place among the decisions.')),
-                ('cycle', models.PositiveIntegerField(default=1)),
-                ('pod', models.CharField(max_length=510)),
-                ('job', models.CharField(blank=True, max_length=510)),
-                ('queue', models.CharField(blank=True, max_length=253)),
-                ('node', models.CharField(blank=True, max_length=253)),
-                ('for_pod', models.CharField(blank=True, max_length=510)),
-                ('for_job', models.CharField(blank=True, max_length=510)),
-                ('for_queue', models.CharField(blank=True, max_length=253)),
-                ('action', models.CharField(max_length=30)),
-                ('reason', models.TextField(blank=True)),
-                ('state', models.CharField(choices=[('committed', 'Committed'), ('kept', 'Kept'), ('failed', 'Failed')], max_length=10)),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='victims', to='planner.run')),
+                (
+                    "id",
+                    models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False),
+                ),
+                ("order", models.PositiveIntegerField(help_text="Its place among the decisions.")),
+                ("cycle", models.PositiveIntegerField(default=1)),
+                ("pod", models.CharField(max_length=510)),
+                ("job", models.CharField(blank=True, max_length=510)),
+                ("queue", models.CharField(blank=True, max_length=253)),
+                ("node", models.CharField(blank=True, max_length=253)),
+                ("for_pod", models.CharField(blank=True, max_length=510)),
+                ("for_job", models.CharField(blank=True, max_length=510)),
+                ("for_queue", models.CharField(blank=True, max_length=253)),
+                ("action", models.CharField(max_length=30)),
+                ("reason", models.TextField(blank=True)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("committed", "Committed"), ("kept", "Kept"), ("failed", "Failed")],
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="victims", to="planner.run"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['order'],
-                'constraints': [models.UniqueConstraint(fields=('run', 'order'), name='victim_order_once_a_run')],
+                "ordering": ["order"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("run", "order"), name="victim_order_once_a_run")
+                ],
             },
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(fields=['state', 'kicked_at'], name='run_waiting'),
+            model_name="run",
+            index=models.Index(fields=["state", "kicked_at"], name="run_waiting"),
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(fields=['state', 'lease_until'], name='run_leased'),
+            model_name="run",
+            index=models.Index(fields=["state", "lease_until"], name="run_leased"),
         ),
         migrations.AddConstraint(
-            model_name='cluster',
-            constraint=models.UniqueConstraint(fields=('workspace', 'name'), name='cluster_name_once_a_workspace'),
+            model_name="cluster",
+            constraint=models.UniqueConstraint(
+                fields=("workspace", "name"), name="cluster_name_once_a_workspace"
+            ),
         ),
     ]

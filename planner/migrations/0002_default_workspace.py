@@ -8,7 +8,6 @@ def make_default_workspace(apps: Any, schema_editor: Any) -> None:
 
 
 class Migration(migrations.Migration):
-
     dependencies = [("planner", "0001_initial")]
 
     operations = [migrations.RunPython(make_default_workspace, migrations.RunPython.noop)]

@@ -6,26 +6,36 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('planner', '0003_membership'),
+        ("planner", "0003_membership"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='IdempotencyKey',
+            name="IdempotencyKey",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('caller', models.CharField(help_text="The token's digest, or the account of a session.", max_length=150)),
-                ('key', models.CharField(max_length=200)),
-                ('fingerprint', models.CharField(help_text='Hash of address and body.', max_length=64)),
-                ('status', models.PositiveSmallIntegerField(default=0, help_text='0: the call is being answered.')),
-                ('body', models.JSONField(encoder=django.core.serializers.json.DjangoJSONEncoder, null=True)),
-                ('etag', models.CharField(blank=True, max_length=80)),
-                ('created', models.DateTimeField(auto_now_add=True)),
+                (
+                    "id",
+                    models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False),
+                ),
+                (
+                    "caller",
+                    models.CharField(
+                        help_text="The token's digest, or the account of a session.", max_length=150
+                    ),
+                ),
+                ("key", models.CharField(max_length=200)),
+                ("fingerprint", models.CharField(help_text="Hash of address and body.", max_length=64)),
+                (
+                    "status",
+                    models.PositiveSmallIntegerField(default=0, help_text="0: the call is being answered."),
+                ),
+                ("body", models.JSONField(encoder=django.core.serializers.json.DjangoJSONEncoder, null=True)),
+                ("etag", models.CharField(blank=True, max_length=80)),
+                ("created", models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('caller', 'key'), name='key_once_a_caller')],
+                "constraints": [models.UniqueConstraint(fields=("caller", "key"), name="key_once_a_caller")],
             },
         ),
     ]

@@ -4,28 +4,30 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('planner', '0004_idempotency'),
+        ("planner", "0004_idempotency"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Worker',
+            name="Worker",
             fields=[
-                ('name', models.CharField(help_text='host:pid', max_length=200, primary_key=True, serialize=False)),
-                ('started', models.DateTimeField()),
-                ('seen', models.DateTimeField(db_index=True)),
-                ('places', models.PositiveIntegerField(help_text='How many runs it computes at once.')),
-                ('engine_version', models.CharField(max_length=60)),
+                (
+                    "name",
+                    models.CharField(help_text="host:pid", max_length=200, primary_key=True, serialize=False),
+                ),
+                ("started", models.DateTimeField()),
+                ("seen", models.DateTimeField(db_index=True)),
+                ("places", models.PositiveIntegerField(help_text="How many runs it computes at once.")),
+                ("engine_version", models.CharField(max_length=60)),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.AddField(
-            model_name='run',
-            name='not_before',
-            field=models.DateTimeField(help_text='After a lost worker it waits until then.', null=True),
+            model_name="run",
+            name="not_before",
+            field=models.DateTimeField(help_text="After a lost worker it waits until then.", null=True),
         ),
     ]

@@ -4,15 +4,16 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('planner', '0005_worker'),
+        ("planner", "0005_worker"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='victim',
-            name='ran_seconds',
-            field=models.FloatField(help_text='For how long it had run; null when nothing tells its start.', null=True),
+            model_name="victim",
+            name="ran_seconds",
+            field=models.FloatField(
+                help_text="For how long it had run; null when nothing tells its start.", null=True
+            ),
         ),
     ]

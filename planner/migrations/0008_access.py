@@ -7,68 +7,180 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('knox', '0009_extend_authtoken_field'),
-        ('planner', '0007_trace'),
+        ("knox", "0009_extend_authtoken_field"),
+        ("planner", "0007_trace"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='TokenDetails',
+            name="TokenDetails",
             fields=[
-                ('token', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='details', serialize=False, to="knox.authtoken")),
-                ('name', models.CharField(blank=True, help_text='What it is for, in words of its owner.', max_length=100)),
-                ('scope', models.CharField(choices=[('viewer', 'Viewer'), ('editor', 'Editor'), ('admin', 'Admin')], default='admin', help_text='It may do no more than this role.', max_length=10)),
-                ('last_used', models.DateTimeField(null=True)),
+                (
+                    "token",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="details",
+                        serialize=False,
+                        to="knox.authtoken",
+                    ),
+                ),
+                (
+                    "name",
+                    models.CharField(
+                        blank=True, help_text="What it is for, in words of its owner.", max_length=100
+                    ),
+                ),
+                (
+                    "scope",
+                    models.CharField(
+                        choices=[("viewer", "Viewer"), ("editor", "Editor"), ("admin", "Admin")],
+                        default="admin",
+                        help_text="It may do no more than this role.",
+                        max_length=10,
+                    ),
+                ),
+                ("last_used", models.DateTimeField(null=True)),
             ],
         ),
         migrations.CreateModel(
-            name='Invitation',
+            name="Invitation",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('role', models.CharField(choices=[('viewer', 'Viewer'), ('editor', 'Editor'), ('admin', 'Admin')], max_length=10)),
-                ('digest', models.CharField(help_text="SHA-256 of the link's secret.", max_length=64, unique=True)),
-                ('created', models.DateTimeField(auto_now_add=True)),
-                ('expires', models.DateTimeField()),
-                ('accepted_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='accepted_invitations', to=settings.AUTH_USER_MODEL)),
-                ('invited_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='invitations', to=settings.AUTH_USER_MODEL)),
-                ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='invitations', to='planner.workspace')),
+                (
+                    "id",
+                    models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False),
+                ),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[("viewer", "Viewer"), ("editor", "Editor"), ("admin", "Admin")],
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "digest",
+                    models.CharField(help_text="SHA-256 of the link's secret.", max_length=64, unique=True),
+                ),
+                ("created", models.DateTimeField(auto_now_add=True)),
+                ("expires", models.DateTimeField()),
+                (
+                    "accepted_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="accepted_invitations",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "invited_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="invitations",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "workspace",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="invitations",
+                        to="planner.workspace",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-created'],
+                "ordering": ["-created"],
             },
         ),
         migrations.CreateModel(
-            name='PublicLink',
+            name="PublicLink",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('created', models.DateTimeField(auto_now_add=True)),
-                ('made_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='public_links', to=settings.AUTH_USER_MODEL)),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='public_links', to='planner.run')),
+                (
+                    "id",
+                    models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False),
+                ),
+                ("created", models.DateTimeField(auto_now_add=True)),
+                (
+                    "made_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="public_links",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="public_links",
+                        to="planner.run",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-created'],
+                "ordering": ["-created"],
             },
         ),
         migrations.CreateModel(
-            name='Event',
+            name="Event",
             fields=[
-                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('actor', models.CharField(blank=True, help_text='Who did it; empty: the installation.', max_length=150)),
-                ('kind', models.CharField(choices=[('member', 'Member'), ('token', 'Token'), ('invitation', 'Invitation'), ('link', 'Public link')], max_length=12)),
-                ('action', models.CharField(help_text='made, changed, removed, accepted.', max_length=20)),
-                ('subject', models.CharField(help_text='Which account, token, invitation or run.', max_length=253)),
-                ('before', models.CharField(blank=True, max_length=253)),
-                ('after', models.CharField(blank=True, max_length=253)),
-                ('created', models.DateTimeField(auto_now_add=True)),
-                ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='events', to=settings.AUTH_USER_MODEL)),
-                ('workspace', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='events', to='planner.workspace')),
+                (
+                    "id",
+                    models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False),
+                ),
+                (
+                    "actor",
+                    models.CharField(
+                        blank=True, help_text="Who did it; empty: the installation.", max_length=150
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("member", "Member"),
+                            ("token", "Token"),
+                            ("invitation", "Invitation"),
+                            ("link", "Public link"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                ("action", models.CharField(help_text="made, changed, removed, accepted.", max_length=20)),
+                (
+                    "subject",
+                    models.CharField(help_text="Which account, token, invitation or run.", max_length=253),
+                ),
+                ("before", models.CharField(blank=True, max_length=253)),
+                ("after", models.CharField(blank=True, max_length=253)),
+                ("created", models.DateTimeField(auto_now_add=True)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="events",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "workspace",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="events",
+                        to="planner.workspace",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-created'],
-                'indexes': [models.Index(fields=['workspace', '-created'], name='event_of_workspace')],
+                "ordering": ["-created"],
+                "indexes": [models.Index(fields=["workspace", "-created"], name="event_of_workspace")],
             },
         ),
     ]

@@ -4,20 +4,30 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('planner', '0011_identity'),
+        ("planner", "0011_identity"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='scenario',
-            name='removed',
-            field=models.DateTimeField(help_text='Since when it is out of sight; its changes are not.', null=True),
+            model_name="scenario",
+            name="removed",
+            field=models.DateTimeField(
+                help_text="Since when it is out of sight; its changes are not.", null=True
+            ),
         ),
         migrations.AlterField(
-            model_name='event',
-            name='kind',
-            field=models.CharField(choices=[('member', 'Member'), ('token', 'Token'), ('invitation', 'Invitation'), ('link', 'Public link'), ('scenario', 'Scenario')], max_length=12),
+            model_name="event",
+            name="kind",
+            field=models.CharField(
+                choices=[
+                    ("member", "Member"),
+                    ("token", "Token"),
+                    ("invitation", "Invitation"),
+                    ("link", "Public link"),
+                    ("scenario", "Scenario"),
+                ],
+                max_length=12,
+            ),
         ),
     ]

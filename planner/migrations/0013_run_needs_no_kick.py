@@ -5,23 +5,22 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('planner', '0012_scenario_removed'),
+        ("planner", "0012_scenario_removed"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.RemoveIndex(
-            model_name='run',
-            name='run_waiting',
+            model_name="run",
+            name="run_waiting",
         ),
         migrations.RemoveField(
-            model_name='run',
-            name='kicked_at',
+            model_name="run",
+            name="kicked_at",
         ),
         migrations.AddIndex(
-            model_name='run',
-            index=models.Index(fields=['state', 'created'], name='run_waiting'),
+            model_name="run",
+            index=models.Index(fields=["state", "created"], name="run_waiting"),
         ),
     ]

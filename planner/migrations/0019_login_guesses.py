@@ -4,19 +4,18 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('planner', '0018_user_content_type'),
+        ("planner", "0018_user_content_type"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='LoginGuesses',
+            name="LoginGuesses",
             fields=[
-                ('key', models.CharField(editable=False, max_length=64, primary_key=True, serialize=False)),
-                ('count', models.PositiveIntegerField(default=0)),
-                ('next_at', models.DateTimeField(help_text="Nobody's guess is checked before.", null=True)),
-                ('expires', models.DateTimeField(db_index=True)),
+                ("key", models.CharField(editable=False, max_length=64, primary_key=True, serialize=False)),
+                ("count", models.PositiveIntegerField(default=0)),
+                ("next_at", models.DateTimeField(help_text="Nobody's guess is checked before.", null=True)),
+                ("expires", models.DateTimeField(db_index=True)),
             ],
         ),
     ]

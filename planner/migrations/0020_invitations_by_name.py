@@ -6,25 +6,38 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('planner', '0019_login_guesses'),
+        ("planner", "0019_login_guesses"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='invitation',
-            name='invitee',
-            field=models.ForeignKey(help_text='The account that had this name when it was invited; nobody else may accept.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='invitations_received', to=settings.AUTH_USER_MODEL),
+            model_name="invitation",
+            name="invitee",
+            field=models.ForeignKey(
+                help_text="The account that had this name when it was invited; nobody else may accept.",
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="invitations_received",
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddField(
-            model_name='invitation',
-            name='username',
-            field=models.CharField(blank=True, help_text='Which account is invited; empty: a link.', max_length=150),
+            model_name="invitation",
+            name="username",
+            field=models.CharField(
+                blank=True, help_text="Which account is invited; empty: a link.", max_length=150
+            ),
         ),
         migrations.AddField(
-            model_name='tokendetails',
-            name='parent',
-            field=models.ForeignKey(help_text='The token with which this one was made; it does more, lives longer, and ends this one.', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='children', to='planner.tokendetails'),
+            model_name="tokendetails",
+            name="parent",
+            field=models.ForeignKey(
+                help_text="The token with which this one was made; it does more, lives longer, and ends this one.",
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="children",
+                to="planner.tokendetails",
+            ),
         ),
     ]

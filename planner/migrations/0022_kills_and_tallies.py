@@ -4,30 +4,33 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('planner', '0021_found_so_far'),
+        ("planner", "0021_found_so_far"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Tally',
+            name="Tally",
             fields=[
-                ('name', models.CharField(max_length=40, primary_key=True, serialize=False)),
-                ('count', models.PositiveBigIntegerField(default=0)),
+                ("name", models.CharField(max_length=40, primary_key=True, serialize=False)),
+                ("count", models.PositiveBigIntegerField(default=0)),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.AddField(
-            model_name='import',
-            name='kills',
-            field=models.PositiveIntegerField(db_default=0, default=0, help_text='How often its child process was killed from outside.'),
+            model_name="import",
+            name="kills",
+            field=models.PositiveIntegerField(
+                db_default=0, default=0, help_text="How often its child process was killed from outside."
+            ),
         ),
         migrations.AddField(
-            model_name='run',
-            name='kills',
-            field=models.PositiveIntegerField(db_default=0, default=0, help_text='How often its child process was killed from outside.'),
+            model_name="run",
+            name="kills",
+            field=models.PositiveIntegerField(
+                db_default=0, default=0, help_text="How often its child process was killed from outside."
+            ),
         ),
     ]

@@ -42,26 +42,43 @@ class Migration(migrations.Migration):
             model_name="invitation",
             name="username",
             field=models.CharField(
-                blank=True, db_default="", help_text="Which account is invited; empty: a link.", max_length=150
+                blank=True,
+                db_default="",
+                help_text="Which account is invited; empty: a link.",
+                max_length=150,
             ),
         ),
         migrations.AddField(
-            model_name='event',
-            name='address',
-            field=models.CharField(blank=True, db_default='', help_text='From which network address it came.', max_length=45),
+            model_name="event",
+            name="address",
+            field=models.CharField(
+                blank=True, db_default="", help_text="From which network address it came.", max_length=45
+            ),
         ),
         migrations.AlterField(
-            model_name='event',
-            name='action',
-            field=models.CharField(help_text='made, changed, removed, accepted, read…', max_length=20),
+            model_name="event",
+            name="action",
+            field=models.CharField(help_text="made, changed, removed, accepted, read…", max_length=20),
         ),
         migrations.AlterField(
-            model_name='event',
-            name='kind',
-            field=models.CharField(choices=[('member', 'Member'), ('token', 'Token'), ('invitation', 'Invitation'), ('link', 'Public link'), ('scenario', 'Scenario'), ('workspace', 'Workspace'), ('login', 'Log-in'), ('export', 'Export')], max_length=12),
+            model_name="event",
+            name="kind",
+            field=models.CharField(
+                choices=[
+                    ("member", "Member"),
+                    ("token", "Token"),
+                    ("invitation", "Invitation"),
+                    ("link", "Public link"),
+                    ("scenario", "Scenario"),
+                    ("workspace", "Workspace"),
+                    ("login", "Log-in"),
+                    ("export", "Export"),
+                ],
+                max_length=12,
+            ),
         ),
         migrations.AddIndex(
-            model_name='event',
-            index=models.Index(fields=['user', '-created'], name='event_of_user'),
+            model_name="event",
+            index=models.Index(fields=["user", "-created"], name="event_of_user"),
         ),
     ]

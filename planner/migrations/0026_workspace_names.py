@@ -4,15 +4,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
         ("planner", "0025_links_unique"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='workspace',
-            name='name',
+            model_name="workspace",
+            name="name",
             field=models.CharField(max_length=100),
         ),
     ]

@@ -14,9 +14,12 @@ class TokenDetails(models.Model):
     token = models.OneToOneField(
         AuthToken, primary_key=True, on_delete=models.CASCADE, related_name="details"
     )
-    name = models.CharField(max_length=100, blank=True, help_text="What it is for, in words of its owner.")
+    name = models.CharField(max_length=100, blank=True, help_text="What the token is used for.")
     scope = models.CharField(
-        max_length=10, choices=Role.choices, default=Role.ADMIN, help_text="It may do no more than this role."
+        max_length=10,
+        choices=Role.choices,
+        default=Role.ADMIN,
+        help_text="The most powerful role the token may use.",
     )
     last_used = models.DateTimeField(null=True)
     parent = models.ForeignKey(
@@ -97,7 +100,7 @@ class Event(Identified):
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="events"
     )
-    actor = models.CharField(max_length=150, blank=True, help_text="Who did it; empty: the installation.")
+    actor = models.CharField(max_length=150, blank=True, help_text="The account; empty for the system.")
     kind = models.CharField(max_length=12, choices=Kind.choices)
     action = models.CharField(max_length=20, help_text="made, changed, removed, accepted, read…")
     subject = models.CharField(max_length=253, help_text="Which account, token, invitation or run.")

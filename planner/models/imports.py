@@ -20,7 +20,7 @@ class Import(Work):
         related_name="imports_reading",
         help_text="What was sent, packed into one archive.",
     )
-    is_dry = models.BooleanField(default=False, help_text="Only reads and tells; keeps no snapshot.")
+    is_dry = models.BooleanField(default=False, help_text="Dry run: reports what it finds and saves nothing.")
     snapshot = models.ForeignKey(Snapshot, null=True, on_delete=models.SET_NULL, related_name="imports")
     counts = models.JSONField(default=dict, help_text="Objects by kind.")
     unknown_kinds = models.JSONField(default=dict, help_text="Objects left out, by kind.")

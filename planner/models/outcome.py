@@ -17,10 +17,10 @@ class QueueOutcome(Identified):
     queue = models.CharField(max_length=253)
     parent = models.CharField(max_length=253, blank=True)
     depth = models.PositiveSmallIntegerField(default=0)
-    position = models.PositiveIntegerField(help_text="Its place in the tree, parents first.")
+    position = models.PositiveIntegerField(help_text="Position in the tree, parents first.")
     weight = models.IntegerField(null=True)
     in_session = models.BooleanField(
-        help_text="Did the queue plugin count it? Without podgroups it may not: then its figures are empty."
+        help_text="Whether the queue plugin counts it; if not, its figures are empty."
     )
     overused = models.BooleanField(null=True)
     share = models.FloatField(null=True)
@@ -56,15 +56,17 @@ class JobOutcome(Identified):
     min_available = models.IntegerField(default=0)
     pods = models.PositiveIntegerField(default=0)
     task_status = models.JSONField(default=dict, help_text="Pods by task status.")
-    pending = models.PositiveIntegerField(default=0, help_text="Pods that wait.")
+    pending = models.PositiveIntegerField(default=0, help_text="Waiting pods.")
     ready = models.BooleanField(default=False)
     pipelined = models.BooleanField(default=False)
     starving = models.BooleanField(default=False)
-    gate = models.CharField(max_length=60, blank=True, help_text="The first gate that stopped it.")
-    message = models.TextField(blank=True, help_text="Why it waits: the gate's, else the fit error.")
+    gate = models.CharField(max_length=60, blank=True, help_text="The gate at which it waits.")
+    message = models.TextField(
+        blank=True, help_text="Why it waits: the reason of the gate, otherwise the fit error."
+    )
     fit_error = models.TextField(blank=True)
     pending_reasons = models.JSONField(default=dict, help_text="Pods by reason.")
-    pending_explain = models.JSONField(default=dict, help_text="The core's explanation as it gave it.")
+    pending_explain = models.JSONField(default=dict, help_text="The explanation as returned by the core.")
 
     class Meta:
         ordering = ["position"]
@@ -86,7 +88,7 @@ class Victim(Identified):
     """A running pod that a run chose to evict."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="victims")
-    order = models.PositiveIntegerField(help_text="Its place among the decisions.")
+    order = models.PositiveIntegerField(help_text="Position among the decisions.")
     cycle = models.PositiveIntegerField(default=1)
     pod = models.CharField(max_length=510)
     job = models.CharField(max_length=510, blank=True)
@@ -98,9 +100,7 @@ class Victim(Identified):
     action = models.CharField(max_length=30)
     reason = models.TextField(blank=True)
     state = models.CharField(max_length=10, choices=DecisionState.choices)
-    ran_seconds = models.FloatField(
-        null=True, help_text="For how long it had run; null when nothing tells its start."
-    )
+    ran_seconds = models.FloatField(null=True, help_text="How long it had run; null if its start is unknown.")
 
     class Meta:
         ordering = ["order"]

@@ -12,7 +12,7 @@ class Run(Work):
 
     scenario = models.ForeignKey(Scenario, on_delete=models.CASCADE, related_name="runs")
     scenario_revision = models.PositiveIntegerField()
-    options = models.JSONField(default=dict, help_text="`cycles` and `explain` as they were asked for.")
+    options = models.JSONField(default=dict, help_text="`cycles` and `explain` as requested.")
     explains = models.ForeignKey(
         "self",
         null=True,

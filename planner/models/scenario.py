@@ -8,14 +8,14 @@ from planner.models.workspace import Identified, Workspace
 
 
 class Scenario(Identified):
-    """An editable what-if on a snapshot. Every edit raises the revision and is kept as a Change."""
+    """An editable scenario on a snapshot. Every edit raises the revision and is kept as a Change."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="scenarios")
     name = models.CharField(max_length=253)
     snapshot = models.ForeignKey(Snapshot, on_delete=models.PROTECT, related_name="scenarios")
     parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="branches")
     parent_revision = models.PositiveIntegerField(
-        null=True, help_text="The parent's revision that this branch began with."
+        null=True, help_text="The parent's revision at which this branch started."
     )
     conf_text = models.TextField(
         blank=True, help_text="volcano-scheduler.conf as the user wrote it; empty: Volcano's default."
@@ -26,7 +26,7 @@ class Scenario(Identified):
     )
     created = models.DateTimeField(auto_now_add=True)
     updated = models.DateTimeField(auto_now_add=True)
-    removed = models.DateTimeField(null=True, help_text="Since when it is out of sight; its changes are not.")
+    removed = models.DateTimeField(null=True, help_text="When it was removed; its changes are kept.")
 
     class Meta:
         ordering = ["-updated"]
@@ -56,16 +56,16 @@ class Change(Identified):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="changes"
     )
     actor = models.CharField(
-        max_length=150, blank=True, db_default="", help_text="Who did it; empty: the installation."
+        max_length=150, blank=True, db_default="", help_text="The account; empty for the system."
     )
     created = models.DateTimeField(auto_now_add=True)
     kind = models.CharField(max_length=40)
     key = models.CharField(max_length=510, blank=True, help_text="Empty for conf.")
     field = models.CharField(
-        max_length=253, blank=True, help_text="In CRD spelling; empty: the whole object."
+        max_length=253, blank=True, help_text="In CRD spelling; empty for the whole object."
     )
-    before = models.JSONField(null=True, help_text="null: it was not there, or not set.")
-    after = models.JSONField(null=True, help_text="null: it is not there, or not set.")
+    before = models.JSONField(null=True, help_text="Null if it was absent or unset.")
+    after = models.JSONField(null=True, help_text="Null if it is absent or unset.")
 
     class Meta:
         ordering = ["-revision", "kind", "key", "field"]

@@ -97,7 +97,7 @@ class Snapshot(Identified):
         max_length=500, blank=True, help_text="Where it came from: file names, the API, the sample."
     )
     counts = models.JSONField(default=dict, help_text="Objects by kind.")
-    problems = models.JSONField(default=list, help_text="What import found, none of it an error.")
+    problems = models.JSONField(default=list, help_text="Warnings and remarks of the import.")
     scheduler_conf = models.TextField(
         blank=True, help_text="volcano-scheduler.conf as the user wrote it; empty: Volcano's default."
     )

@@ -23,8 +23,12 @@ class Trace(Identified):
     SPARED = "spared"
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="traces")
-    part = models.CharField(max_length=20, help_text="What it tells.")
-    key = models.CharField(max_length=510, blank=True, help_text="Of whom, where there is one part for each.")
+    part = models.CharField(max_length=20, help_text="Which part of the explanation.")
+    key = models.CharField(
+        max_length=510,
+        blank=True,
+        help_text="The object that the part explains, where there is one part each.",
+    )
     packed = models.BinaryField()
     size = models.PositiveBigIntegerField(help_text="Bytes when unpacked.")
 

@@ -27,7 +27,7 @@ class Work(Identified):
 
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     progress = models.FloatField(default=0.0, help_text="From 0 to 1.")
-    doing = models.CharField(max_length=100, blank=True, help_text="What it is at now, in words.")
+    doing = models.CharField(max_length=100, blank=True, help_text="The current step.")
     error = models.TextField(blank=True, help_text="Why it failed, in one sentence.")
 
     attempt = models.PositiveIntegerField(default=0, help_text="The fence: raised by every claim.")

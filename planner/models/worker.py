@@ -9,7 +9,7 @@ class Worker(models.Model):
     name = models.CharField(primary_key=True, max_length=200, help_text="host:pid")
     started = models.DateTimeField()
     seen = models.DateTimeField(db_index=True)
-    places = models.PositiveIntegerField(help_text="How many runs it computes at once.")
+    places = models.PositiveIntegerField(help_text="Runs that it processes at once.")
     engine_version = models.CharField(max_length=60)
 
     class Meta:

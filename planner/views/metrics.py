@@ -73,7 +73,7 @@ class _Collector(Collector):
             )
         yield CounterMetricFamily(
             "queuecast_lost_leases",
-            "Runs and imports that were taken back from a worker that had died.",
+            "Runs and imports reclaimed from a worker that died.",
             value=now.lost_leases,
         )
         yield CounterMetricFamily(

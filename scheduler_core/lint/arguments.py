@@ -206,9 +206,9 @@ ACTION_ARGUMENTS: Mapping[str, Known] = {
             Kind.FLAG, False, "search for victims with dry runs on a sample of nodes"
         ),
         "topologyAwarePreemptWorkerNum": Argument(Kind.WHOLE, 16, "threads of the dry runs"),
-        "minCandidateNodesPercentage": Argument(Kind.WHOLE, 10, "percent of the nodes that dry runs look at"),
-        "minCandidateNodesAbsolute": Argument(Kind.WHOLE, 1, "nodes that dry runs look at, at least"),
-        "maxCandidateNodesAbsolute": Argument(Kind.WHOLE, 100, "nodes that dry runs look at, at most"),
+        "minCandidateNodesPercentage": Argument(Kind.WHOLE, 10, "percentage of the nodes in dry runs"),
+        "minCandidateNodesAbsolute": Argument(Kind.WHOLE, 1, "minimum number of nodes in dry runs"),
+        "maxCandidateNodesAbsolute": Argument(Kind.WHOLE, 100, "maximum number of nodes in dry runs"),
     },
     "gangpreempt": _GANG_EVICTION,
     "gangreclaim": _GANG_EVICTION,

@@ -46,7 +46,7 @@ def conf_problems(structure: object) -> list[Problem]:
     except ConfError as error:
         if not any(problem.severity == "error" for problem in found):
             says = f"{error}: {_REJECTED}"
-            found.append(conf_finding("conf.rejected", "error", (), says, fix="mend it"))
+            found.append(conf_finding("conf.rejected", "error", (), says, fix="fix the value"))
     else:
         found += tier_problems(conf)
     rank = {"error": 0, "warning": 1, "remark": 2}

@@ -93,7 +93,7 @@ class Question:
     rule : str
         How the answers become one.
     without : str
-        What holds when nobody answers.
+        What applies if no plugin answers.
     decides : int or None
         The tier that is asked first, where a tier alone can decide; None where all are asked.
 

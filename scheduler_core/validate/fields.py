@@ -109,7 +109,7 @@ def version(value: Any, place: Place, report: Report) -> None:
         report.wrong_type(place, "a text", value)
     elif release_named(value) is None:
         known = ", ".join(entry.name for entry in RELEASES)
-        says = f"is {value[:40]!r}, which is no version of Volcano"
+        says = f"is {value[:40]!r}, which is not a Volcano version"
         report.add("release.unreadable", "error", place, says, actual=value[:40], fix=f"write one of {known}")
 
 

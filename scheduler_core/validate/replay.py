@@ -82,5 +82,5 @@ def timeline(value: Any, place: Place, report: Report) -> None:
     found = report.found()
     _FIELDS(value, place, report)
     if found == report.found() and _sessions(value) > MOST_SESSIONS:
-        says = f"asks for more than {MOST_SESSIONS:,} sessions"
+        says = f"would take more than {MOST_SESSIONS:,} sessions"
         report.add("number.range", "error", (place, "horizon_seconds"), says, fix="choose a longer period")

@@ -78,7 +78,7 @@ def test_the_steps_are_walked_by_keyboard(page: Page, running: Product, run_id: 
 def test_what_would_unblock_a_job_is_searched_and_tried(page: Page, run_id: str) -> None:
     page.get_by_role("link", name="vision/sweep-next").first.click()
     page.get_by_role("button", name="Search for changes").click()
-    expect(page.get_by_role("heading", name=re.compile("^Why reclaim evicted nobody"))).to_be_visible(
+    expect(page.get_by_role("heading", name=re.compile("^Why reclaim evicted no pods"))).to_be_visible(
         timeout=SEARCH_PATIENCE
     )
     expect(page.get_by_text(re.compile("Weight of queue vision")).first).to_be_visible()

@@ -192,7 +192,7 @@ def test_the_command_prints_every_problem_with_file_and_line_and_saves_nothing(
     broken = tmp_path / "broken.yaml"
     broken.write_text("apiVersion: v1\nkind: Node\nmetadata: {}\n---\na: *\n")
     errors = StringIO()
-    with pytest.raises(CommandError, match="2 problems to mend"):
+    with pytest.raises(CommandError, match="2 problems to fix"):
         call_command("import_cluster", str(broken), stdout=StringIO(), stderr=errors)
     lines = errors.getvalue().splitlines()
     assert [line.split(": ")[0] for line in lines] == [f"{broken}#1:3", f"{broken}#2:5"]
@@ -202,7 +202,7 @@ def test_the_command_prints_every_problem_with_file_and_line_and_saves_nothing(
 def test_the_command_says_what_it_cannot_find(db: None, cluster_file: Path, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="No such file"):
         run_command(tmp_path / "missing.yaml")
-    with pytest.raises(CommandError, match="no workspace 'other'"):
+    with pytest.raises(CommandError, match="No workspace 'other'"):
         run_command(cluster_file, workspace="other")
 
 

@@ -92,7 +92,7 @@ def test_fields_that_nothing_reads_say_why(scenario: Scenario, browser: Client) 
     assert "deserved" in figures(scenario).without_effect
     conf_update(scenario=scenario, text=CAPACITY, expected_revision=1)
     assert "deserved" not in figures(scenario).without_effect
-    assert "capacity goes by deserved" in figures(scenario).without_effect["weight"]
+    assert "capacity uses deserved instead" in figures(scenario).without_effect["weight"]
     page = text_of(browser.get(reverse("planner:scenario-detail", args=[scenario.pk])))
     assert (
         "Only the proportion plugin reads weight, and it is not configured; capacity uses deserved instead."

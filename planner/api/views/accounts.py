@@ -106,7 +106,7 @@ class InvitationList(OneWorkspace, TableList):
     )
     @once
     def post(self, request: Request, workspace_id: UUID) -> Response:
-        """Invite whoever opens the link first; its address is told this once. Only admins may."""
+        """Create an invitation link for one person; it is returned only once. Admins only."""
         workspace = self.workspace()
         asked = RoleOnly(data=request.data)
         asked.is_valid(raise_exception=True)
@@ -126,7 +126,7 @@ class InvitationDetail(OneWorkspace):
 
     @extend_schema(responses=answers({204: None}, 403, 404), parameters=[DRY_RUN])
     def delete(self, request: Request, workspace_id: UUID, invitation_id: UUID) -> Response:
-        """Take an invitation back; only admins may."""
+        """Revoke an invitation. Admins only."""
         invitation = get_object_or_404(open_invitations(self.workspace()), pk=invitation_id)
         with saved_unless_dry(request):
             invitation_revoke(invitation=invitation, user=self.user)

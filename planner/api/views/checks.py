@@ -33,7 +33,7 @@ class ConfLint(WorkspaceView):
 
     @extend_schema(request=ConfTextSerializer, responses=answers({200: ConfLintSerializer}, 400, 422))
     def post(self, request: Request) -> Response:
-        """Return every problem of a configuration, and whom a session asks under it; nothing is kept."""
+        """Return all findings about a configuration and its extension points; nothing is saved."""
         asked = ConfTextSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         text = asked.validated_data["text"]
@@ -42,7 +42,7 @@ class ConfLint(WorkspaceView):
 
 
 class ScenarioExport(WorkspaceView):
-    """How a cluster becomes what a scenario says."""
+    """How to change a cluster into the scenario."""
 
     @extend_schema(responses=answers({200: ExportSerializer}, 404), parameters=[ETAG])
     def get(self, request: Request, scenario_id: UUID) -> Response:

@@ -22,16 +22,16 @@ RUNS = OpenApiParameter(
     "runs",
     OpenApiTypes.STR,
     required=True,
-    description="The ids of two to six runs, with a comma between them.",
+    description="The ids of two to six runs, separated by commas.",
 )
-TABLE = OpenApiParameter("table", enum=TABLES, description="Of CSV: which list; `queues` unless told.")
+TABLE = OpenApiParameter("table", enum=TABLES, description="For CSV: which list; default `queues`.")
 
 
 class Comparisons(TableView):
     """Runs side by side."""
 
     def rows_of(self, request: Request) -> str:
-        """Return which of the tables is asked for: that of the queues, unless told."""
+        """Return the requested table, by default that of the queues."""
         return request.query_params.get("table", TABLES[0])
 
     @extend_schema(responses=answers({200: ComparisonSerializer}, 404, 422), parameters=[RUNS, TABLE])

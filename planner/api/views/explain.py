@@ -56,7 +56,7 @@ class ExplainJob(WorkspaceView):
 
     @extend_schema(responses=answers({200: explained.JobStorySerializer}, 404))
     def get(self, request: Request, run_id: UUID, namespace: str, job: str) -> Response:
-        """Return what stopped a job first and by how much, what was decided, and who had to go for it."""
+        """Return why a job waits and by how much, the decisions about it, and the pods evicted for it."""
         run, key = self.run(), f"{namespace}/{job}"
         story = {
             "outcome": get_object_or_404(job_outcomes(run), job=key),
@@ -73,7 +73,7 @@ class ExplainUnblock(WorkspaceView):
 
     @extend_schema(responses=answers({200: explained.SearchSerializer}, 404))
     def get(self, request: Request, run_id: UUID, namespace: str, job: str) -> Response:
-        """Return how far the search is, and what it found; all is null when nobody has asked for one."""
+        """Return the progress of the search and what it found; null if no search was started."""
         run = self.run()
         outcome = get_object_or_404(job_outcomes(run), job=f"{namespace}/{job}")
         search = search_of(run, outcome.job)
@@ -88,7 +88,7 @@ class ExplainUnblock(WorkspaceView):
     )
     @once
     def post(self, request: Request, run_id: UUID, namespace: str, job: str) -> Response:
-        """Begin to search; a search that is on its way or came to an answer is not made again."""
+        """Start a search; a running or finished search is not repeated."""
         run = self.run()
         outcome = get_object_or_404(job_outcomes(run), job=f"{namespace}/{job}")
         with saved_unless_dry(request):
@@ -123,7 +123,7 @@ class ExplainPod(WorkspaceView):
 
     @extend_schema(responses=answers({200: explained.PodStorySerializer}, 404))
     def get(self, request: Request, run_id: UUID, namespace: str, pod: str) -> Response:
-        """Return where a pod stands, and what was decided about it or done for it."""
+        """Return the place of a pod, and the decisions about it or for it."""
         run, key = self.run(), f"{namespace}/{pod}"
         place, steps = pod_place(run, key), list(pod_decisions(run, key))
         if place is None and not steps:
@@ -142,7 +142,7 @@ class ExplainNode(WorkspaceView):
 
     @extend_schema(responses=answers({200: explained.NodeStorySerializer}, 404))
     def get(self, request: Request, run_id: UUID, node: str) -> Response:
-        """Return how a node stands at the end, which pods are on it, and what was decided on it."""
+        """Return the state of a node at the end, its pods, and the decisions on it."""
         run = self.run()
         at_end = node_at_end(run, node)
         if at_end is None:
@@ -162,7 +162,7 @@ class ExplainStep(WorkspaceView):
 
     @extend_schema(responses=answers({200: explained.StepSerializer}, 404))
     def get(self, request: Request, run_id: UUID, seq: int) -> Response:
-        """Return how queues and nodes stood just after a step, at the opening for step 0."""
+        """Return the state of queues and nodes after a step; step 0 is the start of the session."""
         run = self.run()
         step = get_object_or_404(decisions(run), seq=seq) if seq else None
         cycle = step.cycle if step else 1
@@ -181,5 +181,5 @@ class ExplainStep(WorkspaceView):
 def _kept(told: Any) -> Any:
     """Return what was kept, or answer 404: runs of before explanations were kept in parts, or without any."""
     if told is None:
-        raise NotFound("The run kept no explanation of this.", "no_explanation")
+        raise NotFound("The run recorded no explanation of this.", "no_explanation")
     return told

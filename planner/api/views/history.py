@@ -36,7 +36,7 @@ from planner.services.history import change_revert, difference_revert, redo, und
 BASE = OpenApiParameter(
     "base",
     enum=BASES,
-    description="`snapshot`, or `start`: what the scenario began with (a branch: its parent).",
+    description="`snapshot`, or `start`: what the scenario started from (for a branch: its parent).",
 )
 _EDITED = answers({200: ScenarioSerializer}, 400, 403, 404, 412, 422, 428)
 _EDITING = [DRY_RUN, IF_MATCH, ETAG]
@@ -60,7 +60,7 @@ class ChangeRevert(WorkspaceView):
 
     @extend_schema(request=None, responses=_EDITED, parameters=_EDITING)
     def post(self, request: Request, scenario_id: UUID, change_id: UUID) -> Response:
-        """Take one change back alone, as a new revision."""
+        """Revert one change, as a new revision."""
         scenario = self.scenario()
         change = get_object_or_404(scenario.changes, pk=change_id)
         revision = seen_revision(request)
@@ -70,11 +70,11 @@ class ChangeRevert(WorkspaceView):
 
 
 class Undo(WorkspaceView):
-    """The last revision that was not taken back yet."""
+    """The last revision that is not undone yet."""
 
     @extend_schema(request=None, responses=_EDITED, parameters=_EDITING)
     def post(self, request: Request, scenario_id: UUID) -> Response:
-        """Take it back, as a new revision."""
+        """Undo it, as a new revision."""
         scenario = self.scenario()
         with told_when_stale(scenario), saved_unless_dry(request):
             undo(scenario=scenario, expected_revision=seen_revision(request), user=self.user)
@@ -82,7 +82,7 @@ class Undo(WorkspaceView):
 
 
 class Redo(WorkspaceView):
-    """The revision that was taken back last."""
+    """The revision that was undone last."""
 
     @extend_schema(request=None, responses=_EDITED, parameters=_EDITING)
     def post(self, request: Request, scenario_id: UUID) -> Response:
@@ -142,7 +142,9 @@ class Branch(WorkspaceView):
         asked.is_valid(raise_exception=True)
         revision = asked.validated_data.get("revision")
         if revision is not None and revision > scenario.revision:
-            raise ValidationError({"revision": [ErrorDetail("It is not that far.", "max_value")]})
+            raise ValidationError(
+                {"revision": [ErrorDetail("The scenario has no such revision yet.", "max_value")]}
+            )
         with saved_unless_dry(request):
             branch = scenario_branch(
                 scenario=scenario, name=asked.validated_data["name"], revision=revision, user=self.user
@@ -162,4 +164,4 @@ def _named(found: list[Edit], asked: dict[str, Any]) -> Edit:
     for edit in found:
         if (edit.kind, edit.key, edit.field) == (asked["kind"], asked["key"], asked["field"]):
             return edit
-    raise ValidationError({"key": [ErrorDetail("Nothing of this name differs from the base.", "unchanged")]})
+    raise ValidationError({"key": [ErrorDetail("No difference with this name.", "unchanged")]})

@@ -37,7 +37,7 @@ class ImportDetail(WorkspaceView):
 
     @extend_schema(responses=answers({200: ImportSerializer}, 404), parameters=[PREFER])
     def get(self, request: Request, import_id: UUID) -> Response:
-        """Return where an import stands: state, progress, every problem, and the snapshot at its end."""
+        """Return an import: state, progress, every problem, and the snapshot when it is finished."""
         asked = get_object_or_404(imports(self.user), pk=import_id)
         headers = wait_until_over(request, asked)
         return Response(ImportSerializer(asked).data, headers=headers)

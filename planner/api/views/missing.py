@@ -15,4 +15,4 @@ class Nowhere(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Refuse once the caller is known."""
         super().initial(request, *args, **kwargs)
-        raise NotFound("There is nothing at this address.")
+        raise NotFound("Not found.")

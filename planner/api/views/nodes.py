@@ -29,7 +29,7 @@ from planner.services.nodes import NODES, node_create, nodes_add, nodes_remove, 
 NAME = OpenApiParameter("name", description="Part of the name.")
 UNSCHEDULABLE = OpenApiParameter("unschedulable", bool, description="Is it cordoned?")
 PAGE = OpenApiParameter("page", int)
-PAGE_SIZE = OpenApiParameter("page_size", int, description="100 unless asked, at most 1000.")
+PAGE_SIZE = OpenApiParameter("page_size", int, description="Default 100, at most 1000.")
 
 
 def _is_cordoned(node: Mapping[str, Any]) -> bool:
@@ -101,7 +101,7 @@ class NodesAdd(WorkspaceView):
         sent = asked.validated_data
         shape = sent.get("like") and _node(scenario, sent["like"])
         if "like" in sent and shape is None:
-            raise ValidationError({"like": [ErrorDetail("There is no such node.", "does_not_exist")]})
+            raise ValidationError({"like": [ErrorDetail("No such node.", "does_not_exist")]})
         with told_when_stale(scenario), saved_unless_dry(request):
             names = nodes_add(
                 scenario=scenario,

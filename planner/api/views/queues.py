@@ -27,7 +27,7 @@ from planner.models import Change, Queue, Scenario
 from planner.selectors.history import as_before
 from planner.services.queues import queue_create, queue_remove, queue_update
 
-SUBTREE = OpenApiParameter("subtree", bool, description="Remove the queues below it, too.")
+SUBTREE = OpenApiParameter("subtree", bool, description="Also remove its descendants.")
 
 
 @extend_schema_view(get=extend_schema(responses=listed(QueueSerializer), parameters=[ETAG]))

@@ -23,7 +23,7 @@ from planner.selectors.scenarios import snapshots
 from planner.services.branches import scenario_rebase
 
 SNAPSHOT = OpenApiParameter(
-    "snapshot", OpenApiTypes.UUID, required=True, description="The snapshot to carry over to."
+    "snapshot", OpenApiTypes.UUID, required=True, description="The snapshot to rebase onto."
 )
 
 
@@ -76,5 +76,5 @@ class Rebase(WorkspaceView):
         """Return a snapshot of the scenario's workspace, or refuse the call."""
         snapshot = snapshots(self.user).filter(pk=asked, workspace=scenario.workspace_id).first()
         if snapshot is None:
-            raise ValidationError({"snapshot": [ErrorDetail("There is no such snapshot.", "does_not_exist")]})
+            raise ValidationError({"snapshot": [ErrorDetail("No such snapshot.", "does_not_exist")]})
         return snapshot

@@ -77,7 +77,7 @@ class RunDetail(WorkspaceView):
 
     @extend_schema(responses=answers({200: serializers.RunSerializer}, 404), parameters=[PREFER])
     def get(self, request: Request, run_id: UUID) -> Response:
-        """Return where a run stands: state, progress, timings."""
+        """Return a run: state, progress, notes, timings."""
         run = self.run()
         headers = wait_until_over(request, run)
         return Response(serializers.RunSerializer(run).data, headers=headers)
@@ -92,7 +92,7 @@ class RunCancel(WorkspaceView):
         return Response(serializers.RunSerializer(work_cancel(work=self.run(), user=self.user)).data)
 
 
-_BYTES = {(200, "application/json"): OpenApiResponse(OpenApiTypes.OBJECT, "The bytes as they are kept.")}
+_BYTES = {(200, "application/json"): OpenApiResponse(OpenApiTypes.OBJECT, "The stored bytes.")}
 
 
 class RunInput(WorkspaceView):
@@ -122,7 +122,7 @@ class RunResult(WorkspaceView):
 
 @extend_schema_view(get=extend_schema(responses=listed(serializers.QueueOutcomeSerializer)))
 class RunQueues(TableList):
-    """What a run made of each queue, in tree order."""
+    """The result of a run for each queue, in tree order."""
 
     queryset = QueueOutcome.objects.none()
     serializer_class = serializers.QueueOutcomeSerializer
@@ -135,7 +135,7 @@ class RunQueues(TableList):
 
 @extend_schema_view(get=extend_schema(responses=listed(serializers.JobOutcomeSerializer)))
 class RunJobs(TableList):
-    """What a run made of each job."""
+    """The result of a run for each job."""
 
     queryset = JobOutcome.objects.none()
     serializer_class = serializers.JobOutcomeSerializer

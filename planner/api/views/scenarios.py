@@ -57,7 +57,7 @@ class ScenarioList(TableList):
         asked.is_valid(raise_exception=True)
         snapshot = snapshots(self.user).filter(pk=asked.validated_data["snapshot"]).first()
         if snapshot is None:
-            raise ValidationError({"snapshot": [ErrorDetail("There is no such snapshot.", "does_not_exist")]})
+            raise ValidationError({"snapshot": [ErrorDetail("No such snapshot.", "does_not_exist")]})
         with saved_unless_dry(request):
             scenario = scenario_create(snapshot=snapshot, name=asked.validated_data["name"], owner=self.user)
         body = ScenarioSerializer(scenario).data
@@ -88,7 +88,7 @@ class ConfDetail(WorkspaceView):
 
     @extend_schema(responses=answers({200: ConfSerializer}, 404), parameters=[ETAG])
     def get(self, request: Request, scenario_id: UUID) -> Response:
-        """Return the configuration as it was written; empty stands for Volcano's default."""
+        """Return the configuration as text; empty means Volcano's default."""
         scenario = self.scenario()
         return _at_revision(scenario, _conf_body(scenario.conf_text))
 

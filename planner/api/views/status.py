@@ -11,7 +11,7 @@ from planner.selectors.status import status
 
 
 class StatusDetail(WorkspaceView):
-    """What waits, what is computed, and by whom."""
+    """Queued and running work, and the workers."""
 
     @extend_schema(responses=answers({200: StatusSerializer}))
     def get(self, request: Request) -> Response:

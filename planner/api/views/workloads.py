@@ -42,7 +42,7 @@ FILTERS = [
     OpenApiParameter("namespace"),
     OpenApiParameter("queue"),
     OpenApiParameter("origin", enum=["imported", "changed", "added"]),
-    OpenApiParameter("pending", bool, description="Does a pod of it wait?"),
+    OpenApiParameter("pending", bool, description="Whether one of its pods waits."),
 ]
 
 ORDERS: dict[str, Callable[[WorkloadRow], Any]] = {
