@@ -12,6 +12,7 @@ from queuecast.desk import Desk
 from queuecast.local import FOLDER, Local
 from queuecast.plans import Refused
 from queuecast.server import Failure, Unreachable
+from queuecast.upgrade import upgrade
 from scheduler_core.__main__ import until_closed
 
 DONE, WRONG, AWAY, FORBIDDEN, STALE = 0, 2, 3, 4, 5
@@ -41,6 +42,10 @@ def _run(asked: argparse.Namespace) -> int:
             asked.to.write_text(report, encoding="utf-8")
         else:
             sys.stdout.write(report)
+        return code
+    if asked.command == "upgrade":
+        report, code = upgrade(asked)
+        sys.stdout.write(report)
         return code
     told = asked.do(_desk(asked), asked)
     for note in dict.fromkeys(told.notes):

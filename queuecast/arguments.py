@@ -40,6 +40,7 @@ def parser() -> argparse.ArgumentParser:
     _add_job(groups)
     _add_runs(groups)
     _add_check(groups)
+    _add_upgrade(groups)
     completion = groups.add_parser("completion", help="print a completion script for a shell")
     completion.add_argument("shell", choices=SHELLS)
     return top
@@ -156,6 +157,25 @@ def _add_runs(groups: Groups) -> None:
     page.add_argument("kind", choices=("scenarios", "runs"))
     page.add_argument("name", help="id, or the name of a scenario")
     page.add_argument("--print", action="store_true", help="print the address only")
+
+
+def _add_upgrade(groups: Groups) -> None:
+    upgrade = groups.add_parser(
+        "upgrade", help="compare two releases of Volcano on a cluster, with the cause of every difference"
+    )
+    upgrade.add_argument("files", nargs="+", type=Path, help="the cluster: manifests, a scenario or a replay")
+    upgrade.add_argument(
+        "--from",
+        dest="old",
+        metavar="RELEASE",
+        help="the release that runs now (the scenario's, else v1.15.1)",
+    )
+    upgrade.add_argument(
+        "--to", dest="new", required=True, metavar="RELEASE", help="the release to upgrade to"
+    )
+    upgrade.add_argument("-o", "--output", choices=("markdown", "json"), default="markdown")
+    upgrade.add_argument("--exit-code", action="store_true", help="exit with 1 when anything differs")
+    upgrade.set_defaults(command="upgrade")
 
 
 def _add_check(groups: Groups) -> None:

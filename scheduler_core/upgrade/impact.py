@@ -75,7 +75,7 @@ class Impact:
     old, new : Release
         Before and after.
     differences : list of Difference
-        Pods first, then jobs, queues; by name.
+        The scenario first, then pods, jobs, queues; by name.
     causes : list of Rule
         The rules without which the newer release answers differently, in the order of `Rule`.
 

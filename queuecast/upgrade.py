@@ -1,0 +1,40 @@
+"""What would an upgrade of Volcano change for this cluster?"""
+
+import argparse
+import json
+from typing import Any
+
+from queuecast.plans import Refused, read, refuse_errors
+from scheduler_core import prepare
+from scheduler_core.release import RELEASES, Release, release_named, release_of
+from scheduler_core.upgrade import Impact, impact_data, impact_markdown, replay_impact, upgrade_impact
+
+SAME, DIFFERENT = 0, 1
+
+
+def upgrade(asked: argparse.Namespace) -> tuple[str, int]:
+    """Return the report of an upgrade, and 1 with `--exit-code` when anything differs."""
+    document = read(asked.files)
+    refuse_errors(document)
+    old = _release(asked.old) if asked.old else release_of(document)
+    impact = _impact(document, old, _release(asked.new))
+    name = asked.files[0].name.partition(".")[0]
+    if asked.output == "json":
+        report = json.dumps(impact_data(impact), ensure_ascii=False, indent=2) + "\n"
+    else:
+        report = impact_markdown(impact, name)
+    return report, DIFFERENT if asked.exit_code and impact.differences else SAME
+
+
+def _impact(document: dict[str, Any], old: Release, new: Release) -> Impact:
+    if "replay" in document:
+        return replay_impact(document, old, new)
+    return upgrade_impact(prepare(document), old, new)
+
+
+def _release(text: str) -> Release:
+    found = release_named(text)
+    if found is None:
+        known = ", ".join(release.name for release in RELEASES)
+        raise Refused([f"{text!r} is no version of Volcano; known releases: {known}."])
+    return found

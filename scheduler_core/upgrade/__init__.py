@@ -1,0 +1,14 @@
+"""What would another release of Volcano decide differently, and why?"""
+
+from scheduler_core.upgrade.impact import Difference, Impact, Item, replay_impact, upgrade_impact
+from scheduler_core.upgrade.report import impact_data, impact_markdown
+
+__all__ = [
+    "Difference",
+    "Impact",
+    "Item",
+    "impact_data",
+    "impact_markdown",
+    "replay_impact",
+    "upgrade_impact",
+]

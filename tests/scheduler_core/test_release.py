@@ -1,0 +1,111 @@
+"""Does the page about releases say what the rules say, and does its example decide so?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from queuecast.__main__ import main
+from scheduler_core import prepare, simulate_document
+from scheduler_core.release import RELEASES, V1_14, V1_15, Rule
+from scheduler_core.upgrade import impact_data, impact_markdown, upgrade_impact
+from scheduler_core.upgrade.report import rule_id
+from tests.builders import Object, conf, node, pod, podgroup, queue, scenario
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "releases.md"
+
+EXAMPLE = scenario(
+    nodes=[node("a", cpu=8, memory="64Gi")],
+    queues=[queue("q0", deserved={"cpu": 2}), queue("q1", deserved={"cpu": 4})],
+    podgroups=[podgroup("run", queue="q0", phase="Running"), podgroup("j", queue="q1", created=9)],
+    pods=[
+        pod("run-0", group="run", node="a", cpu=2, memory="1Gi", created=1),
+        pod("run-1", group="run", node="a", cpu=4, memory="1Gi", created=2),
+        pod("j-0", group="j", cpu=2, memory="1Gi", created=9),
+    ],
+    conf=conf("reclaim", ["gang", "capacity"]),
+)
+
+
+def rows(heading: str) -> list[list[str]]:
+    """Return the cells of the table below a heading."""
+    lines = PAGE.read_text().split(f"## {heading}\n")[1].split("\n## ")[0].splitlines()
+    table = [line for line in lines if line.startswith("|")][2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
+
+
+def test_the_page_lists_every_rule_with_its_pull_requests_and_both_behaviours() -> None:
+    assert rows("The rules") == [
+        [
+            rule_id(rule),
+            rule.value.part,
+            f"v{rule.since[0]}.{rule.since[1]}",
+            ", ".join(f"#{pull}" for pull in rule.value.pulls),
+            rule.value.before,
+            rule.value.after,
+        ]
+        for rule in Rule
+    ]
+
+
+@pytest.mark.parametrize(("release", "decisions"), rows("A worked example"))
+def test_the_worked_example_decides_as_the_page_says(release: str, decisions: str) -> None:
+    result = simulate_document({**EXAMPLE, "release": release})
+    made = [f"{entry['op']} {entry['pod']}" for entry in result["cycles"][0]["decisions"]]
+    assert ", ".join(made) == decisions
+
+
+def test_every_known_release_is_named_on_the_page() -> None:
+    assert all(release.name in PAGE.read_text() for release in RELEASES)
+
+
+def test_the_report_names_each_cause_with_both_behaviours() -> None:
+    impact = upgrade_impact(prepare(EXAMPLE), V1_14, V1_15)
+    report = impact_markdown(impact, "example")
+    assert report.startswith("# example: Volcano v1.14.4 to v1.15.1\n")
+    assert "| default/run-0 | evicted by | reclaim | – |" in report
+    for rule in impact.causes:
+        assert rule.value.before in report
+        assert rule.value.after in report
+
+
+def test_the_data_has_every_difference() -> None:
+    impact = upgrade_impact(prepare(EXAMPLE), V1_14, V1_15)
+    data = impact_data(impact)
+    assert len(data["differences"]) == len(impact.differences)
+    assert {rule["id"] for rule in data["rules"]} == {rule_id(rule) for rule in impact.causes}
+
+
+def test_the_same_release_twice_reports_no_difference() -> None:
+    impact = upgrade_impact(prepare(EXAMPLE), V1_15, V1_15)
+    assert "Both releases decide the same." in impact_markdown(impact, "example")
+
+
+def upgrade(tmp_path: Path, document: Object, *arguments: str) -> int:
+    path = tmp_path / "cluster.json"
+    path.write_text(json.dumps(document))
+    return main(["upgrade", str(path), *arguments])
+
+
+def test_the_command_prints_the_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert upgrade(tmp_path, EXAMPLE, "--from", "v1.14.4", "--to", "v1.15.1") == 0
+    assert capsys.readouterr().out == impact_markdown(
+        upgrade_impact(prepare(EXAMPLE), V1_14, V1_15), "cluster"
+    )
+
+
+def test_the_command_takes_the_release_of_the_scenario(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = {**EXAMPLE, "release": "v1.14.4"}
+    assert upgrade(tmp_path, document, "--to", "v1.15.1", "-o", "json", "--exit-code") == 1
+    assert json.loads(capsys.readouterr().out)["from"] == "v1.14.4"
+
+
+def test_a_text_that_is_no_version_is_refused_with_the_known_releases(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert upgrade(tmp_path, EXAMPLE, "--to", "latest") == 2
+    assert "known releases: v1.14.4, v1.15.1, v1.16.0-alpha.1" in capsys.readouterr().err
