@@ -8,6 +8,7 @@ from django.test import Client
 from django.urls import reverse
 from rest_framework.test import APIClient
 
+from planner.engine.execution import simulate
 from planner.models import Role, Run, Scenario, User
 from planner.selectors.runs import runs
 from planner.selectors.searches import found, search_of
@@ -16,6 +17,8 @@ from planner.services.execution import work_execute
 from planner.services.runs import run_create
 from planner.services.searches import change_try, search_create
 from planner.services.turns import Turn
+from planner.services.watch import Watch, limits
+from planner.services.work import work_claim
 from tests import factories
 from tests.planner.pages import part, text_of
 
@@ -140,13 +143,72 @@ def test_the_page_offers_to_find_out_follows_and_shows_what_was_found(browser: C
     told = found(search)
     assert told is not None
     shown = part(browser, address, "unblock")
-    assert "every 1s" not in shown
+    assert "hx-trigger" not in shown
     assert shown.strip() in text_of(browser.get(job_page(run)))
     for change in told.changes:
         assert change.reason.sentence.replace("'", "&#x27;") in shown
     for entry in told.checklist:
         for check in entry.checks:
             assert check.reason.sentence.replace("'", "&#x27;") in shown
+
+
+@pytest.fixture
+def half_found(run: Run, editor: User) -> Run:
+    """A search that is under way and has found its first change."""
+    search, _ = search_create(run=run, job=JOB, user=editor)
+    claim = work_claim(kind=Run, id=search.pk, worker="test")
+    assert claim is not None
+    heard: list[Any] = []
+    simulate(
+        search.input.content(),
+        explain=True,
+        limits=limits(),
+        beat=lambda *_: True,
+        heard=heard.append,
+        job=JOB,
+    )
+    counts = [len(told["changes"]) for told in heard]
+    assert counts[0] == 1
+    assert counts == sorted(counts)
+    assert counts[-1] > 1
+    Watch(claim, threading.Event()).heard(heard[0])
+    search.refresh_from_db()
+    return search
+
+
+def test_changes_appear_on_the_page_and_in_the_api_as_they_are_found(
+    browser: Client, api: APIClient, half_found: Run
+) -> None:
+    told = found(half_found)
+    assert told is not None
+    (change,) = told.changes
+    run = half_found.explains
+    assert run is not None
+    page = text_of(browser.get(job_page(run)))
+    assert "1 change found so far" in page
+    assert change.reason.sentence in page
+    assert "hx-trigger" in page
+    assert "Try it in a copy" not in page
+    answer = api.get(f"/api/v1/runs/{run.pk}/explain/jobs/{JOB}/unblock/").json()
+    assert answer["state"] == "running"
+    assert [one["reason"]["sentence"] for one in answer["found"]["changes"]] == [change.reason.sentence]
+
+
+def test_a_cancelled_search_keeps_what_it_has_found(browser: Client, half_found: Run) -> None:
+    assert half_found.found_so_far is not None
+    Run.objects.filter(pk=half_found.pk).update(state=Run.State.CANCELLED)
+    half_found.refresh_from_db()
+    told = found(half_found)
+    assert told is not None
+    assert half_found.explains is not None
+    page = text_of(browser.get(job_page(half_found.explains)))
+    assert told.changes[0].reason.sentence in page
+    assert "The search was cancelled." in page
+    assert "Search for changes" in page
+
+
+def test_a_search_that_ended_keeps_its_result_alone(search: Run) -> None:
+    assert search.found_so_far is None
 
 
 def test_trying_a_change_leads_to_a_copy_of_the_scenario(browser: Client, search: Run) -> None:
