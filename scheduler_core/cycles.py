@@ -13,13 +13,16 @@ from scheduler_core.model.messages import is_waiting
 from scheduler_core.model.snapshot import Cluster
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.model.timestamps import format_time
+from scheduler_core.recurrence import Recurrence
 from scheduler_core.transitions import (
+    Object,
     bound,
     created_again,
     evicted,
     nominated,
     nominated_node,
     podgroup_after,
+    standing,
 )
 
 _REQUEUED = re.compile(r"-re\d+$")
@@ -37,6 +40,11 @@ class Afterwards:
     cycle_seconds : float
         How far the clock moves.
 
+    Attributes
+    ----------
+    recurrence : Recurrence
+        Whether the cluster comes back to a state that it had.
+
     """
 
     def __init__(
@@ -48,6 +56,7 @@ class Afterwards:
         self.cycle_seconds = cycle_seconds
         self.terminating: dict[str, int] = {}
         self.pods = cluster.pods
+        self.recurrence = Recurrence()
 
     def advance(self, session: Session, cycle: int) -> None:
         """Write what cycle number `cycle` decided, at the clock of the next one."""
@@ -55,6 +64,9 @@ class Afterwards:
         cluster.now += self.cycle_seconds
         after = {job.key: podgroup_after(job) for job in session.jobs.values()}
         cluster.podgroups = {**cluster.podgroups, **after}
+        for job in session.jobs.values():
+            if job.phase != job.phase_before:
+                self.recurrence.change(("podgroup", job.key), job.phase_before, job.phase)
         cluster.pods = self.pods = cluster.pods.copy()
         victims = {
             decision.pod
@@ -66,16 +78,18 @@ class Afterwards:
                 if task.key in victims:
                     continue
                 if task.status is TaskStatus.BINDING:
-                    self.pods[task.key] = bound(task, format_time(cluster.now))
+                    self._write(task.key, bound(task, format_time(cluster.now)))
                 elif is_waiting(task):
                     self._nominate(task)
         self._terminate(cycle)
         for key in sorted(victims):
             if self.termination_cycles > 0:
-                self.pods[key] = evicted(self.pods[key], format_time(cluster.now))
+                self._write(key, evicted(self.pods[key], format_time(cluster.now)))
                 self.terminating[key] = cycle + self.termination_cycles
             else:
                 self._remove(key, cycle)
+        left = [(key, last - cycle) for key, last in self.terminating.items()]
+        self.recurrence.close(cycle, terminating=left, evicts=bool(victims))
 
     def _terminate(self, cycle: int) -> None:
         for key in sorted(key for key, last in self.terminating.items() if last <= cycle):
@@ -88,8 +102,16 @@ class Afterwards:
             uid = f"{_REQUEUED.sub('', pod['metadata']['uid'])}-re{cycle}"
             names = self.cluster.pods.reader.scheduler_names
             self.pods[key] = created_again(pod, uid, format_time(self.cluster.now), names)
+            self.recurrence.come_back(key)
+        self.recurrence.change(
+            ("pod", key), standing(pod), standing(self.pods[key]) if self.requeue else None
+        )
 
     def _nominate(self, task: TaskInfo) -> None:
         node = nominated_node(task)
         if node:
-            self.pods[task.key] = nominated(self.pods[task.key], node)
+            self._write(task.key, nominated(self.pods[task.key], node))
+
+    def _write(self, key: str, pod: Object) -> None:
+        self.recurrence.change(("pod", key), standing(self.pods[key]), standing(pod))
+        self.pods[key] = pod

@@ -38,6 +38,14 @@ def nominated(pod: Object, node: str) -> Object:
     return {**pod, "status": {**(pod.get("status") or {}), "nominatedNodeName": node}}
 
 
+def standing(pod: Object) -> tuple[str, str, str, bool]:
+    """Return all that these writes change of a pod and later sessions read, times and uids left out."""
+    spec, status = pod.get("spec") or {}, pod.get("status") or {}
+    node, phase = spec.get("nodeName") or "", status.get("phase") or ""
+    phase = phase or ("Running" if node else "Pending")
+    return node, phase, status.get("nominatedNodeName") or "", "deletionTimestamp" in pod["metadata"]
+
+
 def bound(task: TaskInfo, now: str, *, runs: bool = True) -> Object:
     """Return the pod of a task that was bound; with `runs` it runs at once."""
     pod = task.pod

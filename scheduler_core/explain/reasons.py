@@ -35,6 +35,7 @@ REASONS: frozenset[str] = frozenset(
         "job.partly",
         "job.losing",
         "job.finished",
+        "job.loop",
         # what stopped a job first
         "gate.unknown-queue",
         "gate.enqueue",
@@ -83,6 +84,11 @@ REASONS: frozenset[str] = frozenset(
         "pod.other",
         "pod.waits",
         "node.state",
+        # evictions without end
+        "loop.found",
+        "loop.evicts",
+        "loop.returns",
+        "loop.ends",
         # why reclaim or preempt did nothing
         "check.action",
         "check.enqueued",

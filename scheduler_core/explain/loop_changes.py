@@ -1,0 +1,176 @@
+"""Which single changes might end an eviction loop?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from scheduler_core.conf import DEFAULT_CONF
+from scheduler_core.explain.changes import CONF, Change, Parts, applied, value_at
+from scheduler_core.explain.picture import Object, Picture, items, key_of
+from scheduler_core.explain.wording import listed, said
+from scheduler_core.resource import CPU, MEMORY, PODS, Resource, quantities
+
+_UNITS: Mapping[str, int] = {CPU: 1000, MEMORY: 2**30}
+_MOST_WEIGHT = 64
+_RECLAIMS = ("reclaim", "gangreclaim")
+_PREEMPTABLE = "volcano.sh/preemptable"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A change in whole steps; one step where there is nothing to count.
+
+    Attributes
+    ----------
+    changes, sentence : callable
+        The changes of so many steps, and what they are, in words.
+
+    """
+
+    largest: int
+    changes: Callable[[int], list[Change]]
+    sentence: Callable[[int], str]
+
+    def parts(self, document: Object, steps: int) -> Parts:
+        """Return the parts of the scenario that differ with so many steps."""
+        return applied(document, self.changes(steps))
+
+
+def candidates(picture: Picture, loop: Mapping[str, Any]) -> Iterator[Candidate]:
+    """Yield what might end a loop, the changes of single numbers first."""
+    losing = sorted({pod["queue"] for pod in loop["pods"]})
+    gaining = sorted({picture.queue_of_job(job) for job in loop["waiting"]} - set(losing))
+    for queue in losing:
+        yield from _deserved(picture, loop, queue)
+        yield from _weight(picture, queue)
+    for queue in gaining:
+        yield from _priority(picture, queue, losing)
+    for queue in losing if gaining else ():
+        yield from _not_reclaimable(picture, queue)
+    yield from _not_preemptable(picture, loop)
+    yield from _actions(picture, loop)
+
+
+def _queue(picture: Picture, name: str) -> Object | None:
+    return next(
+        (entry for entry in items(picture.document, "queues") if entry["metadata"]["name"] == name), None
+    )
+
+
+def _deserved(picture: Picture, loop: Mapping[str, Any], name: str) -> Iterator[Candidate]:
+    """Yield that a queue deserves what it holds before it loses pods."""
+    queue = _queue(picture, name)
+    if queue is None or picture.queue_plugin != "capacity":
+        return
+    stated: Mapping[str, Any] = value_at(queue, "spec.deserved") or {}
+    before = Resource.from_list(stated)
+    holds: dict[str, float] = {}
+    for cycle in range(loop["first_cycle"], loop["first_cycle"] + loop["period"]):
+        figures = Picture(picture.document, picture.result, cycle).queues("at_open").get(name) or {}
+        for resource, amount in (figures.get("allocated") or {}).items():
+            holds[resource] = max(holds.get(resource, 0.0), amount)
+    freed = {resource for pod in loop["pods"] if pod["queue"] == name for resource in pod["request"]}
+    for resource in sorted(freed - {PODS}):
+        unit = _UNITS.get(resource, 1000)
+        steps = math.ceil((holds.get(resource, 0.0) - before.get(resource)) / unit)
+        if steps > 0:
+            yield _raised(name, resource, unit, steps, stated, before)
+
+
+def _raised(
+    name: str, resource: str, unit: int, most: int, stated: Mapping[str, Any], before: Resource
+) -> Candidate:
+    def after(steps: int) -> float:
+        return before.get(resource) + steps * unit
+
+    def changes(steps: int) -> list[Change]:
+        raised = before.clone()
+        raised.set(resource, after(steps))
+        value = {**stated, resource: quantities(raised)[resource]}
+        return [Change("queues", name, "spec.deserved", stated or None, value)]
+
+    return Candidate(
+        most,
+        changes,
+        lambda steps: (
+            f"deserved of queue {name}: {said(resource, after(steps))} instead of "
+            f"{said(resource, before.get(resource))}"
+        ),
+    )
+
+
+def _weight(picture: Picture, name: str) -> Iterator[Candidate]:
+    queue = _queue(picture, name)
+    if queue is None or picture.queue_plugin != "proportion":
+        return
+    stated = value_at(queue, "spec.weight")
+    weight = int(stated or 1)
+    yield Candidate(
+        _MOST_WEIGHT,
+        lambda steps: [Change("queues", name, "spec.weight", stated, weight + steps)],
+        lambda steps: f"weight of queue {name}: {weight + steps} instead of {weight}",
+    )
+
+
+def _priority(picture: Picture, name: str, losing: list[str]) -> Iterator[Candidate]:
+    """Yield that the queue that evicts is served before those that lose."""
+    queue = _queue(picture, name)
+    if queue is None:
+        return
+    others = [value_at(entry, "spec.priority") or 0 for other in losing if (entry := _queue(picture, other))]
+    stated = value_at(queue, "spec.priority")
+    priority = max((int(other) for other in others), default=0) + 1
+    if int(stated or 0) >= priority:
+        return
+    yield Candidate(
+        1,
+        lambda _: [Change("queues", name, "spec.priority", stated, priority)],
+        lambda _: f"priority of queue {name}: {priority} instead of {int(stated or 0)}",
+    )
+
+
+def _not_reclaimable(picture: Picture, name: str) -> Iterator[Candidate]:
+    queue = _queue(picture, name)
+    if queue is not None:
+        stated = value_at(queue, "spec.reclaimable")
+        yield Candidate(
+            1,
+            lambda _: [Change("queues", name, "spec.reclaimable", stated, False)],
+            lambda _: f"queue {name} not reclaimable",
+        )
+
+
+def _not_preemptable(picture: Picture, loop: Mapping[str, Any]) -> Iterator[Candidate]:
+    """Yield that the pods of the loop may not be evicted."""
+    names = [pod["pod"] for pod in loop["pods"]]
+    given = {key_of(entry): entry for entry in items(picture.document, "pods")}
+    if not all(name in given for name in names):
+        return
+
+    def changes(_: int) -> list[Change]:
+        found = []
+        for name in names:
+            annotations = value_at(given[name], "metadata.annotations")
+            marked = {**(annotations or {}), _PREEMPTABLE: "false"}
+            found.append(Change("pods", name, "metadata.annotations", annotations, marked))
+        return found
+
+    yield Candidate(1, changes, lambda _: f'annotation {_PREEMPTABLE}: "false" on {listed(names)}')
+
+
+def _actions(picture: Picture, loop: Mapping[str, Any]) -> Iterator[Candidate]:
+    """Yield that an action which evicts is left out."""
+    conf: Mapping[str, Any] = picture.document.get("scheduler_conf") or DEFAULT_CONF
+    for action in sorted(
+        {entry["numbers"]["action"] for entry in loop["why"] if "action" in entry["numbers"]}
+    ):
+        left = [name for name in picture.actions if name != action]
+        if left:
+            yield Candidate(
+                1,
+                lambda _, left=left: [Change(CONF, "", "", dict(conf), {**conf, "actions": ", ".join(left)})],
+                lambda _, action=action: f"action {action} left out",
+            )

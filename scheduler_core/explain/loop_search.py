@@ -1,0 +1,111 @@
+"""Which change ends an eviction loop? Found by simulation, never guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from scheduler_core.explain.loop_changes import Candidate, candidates
+from scheduler_core.explain.loops import loops, loops_of
+from scheduler_core.explain.picture import Object, Picture
+from scheduler_core.explain.reasons import Reason, reason
+from scheduler_core.explain.unblocking import Simulate
+from scheduler_core.explain.wording import agreed, counted, listed
+
+Story = dict[str, Any]
+
+SIMULATED_PODS = 2_000_000
+"""How many pods, each counted once a cycle, are simulated at most in search of a change."""
+
+MOST_SIMULATIONS = 60
+
+
+def searched(document: Object, result: Object, simulate: Simulate) -> list[Story]:
+    """Return the same with `changes`: those single changes that end the loop, found by simulation.
+
+    Each was simulated over the cycles of the run and two more turns, without a loop and without an eviction
+    in the last two turns. The first one evicts the fewest pods, then leaves the fewest waiting. Each has its
+    `reason`, `changes` (to the scenario's objects), `evicted` (evictions until the end) and `waiting` (pods).
+    `complete` says whether everything was tried.
+    """
+    found = loops(document, result)
+    if found:
+        (told,) = found
+        trials = _Trials(document, result, simulate, told)
+        told.update(changes=trials.changes(), complete=trials.complete)
+    return found
+
+
+class _Trials:
+    def __init__(self, document: Object, result: Object, simulate: Simulate, told: Story) -> None:
+        self.document = document
+        self.result = result
+        self.simulate = simulate
+        self.told = told
+        self.cycles = len(result["cycles"]) + 2 * told["period"]
+        pods = sum(len(job["tasks"]) for job in result["cycles"][0]["podgroups"]) + 1
+        self.left = min(MOST_SIMULATIONS, SIMULATED_PODS // (pods * self.cycles))
+        self.complete = True
+
+    def changes(self) -> list[Story]:
+        """Return the changes that end the loop, the best first."""
+        offers = []
+        for place, candidate in enumerate(candidates(Picture(self.document, self.result), self.told)):
+            offer = self._smallest(candidate)
+            if offer is not None:
+                offers.append(((offer["evicted"], offer["waiting"], place), offer))
+        return [offer for _, offer in sorted(offers, key=lambda entry: entry[0])]
+
+    def _smallest(self, candidate: Candidate) -> Story | None:
+        """Return the smallest step of a change that ends the loop, None when even the largest does not."""
+        best = self._offer(candidate, candidate.largest)
+        if best is None:
+            return None
+        short, enough = 0, candidate.largest
+        while enough - short > 1 and self.left > 0:
+            middle = (short + enough) // 2
+            offer = self._offer(candidate, middle)
+            if offer is None:
+                short = middle
+            else:
+                best, enough = offer, middle
+        return best
+
+    def _offer(self, candidate: Candidate, steps: int) -> Story | None:
+        if self.left <= 0:
+            self.complete = False
+            return None
+        self.left -= 1
+        parts = {**candidate.parts(self.document, steps), "cycles": self.cycles}
+        result = self.simulate(parts)
+        cycles = result.get("cycles") or ()
+        if "error" in result or loops_of(result) or len(cycles) < self.cycles:
+            return None
+        gone = [_evictions(cycle) for cycle in cycles]
+        if any(gone[-2 * self.told["period"] :]):
+            return None
+        waiting = sum(job["task_status"].get("Pending", 0) for job in cycles[-1]["podgroups"])
+        return {
+            "reason": self._sentence(candidate, steps, cycles, sum(gone)),
+            "changes": [change.as_dict() for change in candidate.changes(steps)],
+            "evicted": sum(gone),
+            "waiting": waiting,
+        }
+
+    def _sentence(self, candidate: Candidate, steps: int, cycles: Sequence[Object], evicted: int) -> Reason:
+        last = {job["name"]: job for job in cycles[-1]["podgroups"]}
+        waits = [job for job in self.told["jobs"] if last[job]["task_status"].get("Pending", 0)]
+        runs = [job for job in self.told["jobs"] if job not in waits]
+        gone = "no pod is evicted" if not evicted else f"evictions stop after {counted(evicted, 'eviction')}"
+        ends = [f"{_jobs(runs)} {agreed(len(runs), 'runs', 'run')}"] if runs else []
+        ends += [f"{_jobs(waits)} {agreed(len(waits), 'waits', 'wait')}"] if waits else []
+        text = f"{candidate.sentence(steps)}: {gone}; {', '.join(ends)}."
+        return reason("loop.ends", text, {"evicted": evicted})
+
+
+def _jobs(names: Sequence[str]) -> str:
+    return f"{agreed(len(names), 'job', 'jobs')} {listed(names)}"
+
+
+def _evictions(cycle: Object) -> int:
+    return sum(step["op"] == "evict" and step["state"] == "committed" for step in cycle["decisions"])

@@ -1,0 +1,69 @@
+"""When does a cluster come back to a state that it had? States of successive cycles, up to uids and times."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Iterable
+from typing import NamedTuple
+
+
+class Loop(NamedTuple):
+    """Cycles after which the cluster is as it was, although pods were evicted in between.
+
+    Attributes
+    ----------
+    first_cycle : int
+        The first cycle that starts in a state which comes back.
+    period : int
+        After how many cycles it does.
+
+    """
+
+    first_cycle: int
+    period: int
+
+
+class Recurrence:
+    """Follows what cycles change, and finds the first loop.
+
+    The state is all that later decisions can depend on: which parts differ from the beginning, and the order
+    in which evicted pods came back.
+
+    Attributes
+    ----------
+    loop : Loop or None
+        The first one found.
+
+    """
+
+    def __init__(self) -> None:
+        self.loop: Loop | None = None
+        self._at_first: dict[Hashable, object] = {}
+        self._differs: dict[Hashable, object] = {}
+        self._came_back: dict[Hashable, None] = {}
+        self._last_seen: dict[bytes, int] = {}
+        self._evicted_in = 0
+        self.close(0, terminating=(), evicts=False)
+
+    def change(self, part: Hashable, before: object, after: object) -> None:
+        """Follow a change of one part; None: it is not there."""
+        if self._at_first.setdefault(part, before) == after:
+            self._differs.pop(part, None)
+        else:
+            self._differs[part] = after
+
+    def come_back(self, pod: Hashable) -> None:
+        """Follow an evicted pod that waits again, as the youngest of all."""
+        self._came_back.pop(pod, None)
+        self._came_back[pod] = None
+
+    def close(self, cycle: int, *, terminating: Iterable[tuple[str, int]], evicts: bool) -> None:
+        """End a cycle; `terminating` are the pods that are still there, and for how many cycles."""
+        if evicts:
+            self._evicted_in = cycle
+        state = sorted(map(repr, self._differs.items())), list(self._came_back), sorted(terminating)
+        digest = hashlib.sha256(repr(state).encode()).digest()
+        before = self._last_seen.get(digest)
+        if self.loop is None and before is not None and self._evicted_in >= before:
+            self.loop = Loop(before, cycle + 1 - before)
+        self._last_seen[digest] = cycle + 1
