@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import manifests
-from scheduler_core import Options, problems, simulate_document
+from scheduler_core import Options, prepare, problems
+from scheduler_core.explain import with_loops
 
 _NAMED = ("nodes", "queues", "podgroups", "pods", "jobs", "priorityclasses")
 """The lists of a scenario document whose objects a change replaces by name."""
@@ -75,7 +76,8 @@ def simulate(
 ) -> dict[str, Any]:
     """Return the core's result, or raise Refused with every problem of the plan."""
     refuse_errors(document)
-    result = simulate_document(manifests.resolve(document), Options(progress=progress))
+    prepared, options = prepare(manifests.resolve(document)), Options(progress=progress)
+    result = with_loops(prepared, prepared.simulate(options=options), options)
     if "error" in result:
         raise Refused([str(result["error"])])
     return result

@@ -239,11 +239,22 @@ def print_results(options: argparse.Namespace) -> int:
 
 
 def _print_result(entry: Entry, how: Options) -> int:
-    result = _refused(entry) if entry.fault else simulate_document(entry.scenario, how)
+    result = _refused(entry) if entry.fault else _simulated(entry.scenario, how)
     if how.timer is not None:
         result["load_ms"] = entry.load_ms
     sys.stdout.buffer.writelines(encoded(result))
     return int("error" in result)
+
+
+def _simulated(scenario: dict[str, Any], how: Options) -> dict[str, Any]:
+    """Return a scenario's result; when pods are evicted without end, with what ends that."""
+    prepared = prepare(scenario)
+    result = prepared.simulate(options=how)
+    if "explain" not in result:
+        return result
+    from scheduler_core.explain import with_loops
+
+    return with_loops(prepared, result, how)
 
 
 def _extender(hosts: Sequence[str]) -> Any:

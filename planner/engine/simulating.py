@@ -14,8 +14,8 @@ from extender_client import AllowedHosts, ExtenderClient
 from planner.engine import ENGINE_VERSION
 from planner.engine.child import Failed, ended, tell, tell_progress, tell_so_far
 from planner.engine.search import search
-from scheduler_core import Options, encode, simulate_document
-from scheduler_core.explain import Limits
+from scheduler_core import Options, encode, prepare
+from scheduler_core.explain import Limits, with_loops
 
 SEARCH_MS = 5000.0
 """How long a search may take, where the cluster is not so large that few simulations fit into it."""
@@ -40,7 +40,8 @@ def _simulate(input_file: int, result_file: int, options: Options, job: str) -> 
         limits = Limits(milliseconds=SEARCH_MS, timer=lambda: time.perf_counter() * 1000)
         result = search(document, job, options, limits, tell_so_far)
     else:
-        result = simulate_document(document, options)
+        prepared = prepare(document)
+        result = with_loops(prepared, prepared.simulate(options=options), options)
     clock.lap("simulate_ms")
     with open(result_file, "wb") as target:
         target.write(encode(result))

@@ -3,6 +3,8 @@
 from scheduler_core.explain.checklist import reclaim_checklist
 from scheduler_core.explain.deserved import derivation
 from scheduler_core.explain.flow import flow
+from scheduler_core.explain.loop_search import searched, with_loops
+from scheduler_core.explain.loops import loops
 from scheduler_core.explain.picture import Unknown
 from scheduler_core.explain.reasons import REASONS
 from scheduler_core.explain.replay import state_at
@@ -19,12 +21,15 @@ __all__ = [
     "derivation",
     "flow",
     "job_story",
+    "loops",
     "node_story",
     "pod_story",
     "queue_story",
     "reclaim_checklist",
+    "searched",
     "state_at",
     "unblocking",
     "victim_story",
     "waiting_jobs",
+    "with_loops",
 ]

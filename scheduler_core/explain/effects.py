@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from scheduler_core.explain.loops import jobs_in_loops
 from scheduler_core.explain.picture import Object
 from scheduler_core.explain.wording import agreed, counted, listed
 
@@ -48,12 +49,16 @@ class Outcome:
         A `JobOutcome` by job.
     evicted : dict
         Who is evicted in any of its cycles, by pod.
+    looping : set of str
+        The jobs that take part in an eviction loop: whatever they have at the end, they lose it again, or the
+        job that they evict for never gets its place.
 
     """
 
     def __init__(self, result: Object) -> None:
         self.jobs = {entry["name"]: _job(entry) for entry in result["cycles"][-1]["podgroups"]}
         self.evicted = dict(self._evictions(result))
+        self.looping = jobs_in_loops(result)
 
     def _evictions(self, result: Object) -> Iterator[tuple[str, dict[str, str]]]:
         for cycle in result["cycles"]:

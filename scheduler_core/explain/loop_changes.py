@@ -164,13 +164,13 @@ def _not_preemptable(picture: Picture, loop: Mapping[str, Any]) -> Iterator[Cand
 def _actions(picture: Picture, loop: Mapping[str, Any]) -> Iterator[Candidate]:
     """Yield that an action which evicts is left out."""
     conf: Mapping[str, Any] = picture.document.get("scheduler_conf") or DEFAULT_CONF
-    for action in sorted(
-        {entry["numbers"]["action"] for entry in loop["why"] if "action" in entry["numbers"]}
-    ):
-        left = [name for name in picture.actions if name != action]
+    told = [entry["numbers"] for entry in loop["why"]]
+    for action in sorted({numbers["action"] for numbers in told if "action" in numbers}):
+        left = ", ".join(name for name in picture.actions if name != action)
         if left:
-            yield Candidate(
-                1,
-                lambda _, left=left: [Change(CONF, "", "", dict(conf), {**conf, "actions": ", ".join(left)})],
-                lambda _, action=action: f"action {action} left out",
-            )
+            yield _without(conf, action, left)
+
+
+def _without(conf: Mapping[str, Any], action: str, left: str) -> Candidate:
+    change = Change(CONF, "", "", dict(conf), {**conf, "actions": left})
+    return Candidate(1, lambda _: [change], lambda _: f"action {action} left out")

@@ -9,8 +9,10 @@ from scheduler_core.explain.loop_changes import Candidate, candidates
 from scheduler_core.explain.loops import loops, loops_of
 from scheduler_core.explain.picture import Object, Picture
 from scheduler_core.explain.reasons import Reason, reason
-from scheduler_core.explain.unblocking import Simulate
+from scheduler_core.explain.trials import Simulate
 from scheduler_core.explain.wording import agreed, counted, listed
+from scheduler_core.prepared import Prepared
+from scheduler_core.simulate import Options
 
 Story = dict[str, Any]
 
@@ -34,6 +36,18 @@ def searched(document: Object, result: Object, simulate: Simulate) -> list[Story
         trials = _Trials(document, result, simulate, told)
         told.update(changes=trials.changes(), complete=trials.complete)
     return found
+
+
+def with_loops(prepared: Prepared, result: dict[str, Any], options: Options) -> dict[str, Any]:
+    """Return a result that says of its loops all that `searched` finds; most results have none."""
+    if not loops_of(result):
+        return result
+
+    def simulate(parts: Object) -> Object:
+        return prepared.simulate(parts, Options(extender=options.extender))
+
+    found = searched(prepared.document, result, simulate)
+    return {**result, "explain": {**result["explain"], "loops": found}}
 
 
 class _Trials:
@@ -78,7 +92,7 @@ class _Trials:
         self.left -= 1
         parts = {**candidate.parts(self.document, steps), "cycles": self.cycles}
         result = self.simulate(parts)
-        cycles = result.get("cycles") or ()
+        cycles: Sequence[Object] = result.get("cycles") or ()
         if "error" in result or loops_of(result) or len(cycles) < self.cycles:
             return None
         gone = [_evictions(cycle) for cycle in cycles]
@@ -99,7 +113,8 @@ class _Trials:
         gone = "no pod is evicted" if not evicted else f"evictions stop after {counted(evicted, 'eviction')}"
         ends = [f"{_jobs(runs)} {agreed(len(runs), 'runs', 'run')}"] if runs else []
         ends += [f"{_jobs(waits)} {agreed(len(waits), 'waits', 'wait')}"] if waits else []
-        text = f"{candidate.sentence(steps)}: {gone}; {', '.join(ends)}."
+        change = candidate.sentence(steps)
+        text = f"{change[:1].upper()}{change[1:]}: {gone}; {', '.join(ends)}."
         return reason("loop.ends", text, {"evicted": evicted})
 
 

@@ -51,8 +51,8 @@ def loops(document: Object, result: Object) -> list[Story]:
         `first_cycle`, `period` and `turns` (complete ones that the run saw); `pods`, one entry for each pod
         that is evicted in a turn (`pod`, `job`, `queue`, `request`, `evicted_in` and `placed_in`: numbers of
         cycles of the whole run, `ran_cycles`: how long it runs in a turn); `jobs` and `queues` that take
-        part; `waiting`: those jobs for which pods are evicted; `lost` in each turn (`pods`, `evictions`, `amounts`,
-        `cycles` and `seconds` of running); `why`: what happens in a turn, and the `reason`, in one sentence.
+        part; `waiting`: those jobs for which pods are evicted; `lost` in each turn (`pods`, `evictions`,
+        `amounts`, `cycles` and `seconds` of running); `why`: what happens in a turn; and the `reason`.
 
     """
     return [_told(document, result, loop) for loop in loops_of(result)]
@@ -230,9 +230,24 @@ def _named(pods: Sequence[str]) -> str:
 # what jobs are told
 
 
+def jobs_in_loops(result: Object) -> set[str]:
+    """Return the jobs that lose pods in a loop, and those for which pods are evicted there."""
+    found: set[str] = set()
+    for loop in loops_of(result):
+        for number in loop.one_turn:
+            cycle = result["cycles"][number - 1]
+            job_of = {task["pod"]: job["name"] for job in cycle["podgroups"] for task in job["tasks"]}
+            told = (cycle.get("explain") or {}).get("victims") or ()
+            found.update(entry["for_job"] for entry in told if entry.get("for_job"))
+            for step in cycle["decisions"]:
+                if step["op"] == "evict" and step["state"] == "committed":
+                    found.update({step["job"], job_of.get(step.get("for") or "", step["job"])})
+    return found
+
+
 def looping_jobs(document: Object, result: Object) -> Mapping[str, Reason]:
     """Return, for each job that takes part in a loop, where it stands."""
-    found = {}
+    found: dict[str, Reason] = {}
     for loop in loops(document, result):
         for job in loop["jobs"]:
             own = [pod for pod in loop["pods"] if pod["job"] == job]

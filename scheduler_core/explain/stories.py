@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from scheduler_core.explain.deserved import derived
 from scheduler_core.explain.flow import flow
+from scheduler_core.explain.loops import looping_jobs
 from scheduler_core.explain.pending import diagnosis, members, promised, unknown_queue
 from scheduler_core.explain.picture import Object, Picture, Unknown
 from scheduler_core.explain.reasons import Reason, reason
@@ -52,7 +53,7 @@ def job_story(document: Object, result: Object, job: str, *, cycle: int | None =
         "phase_before": entry["phase_before"],
         "phase_after": entry["phase_after"],
         "members": members(entry),
-        "reason": _standing(entry, pending),
+        "reason": _looping(picture).get(name) or _standing(entry, pending),
         "pending": pending,
         "steps": _steps(result, lambda step: step["job"] == name),
         "victims_for": [eviction for eviction in found if eviction["for_job"] == name],
@@ -83,6 +84,7 @@ def queue_story(document: Object, result: Object, queue: str, *, cycle: int | No
     jobs = [entry for entry in picture.told["podgroups"] if entry["queue"] == queue]
     links = flow(document, result)
     names = {entry["name"] for entry in jobs}
+    looping = _looping(picture)
     return {
         "queue": queue,
         "cycle": picture.number,
@@ -94,7 +96,7 @@ def queue_story(document: Object, result: Object, queue: str, *, cycle: int | No
                 "job": entry["name"],
                 "phase_after": entry["phase_after"],
                 "members": members(entry),
-                "reason": _standing(entry, diagnosis(picture, entry["name"])),
+                "reason": looping.get(entry["name"]) or _standing(entry, diagnosis(picture, entry["name"])),
             }
             for entry in jobs
         ],
@@ -215,6 +217,12 @@ def _evictions(document: Object, result: Object, cycle: int) -> Iterator[Story]:
             "for_job": for_job,
             "for_queue": picture.queue_of_job(for_job),
         }
+
+
+def _looping(picture: Picture) -> Mapping[str, Reason]:
+    """Return where jobs stand that are in an eviction loop, as far as the last cycle is asked for."""
+    is_last = picture.number == len(picture.result["cycles"])
+    return looping_jobs(picture.document, picture.result) if is_last else {}
 
 
 def _standing(entry: Object, pending: Story | None) -> Reason:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scheduler_core.explain.checklist import reclaim_checklist
+from scheduler_core.explain.loop_search import searched
 from scheduler_core.explain.stories import job_story, node_story, pod_story, queue_story, waiting_jobs
 from scheduler_core.explain.trials import Limits, Simulate
 from scheduler_core.explain.unblocking import unblocking
@@ -38,8 +39,10 @@ class Asked(NamedTuple):
 
 
 def told(asked: Asked, document: Story, result: Story, simulate: Simulate) -> Iterator[str]:
-    """Yield the stories that were asked for."""
+    """Yield the stories that were asked for, those of eviction loops first."""
     queues, pods, nodes, jobs, cycle, unblock, limits = asked
+    for loop in searched(document, result, simulate):
+        yield from loop_lines(loop)
     for queue in queues:
         yield from queue_lines(queue_story(document, result, queue, cycle=cycle))
     for pod in pods:
@@ -54,6 +57,15 @@ def told(asked: Asked, document: Story, result: Story, simulate: Simulate) -> It
             yield from checklist_lines(reclaim_checklist(document, result, job, cycle=cycle))
         if unblock and "pending" in story:
             yield from unblocking_lines(unblocking(document, job, simulate, limits))
+
+
+def loop_lines(story: Story) -> Iterator[str]:
+    """Yield what is evicted without end, why, and what ends it."""
+    yield _said(story)
+    yield from _block("Why it never ends", (entry["sentence"] for entry in story["why"]))
+    changes = [change["reason"]["sentence"] for change in story["changes"]]
+    yield from _block("What ends it", iter(changes or ["No single change was found that ends it."]))
+    yield ""
 
 
 def job_lines(story: Story) -> Iterator[str]:

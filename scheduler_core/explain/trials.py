@@ -70,7 +70,8 @@ class Trials:
         self.job: str = self.base.job(job)["name"]
         self.before = Outcome(self.base.result)
         self.was_served = self._own(self.before).served
-        self.waits = bool(self._own(self.before).pending) and not self.runs(self.before)
+        lacks = self._own(self.before).pending or self.job in self.before.looping
+        self.waits = bool(lacks) and not self.runs(self.before)
         self._lever: Lever | None = None
         self._known: dict[Sizes, Outcome | None] = {}
 
@@ -93,7 +94,7 @@ class Trials:
     def runs(self, outcome: Outcome) -> bool:
         """Tell whether the job gets what it waits for: its minimum, or the rest once it had that."""
         own = outcome.jobs.get(self.job)
-        if own is None or not (own.served or own.reserved):
+        if own is None or not (own.served or own.reserved) or self.job in outcome.looping:
             return False
         return not (self.was_served and own.pending)
 

@@ -410,6 +410,36 @@ def say_for_ever(run: Run) -> Told:
     yield from run.failed_checks("ja", "reclaim")
 
 
+def evicted_and_bound_again() -> Object:
+    """One pod of 4 cores in a queue that deserves 3; another queue deserves 5, holds 1 and waits for 4."""
+    return scenario(
+        nodes=[node("n1", cpu=5, memory="50Gi")],
+        queues=[queue("queue1", deserved={"cpu": 3}), queue("queue2", deserved={"cpu": 5})],
+        podgroups=[
+            podgroup("job1", queue="queue1", phase="Running"),
+            podgroup("job2", queue="queue2", phase="Running"),
+            podgroup("job3", queue="queue2"),
+        ],
+        pods=[
+            pod("pod1", group="job1", node="n1", cpu=4),
+            pod("pod2", group="job2", node="n1", cpu=1),
+            pod("pod3", group="job3", cpu=4),
+        ],
+        conf=conf("allocate, reclaim", ["priority", "gang", "conformance"], ["predicates", "capacity"]),
+        cycles=8,
+    )
+
+
+def say_again_and_again(run: Run) -> Told:
+    (loop,) = explain.searched(run.document, run.result, run.prepared.simulate)
+    yield loop["reason"]["sentence"]
+    yield from (entry["sentence"] for entry in loop["why"])
+    yield from (change["reason"]["sentence"] for change in loop["changes"])
+    yield run.job("job1")
+    yield run.job("job3")
+    yield from run.flow()
+
+
 # Shares and limits
 
 
@@ -665,6 +695,12 @@ ANSWERS = (
         "Do two jobs that the cluster cannot hold both reclaim from each other for ever?",
         for_ever_and_ever,
         say_for_ever,
+    ),
+    Answer(
+        4947,
+        "Why is the same pod evicted and started again and again?",
+        evicted_and_bound_again,
+        say_again_and_again,
     ),
     Answer(
         4995,

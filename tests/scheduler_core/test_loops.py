@@ -1,0 +1,189 @@
+"""Are evictions without end found, explained and ended?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scheduler_core import Options, explain, prepare, simulate_document
+from scheduler_core.__main__ import main
+from scheduler_core.explain.changes import Change, applied
+from tests.builders import Object, conf, node, pod, podgroup, pods, queue, scenario
+from tests.scheduler_core.answers import evicted_and_bound_again
+
+
+def looping(**fields: Any) -> Object:
+    return {**evicted_and_bound_again(), **fields}
+
+
+def found(document: Object) -> list[Object]:
+    return explain.loops(document, simulate_document(document))
+
+
+def evicted_in(result: Object) -> list[list[str]]:
+    """Return who is evicted in each cycle."""
+    return [
+        [step["pod"] for step in cycle["decisions"] if step["op"] == "evict" and step["state"] == "committed"]
+        for cycle in result["cycles"]
+    ]
+
+
+def test_a_loop_is_found_with_its_members_its_period_and_what_it_loses() -> None:
+    (loop,) = found(looping())
+    assert (loop["first_cycle"], loop["period"], loop["turns"]) == (3, 2, 3)
+    (pod,) = loop["pods"]
+    assert (pod["pod"], pod["evicted_in"], pod["placed_in"]) == ("default/pod1", [1, 3, 5, 7], [2, 4, 6, 8])
+    assert (loop["jobs"], loop["waiting"]) == (["default/job1", "default/job3"], ["default/job3"])
+    assert loop["queues"] == ["queue1", "queue2"]
+    lost = loop["lost"]
+    assert (lost["pods"], lost["evictions"], lost["amounts"]["cpu"], lost["cycles"]) == (1, 1, 4000, 1)
+
+
+def test_a_loop_says_which_share_falls_to_what() -> None:
+    (loop,) = found(looping())
+    evicts, returns = (entry["sentence"] for entry in loop["why"])
+    assert "queue queue1 holds 4 CPU and deserves 3 CPU, so reclaim evicts default/pod1" in evicts
+    assert "the share of queue queue1 has fallen to 0, below 0.2 of queue queue2" in returns
+
+
+@pytest.mark.parametrize(("termination_cycles", "period"), [(0, 2), (1, 3), (2, 4)])
+def test_the_longer_pods_terminate_the_longer_a_turn_takes(termination_cycles: int, period: int) -> None:
+    (loop,) = found(looping(termination_cycles=termination_cycles, cycles=12))
+    assert loop["period"] == period
+
+
+@pytest.mark.parametrize("termination_cycles", [0, 1])
+def test_each_change_that_is_offered_ends_the_loop_and_the_first_is_as_small_as_can_be(
+    termination_cycles: int,
+) -> None:
+    document = looping(termination_cycles=termination_cycles)
+    prepared = prepare(document)
+    (loop,) = explain.searched(document, prepared.simulate(), prepared.simulate)
+    assert loop["complete"]
+    assert len(loop["changes"]) >= 3
+    for change in loop["changes"]:
+        parts = applied(document, [Change(**entry) for entry in change["changes"]])
+        after = simulate_document({**document, **parts, "cycles": 30})
+        assert explain.loops(document, after) == []
+        assert sum(map(len, evicted_in(after))) == change["evicted"]
+        assert not any(evicted_in(after)[10:])
+    (first,) = loop["changes"][0]["changes"]
+    assert (first["field"], first["after"]) == ("spec.deserved", {"cpu": "4"})
+    document["queues"][0]["spec"]["deserved"] = {"cpu": "3"}
+    assert found(document)
+
+
+def test_what_a_job_is_told_agrees_with_the_loop() -> None:
+    for termination_cycles in (0, 1):
+        document = looping(termination_cycles=termination_cycles)
+        result = simulate_document(document)
+        for job in ("job1", "job3"):
+            story = explain.job_story(document, result, job)
+            assert story["reason"]["id"] == "job.loop"
+        before = explain.job_story(document, result, "job3", cycle=1)["reason"]["id"]
+        assert before != "job.loop", "of an earlier cycle only what was known then"
+        prepared = prepare(document)
+        told = explain.unblocking(document, "default/job3", prepared.simulate)
+        assert told["waits"], "a place that is lost again is no answer"
+        assert told["changes"]
+
+
+def test_a_pod_that_is_evicted_four_times_is_one_pod() -> None:
+    document = looping()
+    (link,) = explain.flow(document, simulate_document(document))
+    assert (link["pods"], link["evictions"], link["amounts"]["cpu"]) == (1, 4, 4000)
+    assert "took 1 pod of queue queue1 for queue queue2 in 4 evictions: 4 CPU" in link["reason"]["sentence"]
+
+
+def test_the_command_line_says_so(tmp_path: Path, capsysbinary: Any) -> None:
+    path = tmp_path / "loop.json"
+    path.write_text(json.dumps(looping()))
+    assert main(["explain", str(path), "--job", "job3"]) == 0
+    told = capsysbinary.readouterr().out.decode()
+    assert "An eviction loop: from cycle 3 on" in told
+    assert "Deserved of queue queue1: 4 CPU instead of 3 CPU: no pod is evicted" in told
+    assert main(["simulate", str(path)]) == 0
+    (loop,) = json.loads(capsysbinary.readouterr().out)["explain"]["loops"]
+    assert (loop["period"], loop["changes"][0]["evicted"]) == (2, 0)
+
+
+def test_without_explanations_a_result_has_no_loops() -> None:
+    assert "explain" not in simulate_document(looping(), Options(explain=False))
+
+
+def test_evicted_pods_that_do_not_come_back_make_no_loop() -> None:
+    assert found(looping(evicted="delete")) == []
+
+
+SIZES = st.integers(1, 4)
+ACTIONS = ["allocate, reclaim", "reclaim, allocate, preempt", "enqueue, allocate, reclaim"]
+FIRST_TIERS = [["gang"], ["priority", "gang", "conformance"]]
+
+
+@st.composite
+def clusters(draw: st.DrawFn) -> Object:
+    """Return two or three queues that reclaim from each other on two nodes, over many cycles."""
+    names = ["a", "b", "c"][: draw(st.integers(2, 3))]
+    room = {"n0": 6, "n1": 5}
+    groups, members = [], []
+    for number in range(draw(st.integers(2, 5))):
+        name, size, count = f"j{number}", draw(SIZES), draw(st.integers(1, 2))
+        minimum = draw(st.integers(1, count))
+        groups.append(podgroup(name, queue=draw(st.sampled_from(names)), min_member=minimum))
+        for member in range(count):
+            places = [place for place, left in room.items() if left >= size]
+            place = places[0] if places and draw(st.booleans()) else None
+            if place is not None:
+                room[place] -= size
+            members.append(pod(f"{name}-{member}", group=name, node=place, cpu=size))
+    return scenario(
+        nodes=[node("n0", cpu=6), node("n1", cpu=5)],
+        queues=[queue(name, weight=draw(SIZES), deserved={"cpu": draw(st.integers(0, 6))}) for name in names],
+        podgroups=groups,
+        pods=members,
+        conf=conf(
+            draw(st.sampled_from(ACTIONS)),
+            draw(st.sampled_from(FIRST_TIERS)),
+            ["predicates", draw(st.sampled_from(["capacity", "proportion"]))],
+        ),
+        cycles=10,
+        termination_cycles=draw(st.integers(0, 1)),
+    )
+
+
+@given(clusters())
+@settings(max_examples=60)
+def test_a_loop_really_turns_and_only_evictions_make_one(document: Object) -> None:
+    result = simulate_document(document)
+    loops = explain.loops(document, result)
+    if not any(evicted_in(result)):
+        assert loops == []
+    for loop in loops:
+        twice = evicted_in(simulate_document({**document, "cycles": 20}))
+        first, period = loop["first_cycle"] - 1, loop["period"]
+        turn = twice[first : first + period]
+        assert any(turn)
+        for cycle in range(first, 20):
+            assert twice[cycle] == turn[(cycle - first) % period], f"cycle {cycle + 1}"
+
+
+def test_some_of_these_clusters_do_loop() -> None:
+    """The property above would hold if no loop were ever found."""
+    document = scenario(
+        nodes=[node("n0", cpu=5)],
+        queues=[queue("a", deserved={"cpu": 3}), queue("b", deserved={"cpu": 5})],
+        podgroups=[podgroup("x", queue="a"), podgroup("y", queue="b"), podgroup("z", queue="b")],
+        pods=[
+            *pods("x", 1, node="n0", cpu=4),
+            *pods("y", 1, node="n0", cpu=1),
+            *pods("z", 1, cpu=4),
+        ],
+        conf=conf("allocate, reclaim", ["gang"], ["predicates", "capacity"]),
+        cycles=10,
+    )
+    assert found(document)
