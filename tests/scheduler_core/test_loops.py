@@ -97,7 +97,9 @@ def test_a_pod_that_is_evicted_four_times_is_one_pod() -> None:
     document = looping()
     (link,) = explain.flow(document, simulate_document(document))
     assert (link["pods"], link["evictions"], link["amounts"]["cpu"]) == (1, 4, 4000)
-    assert "took 1 pod of queue queue1 for queue queue2 in 4 evictions: 4 CPU" in link["reason"]["sentence"]
+    assert (
+        "evicted 1 pod of queue queue1 for queue queue2 4 times in all: 4 CPU" in link["reason"]["sentence"]
+    )
 
 
 def test_the_command_line_says_so(tmp_path: Path, capsysbinary: Any) -> None:
