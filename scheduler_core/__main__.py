@@ -250,7 +250,7 @@ def _simulated(scenario: dict[str, Any], how: Options) -> dict[str, Any]:
     """Return a scenario's result; when pods are evicted without end, with what ends that."""
     prepared = prepare(scenario)
     result = prepared.simulate(options=how)
-    if "explain" not in result:
+    if "loops" not in result:
         return result
     from scheduler_core.explain import with_loops
 

@@ -134,8 +134,8 @@ class Simulation:
         told["cycles"] = []
         for cycle in range(1, self.cycles + 1):
             told["cycles"].append(self._cycle(cycle))
-        if self.options.explain and self.afterwards.recurrence.loop is not None:
-            told["explain"] = {"loops": [self.afterwards.recurrence.loop._asdict()]}
+        if self.afterwards.recurrence.loop is not None:
+            told["loops"] = [self.afterwards.recurrence.loop._asdict()]
         self._report(1.0, "done")
         self.notes.extend(self.calls.notes())
         failure = self.calls.error()

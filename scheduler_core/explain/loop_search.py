@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from scheduler_core.explain.loop_changes import Candidate, candidates
@@ -40,14 +41,13 @@ def searched(document: Object, result: Object, simulate: Simulate) -> list[Story
 
 def with_loops(prepared: Prepared, result: dict[str, Any], options: Options) -> dict[str, Any]:
     """Return a result that says of its loops all that `searched` finds; most results have none."""
-    if not loops_of(result):
+    if not loops_of(result) or not options.explain:
         return result
 
-    def simulate(parts: Object) -> Object:
-        return prepared.simulate(parts, Options(extender=options.extender))
+    def simulate(parts: Object, how: Options) -> Object:
+        return prepared.simulate(parts, replace(how, extender=options.extender))
 
-    found = searched(prepared.document, result, simulate)
-    return {**result, "explain": {**result["explain"], "loops": found}}
+    return {**result, "loops": searched(prepared.document, result, simulate)}
 
 
 class _Trials:
@@ -91,7 +91,7 @@ class _Trials:
             return None
         self.left -= 1
         parts = {**candidate.parts(self.document, steps), "cycles": self.cycles}
-        result = self.simulate(parts)
+        result = self.simulate(parts, Options(explain=False))
         cycles: Sequence[Object] = result.get("cycles") or ()
         if "error" in result or loops_of(result) or len(cycles) < self.cycles:
             return None

@@ -38,7 +38,7 @@ class Loop(NamedTuple):
 def loops_of(result: Object) -> list[Loop]:
     """Return the loops of a run."""
     cycles = result.get("cycles") or ()
-    found = (result.get("explain") or {}).get("loops") or ()
+    found = result.get("loops") or ()
     return [Loop(entry["first_cycle"], entry["period"], len(cycles)) for entry in found]
 
 

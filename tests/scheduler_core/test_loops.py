@@ -110,12 +110,15 @@ def test_the_command_line_says_so(tmp_path: Path, capsysbinary: Any) -> None:
     assert "An eviction loop: from cycle 3 on" in told
     assert "Deserved of queue queue1: 4 CPU instead of 3 CPU: no pod is evicted" in told
     assert main(["simulate", str(path)]) == 0
-    (loop,) = json.loads(capsysbinary.readouterr().out)["explain"]["loops"]
+    (loop,) = json.loads(capsysbinary.readouterr().out)["loops"]
     assert (loop["period"], loop["changes"][0]["evicted"]) == (2, 0)
 
 
-def test_without_explanations_a_result_has_no_loops() -> None:
-    assert "explain" not in simulate_document(looping(), Options(explain=False))
+def test_without_explanations_a_loop_is_found_but_not_searched() -> None:
+    result = simulate_document(looping(), Options(explain=False))
+    assert result["loops"] == [{"first_cycle": 3, "period": 2}]
+    prepared = prepare(looping())
+    assert explain.with_loops(prepared, result, Options(explain=False)) == result
 
 
 def test_evicted_pods_that_do_not_come_back_make_no_loop() -> None:
