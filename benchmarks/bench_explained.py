@@ -14,6 +14,7 @@ import json
 import sys
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -75,12 +76,14 @@ def print_sessions(names: list[str], runs: int) -> bool:
 
 def print_pages() -> bool:
     """Print what a run of many pods keeps of why it decided so, and what its pages take."""
+    from planner.selectors.steps import decisions
+
     run = finished_run()
     pods, victims = sum(run.job_outcomes.values_list("pods", flat=True)), run.victims.count()
     assert pods >= PODS
     assert victims, "the cluster is made so that somebody must go"
     held = sum(len(trace.packed) for trace in run.traces.all())
-    print(f"\n{pods:,} pods, {run.decisions.count():,} decisions, {victims:,} victims\n")
+    print(f"\n{pods:,} pods, {len(decisions(run)):,} decisions, {victims:,} victims\n")
     print("| what | takes | may take |\n|---|---:|---:|")
     print(f"| kept | {held / 1e6:.2f} MB | {MOST_BYTES / 1e6:.0f} MB |")
     kept = held <= MOST_BYTES
@@ -120,22 +123,20 @@ def addresses(run: Any) -> Iterator[tuple[str, str]]:
     """Yield the pages that say why, and the same for scripts, each of the thing with most to tell."""
     from django.db.models import Count
 
+    from planner.selectors.steps import decisions
+
     victim = run.victims.all()[run.victims.count() // 2]
     waiting = run.job_outcomes.filter(pending__gt=0).first()
     queue = run.victims.values("queue").annotate(times=Count("pk")).order_by("-times")[0]["queue"]
-    node = (
-        run.decisions.exclude(node="")
-        .values("node")
-        .annotate(times=Count("pk"))
-        .order_by("-times")[0]["node"]
-    )
+    steps = decisions(run)
+    [(node, _)] = Counter(step.node for step in steps if step.node).most_common(1)
     things = {
         "queue": f"queues/{queue}/",
         "waiting job": f"jobs/{waiting.job}/",
         "pod": f"pods/{victim.for_pod}/",
         "node": f"nodes/{node}/",
         "victim": f"victims/{victim.order}/",
-        "step": f"steps/{run.decisions.count() // 2}/",
+        "step": f"steps/{len(steps) // 2}/",
         "flow": "flow/",
     }
     for what, path in things.items():

@@ -39,7 +39,7 @@ def scenario_of(document: dict[str, Any]) -> Any:
     from planner.services.snapshots import snapshot_create
 
     objects = {name: listed for name, listed in document.items() if name != "scheduler_conf"}
-    account = User.objects.create_user("bench")
+    account = User.objects.create_user("bench").acting(Role.ADMIN)
     workspace, _ = Workspace.objects.get_or_create(name=Workspace.DEFAULT)
     Membership.objects.create(workspace=workspace, user=account, role=Role.EDITOR)
     snapshot = snapshot_create(

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 Quantities = Mapping[str, str]
 """Resource name to quantity as people write it: ``{"cpu": "8", "memory": "32Gi"}``."""
@@ -549,3 +549,18 @@ def tree_order(parents: Mapping[str, str]) -> list[tuple[str, int]]:
                 order[name] = depth
                 waiting += [(child, depth + 1) for child in reversed(children.get(name, []))]
     return list(order.items())
+
+
+class Decision(NamedTuple):
+    """One step that a run took, as it is kept: in this order of fields, empty where one does not apply."""
+
+    seq: int
+    cycle: int
+    action: str
+    op: str
+    job: str
+    pod: str
+    node: str
+    reason: str
+    for_pod: str
+    state: str

@@ -13,7 +13,6 @@ from rest_framework.views import APIView
 
 from planner.models import (
     Change,
-    Decision,
     Event,
     Import,
     Invitation,
@@ -26,8 +25,11 @@ from planner.models import (
     Scenario,
     Snapshot,
     TokenDetails,
+    Trace,
     Victim,
 )
+from planner.models.outcome import DecisionState
+from planner.selectors.steps import Steps
 from planner.selectors.words import CHANGE_TEXTS, EVENT_TEXTS, holding
 
 _OF_EVERY_LIST = {"page", "page_size", "fields", "format"}
@@ -303,8 +305,25 @@ class VictimFilter(django_filters.FilterSet):
 class DecisionFilter(django_filters.FilterSet):
     """Decisions of a run, in the order taken unless asked otherwise."""
 
+    cycle = django_filters.NumberFilter()
+    action = django_filters.CharFilter()
+    op = django_filters.CharFilter()
+    job = django_filters.CharFilter()
+    pod = django_filters.CharFilter()
+    node = django_filters.CharFilter()
+    for_pod = django_filters.CharFilter()
+    state = django_filters.ChoiceFilter(choices=DecisionState.choices)
     ordering = _order("seq", "job", "pod", "node")
 
-    class Meta:
-        model = Decision
-        fields = ["cycle", "action", "op", "job", "pod", "node", "for_pod", "state"]
+    def __init__(self, data: Any = None, queryset: Any = None, **options: Any) -> None:
+        super().__init__(data, Trace.objects.none(), **options)
+        self._steps: Steps = queryset
+
+    @property
+    def qs(self) -> Steps:
+        """Return the steps asked for; they are filtered in memory."""
+        asked = {name: value for name, value in self.form.cleaned_data.items() if value not in (None, "", [])}
+        found = self._steps
+        for field in reversed(asked.pop(ORDERING, [])):
+            found = found.ordered(field.removeprefix("-"), backwards=field.startswith("-"))
+        return found.where(**asked) if asked else found

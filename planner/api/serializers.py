@@ -11,7 +11,6 @@ from planner.engine.preview import Preview
 from planner.engine.queues import queue_spec
 from planner.engine.unlimited import amounts
 from planner.models import (
-    Decision,
     Import,
     JobOutcome,
     Membership,
@@ -23,7 +22,8 @@ from planner.models import (
     Snapshot,
     Victim,
 )
-from planner.rows import Amounts
+from planner.models.outcome import DecisionState
+from planner.rows import Amounts, Decision
 
 logger = logging.getLogger(__name__)
 
@@ -424,12 +424,19 @@ class VictimSerializer(serializers.ModelSerializer[Victim]):
         ]  # fmt: skip
 
 
-class DecisionSerializer(serializers.ModelSerializer[Decision]):
+class DecisionSerializer(serializers.Serializer[Decision]):
     """One decision of a run."""
 
-    class Meta:
-        model = Decision
-        fields = ["seq", "cycle", "action", "op", "job", "pod", "node", "reason", "for_pod", "state"]
+    seq = serializers.IntegerField()
+    cycle = serializers.IntegerField()
+    action = serializers.CharField()
+    op = serializers.CharField()
+    job = serializers.CharField()
+    pod = serializers.CharField()
+    node = serializers.CharField()
+    reason = serializers.CharField()
+    for_pod = serializers.CharField()
+    state = serializers.ChoiceField(choices=DecisionState.choices, allow_blank=True)
 
 
 class WorkspaceSerializer(serializers.ModelSerializer[Membership]):

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from django.db.models import Model
+from django.db.models import QuerySet
 from django.http import HttpResponseBase, StreamingHttpResponse
 from rest_framework.generics import ListAPIView
 from rest_framework.renderers import BaseRenderer, JSONRenderer
@@ -85,11 +85,16 @@ class TableList(TableView, ListAPIView[Any]):
         found = self.filter_queryset(self.get_queryset())
         serializer = self.get_serializer()
 
-        def body(instance: Model) -> Row:
+        def body(instance: Any) -> Row:
             row: Row = only_asked(request, self, {"results": [serializer.to_representation(instance)]})
             return row["results"][0]  # type: ignore[no-any-return]  # a body is JSON
 
-        return table(self.name_of(request), lambda: map(body, found.iterator(chunk_size=_CHUNK)))
+        return table(self.name_of(request), lambda: map(body, _each(found)))
+
+
+def _each(found: Any) -> Iterable[Any]:
+    """Return rows of the database a few at a time, and those that are in memory as they are."""
+    return found.iterator(chunk_size=_CHUNK) if isinstance(found, QuerySet) else found
 
 
 def is_table(request: Request) -> bool:

@@ -5,48 +5,45 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from planner.engine.documents import items
-from planner.engine.traces import traces_of
+from planner.engine.traces import packed_decisions, traces_of
 from planner.engine.unlimited import amounts
 from planner.engine.work import PodClock
-from planner.models import Decision, JobOutcome, QueueOutcome, Run, Trace, Victim
-from planner.rows import hangs_below, tree_order
+from planner.models import JobOutcome, Outcome, QueueOutcome, Trace, Victim
+from planner.rows import Decision, hangs_below, tree_order
 from scheduler_core.explain.pending import diagnosis
 from scheduler_core.explain.picture import Picture
 
-Row = TypeVar("Row", QueueOutcome, JobOutcome, Victim, Decision, Trace)
+Row = TypeVar("Row", QueueOutcome, JobOutcome, Victim, Trace)
 Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Rows:
     """Unsaved rows of one result."""
 
     queues: Sequence[QueueOutcome]
     jobs: Sequence[JobOutcome]
     victims: Sequence[Victim]
-    decisions: Sequence[Decision]
     traces: Sequence[Trace]
 
-    def keep(self, run: Run) -> None:
-        """Save every row under `run`."""
-        _keep(QueueOutcome, self.queues, run)
-        _keep(JobOutcome, self.jobs, run)
-        _keep(Victim, self.victims, run)
-        _keep(Decision, self.decisions, run)
-        _keep(Trace, self.traces, run)
+    def keep(self) -> Outcome:
+        """Save every row under a new outcome, and return that."""
+        outcome = Outcome.objects.create()
+        _keep(QueueOutcome, self.queues, outcome)
+        _keep(JobOutcome, self.jobs, outcome)
+        _keep(Victim, self.victims, outcome)
+        _keep(Trace, self.traces, outcome)
+        return outcome
 
 
-NOTHING = Outcome((), (), (), (), ())
-"""The outcome of a search, whose answer is its result alone."""
-
-
-def outcome_of(result: Json, document: Json) -> Outcome:
+def rows_of(result: Json, document: Json) -> Rows:
     """Return the rows of `result`, which the core made of the scenario `document`."""
     cycles = result["cycles"]
     steps = [(cycle["cycle"], step) for cycle in cycles for step in cycle["decisions"]]
     who = _Belongings(cycles)
     clock = PodClock(document, steps)
-    return Outcome(
+    why = traces_of(result, document)
+    return Rows(
         queues=list(_queue_rows(cycles[0]["at_open"], cycles[-1]["at_end"], document)),
         jobs=list(_job_rows(cycles[-1], Picture(document, result))),
         victims=[
@@ -54,14 +51,13 @@ def outcome_of(result: Json, document: Json) -> Outcome:
             for order, (cycle, step) in enumerate(steps, 1)
             if step["op"] == "evict"
         ],
-        decisions=[_decision(seq, cycle, step) for seq, (cycle, step) in enumerate(steps, 1)],
-        traces=list(traces_of(result, document)),
+        traces=[*packed_decisions(_decision(seq, *step) for seq, step in enumerate(steps, 1)), *why],
     )
 
 
-def _keep(model: type[Row], rows: Sequence[Row], run: Run) -> None:
+def _keep(model: type[Row], rows: Sequence[Row], outcome: Outcome) -> None:
     for row in rows:
-        row.run = run
+        row.outcome = outcome
     model._default_manager.bulk_create(rows, batch_size=1000)
 
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from planner.models import Decision
-from planner.rows import NodeMoment, PodPlace, Reason
+from planner.rows import Decision, NodeMoment, PodPlace, Reason
 from scheduler_core.explain.stories import PodStand, node_standing, pod_standing
 
 

@@ -1,18 +1,22 @@
 """Which parts of a result do the pages that say why need, so that none reads the whole of it?"""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count, islice
 from typing import Any
 
 from planner.engine.requests import requests_of
 from planner.engine.unlimited import bounded
 from planner.models import Trace
+from planner.rows import Decision
 from scheduler_core.explain.deserved import derived
 from scheduler_core.explain.pending import diagnosis
 from scheduler_core.explain.picture import Picture
 from scheduler_core.explain.victims import spared_candidates, victim_stories
 
 Json = Mapping[str, Any]
+
+DECISIONS_IN_A_PART = 5_000
 
 _SESSION = ("queue_plugin", "queues", "total_resource")
 
@@ -33,6 +37,16 @@ def traces_of(result: Json, document: Json) -> Iterator[Trace]:
         yield Trace.of(Trace.VICTIMS, bounded(list(_victims(pictures))))
         for pod, spared in _spared(pictures):
             yield Trace.of(Trace.SPARED, spared, key=pod)
+
+
+def packed_decisions(decisions: Iterable[Decision]) -> Iterator[Trace]:
+    """Yield the unsaved parts that hold the decisions of a run, so many each, keyed in their order."""
+    taken = iter(decisions)
+    for number in count():
+        some = list(islice(taken, DECISIONS_IN_A_PART))
+        if not some:
+            return
+        yield Trace.of(Trace.DECISIONS, some, key=f"{number:06}")
 
 
 def _session(cycle: Json) -> dict[str, Any]:

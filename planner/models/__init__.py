@@ -4,7 +4,7 @@ from planner.models.access import Event, Identity, Invitation, PublicLink, Token
 from planner.models.idempotency import IdempotencyKey
 from planner.models.imports import Import, ImportPreview
 from planner.models.logins import LoginGuesses
-from planner.models.outcome import Decision, JobOutcome, QueueOutcome, Victim
+from planner.models.outcome import JobOutcome, Outcome, QueueOutcome, Victim
 from planner.models.queue import Queue
 from planner.models.run import Run
 from planner.models.scenario import Change, ObjectChange, Scenario, ScenarioCopy
@@ -20,7 +20,6 @@ __all__ = [
     "Blob",
     "Change",
     "Cluster",
-    "Decision",
     "Event",
     "IdempotencyKey",
     "Identity",
@@ -31,6 +30,7 @@ __all__ = [
     "LoginGuesses",
     "Membership",
     "ObjectChange",
+    "Outcome",
     "PublicLink",
     "Queue",
     "QueueOutcome",

@@ -1,4 +1,6 @@
-"""What did a run produce, in the figures that pages and scripts filter and sort on?
+"""What did the core make of an input, in the figures that pages and scripts filter and sort on?
+
+Decisions are no rows: a run takes tens of thousands of them, so they are kept packed, see `Trace`.
 
 Amounts are JSON objects in the scheduler's units (cpu in milli-cores, memory in bytes, pods as a count,
 other resources in milli-units); null says unlimited, a missing name says that nothing is set.
@@ -6,14 +8,27 @@ other resources in milli-units); null says unlimited, a missing name says that n
 
 from django.db import models
 
-from planner.models.run import Run
 from planner.models.workspace import Identified
+
+
+class Outcome(Identified):
+    """What an engine made of one input under one set of options; runs that agree in all three share it."""
+
+    created = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"outcome {self.pk}"
+
+
+def part_of_outcome(name: str) -> "models.ForeignKey[Outcome, Outcome]":
+    """Return the field by which rows belong to an outcome; its column keeps the name of its first release."""
+    return models.ForeignKey(Outcome, on_delete=models.CASCADE, related_name=name, db_column="run_id")
 
 
 class QueueOutcome(Identified):
     """What a run made of one queue: at the end of the last cycle, and at open of the first."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="queue_outcomes")
+    outcome = part_of_outcome("queue_outcomes")
     queue = models.CharField(max_length=253)
     parent = models.CharField(max_length=253, blank=True)
     depth = models.PositiveSmallIntegerField(default=0)
@@ -37,7 +52,7 @@ class QueueOutcome(Identified):
 
     class Meta:
         ordering = ["position"]
-        constraints = [models.UniqueConstraint(fields=["run", "queue"], name="queue_outcome_once_a_run")]
+        constraints = [models.UniqueConstraint(fields=["outcome", "queue"], name="queue_once_an_outcome")]
 
     def __str__(self) -> str:
         return self.queue
@@ -46,7 +61,7 @@ class QueueOutcome(Identified):
 class JobOutcome(Identified):
     """What a run made of one job (a podgroup), at the end of the last cycle."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="job_outcomes")
+    outcome = part_of_outcome("job_outcomes")
     job = models.CharField(max_length=510, help_text="namespace/name of the podgroup.")
     queue = models.CharField(max_length=253)
     position = models.PositiveIntegerField()
@@ -70,7 +85,7 @@ class JobOutcome(Identified):
 
     class Meta:
         ordering = ["position"]
-        constraints = [models.UniqueConstraint(fields=["run", "job"], name="job_outcome_once_a_run")]
+        constraints = [models.UniqueConstraint(fields=["outcome", "job"], name="job_once_an_outcome")]
 
     def __str__(self) -> str:
         return self.job
@@ -87,7 +102,7 @@ class DecisionState(models.TextChoices):
 class Victim(Identified):
     """A running pod that a run chose to evict."""
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="victims")
+    outcome = part_of_outcome("victims")
     order = models.PositiveIntegerField(help_text="Position among the decisions.")
     cycle = models.PositiveIntegerField(default=1)
     pod = models.CharField(max_length=510)
@@ -104,30 +119,7 @@ class Victim(Identified):
 
     class Meta:
         ordering = ["order"]
-        constraints = [models.UniqueConstraint(fields=["run", "order"], name="victim_order_once_a_run")]
+        constraints = [models.UniqueConstraint(fields=["outcome", "order"], name="victim_once_an_outcome")]
 
     def __str__(self) -> str:
         return self.pod
-
-
-class Decision(Identified):
-    """One step that a run took, in the order taken."""
-
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="decisions")
-    seq = models.PositiveIntegerField()
-    cycle = models.PositiveIntegerField(default=1)
-    action = models.CharField(max_length=30)
-    op = models.CharField(max_length=30)
-    job = models.CharField(max_length=510, blank=True)
-    pod = models.CharField(max_length=510, blank=True)
-    node = models.CharField(max_length=253, blank=True)
-    reason = models.TextField(blank=True)
-    for_pod = models.CharField(max_length=510, blank=True)
-    state = models.CharField(max_length=10, blank=True, choices=DecisionState.choices)
-
-    class Meta:
-        ordering = ["seq"]
-        constraints = [models.UniqueConstraint(fields=["run", "seq"], name="decision_seq_once_a_run")]
-
-    def __str__(self) -> str:
-        return f"{self.seq}: {self.action} {self.op}"

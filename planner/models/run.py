@@ -1,9 +1,12 @@
 """Which simulations were asked for, over which input, and with what result?"""
 
 from django.db import models
+from django.db.models import QuerySet
 
+from planner.models.outcome import JobOutcome, Outcome, QueueOutcome, Victim
 from planner.models.scenario import Scenario
 from planner.models.snapshot import Blob
+from planner.models.trace import Trace
 from planner.models.work import Work
 
 
@@ -26,6 +29,33 @@ class Run(Work):
     notes = models.JSONField(
         default=list, help_text="What the run leaves out and what it assumes, one sentence each."
     )
+    outcome = models.ForeignKey(
+        Outcome,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="runs",
+        help_text="The result in figures; null until the run succeeded, and for a search.",
+    )
     engine_version = models.CharField(max_length=60, blank=True)
     found_so_far = models.JSONField(null=True, help_text="What a search has found while it has no result.")
     timings = models.JSONField(default=dict, help_text="What a clock measured, in milliseconds.")
+
+    @property
+    def queue_outcomes(self) -> QuerySet[QueueOutcome]:
+        """What it made of each queue, in tree order."""
+        return QueueOutcome.objects.filter(outcome=self.outcome_id)
+
+    @property
+    def job_outcomes(self) -> QuerySet[JobOutcome]:
+        """What it made of each job, in the result's order."""
+        return JobOutcome.objects.filter(outcome=self.outcome_id)
+
+    @property
+    def victims(self) -> QuerySet[Victim]:
+        """The pods that it chose to evict, in the order chosen."""
+        return Victim.objects.filter(outcome=self.outcome_id)
+
+    @property
+    def traces(self) -> QuerySet[Trace]:
+        """What is kept packed of its decisions and their reasons."""
+        return Trace.objects.filter(outcome=self.outcome_id)

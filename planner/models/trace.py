@@ -1,4 +1,4 @@
-"""What is kept of why a run decided so, in parts that are each read only by the pages that need them?"""
+"""What did a run decide, and why? In parts that are each read only by the pages that need them."""
 
 import json
 import zlib
@@ -6,13 +6,14 @@ from typing import Any
 
 from django.db import models
 
-from planner.models.run import Run
+from planner.models.outcome import part_of_outcome
 from planner.models.workspace import Identified
 
 
 class Trace(Identified):
-    """One part of a run's explanations, compressed."""
+    """One part of an outcome, compressed."""
 
+    DECISIONS = "decisions"
     PODS = "pods"
     NODES = "nodes"
     REQUESTS = "requests"
@@ -22,7 +23,7 @@ class Trace(Identified):
     VICTIMS = "victims"
     SPARED = "spared"
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="traces")
+    outcome = part_of_outcome("traces")
     part = models.CharField(max_length=20, help_text="Which part of the explanation.")
     key = models.CharField(
         max_length=510,
@@ -33,7 +34,9 @@ class Trace(Identified):
     size = models.PositiveBigIntegerField(help_text="Bytes when unpacked.")
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["run", "part", "key"], name="trace_part_once_a_run")]
+        constraints = [
+            models.UniqueConstraint(fields=["outcome", "part", "key"], name="trace_once_an_outcome")
+        ]
 
     def __str__(self) -> str:
         return f"{self.part} {self.key}".strip()

@@ -8,14 +8,17 @@ from uuid import UUID
 
 from django.db.models import F
 
-from planner.models import Decision, JobOutcome, QueueOutcome, Run, User, Victim
+from planner.models import JobOutcome, QueueOutcome, Run, User, Victim
 from planner.models.outcome import DecisionState
 from planner.rows import QueueFigures, RunCounts
 from planner.selectors.figures import TOP
 from planner.selectors.runs import run_counts, runs
+from planner.selectors.steps import decisions
 
 FEWEST, MOST = 2, 6
 """How many runs stand side by side."""
+
+_PLACING = ("bind", "pipeline", "unpipeline")
 
 Held = TypeVar("Held")
 
@@ -105,13 +108,14 @@ class Comparison:
 
     def __init__(self, compared: Sequence[Run]) -> None:
         self.runs = compared
+        self._outcomes = [run.outcome_id for run in compared]
 
     @cached_property
     def heads(self) -> list[Head]:
         """How each run came off as a whole."""
         lost = self._work_lost()
         return [
-            Head(run, run_counts(run), self._victim_change(place), lost[run.pk])
+            Head(run, run_counts(run), self._victim_change(place), lost[run.outcome_id])
             for place, run in enumerate(self.runs)
         ]
 
@@ -119,37 +123,39 @@ class Comparison:
     def queues(self) -> Lines[QueueFigures]:
         """What each run made of each queue."""
         names = [field.name for field in fields(QueueFigures)]
-        rows: Any = QueueOutcome.objects.filter(run__in=self.runs).values("run_id", *names)
-        return self._lines((row.pop("run_id"), row["queue"], QueueFigures(**row)) for row in rows)
+        rows: Any = QueueOutcome.objects.filter(outcome__in=self._outcomes).values("outcome_id", *names)
+        return self._lines((row.pop("outcome_id"), row["queue"], QueueFigures(**row)) for row in rows)
 
     @cached_property
     def jobs(self) -> Lines[JobFigures]:
         """What each run made of each job."""
-        rows: Any = JobOutcome.objects.filter(run__in=self.runs).values(
-            "run_id", "job", "queue", "pods", "pending", "ready", "gate", phase=F("phase_after")
+        rows: Any = JobOutcome.objects.filter(outcome__in=self._outcomes).values(
+            "outcome_id", "job", "queue", "pods", "pending", "ready", "gate", phase=F("phase_after")
         )
-        return self._lines((row.pop("run_id"), row.pop("job"), JobFigures(**row)) for row in rows)
+        return self._lines((row.pop("outcome_id"), row.pop("job"), JobFigures(**row)) for row in rows)
 
     @cached_property
     def victims(self) -> Lines[VictimFigures]:
         """Whom each run evicted; a pod evicted twice stands here once, as it was last."""
-        rows: Any = Victim.objects.filter(run__in=self.runs, state=DecisionState.COMMITTED).values(
-            "run_id", "pod", "job", "queue", "for_job", "for_queue", "action", "ran_seconds"
+        rows: Any = Victim.objects.filter(outcome__in=self._outcomes, state=DecisionState.COMMITTED).values(
+            "outcome_id", "pod", "job", "queue", "for_job", "for_queue", "action", "ran_seconds"
         )
-        lines = self._lines((row.pop("run_id"), row.pop("pod"), VictimFigures(**row)) for row in rows)
+        lines = self._lines((row.pop("outcome_id"), row.pop("pod"), VictimFigures(**row)) for row in rows)
         return Lines(sorted(lines.rows, key=lambda line: all(line.held)))
 
     @cached_property
     def placements(self) -> Lines[Placement]:
         """Where each run puts the pods that it placed."""
-        rows = Decision.objects.filter(run__in=self.runs, op__in=("bind", "pipeline", "unpipeline"))
-        committed = rows.exclude(op="bind", state=DecisionState.FAILED).order_by("seq")
         last = {
-            (run, pod): (node, op)
-            for run, pod, node, op in committed.values_list("run_id", "pod", "node", "op")
+            (run.outcome_id, step.pod): step
+            for run in self.runs
+            for step in decisions(run)
+            if step.op in _PLACING and not (step.op == "bind" and step.state == DecisionState.FAILED)
         }
         return self._lines(
-            (run, pod, Placement(node, op)) for (run, pod), (node, op) in last.items() if op != "unpipeline"
+            (outcome, pod, Placement(step.node, step.op))
+            for (outcome, pod), step in last.items()
+            if step.op != "unpipeline"
         )
 
     def _victim_change(self, place: int) -> VictimChange:
@@ -158,19 +164,19 @@ class Comparison:
             new=pairs.count((False, True)), gone=pairs.count((True, False)), same=pairs.count((True, True))
         )
 
-    def _work_lost(self) -> dict[UUID, float]:
-        lost = dict.fromkeys((run.pk for run in self.runs), 0.0)
-        evicted = Victim.objects.filter(run__in=self.runs, state=DecisionState.COMMITTED)
-        for run, seconds in evicted.values_list("run_id", "ran_seconds"):
-            lost[run] += seconds or 0.0
+    def _work_lost(self) -> dict[UUID | None, float]:
+        lost = dict.fromkeys(self._outcomes, 0.0)
+        evicted = Victim.objects.filter(outcome__in=self._outcomes, state=DecisionState.COMMITTED)
+        for outcome, seconds in evicted.values_list("outcome_id", "ran_seconds"):
+            lost[outcome] += seconds or 0.0
         return lost
 
-    def _lines(self, found: Iterable[tuple[UUID, str, Held]]) -> Lines[Held]:
+    def _lines(self, found: Iterable[tuple[UUID | None, str, Held]]) -> Lines[Held]:
         """Return what each run holds under each name."""
-        held: dict[str, dict[UUID, Held]] = {}
-        for run, name, value in found:
-            held.setdefault(name, {})[run] = value
-        lines = [Line(name, tuple(by_run.get(run.pk) for run in self.runs)) for name, by_run in held.items()]
+        held: dict[str, dict[UUID | None, Held]] = {}
+        for outcome, name, value in found:
+            held.setdefault(name, {})[outcome] = value
+        lines = [Line(name, tuple(map(values.get, self._outcomes))) for name, values in held.items()]
         return Lines(sorted(lines, key=lambda line: (not line.differs, line.name)))
 
 

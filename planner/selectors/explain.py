@@ -36,13 +36,13 @@ def told(run: Run, part: str, key: str = "") -> Any:
 # Victims
 
 
-def victim_story(victim: Victim) -> VictimStory | None:
+def victim_story(run: Run, victim: Victim) -> VictimStory | None:
     """Return why a victim was chosen, None when nothing was kept of it (4 queries)."""
-    stories = told(victim.run, Trace.VICTIMS) or ()
+    stories = told(run, Trace.VICTIMS) or ()
     story = next((story for story in stories if story["order_in_run"] == victim.order), None)
     if story is None:
         return None
-    groups = told(victim.run, Trace.SPARED, Trace.asker(victim.for_pod, victim.for_job)) or ()
+    groups = told(run, Trace.SPARED, Trace.asker(victim.for_pod, victim.for_job)) or ()
     spared = [
         group
         for group in groups
@@ -61,7 +61,7 @@ def victim_story(victim: Victim) -> VictimStory | None:
         place=story["order"]["place"],
         first=Reason(**story["order"]["reason"]),
         smallest=_smallest(story["smallest"]),
-        spared_there=_spared_there(victim, spared),
+        spared_there=_spared_there(run, victim, spared),
         spared_by=_spared_by(spared),
         left_out=Reason(**story["left_out"]) if story.get("left_out") else None,
     )
@@ -87,7 +87,7 @@ def _spared_by(groups: Sequence[Json]) -> dict[str, int]:
     return dict(spared.most_common())
 
 
-def _spared_there(victim: Victim, groups: Sequence[Json]) -> list[Spared]:
+def _spared_there(run: Run, victim: Victim, groups: Sequence[Json]) -> list[Spared]:
     """Return the candidates on the victim's node that stayed, by name (2 queries when there are any)."""
     reasons = {
         pod: (group.get("tier"), group["plugin"], Reason(**group["reason"]))
@@ -96,26 +96,24 @@ def _spared_there(victim: Victim, groups: Sequence[Json]) -> list[Spared]:
     }
     if not reasons:
         return []
-    jobs = {
-        pod: job for job, pods in told(victim.run, Trace.PODS).items() for pod, *_ in pods if pod in reasons
-    }
-    queues = dict(victim.run.job_outcomes.filter(job__in=jobs.values()).values_list("job", "queue"))
+    jobs = {pod: job for job, pods in told(run, Trace.PODS).items() for pod, *_ in pods if pod in reasons}
+    queues = dict(run.job_outcomes.filter(job__in=jobs.values()).values_list("job", "queue"))
     return [
         Spared(pod, jobs.get(pod, ""), queues.get(jobs.get(pod, ""), ""), victim.node, *reasons[pod])
         for pod in sorted(reasons)
     ]
 
 
-def victims_together(victim: Victim, story: VictimStory) -> QuerySet[Victim]:
+def victims_together(run: Run, victim: Victim, story: VictimStory) -> QuerySet[Victim]:
     """Return the victims that were evicted together with one, itself among them (1 query)."""
-    return victim.run.victims.filter(
+    return run.victims.filter(
         cycle=victim.cycle, action=victim.action, for_pod=victim.for_pod, pod__in=story.together
     )
 
 
-def victim_neighbours(victim: Victim) -> dict[str, int | None]:
+def victim_neighbours(run: Run, victim: Victim) -> dict[str, int | None]:
     """Return the steps of the victims before and after one (2 queries)."""
-    others = victim.run.victims.values_list("order", flat=True)
+    others = run.victims.values_list("order", flat=True)
     return {
         "before": others.filter(order__lt=victim.order).last(),
         "after": others.filter(order__gt=victim.order).first(),

@@ -5,7 +5,8 @@ from typing import Any
 
 from planner.models import Run, Trace
 from planner.models.outcome import DecisionState
-from planner.rows import Amounts, Moment, NodeMoment, QueueMoment
+from planner.rows import Amounts, Decision, Moment, NodeMoment, QueueMoment
+from planner.selectors.steps import decisions
 
 Json = Mapping[str, Any]
 Held = dict[str, float]
@@ -37,8 +38,8 @@ class Moments:
             self._requests = parts[Trace.REQUESTS].told()
             self._queue_of = dict(run.job_outcomes.values_list("job", "queue"))
             self._parents = dict(run.queue_outcomes.values_list("queue", "parent"))
-            steps = run.decisions.filter(cycle=cycle).exclude(state=DecisionState.FAILED)
-            self._steps: list[Any] = list(steps.values_list("seq", "op", "job", "pod", "node", named=True))
+            steps = decisions(run).where(cycle=cycle)
+            self._steps = [step for step in steps if step.state != DecisionState.FAILED]
 
     def around(self, seq: int) -> tuple[Moment, Moment]:
         """Return how things stood before and after step `seq`."""
@@ -69,7 +70,7 @@ class Moments:
         amounts: Amounts = {} if kind is None else self._requests["kinds"][kind]
         return amounts
 
-    def _undo(self, step: Any) -> None:
+    def _undo(self, step: Decision) -> None:
         request = self.request_of(step.pod)
         if not request:
             return

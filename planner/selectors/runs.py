@@ -5,9 +5,10 @@ from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
 
-from planner.models import Decision, JobOutcome, PublicLink, QueueOutcome, Run, User, Victim
+from planner.models import JobOutcome, PublicLink, QueueOutcome, Run, User, Victim
 from planner.models.outcome import DecisionState
 from planner.rows import QueueFigures, RunCounts
+from planner.selectors.steps import decisions
 from planner.selectors.workspaces import visible
 
 
@@ -55,17 +56,11 @@ def victims(run: Run) -> QuerySet[Victim]:
     return run.victims.all()
 
 
-def decisions(run: Run) -> QuerySet[Decision]:
-    """Return every step of the run, in the order taken (1 query)."""
-    return run.decisions.all()
-
-
 def run_counts(run: Run) -> RunCounts:
     """Return how much the run decided: pods that occur in several cycles count once (3 queries)."""
-    steps = run.decisions.aggregate(
-        bound=Count("pod", filter=Q(op="bind", state=DecisionState.COMMITTED), distinct=True),
-        pipelined=Count("pod", filter=Q(op="pipeline"), distinct=True),
-    )
+    steps = decisions(run)
+    bound = {step.pod for step in steps if step.op == "bind" and step.state == DecisionState.COMMITTED}
+    pipelined = {step.pod for step in steps if step.op == "pipeline"}
     taken = run.victims.aggregate(
         evictions=Count("pk", filter=Q(state=DecisionState.COMMITTED)),
         **{
@@ -74,7 +69,7 @@ def run_counts(run: Run) -> RunCounts:
         },
     )
     jobs = run.job_outcomes.aggregate(jobs=Count("pk"), jobs_pending=Count("pk", filter=Q(pending__gt=0)))
-    return RunCounts(**steps, **taken, **jobs)
+    return RunCounts(bound=len(bound), pipelined=len(pipelined), **taken, **jobs)
 
 
 def links_of(run: Run) -> QuerySet[PublicLink]:

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 
 from django.db.models import Q, QuerySet
 
-from planner.models import Decision, JobOutcome, Run, Trace, Victim
+from planner.models import JobOutcome, Run, Trace, Victim
 from planner.models.outcome import DecisionState
 from planner.rows import NodeMoment, PodPlace
 from planner.selectors.explain import job_story, told
 from planner.selectors.moments import node_moment
+from planner.selectors.steps import Steps, decisions
 
 SHOWN = 200
 """A story's lists end here; the API pages through all of it."""
@@ -30,9 +31,9 @@ def victims_for_queue(run: Run, queue: str) -> QuerySet[Victim]:
     return run.victims.filter(for_queue=queue)[:SHOWN]
 
 
-def job_decisions(run: Run, job: str) -> QuerySet[Decision]:
+def job_decisions(run: Run, job: str) -> Steps:
     """Return the steps about a job's own pods (1 query)."""
-    return run.decisions.filter(job=job)[:SHOWN]
+    return decisions(run).where(job=job)[:SHOWN]
 
 
 def victims_of_job(run: Run, job: str) -> QuerySet[Victim]:
@@ -56,9 +57,9 @@ def pod_waits_for(run: Run, place: PodPlace | None) -> str:
     return "" if story is None else story.reason.sentence
 
 
-def pod_decisions(run: Run, pod: str) -> QuerySet[Decision]:
+def pod_decisions(run: Run, pod: str) -> Steps:
     """Return the steps about a pod, and those that evicted others for it (1 query)."""
-    return run.decisions.filter(Q(pod=pod) | Q(for_pod=pod))[:SHOWN]
+    return decisions(run).that(lambda step: pod in (step.pod, step.for_pod))[:SHOWN]
 
 
 def victims_around_pod(run: Run, pod: str) -> QuerySet[Victim]:
@@ -78,15 +79,15 @@ def node_pods(run: Run, node: str) -> list[PodPlace]:
     return [place for place in _places(run) if place.node == node]
 
 
-def node_decisions(run: Run, node: str) -> QuerySet[Decision]:
+def node_decisions(run: Run, node: str) -> Steps:
     """Return the steps on a node (1 query)."""
-    return run.decisions.filter(node=node)[:SHOWN]
+    return decisions(run).where(node=node)[:SHOWN]
 
 
 def node_steps(run: Run, node: str) -> dict[str, int]:
     """Return how many pods a node had steps of each kind for (1 query)."""
-    taken = run.decisions.filter(node=node, state=DecisionState.COMMITTED).values_list("op", "pod")
-    return Counter(op for op, _ in set(taken))
+    taken = decisions(run).where(node=node, state=DecisionState.COMMITTED)
+    return Counter(op for op, _ in {(step.op, step.pod) for step in taken})
 
 
 def victims_on_node(run: Run, node: str) -> QuerySet[Victim]:

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from planner.engine.contents import content_of
 from planner.engine.frozen import frozen_input
-from planner.engine.outcomes import Outcome
+from planner.engine.outcomes import Rows
 from planner.engine.revisions import state_of
 from planner.models import Blob, Run, Scenario, User
 from planner.services.members import role_require
@@ -60,24 +60,42 @@ def run_finish(
     *,
     claim: Claim[Run],
     result: Blob,
-    outcome: Outcome,
+    rows: Rows | None,
     notes: Sequence[str],
     timings: Mapping[str, float],
     engine_version: str,
 ) -> bool:
-    """Store the result with its rows and end the run, or nothing at all; was the run still this worker's?"""
+    """Store the result with its rows and end the run, or nothing at all; was the run still this worker's?
+
+    A search has no rows: its answer is its result alone.
+    """
     run = claim.mine().select_for_update().first()
     if run is None:
         return False
-    outcome.keep(run)
     return work_end(
         claim=claim,
         state=State.SUCCEEDED,
+        outcome=None if rows is None else rows.keep(),
         result=result.keep(),
         found_so_far=None,
         notes=list(notes),
         timings=dict(timings),
         engine_version=engine_version,
+    )
+
+
+@transaction.atomic
+def run_share(*, claim: Claim[Run], twin: Run, timings: Mapping[str, float]) -> bool:
+    """End a run with the result and the outcome of its twin; False when either is gone."""
+    kept = Run.objects.select_for_update().filter(pk=twin.pk).first()
+    return kept is not None and work_end(
+        claim=claim,
+        state=State.SUCCEEDED,
+        outcome=kept.outcome_id,
+        result=kept.result_id,
+        notes=kept.notes,
+        timings=dict(timings),
+        engine_version=kept.engine_version,
     )
 
 

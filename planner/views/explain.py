@@ -40,14 +40,13 @@ def victim(request: HttpRequest, run_id: UUID, order: int) -> HttpResponse:
         row = run.victims.get(order=order)
     except Victim.DoesNotExist:
         raise Http404 from None
-    row.run = run
-    story = victim_story(row)
+    story = victim_story(run, row)
     context = {
         "run": run,
         "victim": row,
         "story": story,
-        "near": victim_neighbours(row),
-        "together": victims_together(row, story) if story else (),
+        "near": victim_neighbours(run, row),
+        "together": victims_together(run, row, story) if story else (),
         "resources": resource_order({**story.needed, **story.freed}) if story else (),
     }
     return render(request, "planner/run_victim.html", context)

@@ -3,14 +3,14 @@
 from functools import cached_property
 from typing import Any
 
-from django.db.models import Q
 from django.http import QueryDict
 
 from planner.charts import amounts_figure, share_figure
 from planner.models import Run
 from planner.rows import Amounts, QueueFigures, RunCounts
 from planner.selectors.figures import ShownQueues, most_contested, resources, shown_queues
-from planner.selectors.runs import decisions, pending_jobs, queue_figures, run_counts, victims
+from planner.selectors.runs import pending_jobs, queue_figures, run_counts, victims
+from planner.selectors.steps import decisions
 from planner.selectors.stories import run_before
 from planner.templatetags.quantities import resource_order
 from planner.views.listing import Listing
@@ -96,10 +96,7 @@ class RunPage:
         """The steps taken, as far as the filter lets them through."""
         found = decisions(self.run)
         if self.op:
-            found = found.filter(op=self.op)
+            found = found.where(op=self.op)
         if self.words:
-            named = (
-                Q(job__icontains=self.words) | Q(pod__icontains=self.words) | Q(node__icontains=self.words)
-            )
-            found = found.filter(named)
+            found = found.naming(self.words, ("job", "pod", "node"))
         return Listing(found, name="decisions", asked=self.asked)

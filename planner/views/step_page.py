@@ -2,14 +2,13 @@
 
 from functools import cached_property
 
-from django.db.models import Q, QuerySet
 from django.http import QueryDict
 
-from planner.models import Decision, Run
-from planner.rows import Amounts, NodeMoment, QueueMoment
+from planner.models import Run
+from planner.rows import Amounts, Decision, NodeMoment, QueueMoment
 from planner.selectors.figures import TOP
 from planner.selectors.moments import Moments
-from planner.selectors.runs import decisions
+from planner.selectors.steps import TEXTS, Steps, decisions
 from planner.templatetags.quantities import resource_order
 
 NEAR = 6
@@ -26,14 +25,19 @@ class StepPage:
         self.words = asked.get("words", "").strip()
 
     @cached_property
+    def steps(self) -> Steps:
+        """All that the run took."""
+        return decisions(self.run)
+
+    @property
     def total(self) -> int:
         """How many steps the run took."""
-        return decisions(self.run).count()
+        return len(self.steps)
 
     @cached_property
     def step(self) -> Decision | None:
         """The decision, None at the opening."""
-        return decisions(self.run).filter(seq=self.seq).first()
+        return self.steps[self.seq - 1] if 0 < self.seq <= self.total else None
 
     @cached_property
     def cycle(self) -> int:
@@ -41,23 +45,27 @@ class StepPage:
         return self.step.cycle if self.step else 1
 
     @cached_property
-    def walked(self) -> QuerySet[Decision]:
+    def walked(self) -> Steps:
         """The steps that the filter lets through."""
-        found = decisions(self.run)
         if not self.words:
-            return found
-        jobs = self.run.job_outcomes.filter(queue__icontains=self.words).values("job")
-        named = Q(job__in=jobs)
-        for field in ("job", "pod", "node", "for_pod"):
-            named |= Q(**{f"{field}__icontains": self.words})
-        return found.filter(named)
+            return self.steps
+        named = self.run.job_outcomes.filter(queue__icontains=self.words)
+        jobs = set(named.values_list("job", flat=True))
+        naming = {step.seq for step in self.steps.naming(self.words, TEXTS)}
+        return self.steps.that(lambda step: step.job in jobs or step.seq in naming)
 
     @cached_property
     def near(self) -> list[Decision]:
         """The steps around this one."""
-        before = self.walked.filter(seq__lte=self.seq).order_by("-seq")[: NEAR + 1]
-        after = self.walked.filter(seq__gt=self.seq)[:NEAR]
-        return [*reversed(before), *after]
+        return [*self._before_and_here[-NEAR - 1 :], *self._later[:NEAR]]
+
+    @cached_property
+    def _before_and_here(self) -> Steps:
+        return self.walked.that(lambda step: step.seq <= self.seq)
+
+    @cached_property
+    def _later(self) -> Steps:
+        return self.walked.that(lambda step: step.seq > self.seq)
 
     # where the buttons lead; None where there is nothing
 
@@ -80,7 +88,7 @@ class StepPage:
     @property
     def last(self) -> int | None:
         """The last step."""
-        last = self.walked.values_list("seq", flat=True).last()
+        last = self.walked[-1].seq if self.walked else None
         return last if last != self.seq else None
 
     @property
@@ -88,21 +96,19 @@ class StepPage:
         """The first step of the next action that did something."""
         if self.step is None:
             return self.after
-        later = self.walked.filter(seq__gt=self.seq)
-        return later.exclude(**self._same_action).values_list("seq", flat=True).first()
+        return next((step.seq for step in self._later if not self._is_same_action(step)), None)
 
     @property
     def action_before(self) -> int | None:
         """The last step of the action before that did something."""
         if self.step is None:
             return None
-        earlier = self.walked.filter(seq__lt=self.seq).exclude(**self._same_action)
-        return earlier.values_list("seq", flat=True).last() or self.first
+        earlier = reversed(self._before_and_here)
+        return next((step.seq for step in earlier if not self._is_same_action(step)), self.first)
 
-    @property
-    def _same_action(self) -> dict[str, object]:
+    def _is_same_action(self, other: Decision) -> bool:
         assert self.step is not None, "the opening has no action"
-        return {"cycle": self.step.cycle, "action": self.step.action}
+        return (other.cycle, other.action) == (self.step.cycle, self.step.action)
 
     # how things stood
 

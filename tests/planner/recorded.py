@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from planner.engine.documents import encoded
-from planner.engine.outcomes import outcome_of
+from planner.engine.outcomes import rows_of
 from planner.models import Blob, Run, Scenario
 from planner.services.runs import run_finish
 from planner.services.work import work_claim
@@ -46,7 +46,7 @@ def finish(run: Run, result: dict) -> Run:
     assert run_finish(
         claim=claim,
         result=Blob.of(encoded(result)),
-        outcome=outcome_of(result, run.input.document()),
+        rows=rows_of(result, run.input.document()),
         notes=result.get("notes", []),
         timings={},
         engine_version="test",

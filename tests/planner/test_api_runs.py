@@ -11,7 +11,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from planner.engine.unlimited import UNLIMITED
-from planner.models import Run, Scenario
+from planner.models import Outcome, Run, Scenario
 from planner.services.execution import work_execute
 from planner.services.turns import Turn
 from planner.services.work import work_cancel, work_claim
@@ -213,8 +213,12 @@ def test_a_waiting_job_says_what_is_missing_in_units(api: APIClient) -> None:
     why = {"gate": "queue", "plugin": "capacity", "queue": "waits", "resource": "cpu"}
     numbers = {"required": 4000, "available": -1000, "missing": 5000}
     run = factories.run()
-    run.job_outcomes.create(job="default/a", queue="waits", position=0, pending_explain={**why, **numbers})
-    run.job_outcomes.create(job="default/b", queue="waits", position=1)
+    run.outcome = Outcome.objects.create()
+    run.save(update_fields=["outcome"])
+    run.outcome.job_outcomes.create(
+        job="default/a", queue="waits", position=0, pending_explain={**why, **numbers}
+    )
+    run.outcome.job_outcomes.create(job="default/b", queue="waits", position=1)
     stopped, running = rows(api, f"{address(run)}jobs/")
     assert running["pending_explain"] is None
     assert stopped["pending_explain"] == {

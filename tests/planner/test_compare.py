@@ -203,7 +203,7 @@ def test_the_filter_keeps_queues_by_name(browser: Client, pair: list[Run]) -> No
 def test_the_page_makes_a_known_number_of_queries(
     browser: Client, pair: list[Run], django_assert_num_queries
 ) -> None:
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(15):
         browser.get(address(pair))
 
 

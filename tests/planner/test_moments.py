@@ -6,6 +6,7 @@ import pytest
 
 from planner.rows import Moment
 from planner.selectors.moments import Moments
+from planner.selectors.steps import decisions
 from tests.planner.recorded import simulated_run
 
 pytestmark = pytest.mark.django_db
@@ -18,11 +19,11 @@ pytestmark = pytest.mark.django_db
 def test_the_steps_lead_from_the_opening_to_the_end(family: str, index: int) -> None:
     run = simulated_run(family, index)
     for number, cycle in enumerate(run.result.document()["cycles"], 1):  # type: ignore[union-attr]
-        first = run.decisions.filter(cycle=number).first()
+        first = next(iter(decisions(run).where(cycle=number)), None)
         if first is None:
             continue
         assert_same(Moments(run, number).at(first.seq - 1), cycle["at_open"])
-        assert_same(Moments(run, number).at(run.decisions.count()), cycle["at_end"])
+        assert_same(Moments(run, number).at(len(decisions(run))), cycle["at_end"])
 
 
 def assert_same(moment: Moment, session: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ import pytest
 from planner.models import Run
 from planner.rows import QueueFigures
 from planner.selectors.runs import pending_jobs, queue_figures, run_counts
+from planner.selectors.steps import decisions
 from planner.services.execution import work_execute
 from planner.services.turns import Turn
 from tests import factories
@@ -48,7 +49,10 @@ def test_every_row_says_what_the_bytes_say(run: Run) -> None:
             queue["allocated"],
             queue["share"],
         )
-    steps = list(run.decisions.values_list("action", "op", "job", "pod", "node", "for_pod", "state"))
+    steps = [
+        (step.action, step.op, step.job, step.pod, step.node, step.for_pod, step.state)
+        for step in decisions(run)
+    ]
     assert steps == [
         tuple(step.get(key) or "" for key in ("action", "op", "job", "pod", "node", "for", "state"))
         for step in cycle["decisions"]

@@ -16,8 +16,9 @@ from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers
 from planner.engine.standing import node_said, pod_said
 from planner.selectors.explain import derivation, flow, job_story, victim_story
 from planner.selectors.moments import Moments
-from planner.selectors.runs import decisions, job_outcomes, queue_outcomes
+from planner.selectors.runs import job_outcomes, queue_outcomes
 from planner.selectors.searches import search_of
+from planner.selectors.steps import decisions
 from planner.selectors.stories import (
     job_decisions,
     node_at_end,
@@ -105,8 +106,7 @@ class ExplainVictim(WorkspaceView):
         """Return why a pod was selected: for which pod, by which votes, and which candidates stayed."""
         run = self.run()
         victim = get_object_or_404(run.victims.all(), order=order)
-        victim.run = run
-        return Response(explained.VictimStorySerializer(_kept(victim_story(victim))).data)
+        return Response(explained.VictimStorySerializer(_kept(victim_story(run, victim))).data)
 
 
 class ExplainFlow(WorkspaceView):
@@ -164,13 +164,16 @@ class ExplainStep(WorkspaceView):
     def get(self, request: Request, run_id: UUID, seq: int) -> Response:
         """Return the state of queues and nodes after a step; step 0 is the start of the session."""
         run = self.run()
-        step = get_object_or_404(decisions(run), seq=seq) if seq else None
+        steps = decisions(run)
+        if seq > len(steps):
+            raise NotFound(f"The run took {len(steps)} steps.")
+        step = steps[seq - 1] if seq else None
         cycle = step.cycle if step else 1
         moments = Moments(run, cycle)
         moment = _kept(moments.at(seq) if moments.is_kept else None)
         body = {
             "step": step,
-            "steps": decisions(run).count(),
+            "steps": len(steps),
             "cycle": cycle,
             "queues": moment.queues,
             "nodes": moment.nodes,

@@ -19,8 +19,9 @@ from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, PREFER, answers, listed
 from planner.api.tables import TableList
 from planner.api.waiting import wait_until_over
-from planner.models import Blob, Decision, JobOutcome, QueueOutcome, Run, Victim
-from planner.selectors.runs import decisions, job_outcomes, queue_outcomes, runs, victims
+from planner.models import Blob, JobOutcome, QueueOutcome, Run, Trace, Victim
+from planner.selectors.runs import job_outcomes, queue_outcomes, runs, victims
+from planner.selectors.steps import Steps, decisions
 from planner.services.work import work_cancel
 from planner.tasks import submit_run
 
@@ -163,11 +164,11 @@ class RunVictims(TableList):
 class RunDecisions(TableList):
     """Every step that a run took, in the order taken."""
 
-    queryset = Decision.objects.none()
+    queryset = Trace.objects.none()  # which holds them; the schema asks for some rows
     serializer_class = serializers.DecisionSerializer
     filterset_class = filters.DecisionFilter
 
-    def get_queryset(self) -> QuerySet[Decision]:
+    def get_queryset(self) -> Steps:  # type: ignore[override]  # they are no rows
         """Return the run's decisions."""
         return decisions(self.run())
 
