@@ -77,7 +77,7 @@ def moved(
 
 class Migration(migrations.Migration):
 
-    dependencies = [("planner", "0027_import_preview")]
+    dependencies = [("planner", "0028_plain_help")]
 
     operations = [
         migrations.CreateModel(
