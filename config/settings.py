@@ -110,6 +110,7 @@ TEMPLATES = [
 ]
 
 AUTH_USER_MODEL = "planner.User"
+SESSION_ENGINE = "planner.models.session"
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "login"

@@ -8,3 +8,9 @@ class PlannerConfig(AppConfig):
 
     name = "planner"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Begin to note who logs in."""
+        from planner.views.logging_in import listen
+
+        listen()

@@ -18,6 +18,7 @@ from planner.api.sparse import only_asked
 from planner.models import Run, Scenario, User, Workspace
 from planner.selectors.runs import runs
 from planner.selectors.scenarios import scenarios
+from planner.services.events import export_note
 from planner.services.members import workspace_require
 
 
@@ -54,6 +55,11 @@ class WorkspaceView(APIView):
             return workspace_require(user=self.user, chosen=named and chosen.run_validation(named))
         except serializers.ValidationError as error:
             raise serializers.ValidationError({"workspace": error.detail}) from None
+
+    def note_export(self, workspace: Workspace, subject: str) -> None:
+        """Note that the caller takes something out of a workspace."""
+        address = self.request.META.get("REMOTE_ADDR", "")
+        export_note(user=self.user, workspace=workspace, subject=subject, address=address)
 
     def scenario(self) -> Scenario:
         """Return the scenario that the address names, or answer 404."""

@@ -8,6 +8,8 @@ from planner.models.outcome import JobOutcome, Outcome, QueueOutcome, Victim
 from planner.models.queue import Queue
 from planner.models.run import Run
 from planner.models.scenario import Change, ObjectChange, Scenario, ScenarioCopy
+from planner.models.second_factor import RecoveryCode, SecondFactor
+from planner.models.session import Session
 from planner.models.snapshot import Blob, Cluster, Snapshot
 from planner.models.tally import Tally
 from planner.models.trace import Trace
@@ -34,10 +36,13 @@ __all__ = [
     "PublicLink",
     "Queue",
     "QueueOutcome",
+    "RecoveryCode",
     "Role",
     "Run",
     "Scenario",
     "ScenarioCopy",
+    "SecondFactor",
+    "Session",
     "Snapshot",
     "Tally",
     "TokenDetails",

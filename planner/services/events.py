@@ -1,11 +1,17 @@
 """Who did what that others may ask about later? Noted where it is done, never changed, and logged."""
 
 import logging
+from datetime import timedelta
+from functools import partial
 from typing import TypedDict, Unpack
 
+from django.utils import timezone
 from structlog.contextvars import bound_contextvars
 
 from planner.models import Event, User, Workspace
+
+NOTED_AGAIN = timedelta(hours=1)
+"""So often at most the same reading becomes an event."""
 
 audit = logging.getLogger("planner.audit")
 
@@ -28,8 +34,8 @@ def event_note(
     address: str = "",
     **told: Unpack[Told],
 ) -> None:
-    """Note what `user` did; without one it is `actor`, else the installation itself."""
-    name = user.get_username() if user else actor
+    """Note what `actor` did, who is `user` unless said otherwise; with neither it is the installation."""
+    name = actor or (user.get_username() if user else "")
     Event.objects.create(
         workspace=workspace,
         user=user,
@@ -67,3 +73,19 @@ def event_log(
     }
     with bound_contextvars(**{name: value for name, value in facts.items() if value}):
         audit.info("audit")
+
+
+def export_note(*, user: User, workspace: Workspace, subject: str, address: str) -> None:
+    """Note that `user` exported something: always in the log, the same thing as an event once an hour."""
+    before = Event.objects.filter(
+        user=user, kind=Event.Kind.EXPORT, subject=subject, created__gt=timezone.now() - NOTED_AGAIN
+    )
+    note = event_log if before.exists() else partial(event_note, user=user)
+    note(
+        actor=user.get_username(),
+        workspace=workspace,
+        kind=Event.Kind.EXPORT,
+        action="exported",
+        subject=subject,
+        address=address,
+    )

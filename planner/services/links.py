@@ -10,13 +10,11 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from planner.models import Event, PublicLink, Run, User
-from planner.services.events import event_log, event_note
+from planner.services.events import NOTED_AGAIN, event_log, event_note
 from planner.services.members import role_require
 
 LONGEST_DAYS = 365
 DEFAULT_DAYS = 30
-READ_AGAIN = timedelta(hours=1)
-"""So often at most a read becomes an event; every read is counted and logged."""
 
 
 @transaction.atomic
@@ -52,7 +50,7 @@ def run_by_link(*, secret: str, address: str) -> Run | None:
     if link is None:
         return None
     PublicLink.objects.filter(pk=link.pk).update(reads=F("reads") + 1, last_read=now)
-    is_new = link.last_read is None or link.last_read < now - READ_AGAIN
+    is_new = link.last_read is None or link.last_read < now - NOTED_AGAIN
     note = partial(event_note, user=None) if is_new else event_log
     note(
         workspace=link.run.workspace,

@@ -8,6 +8,8 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from planner.engine.export import scenario_export
+from planner.services.events import export_note
+from planner.views.pages import caller
 from planner.views.scenarios import scenario_or_404
 
 FILES = {"changed": "yaml", "whole": "yaml", "script": "sh"}
@@ -30,6 +32,8 @@ def download(request: HttpRequest, scenario_id: UUID, part: str) -> HttpResponse
     scenario = scenario_or_404(request, scenario_id)
     if part not in FILES:
         raise Http404
+    subject, address = f"scenario {scenario.pk}: {part}", request.META.get("REMOTE_ADDR", "")
+    export_note(user=caller(request), workspace=scenario.workspace, subject=subject, address=address)
     text: str = getattr(scenario_export(scenario), part)
     name = f"scenario-{scenario.revision}-{part}.{FILES[part]}"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}

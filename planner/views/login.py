@@ -13,6 +13,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 
 from planner.services.logins import Guesser, TooSoon, guess_count, guess_right, password_check
+from planner.views.logging_in import log_in
 
 COOKIE = "known_browser"
 SALT = "planner.known-browser"
@@ -52,7 +53,7 @@ class Login(LoginView):
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         """Log in, and let the browser prove next time that it is known to this account."""
-        response = super().form_valid(form)
+        response = log_in(self.request, form.get_user(), self.get_success_url())
         response.set_cookie(
             COOKIE,
             signing.dumps([form.get_user().get_username(), secrets.token_urlsafe(16)], salt=SALT),

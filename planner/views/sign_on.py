@@ -9,7 +9,6 @@ from authlib.integrations.base_client import OAuthError
 from authlib.integrations.django_client import OAuth
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth import login
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, resolve_url
 from django.urls import reverse
@@ -18,6 +17,7 @@ from django.views.decorators.http import require_GET
 from joserfc.errors import JoseError
 
 from planner.services.sign_on import SignOnRefused, account_by_sign_on
+from planner.views.logging_in import log_in
 
 logger = logging.getLogger(__name__)
 
@@ -56,11 +56,10 @@ def back(request: HttpRequest) -> HttpResponse:
     except SignOnRefused as refusal:
         return _refused(request, str(refusal))
     wanted = request.session.pop(NEXT, "")
-    login(request, account, backend="django.contrib.auth.backends.ModelBackend")
     is_ours = url_has_allowed_host_and_scheme(
         wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()
     )
-    return redirect(wanted if is_ours else resolve_url(settings.LOGIN_REDIRECT_URL))
+    return log_in(request, account, wanted if is_ours else resolve_url(settings.LOGIN_REDIRECT_URL))
 
 
 def _claims(provider: Any, request: HttpRequest) -> dict[str, Any]:

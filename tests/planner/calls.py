@@ -121,6 +121,11 @@ def typed(run: Run, scenario: Scenario) -> dict[str, dict[str, Any]]:
         "member": {"do": "remove"}, "invite": {"role": "viewer"}, "uninvite": {},
         "workspace-make": {"name": "new"}, "workspace-switch": {}, "workspace-rename": {"name": "renamed"},
         "workspace-leave": {}, "offer": {"do": "accept"},
+        "password": {
+            "old_password": "a-long-test-password",
+            "new_password1": "another-long-phrase-8", "new_password2": "another-long-phrase-8",
+        },
+        "sessions": {}, "second-factor": {"do": "begin"},
     }  # fmt: skip
 
 

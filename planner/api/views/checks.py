@@ -48,5 +48,6 @@ class ScenarioExport(WorkspaceView):
     def get(self, request: Request, scenario_id: UUID) -> Response:
         """Return manifests in an order that the webhook accepts, and a script for the rest."""
         scenario = self.scenario()
+        self.note_export(scenario.workspace, f"scenario {scenario.pk}: manifests")
         body = ExportSerializer(scenario_export(scenario)).data
         return Response(body, headers={"ETag": etag(scenario.revision)})

@@ -104,7 +104,9 @@ class RunInput(WorkspaceView):
     @extend_schema(responses=answers(_BYTES, 404))
     def get(self, request: Request, run_id: UUID) -> HttpResponseBase:
         """Return the frozen input as a scenario document."""
-        return _kept(request, self.run().input)
+        run = self.run()
+        self.note_export(run.workspace, f"run {run.pk}: input")
+        return _kept(request, run.input)
 
 
 class RunResult(WorkspaceView):
@@ -118,6 +120,7 @@ class RunResult(WorkspaceView):
         run = self.run()
         if run.result is None:
             raise NotFound(f"The run is {run.state} and has no result.", "no_result")
+        self.note_export(run.workspace, f"run {run.pk}: result")
         return _kept(request, run.result)
 
 

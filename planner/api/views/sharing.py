@@ -87,6 +87,7 @@ class RunBundle(WorkspaceView):
         run = self.run()
         if run.result is None:
             raise NotFound(f"The run is {run.state} and has no result.", "no_result")
+        self.note_export(run.workspace, f"run {run.pk}: bundle")
         content = bundle_of(run=run)
         tag = f'"{hashlib.sha256(content).hexdigest()}"'
         if unchanged := get_conditional_response(request, etag=tag):

@@ -14,7 +14,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import connection, models, transaction
 
 APPS = ("auth", "knox", "planner")
-LEFT_OUT = ("auth.Permission", "planner.Worker", "planner.IdempotencyKey")
+LEFT_OUT = ("auth.Permission", "planner.Session", "planner.Worker", "planner.IdempotencyKey")
 SUFFIX = ".jsonl.gz"
 
 

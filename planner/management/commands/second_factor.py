@@ -1,0 +1,28 @@
+"""`manage.py second_factor USER --remove`: let in somebody who lost authenticator and recovery codes."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from planner.models import User
+from planner.services.second_factor import has_second_factor, second_factor_reset
+
+
+class Command(BaseCommand):
+    """Says whether an account has a second factor; switches it off."""
+
+    help = "Say whether an account logs in with a second factor, and switch it off with --remove."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take the account, and what to do."""
+        parser.add_argument("username")
+        parser.add_argument("--remove", action="store_true", help="switch it off")
+
+    def handle(self, *, username: str, remove: bool, **options: Any) -> None:
+        """Do it and say so."""
+        account = User.objects.filter(username=username).first()
+        if account is None:
+            raise CommandError(f"There is no account {username!r}.")
+        if remove:
+            second_factor_reset(user=account)
+        self.stdout.write(f"Second factor of {username}: {'on' if has_second_factor(account) else 'off'}.")

@@ -1,0 +1,61 @@
+"""Which browsers are logged in? Django's sessions, each with the account that it belongs to."""
+
+import hashlib
+from datetime import datetime
+from typing import Any, cast
+
+from django.conf import settings
+from django.contrib.auth import SESSION_KEY
+from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
+from django.contrib.sessions.base_session import AbstractBaseSession
+from django.db import models
+
+ORIGIN = "origin"
+"""The key under which a session keeps when and where it began: `began`, `address`, `agent`."""
+
+
+class Session(AbstractBaseSession):
+    """A browser's session; `user` is None until somebody logs in."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.CASCADE, related_name="sessions"
+    )
+    began = models.DateTimeField(null=True, help_text="When it logged in.")
+    address = models.CharField(max_length=45, blank=True)
+    agent = models.CharField(max_length=200, blank=True, help_text="What the browser calls itself.")
+
+    class Meta(AbstractBaseSession.Meta):
+        db_table = "planner_session"
+
+    @classmethod
+    def get_session_store_class(cls) -> type["SessionStore"]:
+        """Return what reads and writes these rows."""
+        return SessionStore
+
+    @property
+    def name(self) -> str:
+        """Return a name to list it by; its key would open it."""
+        return session_name(self.session_key)
+
+
+class SessionStore(DatabaseStore):
+    """Keeps beside each session to which account it belongs."""
+
+    @classmethod
+    def get_model_class(cls) -> type[Session]:
+        """Return the model of the rows."""
+        return Session
+
+    def create_model_instance(self, data: dict[str, Any]) -> Session:
+        """Return the row of a session with these data."""
+        session = cast(Session, super().create_model_instance(data))
+        origin = data.get(ORIGIN, {})
+        session.user_id = int(data[SESSION_KEY]) if SESSION_KEY in data else None
+        session.began = datetime.fromisoformat(origin["began"]) if origin else None
+        session.address, session.agent = origin.get("address", ""), origin.get("agent", "")
+        return session
+
+
+def session_name(key: str | None) -> str:
+    """Return how a session is listed, given its key."""
+    return hashlib.sha256((key or "").encode()).hexdigest()[:16]
