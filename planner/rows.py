@@ -440,6 +440,7 @@ class Checklist:
     action: str
     evicted: int
     stopped_at: str
+    conclusion: Reason | None
     checks: Sequence[Check]
 
 

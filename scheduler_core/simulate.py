@@ -141,10 +141,13 @@ class Simulation:
         failure = self.calls.error()
         return told if failure is None else {"name": told["name"], "error": failure, **told}
 
-    def session_before(self, action: str, cycle: int) -> Session:
-        """Return the session of a cycle as an action finds it, which may then be asked anything."""
+    def reach(self, cycle: int) -> None:
+        """Run the cycles before one."""
         for earlier in range(1, cycle):
             self._cycle(earlier)
+
+    def session_before(self, action: str) -> Session:
+        """Return the session of the cycle reached as an action finds it, which may then be asked anything."""
         session = self._open(take_snapshot(self.cluster))
         for name in self.conf.actions[: self.conf.actions.index(action)]:
             session.action = name

@@ -306,6 +306,10 @@ class ChecklistSerializer(serializers.Serializer[Any]):
     action = serializers.CharField()
     evicted = serializers.IntegerField(help_text="Pods that it evicted for the job.")
     stopped_at = serializers.CharField(help_text="The first check that failed; empty when none did.")
+    conclusion = ReasonSerializer(
+        allow_null=True,
+        help_text="The reason of that check, else what the evictions made room for; null in old searches.",
+    )
     checks = CheckSerializer(many=True)
 
 

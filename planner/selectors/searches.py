@@ -29,6 +29,7 @@ def _search(told: Mapping[str, Any]) -> Search:
         checklist=[
             Checklist(
                 **{name: entry[name] for name in ("action", "evicted", "stopped_at")},
+                conclusion=Reason(**entry["conclusion"]) if entry.get("conclusion") else None,
                 checks=[Check(check["passed"], Reason(**check["reason"])) for check in entry["checks"]],
             )
             for entry in told.get("checklist", ())

@@ -22,7 +22,7 @@ from scheduler_core.framework.placement import ErrorCache, Group, Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.victims import Verdict, ask_victims, tell_spared_for_gang
-from scheduler_core.framework.worklist import WorkList, active_jobs, task_heap
+from scheduler_core.framework.worklist import Watcher, WorkList, active_jobs, nobody_watches, task_heap
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.pod_template import PREEMPTABLE
 from scheduler_core.model.queue import QueueInfo
@@ -72,7 +72,7 @@ class GangEviction(ABC):
 
     # what they have in common
 
-    def run(self) -> None:
+    def run(self, watch: Watcher = nobody_watches) -> None:
         """Give every starving job one attempt, queue by queue; it gets all its places or none."""
         session = self.session
         work = WorkList(session, settled=False)
@@ -82,9 +82,13 @@ class GangEviction(ABC):
                 work.add_job(job)
         while work.queues:
             queue = work.queues.pop()
-            jobs = work.waiting(queue) if self.serves(queue) else None
+            if not self.serves(queue):
+                watch(queue, None)
+                continue
+            jobs = work.waiting(queue)
             while jobs:
                 job = jobs.pop()
+                watch(queue, job)
                 statement = Statement(session)
                 self.attempt(statement, queue, job)
                 if session.job_pipelined(job):

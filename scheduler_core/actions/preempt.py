@@ -29,7 +29,15 @@ from scheduler_core.framework.victims import (
     victims_queue,
     victims_suffice,
 )
-from scheduler_core.framework.worklist import Tasks, active_jobs, pending_tasks, queue_heap, task_heap
+from scheduler_core.framework.worklist import (
+    Tasks,
+    Watcher,
+    active_jobs,
+    nobody_watches,
+    pending_tasks,
+    queue_heap,
+    task_heap,
+)
 from scheduler_core.model.fit import FITS, Code
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
@@ -63,13 +71,7 @@ Among = Callable[[TaskInfo], Candidates]
 
 def execute(session: Session) -> None:
     """Let each queue's starving jobs preempt, first other jobs, then their own less important tasks."""
-    preempt = Preempt(session)
-    queues = queue_heap(session, [session.queues[name] for name in sorted(preempt.starving)])
-    while queues:
-        queue = queues.pop()
-        preempt.between_jobs(queue)
-        for job in preempt.starving[queue.name]:
-            preempt.inside_job(queue, job)
+    Preempt(session).run()
 
 
 class Preempt:
@@ -95,7 +97,17 @@ class Preempt:
         judges = exact_judges_of(self.session, Point.PREEMPTABLE)
         return None if judges is None else LossesInside(self.session, judges)
 
-    def between_jobs(self, queue: QueueInfo) -> None:
+    def run(self, watch: Watcher = nobody_watches) -> None:
+        """Give every starving job its turns, queue by queue."""
+        session = self.session
+        queues = queue_heap(session, [session.queues[name] for name in sorted(self.starving)])
+        while queues:
+            queue = queues.pop()
+            self.between_jobs(queue, watch)
+            for job in self.starving[queue.name]:
+                self.inside_job(queue, job)
+
+    def between_jobs(self, queue: QueueInfo, watch: Watcher = nobody_watches) -> None:
         """Let the queue's starving jobs evict tasks of its other jobs.
 
         A job is pipelined whole or not at all.
@@ -104,6 +116,7 @@ class Preempt:
         jobs = PriorityQueue(session.job_order, self.starving[queue.name])
         while jobs:
             job = jobs.pop()
+            watch(queue, job)
             tasks = self.tasks[job.key]
             statement = Statement(session)
             assigned = False

@@ -23,7 +23,15 @@ from scheduler_core.framework.victims import (
     victims_queue,
     victims_suffice,
 )
-from scheduler_core.framework.worklist import Tasks, WorkList, active_jobs, pending_tasks, task_heap
+from scheduler_core.framework.worklist import (
+    Tasks,
+    Watcher,
+    WorkList,
+    active_jobs,
+    nobody_watches,
+    pending_tasks,
+    task_heap,
+)
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.node import add_pairs, fits
 from scheduler_core.model.queue import QueueInfo
@@ -36,16 +44,7 @@ RUNNING = TaskStatus.RUNNING
 
 def execute(session: Session) -> None:
     """Let each queue's starving jobs evict tasks of other queues, all of them in one go."""
-    reclaim = Reclaim(session)
-    queues = reclaim.work.queues
-    while queues:
-        queue = queues.pop()
-        if session.overused(queue):
-            continue
-        while (jobs := reclaim.work.waiting(queue)) is not None:
-            reclaim.take_turn(queue, jobs.pop())
-            if jobs:
-                queues.push(queue)
+    Reclaim(session).run()
 
 
 class Reclaim:
@@ -69,6 +68,21 @@ class Reclaim:
         """Return what queues could lose to others, None when every candidate is to be asked about."""
         judges = judges_of(self.session, Point.RECLAIMABLE)
         return None if judges is None else LossesOutside(self.session, judges)
+
+    def run(self, watch: Watcher = nobody_watches) -> None:
+        """Give every starving job its turn, queue by queue."""
+        queues = self.work.queues
+        while queues:
+            queue = queues.pop()
+            if self.session.overused(queue):
+                watch(queue, None)
+                continue
+            while (jobs := self.work.waiting(queue)) is not None:
+                job = jobs.pop()
+                watch(queue, job)
+                self.take_turn(queue, job)
+                if jobs:
+                    queues.push(queue)
 
     def take_turn(self, queue: QueueInfo, job: JobInfo) -> None:
         """Let a job's tasks reclaim one after the other; the job is pipelined whole or not at all."""

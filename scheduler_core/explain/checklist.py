@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
+from functools import partial
 from typing import Any, NamedTuple
 
-from scheduler_core.actions.preempt import Preempt, of_other_jobs
-from scheduler_core.actions.reclaim import Reclaim, of_other_queues
+from scheduler_core.actions.preempt import of_other_jobs
+from scheduler_core.actions.reclaim import of_other_queues
 from scheduler_core.admission import Admission
 from scheduler_core.conf import parse_conf
 from scheduler_core.errors import PrePredicateError
@@ -16,22 +17,22 @@ from scheduler_core.explain.checks import (
     Check,
     Heard,
     candidates_found,
-    let_in,
+    enqueued,
     queue_may_evict,
     said_counts,
     starves,
     votes,
 )
-from scheduler_core.explain.gang_checks import KINDS, gang_checks
+from scheduler_core.explain.gang_checks import gang_checks
 from scheduler_core.explain.picture import Object, Picture
 from scheduler_core.explain.reasons import reason
+from scheduler_core.explain.turns import GANG_KINDS, Tried, Turn, tried_alone, turn_of
 from scheduler_core.explain.victims import evictions
 from scheduler_core.explain.wording import agreed, counted, listed, said_all
 from scheduler_core.framework.eviction import never_evicts, promising_nodes
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.placement import ErrorCache
 from scheduler_core.framework.session import Session
-from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.victims import Verdict, ask_victims, victims_suffice
 from scheduler_core.framework.worklist import pending_tasks, task_heap
 from scheduler_core.model.job import JobInfo, TaskInfo
@@ -40,7 +41,7 @@ from scheduler_core.resource import MIN_RESOURCE
 from scheduler_core.simulate import Options, Simulation
 
 ACTIONS = ("reclaim", "preempt")
-GANG_ACTIONS = tuple(KINDS)
+GANG_ACTIONS = tuple(GANG_KINDS)
 _MOST_NAMED = 3
 
 
@@ -74,8 +75,9 @@ def reclaim_checklist(
 ) -> list[dict[str, Any]]:
     """Return what kept the evicting actions from helping a job, or each job that starved.
 
-    The questions are put again to the cycle as each action found it, so this costs about as much as running
-    the cycle. Every check is answered as far as the ones before it allow.
+    The cycle runs again up to the job's turn in each action, and the questions are put as things are then.
+    Every check is answered as far as the ones before it allow. Of a job that is not enqueued it is told what
+    would be, were it enqueued.
 
     Without a job: of every job that starved when the cycle ended.
 
@@ -84,7 +86,8 @@ def reclaim_checklist(
     list of dict
         Per job `job`, `queue`, `cycle` and `actions`: for reclaim, for preempt, and for gangreclaim and
         gangpreempt where they are configured, `action`, `evicted` (how many pods it did evict for the job),
-        `stopped_at` (the first check that failed, empty when none did) and `checks` (id, passed, reason).
+        `stopped_at` (the first check that failed, empty when none did), `conclusion` (the reason of that one,
+        else what the evictions made room for) and `checks` (id, passed, reason).
 
     Raises
     ------
@@ -94,20 +97,17 @@ def reclaim_checklist(
     """
     picture = Picture(document, result, cycle)
     jobs = [picture.job(job)["name"]] if job is not None else _starving(picture)
-    told: dict[str, list[dict[str, Any]]] = {name: [] for name in jobs}
     configured = [action for action in GANG_ACTIONS if action in picture.actions]
-    for action in (*ACTIONS, *configured) if jobs else ():
-        session = _session_before(document, action, picture) if action in picture.actions else None
-        for name in jobs:
-            told[name].append(_list_of(picture, session, action, name))
+    actions = (*ACTIONS, *configured)
+    simulation = _reached(document, picture) if jobs else None
     return [
         {
             "job": name,
             "queue": picture.queue_of_job(name),
             "cycle": picture.number,
-            "actions": lists,
+            "actions": [_list_of(picture, simulation, action, name) for action in actions],
         }
-        for name, lists in told.items()
+        for name in jobs
     ]
 
 
@@ -119,33 +119,87 @@ def _starving(picture: Picture) -> list[str]:
     ]
 
 
-def _session_before(document: Object, action: str, picture: Picture) -> Session:
+def _reached(document: Object, picture: Picture) -> Simulation:
+    """Return the simulation of a document as far as the cycle of a picture."""
     conf = parse_conf(document.get("scheduler_conf"), release_of(document))
     simulation = Simulation(document, conf, Admission(document), Options(cycles=picture.number))
-    return simulation.session_before(action, picture.number)
+    simulation.reach(picture.number)
+    return simulation
 
 
-def _list_of(picture: Picture, session: Session | None, action: str, job: str) -> dict[str, Any]:
+def _list_of(picture: Picture, simulation: Simulation | None, action: str, job: str) -> dict[str, Any]:
     evicted = sum(entry["action"] == action and entry["for_job"] == job for entry in evictions(picture))
-    checks = list(_checks(session, action, job))
+    if simulation is None or action not in picture.actions:
+        checks = [Check(False, reason("check.action", f"Action {action} is not configured."))]
+    else:
+        checks = [
+            Check(True, reason("check.action", f"Action {action} is configured.")),
+            *_checks(partial(simulation.session_before, action), action, job),
+        ]
+    failed = [check for check in checks if not check.passed]
     return {
         "action": action,
         "evicted": evicted,
-        "stopped_at": next((check.reason["id"] for check in checks if not check.passed), ""),
+        "stopped_at": failed[0].reason["id"] if failed else "",
+        "conclusion": (failed[0] if failed else checks[-1]).reason,
         "checks": [check.as_dict() for check in checks],
     }
 
 
-def _checks(session: Session | None, action: str, key: str) -> Iterator[Check]:
-    if session is None:
-        yield Check(False, reason("check.action", f"Action {action} is not configured."))
-        return
-    yield Check(True, reason("check.action", f"Action {action} is configured."))
+def _checks(open_session: Callable[[], Session], action: str, key: str) -> list[Check]:
+    """Return the checks of a job whose turn it is; of one that gets none as it is when the action begins."""
+    session = open_session()
     job = session.jobs[key]
-    before = [let_in(session, job), starves(session, job)]
-    yield from before
+    first = [enqueued(session, job), starves(session, job)]
+    if job.is_pending:
+        job.phase = "Inqueue"  # from here on it is said what would be, were it enqueued
+        return [*first, *_rest(session, action, job, asked=first[1].passed)]
+    if not all(check.passed for check in first):
+        return [*first, *_rest(session, action, job, asked=False)]
+    turn = turn_of(session, action, key)
+    first = [enqueued(session, job), starves(session, job)]
+    rest = list(_rest(session, action, job, asked=first[1].passed))
+    too_late = (
+        _before_others(open_session(), action, key)
+        if turn.evicted and not all(check.passed for check in rest)
+        else None
+    )
+    return [*first, _turn(action, turn, too_late), *rest]
+
+
+def _before_others(session: Session, action: str, key: str) -> Tried | None:
+    """Return what an action would have done for a job in the first turn of all, None when nothing."""
+    tried = tried_alone(session, action, session.jobs[key])
+    return tried if tried.complete else None
+
+
+def _turn(action: str, turn: Turn, too_late: Tried | None) -> Check:
+    """Tell whether the job came too late: other jobs had taken what the action could have done for it."""
+    numbers: dict[str, Any] = {"others": turn.others, "evicted": turn.evicted}
+    if not turn.others:
+        return Check(True, reason("check.turn", "No other job had its turn before it.", numbers))
+    evicted = counted(turn.evicted, "pod") if turn.evicted else "no pod"
+    text = (
+        f"{counted(turn.others, 'other job')} had {agreed(turn.others, 'its turn', 'their turns')} before, "
+        f"and {action} evicted {evicted} for {agreed(turn.others, 'it', 'them')}"
+    )
+    if too_late is None:
+        return Check(True, reason("check.turn", f"{text}.", numbers))
+    could = len(too_late.victims)
+    text += (
+        f"; in the first turn {action} would have evicted {counted(could, 'pod')} for this job and made room "
+        f"for {counted(too_late.pods, 'pod')}."
+    )
+    return Check(False, reason("check.turn", text, {**numbers, "victims": could, "pods": too_late.pods}))
+
+
+def _rest(session: Session, action: str, job: JobInfo, *, asked: bool) -> Iterator[Check]:
+    """Yield from whether others may be evicted for a job to whether all of it would have room.
+
+    `asked`: whether the action gets so far as to look for room for it.
+    """
     if action in GANG_ACTIONS:
-        yield from gang_checks(session, action, job, asked=all(check.passed for check in before))
+        yield from gang_checks(session, action, job, asked=asked)
         return
     tasks = task_heap(session, pending_tasks(job))
     if not tasks:
@@ -154,9 +208,9 @@ def _checks(session: Session | None, action: str, key: str) -> Iterator[Check]:
         )
         return
     task = tasks.pop()
-    before.append(_may_evict(session, action, job, task))
-    yield before[-1]
-    look = Look(session, action, job, task, all(check.passed for check in before))
+    may = _may_evict(session, action, job, task)
+    yield may
+    look = Look(session, action, job, task, asked and may.passed)
     sights = list(_sights(look))
     yield _candidates(look, sights)
     if sights:
@@ -225,9 +279,10 @@ def _why_no_candidate(session: Session, action: str, job: JobInfo, other: TaskIn
 def _outcome(look: Look, sights: Sequence[Sight]) -> Iterator[Check]:
     """Yield which candidates may be evicted, whether gangs keep the rest, and whether it is enough."""
     yield votes([Heard(sight.candidates, sight.verdict) for sight in sights])
-    tried = _tried(look) if look.asked else None
+    tried = tried_alone(look.session, look.action, look.job) if look.asked else None
     fit = _fit(look, sights, tried)
-    yield _gang(look, sights, fit, set() if tried is None else {task.uid for task in tried.victims})
+    victims = tried.victims if tried is not None and tried.complete else ()
+    yield _gang(look, sights, fit, {task.uid for task in victims})
     yield fit
 
 
@@ -284,7 +339,7 @@ def _would_do_without_gang(look: Look, sights: Sequence[Sight], fit: Check) -> b
 def _fit(look: Look, sights: Sequence[Sight], tried: Tried | None) -> Check:
     """Tell whether evictions make room for all that must run together; else what comes closest."""
     session, task = look.session, look.task
-    if tried is not None:
+    if tried is not None and tried.complete:
         pods, victims = tried.pods, len(tried.victims)
         text = f"Evicting {counted(victims, 'pod')} makes room for {counted(pods, 'pod')} of the job."
         return Check(True, reason("check.fit", text, {"pods": pods, "victims": victims}))
@@ -302,7 +357,7 @@ def _fit(look: Look, sights: Sequence[Sight], tried: Tried | None) -> Check:
         }
         node = session.nodes.names[sight.node]
         if not lacks:
-            return _one_of_them(look, node)
+            return _one_of_them(look, node, tried)
         gap = max(amount / (task.request.get(name) or 1.0) for name, amount in lacks.items())
         if best is None or gap < best[0]:
             best = gap, node, lacks
@@ -312,54 +367,22 @@ def _fit(look: Look, sights: Sequence[Sight], tried: Tried | None) -> Check:
     return Check(False, reason("check.fit", text, {"node": node, "lacks": lacks}))
 
 
-def _one_of_them(look: Look, node: str) -> Check:
+def _one_of_them(look: Look, node: str, tried: Tried | None) -> Check:
     """Tell whether room for one pod on one node is enough."""
-    session, action, job, task, asked = look
-    room = f"Node {node} would have room for pod {task.key} once all that may go have left"
-    refusal = session.allocatable(session.queues[job.queue], task) if action == "preempt" else None
-    if not asked:
-        text = room
-    elif refusal is not None:
-        text = f"{room}, but {refusal['message']}"
+    _, action, job, task, _ = look
+    room = f"Node {node} would have room for pod {task.key} once all evictable pods have left"
+    numbers: dict[str, Any] = {"node": node, "minAvailable": job.min_available}
+    if tried is None:
+        return Check(True, reason("check.fit", f"{room}.", numbers))
+    needed = job.min_available - job.ready_count - job.waiting_count
+    why = tried.refusal.get("message") or f"no node has room for it, whoever {action} evicts"
+    if needed > 1:
+        text = (
+            f"Evictions make room for {tried.pods} of the {needed} pods that the job still needs "
+            "to run together"
+        )
+        if tried.stuck is not None:
+            text += f"; pod {tried.stuck.key} finds none: {why}"
     else:
-        text = f"{room}, but not all of the {job.min_available} that must run together would have a place"
-    return Check(
-        not asked, reason("check.fit", f"{text}.", {"node": node, "minAvailable": job.min_available})
-    )
-
-
-class Tried(NamedTuple):
-    """What an action that works alone for a job does.
-
-    Attributes
-    ----------
-    pods : int
-        How many of the job's pods it pipelines.
-    victims : list of TaskInfo
-        The pods that it evicts.
-
-    """
-
-    pods: int
-    victims: Sequence[TaskInfo]
-
-
-def _tried(look: Look) -> Tried | None:
-    """Let the action work alone for a job and undo it; None when it fails."""
-    session, action, job, _, _ = look
-    statement = Statement(session)
-    queue = session.queues[job.queue]
-    tasks = task_heap(session, pending_tasks(job))
-    if action == "reclaim":
-        reclaim = Reclaim(session)
-        while tasks and session.job_starving(job):
-            reclaim.attempt(statement, queue, tasks.pop())
-    else:
-        preempt = Preempt(session)
-        while tasks and session.job_starving(job):
-            preempt.attempt(statement, queue, tasks.pop(), preempt.other_jobs)
-    victims = [operation.task for operation in statement.operations if operation.kind == "evict"]
-    pods = sum(operation.kind == "pipeline" for operation in statement.operations)
-    complete = session.job_pipelined(job) and pods > 0
-    statement.discard()
-    return Tried(pods, victims) if complete else None
+        text = f"{room}, but {why}"
+    return Check(False, reason("check.fit", f"{text}.", {**numbers, "pods": tried.pods, "needed": needed}))

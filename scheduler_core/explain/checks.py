@@ -28,15 +28,15 @@ class Check(NamedTuple):
         return {"id": self.reason["id"], "passed": self.passed, "reason": self.reason}
 
 
-def let_in(session: Session, job: JobInfo) -> Check:
+def enqueued(session: Session, job: JobInfo) -> Check:
     """Tell whether any action looks at a job."""
     name = "check.enqueued"
     if job.is_pending:
-        return Check(False, reason(name, "The job has not been let in, so no action looks at it."))
+        return Check(False, reason(name, "The job is not enqueued, so no action looks at it."))
     failure = session.job_valid(job)
     if failure is not None:
         return Check(False, reason(name, f"The job is not valid: {failure[1]}."))
-    return Check(True, reason(name, "The job has been let in."))
+    return Check(True, reason(name, "The job is enqueued."))
 
 
 def starves(session: Session, job: JobInfo) -> Check:
@@ -49,7 +49,8 @@ def starves(session: Session, job: JobInfo) -> Check:
         "pods": job.size,
     }
     held = (
-        f"{job.ready_count} placed and {job.waiting_count} promised of {job.size}, {job.min_available} needed"
+        f"{job.ready_count} placed and {job.waiting_count} pipelined of {job.size}, "
+        f"{job.min_available} needed"
     )
     said = "starves" if starving else "does not count as starving"
     return Check(starving, reason("check.starving", f"The job {said}: {held}.", numbers))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from scheduler_core.actions.gang_eviction import GangEviction, demand_of, gives_way
-from scheduler_core.actions.gangpreempt import GangPreempt
-from scheduler_core.actions.gangreclaim import GangReclaim
 from scheduler_core.explain.checks import (
     Check,
     Heard,
@@ -18,12 +16,11 @@ from scheduler_core.explain.checks import (
     votes,
 )
 from scheduler_core.explain.reasons import reason
+from scheduler_core.explain.turns import GANG_KINDS, tried_alone
 from scheduler_core.explain.wording import agreed, counted, said_all
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.model.job import JobInfo, TaskInfo
-
-KINDS: Mapping[str, type[GangEviction]] = {"gangreclaim": GangReclaim, "gangpreempt": GangPreempt}
 
 
 class Look(NamedTuple):
@@ -52,7 +49,7 @@ def gang_checks(session: Session, action: str, job: JobInfo, *, asked: bool) -> 
 
     `asked`: whether the action gets as far as this job.
     """
-    gang = KINDS[action](session)
+    gang = GANG_KINDS[action](session)
     demand = demand_of(session, job)
     if not demand:
         text = "No pod of the job looks for room: none that asks for anything is pending and free."
@@ -142,9 +139,9 @@ def _gangs(look: Look, allowed: Sequence[TaskInfo], fit: Check) -> Check:
 
 def _fit(look: Look) -> Check:
     """Tell whether evictions make room for all that the job still needs; else what is in the way."""
-    found = _tried(look) if look.asked else None
-    if found is not None:
-        pods, victims = found
+    tried = tried_alone(look.gang.session, look.gang.name, look.job) if look.asked else None
+    if tried is not None and tried.complete:
+        pods, victims = tried.pods, len(tried.victims)
         text = f"Evicting {counted(victims, 'pod')} makes room for {counted(pods, 'pod')} of the job."
         return Check(True, reason("check.fit", text, {"pods": pods, "victims": victims}))
     lacks = look.gang.lacking(look.demand, look.going)
@@ -171,14 +168,3 @@ def _queue_refuses(look: Look) -> str:
     refusal = session.allocatable(session.queues[look.job.queue], look.demand[0])
     statement.discard()
     return "" if refusal is None else str(refusal["message"])
-
-
-def _tried(look: Look) -> tuple[int, int] | None:
-    """Let the action try alone for a job and undo it: (pods promised, victims); None when it fails."""
-    session = look.gang.session
-    statement = Statement(session)
-    look.gang.attempt(statement, session.queues[look.job.queue], look.job)
-    kinds = Counter(operation.kind for operation in statement.operations)
-    complete = session.job_pipelined(look.job) and bool(kinds["pipeline"])
-    statement.discard()
-    return (kinds["pipeline"], kinds["evict"]) if complete else None

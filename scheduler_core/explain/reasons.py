@@ -93,6 +93,7 @@ REASONS: frozenset[str] = frozenset(
         "check.action",
         "check.enqueued",
         "check.starving",
+        "check.turn",
         "check.may-evict",
         "check.candidates",
         "check.votes",

@@ -155,13 +155,15 @@ def checklist_lines(lists: Sequence[Story]) -> Iterator[str]:
     """Yield why reclaim and preempt did nothing for a job."""
     for entry in lists:
         for told in entry["actions"]:
-            yield from _block(
-                f"Could {told['action']} help job {entry['job']}?",
-                (
-                    f"[{'x' if check['passed'] else ' '}] {check['reason']['sentence']}"
-                    for check in told["checks"]
-                ),
-            )
+            yield from _block(f"Could {told['action']} help job {entry['job']}?", _checks(told))
+
+
+def _checks(told: Story) -> Iterator[str]:
+    for check in told["checks"]:
+        yield f"[{'x' if check['passed'] else ' '}] {check['reason']['sentence']}"
+    evicted = told["evicted"]
+    whom = f"evicted {counted(evicted, 'pod')} for it" if evicted else "evicted no pod for it"
+    yield f"So {told['action']} {whom}: {told['conclusion']['sentence']}"
 
 
 def unblocking_lines(told: Story) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from scheduler_core.framework.heap import LiveQueue, PriorityQueue, SettledQueue
@@ -14,6 +14,14 @@ from scheduler_core.model.status import VALID_STATUSES, TaskStatus
 Jobs = PriorityQueue[JobInfo] | SettledQueue[JobInfo]
 Tasks = PriorityQueue[TaskInfo] | list[TaskInfo]
 Queues = PriorityQueue[QueueInfo] | SettledQueue[QueueInfo]
+
+
+Watcher = Callable[[QueueInfo, JobInfo | None], None]
+"""Hears of each job before its turn; of a queue that is passed over with all its jobs without one."""
+
+
+def nobody_watches(_queue: QueueInfo, _job: JobInfo | None) -> None:
+    """Hear of turns and do nothing."""
 
 
 class WorkList:

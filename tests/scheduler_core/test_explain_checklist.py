@@ -148,7 +148,9 @@ def test_room_that_is_not_enough_for_all_who_must_run_together() -> None:
     )
     listed = told(document)
     assert listed["stopped_at"] == "check.gang"
-    assert "not all of the 4 that must run together would have a place" in sentence(listed, "check.fit")
+    assert "Evictions make room for 3 of the 4 pods that the job still needs to run together" in sentence(
+        listed, "check.fit"
+    )
 
 
 def test_a_node_that_lacks_more_than_could_leave() -> None:
@@ -189,18 +191,99 @@ def test_without_a_name_every_starving_job_is_listed() -> None:
 
 @SEARCH
 @given(document=clusters(configurations(actions=("enqueue", "allocate", "backfill", "preempt", "reclaim"))))
-def test_a_job_that_was_helped_alone_passes_every_check(document: Object) -> None:
-    """Of the jobs that an action served first, whose session was as the checklist sees it."""
+def test_a_job_that_was_helped_passes_every_check(document: Object) -> None:
+    """Whoever had a turn before it: the checklist sees the cluster as the job found it."""
     result = simulate_document(document)
     if "error" in result:
         return
     for action in ("reclaim", "preempt"):
-        first = next((s for s in result["cycles"][0]["decisions"] if s["action"] == action), None)
-        if first is None or not first.get("for"):
-            continue
-        job = explain.pod_story(document, result, first["for"])["job"]
-        (entry,) = explain.reclaim_checklist(document, result, job)
-        listed = next(listed for listed in entry["actions"] if listed["action"] == action)
-        assert listed["evicted"] > 0
-        if action == "reclaim":
-            assert listed["stopped_at"] == "", listed
+        steps = [step for step in result["cycles"][0]["decisions"] if step["action"] == action]
+        for pod in sorted({step["for"] for step in steps if step.get("for")}):
+            job = explain.pod_story(document, result, pod)["job"]
+            (entry,) = explain.reclaim_checklist(document, result, job)
+            listed = next(listed for listed in entry["actions"] if listed["action"] == action)
+            assert listed["evicted"] > 0
+            if action == "reclaim":
+                assert listed["stopped_at"] == "", listed
+
+
+# whose turn it is, and whole gangs
+
+
+def late() -> Object:
+    """Return a scenario in which another job of `a` takes what queue `b` can lose before `new` does."""
+    return borrowed(
+        podgroups=[
+            podgroup("old", queue="b", phase="Running"),
+            podgroup("first", queue="a"),
+            podgroup("new", queue="a", min_member=1, created=1),
+        ],
+        pods=[*pods("old", 4, node="n1", cpu=1), *pods("first", 1, cpu=1), *pods("new", 1, cpu=1)],
+        queues=[queue("a", deserved={"cpu": 2}), queue("b", deserved={"cpu": 3})],
+        conf=conf("allocate, reclaim", ["capacity"], [("gang", {"enableReclaimable": False}), "predicates"]),
+    )
+
+
+def test_a_job_that_came_too_late_is_told_so() -> None:
+    listed = told(late())
+    assert (listed["evicted"], listed["stopped_at"]) == (0, "check.turn")
+    assert listed["conclusion"]["sentence"] == (
+        "1 other job had its turn before, and reclaim evicted 1 pod for it; in the first turn reclaim would "
+        "have evicted 1 pod for this job and made room for 1 pod."
+    )
+
+
+def test_a_job_that_is_not_enqueued_is_tested_with_its_whole_gang() -> None:
+    """Room for one pod is no answer for a gang of eight."""
+    document = borrowed(
+        nodes=[node("n1", cpu=8, memory="16Gi")],
+        queues=[queue("a", deserved={"cpu": 8}, capability={"cpu": 4}), queue("b", deserved={"cpu": 4})],
+        podgroups=[
+            podgroup("old", queue="b", phase="Running"),
+            podgroup("new", queue="a", min_member=8, min_resources={"cpu": 8}, phase="Pending"),
+        ],
+        pods=[*pods("old", 8, node="n1", cpu=1), *pods("new", 8, cpu=1)],
+        conf=conf("enqueue, allocate, reclaim", ["gang", "conformance"], ["predicates", "capacity"]),
+    )
+    listed = told(document)
+    assert listed["stopped_at"] == "check.enqueued"
+    assert sentence(listed, "check.fit") == (
+        "Evictions make room for 4 of the 8 pods that the job still needs to run together; pod default/new-4 "
+        "finds none: queue a may hold no more cpu."
+    )
+    assert not listed["checks"][-1]["passed"]
+
+
+def test_a_job_that_is_not_enqueued_but_could_be_helped() -> None:
+    document = borrowed(
+        podgroups=[
+            podgroup("old", queue="b", phase="Running"),
+            podgroup("new", queue="a", min_member=2, min_resources={"cpu": 2}, phase="Pending"),
+        ],
+        conf=conf("enqueue, reclaim", ["gang", "conformance"], ["predicates", "capacity", "overcommit"]),
+        nodes=[node("n1", cpu=4, memory="16Gi")],
+    )
+    listed = told(document)
+    assert listed["stopped_at"] == "check.enqueued"
+    assert sentence(listed, "check.fit") == "Evicting 2 pods makes room for 2 pods of the job."
+
+
+def assert_ends_in_a_cause(document: Object, result: Object, cycle: int) -> int:
+    """Every list of a job for which nothing was evicted has a line that says no, and ends with it."""
+    lists = explain.reclaim_checklist(document, result, cycle=cycle)
+    for entry in lists:
+        for listed in entry["actions"]:
+            passed = [check["passed"] for check in listed["checks"]]
+            assert listed["evicted"] or not all(passed), (entry["job"], listed)
+            if not all(passed):
+                failed = next(check for check in listed["checks"] if not check["passed"])
+                assert listed["conclusion"] == failed["reason"]
+    return len(lists)
+
+
+@SEARCH
+@given(document=clusters(configurations(actions=("allocate", "reclaim", "preempt", "gangreclaim"))))
+def test_a_checklist_never_ends_without_a_cause(document: Object) -> None:
+    result = simulate_document(document)
+    if "error" not in result:
+        assert_ends_in_a_cause(document, result, len(result["cycles"]))

@@ -1,0 +1,136 @@
+"""How does an action find the cluster when a job's turn comes, and what can it do for the job then?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple, Protocol
+
+from scheduler_core.actions.gang_eviction import GangEviction
+from scheduler_core.actions.gangpreempt import GangPreempt
+from scheduler_core.actions.gangreclaim import GangReclaim
+from scheduler_core.actions.preempt import Preempt
+from scheduler_core.actions.reclaim import Reclaim
+from scheduler_core.framework.session import Session
+from scheduler_core.framework.statement import Statement
+from scheduler_core.framework.worklist import Watcher, pending_tasks, task_heap
+from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.queue import QueueInfo
+from scheduler_core.model.status import TaskStatus
+from scheduler_core.trace import ROLLED_BACK
+
+GANG_KINDS: Mapping[str, type[GangEviction]] = {"gangreclaim": GangReclaim, "gangpreempt": GangPreempt}
+
+
+class Evicting(Protocol):
+    """An action that gives jobs their turns."""
+
+    def run(self, watch: Watcher) -> None:
+        """Give every starving job its turn; `watch` hears of each before it is taken."""
+
+
+KINDS: Mapping[str, Callable[[Session], Evicting]] = {
+    "reclaim": Reclaim,
+    "preempt": Preempt,
+    **GANG_KINDS,
+}
+
+
+class Turn(NamedTuple):
+    """A job's turn in an action.
+
+    Attributes
+    ----------
+    session : Session
+        As the job finds it; where its queue is passed over as it is then.
+    others : int
+        How many turns of other jobs were before it.
+    evicted : int
+        How many pods the action evicted in them.
+
+    """
+
+    session: Session
+    others: int
+    evicted: int
+
+
+class _Came(Exception):
+    """The turn that is waited for."""
+
+
+def turn_of(session: Session, action: str, key: str) -> Turn:
+    """Run an action, whose turn it is in a session, until a job's turn comes or its queue is passed over."""
+    mine, others = session.jobs[key], 0
+
+    def watch(queue: QueueInfo, job: JobInfo | None) -> None:
+        nonlocal others
+        if job is mine or (job is None and queue.name == mine.queue):
+            raise _Came
+        others += job is not None
+
+    before = len(session.decisions)
+    with suppress(_Came):
+        KINDS[action](session).run(watch)
+    evicted = sum(
+        decision.op == "evict" and decision.state != ROLLED_BACK for decision in session.decisions[before:]
+    )
+    return Turn(session, others, evicted)
+
+
+class Tried(NamedTuple):
+    """What an action does for a job alone.
+
+    Attributes
+    ----------
+    complete : bool
+        Whether the job has then all that it needs, so that it is kept.
+    pods : int
+        How many of the job's pods find a place.
+    victims : list of TaskInfo
+        The pods that it evicts.
+    stuck : TaskInfo or None
+        The first of the job's pods that finds none.
+    refusal : dict
+        Why the queue does not let it look for one, {} when it may.
+
+    """
+
+    complete: bool
+    pods: int
+    victims: Sequence[TaskInfo]
+    stuck: TaskInfo | None
+    refusal: Mapping[str, Any]
+
+
+def tried_alone(session: Session, action: str, job: JobInfo) -> Tried:
+    """Let an action work for a job in the session as it is, and undo it."""
+    statement, queue = Statement(session), session.queues[job.queue]
+    stuck, refusal = None, None
+    if action in GANG_KINDS:
+        GANG_KINDS[action](session).attempt(statement, queue, job)
+    else:
+        attempt = _attempt(session, action)
+        tasks = task_heap(session, pending_tasks(job))
+        while tasks and session.job_starving(job):
+            task = tasks.pop()
+            attempt(statement, queue, task)
+            if stuck is None and task.status is not TaskStatus.PIPELINED:
+                stuck = task
+                refusal = (
+                    session.preemptive(queue, [task])
+                    if action == "reclaim"
+                    else session.allocatable(queue, task)
+                )
+    victims = [operation.task for operation in statement.operations if operation.kind == "evict"]
+    pods = sum(operation.kind == "pipeline" for operation in statement.operations)
+    complete = session.job_pipelined(job) and pods > 0
+    statement.discard()
+    return Tried(complete, pods, victims, stuck, refusal or {})
+
+
+def _attempt(session: Session, action: str) -> Callable[[Statement, QueueInfo, TaskInfo], object]:
+    if action == "reclaim":
+        return Reclaim(session).attempt
+    preempt = Preempt(session)
+    return lambda statement, queue, task: preempt.attempt(statement, queue, task, preempt.other_jobs)
