@@ -9,6 +9,7 @@ from scheduler_core.explain.picture import Amounts, Object, Picture, plus
 from scheduler_core.explain.reasons import Reason, reason
 from scheduler_core.explain.smallest import Smallest, smallest_set
 from scheduler_core.explain.wording import agreed, counted, said_all
+from scheduler_core.release import Rule, release_of
 from scheduler_core.result import plain
 
 Victims = Sequence[Mapping[str, Any]]
@@ -78,6 +79,8 @@ def fewest(picture: Picture, together: Victims) -> dict[str, Any]:
     """Return how few victims would have been enough on the chosen node or nodes, as far as that is proven."""
     found = _fewest(picture, together)
     exact = found.exact or found.count == len(together)
+    if _was_in_vain(picture, together[0]):
+        found, exact = Smallest(len(together), exact=False), False
     return {
         "count": found.count,
         "exact": exact,
@@ -85,15 +88,35 @@ def fewest(picture: Picture, together: Victims) -> dict[str, Any]:
         "evicted": len(together),
         "reason": reason(
             "victims.smallest" if exact else "victims.lower-bound",
-            _said_fewest(together, found),
+            _said_fewest(picture, together, found),
             {"evicted": len(together), "smallest": found.count},
         ),
     }
 
 
-def _said_fewest(together: Victims, found: Smallest) -> str:
+def _was_in_vain(picture: Picture, entry: Mapping[str, Any]) -> bool:
+    """Tell whether pods were evicted on a node where the pod that needs room was not pipelined after all.
+
+    Releases before 1.15 keep such evictions.
+    """
+    if not entry["for"]:
+        return False
+    place = entry["for"], entry["node"]
+    steps = picture.decisions
+    return not any(step["op"] == "pipeline" and (step["pod"], step["node"]) == place for step in steps)
+
+
+def _said_fewest(picture: Picture, together: Victims, found: Smallest) -> str:
     evicted = f"{counted(len(together), 'pod')} evicted"
     start = together[0]
+    release = release_of(picture.document)
+    if _was_in_vain(picture, start):
+        return (
+            f"{evicted}, although pod {start['for']} got no place on node {start['node']}: release "
+            f"{release.name} does not roll such evictions back."
+        )
+    if found.count == 0:
+        return f"{evicted}; none was needed, but reclaim of release {release.name} evicts at least one."
     if not start["for"] and not start.get("for_job"):
         return f"{evicted} to be placed elsewhere; no pod waits for the room."
     if found.count == len(together):
@@ -107,12 +130,15 @@ def _said_fewest(together: Victims, found: Smallest) -> str:
 def _fewest(picture: Picture, together: Victims) -> Smallest:
     """Return how few would have been enough; of pods that were moved for nobody, all of them.
 
-    No action evicts for one pod that fits as things are, so at least one victim was needed for it.
+    But for reclaim before 1.15 no action evicts for one pod that fits as things are: then at least one victim
+    was needed for it.
     """
+    rolls_back = release_of(picture.document).follows(Rule.RECLAIM_ROLLBACK)
     for entry in together:
         if "room" in entry:
             found = _on_one_node(picture, entry)
-            return found if found.count else Smallest(1, exact=False)
+            needless = entry["action"] == "reclaim" and not rolls_back
+            return found if found.count or needless else Smallest(1, exact=False)
         if "chosen" in entry:
             return _for_a_gang(picture, entry)
     return Smallest(len(together), exact=True, pods=[entry["pod"] for entry in together])

@@ -87,26 +87,29 @@ def spared_candidates(picture: Picture) -> Iterator[dict[str, Any]]:
     """
     told: dict[tuple[Any, ...], dict[str, Any]] = {}
     node_of = {pod: task.get("node") or "" for pod, task in picture.task_of.items()}
+    later = _evicted_for(picture)
     for entry in picture.explain.get("spared") or ():
+        pod = entry["pod"]
         by = {
             "for": entry["for"],
             "for_job": entry.get("for_job", ""),
             **{name: entry[name] for name in ("action", "tier", "plugin")},
         }
-        key = *by.values(), entry["why"], repr(entry["numbers"]), repr(entry.get("ballots"))
+        key = *by.values(), entry["why"], *map(repr, (entry["numbers"], entry.get("ballots"))), later.get(pod)
         group = told.get(key)
         if group is None:
-            group = told[key] = {**by, "reason": _why_spared(entry), "nodes": {}}
-        group["nodes"].setdefault(node_of.get(entry["pod"], ""), []).append(entry["pod"])
+            group = told[key] = {**by, "reason": _why_spared(entry, later), "nodes": {}}
+        group["nodes"].setdefault(node_of.get(pod, ""), []).append(pod)
     yield from told.values()
 
 
 def story_of(picture: Picture, entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the story of one eviction that `evictions` gave."""
     together = [other for other in evictions(picture) if _purpose(other) == _purpose(entry)]
+    later = _evicted_for(picture)
     return {
         **_told(picture, entry, together, fewest(picture, together)),
-        "spared": [_spared(picture, other) for other in _spared_for(picture, entry)],
+        "spared": [_spared(picture, other, later) for other in _spared_for(picture, entry)],
     }
 
 
@@ -217,7 +220,13 @@ def _spared_for(picture: Picture, victim: Mapping[str, Any]) -> Iterable[Object]
     )
 
 
-def _spared(picture: Picture, entry: Object) -> dict[str, Any]:
+def _evicted_for(picture: Picture) -> dict[str, str]:
+    """Return for which pod or job each pod was evicted in the end."""
+    happened = (entry for entry in evictions(picture) if entry["state"] == "committed")
+    return {entry["pod"]: entry["for"] or entry.get("for_job", "") for entry in happened}
+
+
+def _spared(picture: Picture, entry: Object, later: Mapping[str, str]) -> dict[str, Any]:
     pod, plugin = entry["pod"], entry["plugin"]
     job = picture.job_of.get(pod, "")
     return {
@@ -227,15 +236,20 @@ def _spared(picture: Picture, entry: Object) -> dict[str, Any]:
         "node": picture.task_of.get(pod, {}).get("node") or "",
         "tier": entry["tier"],
         "plugin": plugin,
-        "reason": _why_spared(entry),
+        "reason": _why_spared(entry, later),
     }
 
 
-def _why_spared(entry: Object) -> Reason:
-    """Return why a candidate stays: the plugin of the last tier asked, and why none before it decided."""
+def _why_spared(entry: Object, later: Mapping[str, str]) -> Reason:
+    """Return why a candidate stays: the plugin of the last tier asked, and why none before it decided.
+
+    A candidate that stays for one pod may be evicted `later` for another one.
+    """
     plugin = entry["plugin"]
     before = passed_over(entry.get("ballots", ()))
     text = f"{plugin}: {entry['why'] or 'refuses it'}" + (f" ({before})" if before else "")
+    if entry["pod"] in later:
+        text += f"; evicted later for {later[entry['pod']] or 'nobody'}"
     return reason(f"vote.{plugin}.refuse", text, entry["numbers"])
 
 

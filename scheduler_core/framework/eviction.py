@@ -60,7 +60,7 @@ def evict_for(
     more: dict[str, Any] = {"dry_run": True} if dry_run else {}
     if next_victim is not None:
         more["first"] = why_first(session, victim, next_victim, for_task)
-    if not statement.operations:
+    if not verdict.evicted:
         more.update(_before_any(session, victim.node, for_task, verdict))
     statement.evict(victim, reason, for_task)
     _explain(statement, victim, for_task.job, for_task.request, verdict, more)
@@ -100,7 +100,7 @@ def evict_for_gang(
     if session.trace is None:
         statement.evict(victim, reason, None)
         return
-    more = {} if statement.operations else _before_any_for_gang(session, job, demand, chosen)
+    more = {} if verdict.evicted else _before_any_for_gang(session, job, demand, chosen)
     statement.evict(victim, reason, None)
     _explain(statement, victim, job, total_of(task.request for task in demand), verdict, more)
 
@@ -177,9 +177,10 @@ def _explain(
     session = statement.session
     if session.trace is None:
         return
+    verdict.evicted += 1
     session.decisions[-1].explanation = {
         "tier": verdict.tier,
-        "order": sum([operation.kind == "evict" for operation in statement.operations]),
+        "order": verdict.evicted,
         "votes": verdict.votes_on(victim),
         "ballots": verdict.told_ballots(),
         "freed": victim.request.as_dict(),

@@ -12,6 +12,7 @@ from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
+from scheduler_core.release import Rule
 
 Told = dict[str, Any]
 
@@ -33,7 +34,11 @@ def why_first(session: Session, victim: TaskInfo, other: TaskInfo, preemptor: Ta
     if mine is theirs:
         return {**told, **_by_task(session, victim, other)}
     if preemptor.job is None or mine.queue == theirs.queue:
-        return {**told, **(_by_job(session, mine, theirs) or _by_task(session, victim, other))}
+        by_job = _by_job(session, mine, theirs)
+        if by_job is None and not session.release.follows(Rule.VICTIM_ORDER_BY_PLUGINS):
+            tie = "name" if mine.creation == theirs.creation else "creation"
+            by_job = {"compared": "jobs", "plugin": tie}
+        return {**told, **(by_job or _by_task(session, victim, other))}
     queues = session.queues
     return {
         **told,

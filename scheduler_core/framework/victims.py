@@ -96,6 +96,8 @@ class Verdict:
         Of every plugin asked.
     ballots : list of Ballot
         In order; only the last one counts. Those before it were passed over.
+    evicted : int
+        How many of the victims were evicted so far.
 
     """
 
@@ -103,6 +105,7 @@ class Verdict:
     tier: int = 0
     opinions: list[Opinion] = field(default_factory=list)
     ballots: list[Ballot] = field(default_factory=list)
+    evicted: int = 0
     _open: list[Opinion] = field(default_factory=list)
 
     def hear(self, opinion: Opinion) -> None:

@@ -175,6 +175,25 @@ def test_no_pod_must_stay_that_an_action_would_evict_for_the_same_job() -> None:
     )
 
 
+def test_a_candidate_that_stays_for_one_pod_and_is_evicted_for_the_next_one_is_said() -> None:
+    document = scenario(
+        nodes=[node("n1", cpu=5, memory="16Gi")],
+        queues=[queue("q")],
+        podgroups=[
+            podgroup("old", queue="q", phase="Running", min_member=4),
+            podgroup("new", queue="q", min_member=2),
+        ],
+        pods=[*pods("old", 5, node="n1", cpu=1), *pods("new", 2, cpu=1)],
+        conf=conf("preempt", ["gang"], ["drf", "predicates"]),
+    )
+    result = simulate_document(document)
+    first, second = (step["pod"] for step in result["cycles"][0]["decisions"] if step["op"] == "evict")
+    told = explain.victim_story(document, result, first)
+    said = {entry["pod"]: entry["reason"]["sentence"] for entry in told["spared"]}
+    assert said.pop(second) == "gang: minMember would no longer be met; evicted later for default/new-1"
+    assert set(said.values()) == {"gang: minMember would no longer be met"}
+
+
 def test_reclaim_and_preempt_are_told_apart() -> None:
     """Queue a deserves nothing more, so reclaim may not evict for its job; preempt may."""
     document = scenario(
@@ -317,4 +336,62 @@ def test_shuffled_pods_are_evicted_for_nobody() -> None:
     story = explain.victim_story(document, simulate_document(document), "old-0")
     assert story["smallest"]["reason"]["sentence"] == (
         "1 pod evicted to be placed elsewhere; no pod waits for the room."
+    )
+
+
+# releases that do not roll evictions back
+
+
+def on_two_nodes(release: str) -> Object:
+    """Return a scenario in which a pod's node has room enough, and a pod of another queue beside it."""
+    return scenario(
+        nodes=[node("n1", cpu=4, memory="16Gi")],
+        queues=[queue("a", deserved={"cpu": 4}), queue("b")],
+        podgroups=[
+            podgroup("old", queue="b", phase="Running"),
+            podgroup("new", queue="a", min_member=2),
+        ],
+        pods=[*pods("old", 2, node="n1", cpu=1), *pods("new", 2, cpu=1)],
+        conf=conf("reclaim", [("gang", {"enableReclaimable": False}), "capacity"], ["predicates"]),
+        release=release,
+    )
+
+
+def test_an_eviction_that_was_not_needed_is_said() -> None:
+    document = on_two_nodes("v1.14.4")
+    result = simulate_document(document)
+    victims = [step["pod"] for step in result["cycles"][0]["decisions"] if step["op"] == "evict"]
+    assert len(victims) == 2
+    for victim in victims:
+        story = explain.victim_story(document, result, victim)
+        assert (story["order"]["place"], story["room"]["cpu"] > 0) == (1, True)
+        assert story["smallest"]["reason"]["sentence"] == (
+            "1 pod evicted; none was needed, but reclaim of release v1.14.4 evicts at least one."
+        )
+    newer = simulate_document(on_two_nodes("v1.15.1"))
+    assert "evict" not in {step["op"] for step in newer["cycles"][0]["decisions"]}
+
+
+def test_before_tasks_are_compared_the_younger_job_of_two_that_tie_loses_first() -> None:
+    document = scenario(
+        nodes=[node("n1", cpu=2, memory="16Gi")],
+        queues=[queue("q")],
+        podgroups=[
+            podgroup("older", queue="q", phase="Running", priority_class="low", created=1),
+            podgroup("younger", queue="q", phase="Running", priority_class="low", created=2),
+            podgroup("new", queue="q", priority_class="high"),
+        ],
+        pods=[
+            *pods("older", 1, node="n1", cpu=1),
+            *pods("younger", 1, node="n1", cpu=1),
+            *pods("new", 1, cpu=1),
+        ],
+        priorityclasses=CLASSES,
+        conf=conf("preempt", ["priority"], ["predicates"]),
+        release="v1.14.4",
+    )
+    story = explain.victim_story(document, simulate_document(document), "younger-0")
+    assert story["order"]["reason"]["sentence"] == (
+        "Its job loses pods before the job of default/older-0: all else being equal, the younger one is "
+        "evicted first."
     )
