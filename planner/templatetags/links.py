@@ -5,9 +5,23 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from planner.glossary import GATES, OURS, VOLCANO, anchor, gate_anchor
 from planner.models import Run
 
 register = template.Library()
+
+
+@register.simple_tag
+def help_link(term: str) -> SafeString:
+    """Link a word to its entry in the glossary, by a question mark; a word without an entry gets none."""
+    return _help(anchor(term), term) if term in VOLCANO or term in OURS else SafeString("")
+
+
+@register.simple_tag
+def gate_help(reason: str) -> SafeString:
+    """Link the gate that a reason is about to its entry in the glossary."""
+    gate = reason.removeprefix("gate.")
+    return _help(gate_anchor(gate), f"gate {gate}") if gate in GATES else SafeString("")
 
 
 @register.simple_tag
@@ -42,6 +56,11 @@ def node_link(run: Run, node: str) -> SafeString:
 def unblock_address(job: str, run: Run) -> str:
     """Return where it is asked what would unblock a job of a run."""
     return reverse("planner:run-job-unblock", args=[run.pk, *job.split("/", 1)])
+
+
+def _help(fragment: str, name: str) -> SafeString:
+    address = f"{reverse('planner:glossary')}#{fragment}"
+    return format_html('<a class="help" href="{}" aria-label="What is {}?"></a>', address, name)
 
 
 def _link(address: str, text: str) -> SafeString:

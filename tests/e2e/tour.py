@@ -54,6 +54,7 @@ PAGES = {
     "history": "planner:history",
     "invitation": "planner:invitation",
     "status": "planner:status",
+    "glossary": "planner:glossary",
     "error-400": None,
     "error-403": None,
     "error-403-csrf": None,
