@@ -89,7 +89,7 @@ def _limit(picture: Picture, told: Told, resource: str, facts: Mapping[str, floa
     else:
         head = f"queue {told['queue']} may hold {said(resource, limit)}"
     left = f"{said(resource, available)} left" if available > 0 else "nothing left"
-    return f"{head}: {f'{taken}, ' if taken else ''}{left}; {asked}"
+    return f"{head}: {taken}, {left}; {asked}" if taken else f"{head}; {asked}"
 
 
 def _whose(told: Told, resource: str, limit: float) -> str:

@@ -25,7 +25,7 @@ def waits_for(session: Session, job: JobInfo) -> dict[str, Any]:
         return told or _not_enqueued(session.conf.actions)
     pending = list(job.by_status[TaskStatus.PENDING].values())
     known = _where_they_stand(session, job, pending) if told is None else told
-    undone = sum(_was_undone(task) for task in pending)
+    undone = sum(_was_undone(task) for task in pending if task.key != known.get("pod"))
     return {**known, "undone": undone} if undone else known
 
 

@@ -10,10 +10,11 @@ import pytest
 from tests.needs import unavailable
 from tests.scheduler_core.answers import ANSWERS, Answer, Run
 from tests.scheduler_core.eviction_answers import EVICTIONS
+from tests.scheduler_core.waiting_answers import WAITING
 from tests.shared import ROOT, SHARED
 
 PAGE = ROOT / "docs" / "answers.md"
-ALL = (*ANSWERS, *EVICTIONS)
+ALL = (*ANSWERS, *EVICTIONS, *WAITING)
 PLAIN = r"[A-Z][^\n]{60,}\."
 ISSUES = "https://github.com/volcano-sh/volcano/issues"
 
