@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from scheduler_core.admission_rules import QueueAdmission
 from scheduler_core.explain.picture import items, key_of
 
 Parts = dict[str, Any]
@@ -60,6 +61,16 @@ def applied(document: Mapping[str, Any], changes: Iterable[Change]) -> Parts:
             listed = parts.get(change.kind) or list(items(document, change.kind))
             parts[change.kind] = _with(listed, change)
     return parts
+
+
+def refusals(document: Mapping[str, Any], changes: Iterable[Change]) -> list[str]:
+    """Return why Volcano's webhook would refuse the queues as they become, and did not before."""
+    parts = applied(document, [change for change in changes if change.kind == "queues"])
+    if not parts:
+        return []
+    known = {(found.rule, found.queue) for found in QueueAdmission(items(document, "queues")).of_all()}
+    after = QueueAdmission(items({**document, **parts}, "queues")).of_all()
+    return [found.message for found in after if (found.rule, found.queue) not in known]
 
 
 def _with(listed: list[Any], change: Change) -> list[Any]:

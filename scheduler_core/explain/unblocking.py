@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from scheduler_core.explain.changes import applied
+from scheduler_core.explain.changes import applied, refusals
 from scheduler_core.explain.effects import Outcome, cost, effects, said
 from scheduler_core.explain.levers import Lever, Sizes, both, levers
 from scheduler_core.explain.pending import diagnosis
@@ -78,7 +78,8 @@ def answers(
         Each of `changes` has its reason, the `changes` to the scenario's objects, `one_step_smaller` (for
         each thing that was raised the changes with which the job still waits; none: as it is), `runs` (`at
         once`, `after evictions`, `after terminations`), `members` (pods placed, pipelined, pending and the
-        minimum), `cost` (pods of others) and its side effects, see `effects`.
+        minimum), `cost` (pods of others), `refused` (why the webhook would not take it) and its side effects,
+        see `effects`.
 
     Raises
     ------
@@ -196,13 +197,18 @@ class _Search:
             f"{_upper(lever.sentence(sizes))}: {self._runs(counts)} {runs}; {said(others)}."
             f"{_gaps(lever, trials.gaps(lever, sizes))}"
         )
+        changes = lever.changes(sizes)
+        refused = refusals(trials.document, changes)
+        if refused:
+            sentence += f" Volcano's webhook refuses this as it is: {refused[0]}."
         return {
             "id": lever.name,
             "reason": reason(lever.name, sentence, lever.numbers(sizes)),
             "runs": runs,
             "members": counts,
             "cost": cost(others),
-            "changes": [change.as_dict() for change in lever.changes(sizes)],
+            "refused": refused,
+            "changes": [change.as_dict() for change in changes],
             "one_step_smaller": [
                 [change.as_dict() for change in lever.changes(smaller)] if any(smaller) else []
                 for _, smaller in one_smaller(sizes)
@@ -265,8 +271,14 @@ class _Search:
 
 
 def _order(offer: Found) -> tuple[Any, ...]:
-    """Return what puts an offer before others: what it costs others, how deep it cuts, its name."""
-    return offer["cost"], len(offer["changed"]), _RANKS[offer["id"]], offer["reason"]["sentence"]
+    """Return what puts an offer before others: whether it can be made, what it costs others, its name."""
+    return (
+        bool(offer["refused"]),
+        offer["cost"],
+        len(offer["changed"]),
+        _RANKS[offer["id"]],
+        offer["reason"]["sentence"],
+    )
 
 
 def _when(outcome: Outcome, job: str) -> str:

@@ -497,3 +497,29 @@ def test_weights_in_the_tree_are_raised_for_every_queue_below(rival: int, wanted
 def in_tree(name: str, path: str, weights: str) -> Object:
     notes = {"volcano.sh/hierarchy": path, "volcano.sh/hierarchy-weights": weights}
     return queue(name, annotations=notes)
+
+
+# the webhook
+
+
+def test_a_change_that_the_webhook_refuses_is_offered_last_and_says_so() -> None:
+    """With more deserved for its queue the job would run; the webhook wants more for the parent, too."""
+    document = scenario(
+        nodes=[node("n1", cpu=8)],
+        queues=[
+            queue("root"),
+            queue("org", parent="root", deserved={"cpu": 4}, capability={"cpu": 8}),
+            queue("a", parent="org", deserved={"cpu": 2}),
+            queue("b", parent="org", deserved={"cpu": 2}),
+        ],
+        podgroups=[podgroup("old", queue="b", phase="Running"), podgroup("j", queue="a", min_member=3)],
+        pods=[*pods("old", 8, node="n1", cpu=1), *pods("j", 3, cpu=1)],
+        conf=conf("allocate, reclaim", ["gang"], ["predicates", ("capacity", {"enableHierarchy": True})]),
+    )
+    told = explain.unblocking(document, "j", prepare(document).simulate)
+    refused = [bool(offer["refused"]) for offer in told["changes"]]
+    assert refused == sorted(refused)
+    (offer,) = [one for one in told["changes"] if one["id"] == "unblock.deserved"]
+    assert offer["refused"]
+    assert f"Volcano's webhook refuses this as it is: {offer['refused'][0]}." in sentence(offer)
+    assert not any(one["refused"] for one in told["changes"] if one["id"] == "unblock.nodes")
