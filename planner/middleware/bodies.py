@@ -28,7 +28,7 @@ OF_FIELDS = 2**20
 """Percent signs and ampersands cost eighty times their size when they are read."""
 AT_ONCE = 2
 """Bodies that one process reads at a time; the other threads are left for pages."""
-SMALL = 2**18
+SMALL = 2**16
 """Below that a body is no burden, and never waits for others."""
 PATIENCE_SECONDS = 1.0
 

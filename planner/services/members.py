@@ -46,6 +46,12 @@ def workspace_require(*, user: User, chosen: UUID | str | None = None) -> Worksp
     return first.workspace
 
 
+def status_require(*, user: User) -> None:
+    """Raise RoleTooLow unless the account is in some workspace: counts of all of them are for members."""
+    if not user.is_superuser and not user.memberships.exists():
+        raise RoleTooLow(needed=Role.VIEWER, role=None)
+
+
 @transaction.atomic
 def member_set(*, workspace: Workspace, username: str, role: Role) -> Membership:
     """Make an account a member without asking it, as only the installation itself may; or change its role."""

@@ -5,12 +5,14 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
 from planner.selectors.status import status
-from planner.views.pages import page_or_part
+from planner.services.members import status_require
+from planner.views.pages import caller, page_or_part
 
 
 @login_required
 @require_GET
 def show(request: HttpRequest) -> HttpResponse:
     """Show what waits, what runs, and which workers live."""
+    status_require(user=caller(request))
     context = {"status": status(), "place": "status"}
     return page_or_part(request, "planner/status.html", {"status": "planner/_status.html"}, context)

@@ -8,12 +8,14 @@ from planner.api.access import WorkspaceView
 from planner.api.schema import answers
 from planner.api.serializers import StatusSerializer
 from planner.selectors.status import status
+from planner.services.members import status_require
 
 
 class StatusDetail(WorkspaceView):
     """Queued and running work, and the workers."""
 
-    @extend_schema(responses=answers({200: StatusSerializer}))
+    @extend_schema(responses=answers({200: StatusSerializer}, 403))
     def get(self, request: Request) -> Response:
         """Return the figures of this moment."""
+        status_require(user=self.user)
         return Response(StatusSerializer(status()).data)

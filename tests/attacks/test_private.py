@@ -1,0 +1,38 @@
+"""Who keeps a private page, and who sees how busy the installation is?"""
+
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+from planner.models import Role
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+def test_no_browser_and_no_proxy_keeps_a_private_page(browser: Client) -> None:
+    scenario = factories.scenario()
+    for address in ("/", f"/scenarios/{scenario.pk}/", "/import/", "/account/", "/status/", "/nowhere/"):
+        assert browser.get(address)["Cache-Control"] == "private, no-store", address
+    assert Client().get("/")["Cache-Control"] == "private, no-store"
+    log_in = Client().get("/login/")["Cache-Control"]
+    assert "no-store" in log_in
+    assert "private" in log_in
+
+
+def test_a_script_keeps_answers_for_itself_only(api: APIClient) -> None:
+    for address in ("runs/", "scenarios/", "status/", "nowhere/"):
+        assert api.get(f"/api/v1/{address}")["Cache-Control"] == "private, no-cache", address
+
+
+def test_who_is_in_no_workspace_does_not_see_how_busy_all_of_them_are() -> None:
+    outsider = factories.user("outsider", role=None)
+    viewer = factories.user("viewer", role=Role.VIEWER)
+    superuser = factories.user("root", role=None)
+    superuser.is_superuser = True
+    superuser.save()
+    for account, expected in ((outsider, 403), (viewer, 200), (superuser, 200)):
+        client = Client()
+        client.force_login(account)
+        assert client.get("/status/").status_code == expected
+        assert client.get("/api/v1/status/").status_code == expected
