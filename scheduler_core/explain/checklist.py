@@ -204,7 +204,10 @@ def _rest(session: Session, action: str, job: JobInfo, *, asked: bool) -> Iterat
     tasks = task_heap(session, pending_tasks(job))
     if not tasks:
         yield Check(
-            False, reason("check.may-evict", "No pod of the job looks for room: none is pending and free.")
+            False,
+            reason(
+                "check.may-evict", "No pod of the job needs room: none is pending without a scheduling gate."
+            ),
         )
         return
     task = tasks.pop()
@@ -221,14 +224,14 @@ def _may_evict(session: Session, action: str, job: JobInfo, task: TaskInfo) -> C
     name = "check.may-evict"
     queue = session.queues[job.queue]
     if never_evicts(task):
-        return Check(False, reason(name, f"Pod {task.key} says that it never evicts others."))
+        return Check(False, reason(name, f"Pod {task.key} has preemptionPolicy Never."))
     if action == "preempt":
-        return Check(True, reason(name, f"Pod {task.key} may evict inside queue {queue.name}."))
+        return Check(True, reason(name, f"Pod {task.key} may preempt other jobs of queue {queue.name}."))
     return queue_may_evict(session, queue, [task], f"pod {task.key}")
 
 
 def _sights(look: Look) -> Iterator[Sight]:
-    """Yield what the action sees on every node that has anybody who might make way."""
+    """Yield what the action sees on every node that has candidates."""
     session, action, job, task, _ = look
     try:
         session.pre_predicate(task)
@@ -254,12 +257,12 @@ def _nobody(look: Look) -> str:
     session, action, job, task, _ = look
     nodes = promising_nodes(session, task, ErrorCache(enabled=False)).tolist()
     if not nodes:
-        return f"No node would take pod {task.key}, whoever left it."
+        return f"No node would accept pod {task.key}, whatever is evicted."
     why: Counter[str] = Counter()
     for node in nodes:
         for other in session.nodes.sorted_tasks(node):
             why[_why_no_candidate(session, action, job, other)] += 1
-    return f"No pod might make way on the nodes that would take pod {task.key}: {said_counts(why)}."
+    return f"No candidates on the nodes that would accept pod {task.key}: {said_counts(why)}."
 
 
 def _why_no_candidate(session: Session, action: str, job: JobInfo, other: TaskInfo) -> str:

@@ -57,7 +57,7 @@ def starves(session: Session, job: JobInfo) -> Check:
 
 
 def queue_may_evict(session: Session, queue: QueueInfo, tasks: Sequence[TaskInfo], whom: str) -> Check:
-    """Tell whether a queue may take from others for some tasks, which are called `whom`."""
+    """Tell whether a queue may reclaim from others for some tasks, which are called `whom`."""
     name = "check.may-evict"
     if session.overused(queue):
         return Check(False, reason(name, f"Queue {queue.name} is overused: it has all that it deserves."))
@@ -66,13 +66,15 @@ def queue_may_evict(session: Session, queue: QueueInfo, tasks: Sequence[TaskInfo
         numbers: dict[str, Any] = {
             key: refusal[key] for key in ("queue", "plugin", "short") if key in refusal
         }
-        return Check(False, reason(name, f"Queue {queue.name} may not evict: {refusal['message']}.", numbers))
-    return Check(True, reason(name, f"Queue {queue.name} may evict for {whom}."))
+        return Check(
+            False, reason(name, f"Queue {queue.name} may not reclaim: {refusal['message']}.", numbers)
+        )
+    return Check(True, reason(name, f"Queue {queue.name} may reclaim for {whom}."))
 
 
 def candidates_found(count: int, nodes: int) -> Check:
-    """Tell how many pods might make way before any plugin is asked."""
-    text = f"{counted(count, 'pod')} on {counted(nodes, 'node')} might make way."
+    """Tell how many candidates there are before any plugin votes."""
+    text = f"{counted(count, 'candidate')} on {counted(nodes, 'node')}."
     return Check(count > 0, reason("check.candidates", text, {"candidates": count, "nodes": nodes}))
 
 

@@ -52,7 +52,9 @@ def gang_checks(session: Session, action: str, job: JobInfo, *, asked: bool) -> 
     gang = GANG_KINDS[action](session)
     demand = demand_of(session, job)
     if not demand:
-        text = "No pod of the job looks for room: none that asks for anything is pending and free."
+        text = (
+            "No pod of the job needs room: none that requests anything is pending without a scheduling gate."
+        )
         yield Check(False, reason("check.may-evict", text))
         return
     may = _may_evict(session, action, job, demand)
@@ -74,9 +76,7 @@ def _may_evict(session: Session, action: str, job: JobInfo, demand: Sequence[Tas
     queue = session.queues[job.queue]
     if action == "gangreclaim":
         return queue_may_evict(session, queue, demand, f"{counted(len(demand), 'pod')} of job {job.key}")
-    text = (
-        f"Job {job.key} may evict jobs of queue {queue.name} that have a lower priority than {job.priority}."
-    )
+    text = f"Job {job.key} may preempt jobs of queue {queue.name} with a priority below {job.priority}."
     return Check(True, reason("check.may-evict", text))
 
 
@@ -90,7 +90,7 @@ def _candidates(gang: GangEviction, job: JobInfo, candidates: Sequence[TaskInfo]
         for number in range(len(nodes))
         for task in nodes.sorted_tasks(number)
     )
-    text = f"No pod on any node might make way: {said_counts(why)}."
+    text = f"No candidates on any node: {said_counts(why)}."
     return Check(False, reason("check.candidates", text, found.reason["numbers"]))
 
 

@@ -76,7 +76,7 @@ def test_a_job_that_has_its_minimum_does_not_starve() -> None:
     [
         (
             {"queues": [queue("a"), queue("b", deserved={"cpu": 4})]},
-            "Queue a may not evict: queue a has all that it deserves of everything requested.",
+            "Queue a may not reclaim: queue a has all that it deserves of everything requested.",
         ),
         (
             {
@@ -85,7 +85,7 @@ def test_a_job_that_has_its_minimum_does_not_starve() -> None:
                     *pods("new", 2, cpu=1, spec={"preemptionPolicy": "Never"}),
                 ]
             },
-            "Pod default/new-0 says that it never evicts others.",
+            "Pod default/new-0 has preemptionPolicy Never.",
         ),
     ],
 )
@@ -113,7 +113,7 @@ def test_a_queue_or_a_pod_that_may_not_evict(changes: Object, text: str) -> None
                     *pods("new", 2, cpu=1, spec={"nodeSelector": {"zone": "none"}}),
                 ]
             },
-            "No node would take pod default/new-0, whoever left it.",
+            "No node would accept pod default/new-0, whatever is evicted.",
         ),
     ],
 )

@@ -88,14 +88,16 @@ def test_a_job_whose_pods_ask_for_nothing(action: str) -> None:
         entry["spec"]["containers"][0]["resources"] = {}
     listed = told(document, action)
     assert listed["stopped_at"] == "check.may-evict"
-    assert "none that asks for anything is pending and free" in sentence(listed, "check.may-evict")
+    assert "none that requests anything is pending without a scheduling gate" in sentence(
+        listed, "check.may-evict"
+    )
 
 
 def test_a_queue_that_may_not_evict() -> None:
     queues = [queue("a", deserved={"cpu": 1}), queue("b")]
     listed = told(full("gangreclaim", tiers=(TIER, ["proportion"]), queues=queues, waiting=4), "gangreclaim")
     assert listed["stopped_at"] == "check.may-evict"
-    assert sentence(listed, "check.may-evict").startswith("Queue a may not evict: ")
+    assert sentence(listed, "check.may-evict").startswith("Queue a may not reclaim: ")
 
 
 NOBODY = {
@@ -130,7 +132,7 @@ def test_nobody_who_might_make_way(why: str, case: Any) -> None:
     change(document)
     listed = told(document, action)
     assert listed["stopped_at"] == "check.candidates"
-    assert sentence(listed, "check.candidates") == f"No pod on any node might make way: 4 {why}."
+    assert sentence(listed, "check.candidates") == f"No candidates on any node: 4 {why}."
 
 
 @pytest.mark.parametrize("action", ACTIONS)
