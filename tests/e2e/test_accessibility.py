@@ -18,7 +18,9 @@ NO_PAGES = {
     "planner:queue-move", "planner:queue-duplicate", "planner:run-submit", "planner:run-cancel",
     "planner:run-job-try", "planner:link-add", "planner:link-remove",
     "planner:token-create", "planner:token-revoke",
-    "planner:member", "planner:invite", "planner:uninvite",
+    "planner:member", "planner:invite", "planner:uninvite", "planner:offer",
+    "planner:workspace-make", "planner:workspace-switch", "planner:workspace-rename",
+    "planner:workspace-leave", "planner:password", "planner:sessions", "planner:second-factor",
     "planner:review",
     "planner:export-download", "planner:conf-edit",
 }  # fmt: skip

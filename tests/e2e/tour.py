@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
+import pyotp
 from playwright.sync_api import Browser, FloatRect, Locator, Page
 
 from planner.sample import sample_document
@@ -20,6 +21,7 @@ TALLEST = 2200
 THEMES = ("light", "dark")
 PAGES = {
     "login": "login",
+    "login-code": "login-code",
     "home": "planner:home",
     "import": "planner:import",
     "import-problems": "planner:import",
@@ -50,6 +52,7 @@ PAGES = {
     "share": "planner:share",
     "shared": "planner:shared",
     "account": "planner:account",
+    "security": "planner:security",
     "members": "planner:members",
     "history": "planner:history",
     "invitation": "planner:invitation",
@@ -90,6 +93,25 @@ metadata:
 """
 
 
+CAREFUL, PASSWORD = "careful", "a-long-test-password"
+
+
+def careful_account() -> None:
+    """Make an account whose second factor is on, in the installation that calls this."""
+    from planner.models import User
+    from planner.services.second_factor import (
+        pending_secret,
+        second_factor_begin,
+        second_factor_confirm,
+    )
+
+    user = User.objects.create_user(CAREFUL, password=PASSWORD)
+    second_factor_begin(user=user)
+    secret = pending_secret(user)
+    assert secret is not None
+    second_factor_confirm(user=user, code=pyotp.TOTP(secret).now(), address="")
+
+
 class Tour:
     """The sample, run twice: before and after a queue's weight was raised."""
 
@@ -105,12 +127,17 @@ class Tour:
     def visit(self, name: str, *, width: int, theme: str) -> Iterator[Page]:
         """Open a page in a window of its own."""
         with self._window(width, theme) as page:
-            if name not in ("login", "shared", "invitation"):
+            if name not in ("login", "login-code", "shared", "invitation"):
                 page.context.add_cookies(self._cookies)
             if name in ERRORS:
                 answer = {"body": self._rendered(ERRORS[name]), "content_type": "text/html"}
                 page.route(self._addresses[name], lambda route: route.fulfill(**answer))
             page.goto(self._addresses[name])
+            if name == "login-code":
+                page.get_by_label("User name").fill(CAREFUL)
+                page.get_by_label("Password").fill(PASSWORD)
+                page.get_by_role("button", name="Log in").click()
+                page.get_by_label("Code").wait_for()
             if name == "import-problems":
                 page.get_by_label("Or paste the text").fill(BROKEN)
                 page.get_by_role("button", name="Preview").click()
@@ -144,6 +171,8 @@ class Tour:
         waiting = page.get_by_role("region", name="Waiting jobs").locator("tbody th a").first
         addresses = {
             "login": f"{home}login/",
+            "login-code": f"{home}login/",
+            "security": f"{home}account/security/",
             "home": home,
             "import": f"{home}import/",
             "import-problems": f"{home}import/",
@@ -183,14 +212,19 @@ class Tour:
         """Make what the pages about sharing and members show: a public link, a token, an invitation."""
         page.goto(share)
         page.get_by_role("button", name="Create public link").click()
-        shared = str(page.get_by_role("region", name="Public links").locator("a").get_attribute("href"))
+        shared = page.get_by_role("status").locator("code").inner_text()
         page.goto(account)
-        page.get_by_label("For").first.fill("nightly report")
-        page.get_by_role("button", name="New token").click()
+        page.get_by_label("Name", exact=True).first.fill("nightly report")
+        page.get_by_role("button", name="Create token").click()
         members = self._leads(page.get_by_role("link", name="members"))
         page.goto(members)
-        page.get_by_role("button", name="Make a link").click()
+        page.get_by_role("button", name="Invite", exact=True).click()
         invitation = page.get_by_role("status").locator("code").inner_text()
+        page.goto(f"{account}security/")
+        page.get_by_role("button", name="Set up a second factor").click()
+        page.get_by_label("Code").wait_for()
+        make = "from tests.e2e.tour import careful_account; careful_account()"
+        self._running.installation.manage("shell", "--no-imports", "-c", make)
         return {
             "share": share, "shared": shared, "members": members, "invitation": invitation,
             "history": members.replace("/members/", "/history/"),
