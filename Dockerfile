@@ -18,12 +18,13 @@ RUN pip install --no-cache-dir --require-hashes -r requirements/base.txt
 COPY manage.py ./
 COPY config config
 COPY extender_client extender_client
+COPY traces traces
 COPY manifests manifests
 COPY planner planner
 COPY scheduler_core scheduler_core
 COPY static static
 COPY templates templates
-RUN python -m compileall -q config extender_client manifests planner scheduler_core
+RUN python -m compileall -q config extender_client manifests planner scheduler_core traces
 
 USER queuecast
 # The secret of the build signs nothing: it is gone with this layer's process.

@@ -36,5 +36,5 @@ def _release(text: str) -> Release:
     found = release_named(text)
     if found is None:
         known = ", ".join(release.name for release in RELEASES)
-        raise Refused([f"{text!r} is no version of Volcano; known releases: {known}."])
+        raise Refused([f"{text!r} is not a version of Volcano; known releases: {known}."])
     return found

@@ -16,7 +16,7 @@ from tests.vocabulary import (
 )
 
 DOCUMENTS = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "docs/**/*.md")
-MODULES = ("planner", "queuecast", "manifests", "scheduler_core", "extender_client", "config")
+MODULES = ("planner", "queuecast", "manifests", "scheduler_core", "extender_client", "traces", "config")
 SHOWN_DOCSTRINGS = ("planner/api/", "queuecast/commands.py")
 """Where the schema or the help of the command line shows docstrings."""
 

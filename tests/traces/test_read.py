@@ -1,0 +1,208 @@
+"""Is each format read as it is meant, and does every error name its line, its column and its fix?"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from traces import FORMATS, TraceJob, Unreadable, read_trace
+from traces.read import format_of
+
+OWN = """\
+name,queue,submit_seconds,run_seconds,pods,min_member,cpu,memory,gpu,priority_class
+b,team,20,30,4,2,2,4Gi,1,high
+a,team,10,,1,,500m,1Gi,,
+"""
+PHILLY = """\
+job_id,submit_s,duration_s,limit_s,queue,user,gang,gpu,cpu_milli,mem_mib,status
+p0,5,100,,vc1,u1,2,8,,,
+p1,7,0,,vc1,u1,1,1,,,
+"""
+HELIOS = """\
+job_id,user,vc,jobname,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,queue
+1,u1,vcA,train,16,64,2,COMPLETED,2020-04-01 00:00:10,2020-04-01 00:00:20,2020-04-01 00:10:20,600,10
+2,u2,vcB,test,0,3,1,FAILED,2020-04-01 00:00:00,2020-04-01 00:00:01,2020-04-01 00:00:31,30,1
+"""
+ACME = """\
+job_id,user,node_num,gpu_num,cpu_num,type,state,submit_time,start_time,end_time,duration,queue,gpu_time
+7,u9,1,8,96,Pretrain,COMPLETED,2023-05-01 00:00:00+08:00,,,3600,5,28800
+"""
+OPENB = """\
+name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time
+pod-0,12000,16384,1,1000,,LS,Running,10,110,30
+pod-1,6000,12288,0,0,,BE,Pending,20,,
+"""
+SWF = """\
+; Version: 2.2
+; UnixStartTime: 845924142
+1 0 3 100 4 -1 -1 4 200 1024 1 2 3 -1 1 -1 -1 -1
+2 9 -1 -1 -1 -1 -1 2 200 -1 5 2 3 -1 1 -1 -1 -1
+"""
+PHILLY_JSON = json.dumps(
+    [
+        {
+            "status": "Pass",
+            "vc": "ee9e8c",
+            "jobid": "application_1_1",
+            "user": "ce2f4c",
+            "submitted_time": "2017-10-07 01:11:39",
+            "attempts": [
+                {
+                    "start_time": "2017-10-07 01:12:00",
+                    "end_time": "2017-10-07 01:13:14",
+                    "detail": [
+                        {"ip": "m1", "gpus": ["gpu0", "gpu1"]},
+                        {"ip": "m2", "gpus": ["gpu0", "gpu1"]},
+                    ],
+                },
+                {"start_time": "2017-10-07 01:14:00", "end_time": "2017-10-07 01:14:26", "detail": []},
+            ],
+        }
+    ]
+)
+GROUP = {"scheduling.k8s.io/group-name": "train"}
+OBJECTS = json.dumps(
+    {
+        "items": [
+            {
+                "kind": "PodGroup",
+                "metadata": {"name": "train", "namespace": "ml", "creationTimestamp": "2026-01-01T00:00:00Z"},
+                "spec": {"minMember": 1, "queue": "research", "priorityClassName": "high"},
+            },
+            {
+                "kind": "Pod",
+                "metadata": {"name": "train-0", "namespace": "ml", "annotations": GROUP},
+                "spec": {"containers": [{"resources": {"requests": {"cpu": "2", "memory": "1Gi"}}}]},
+                "status": {
+                    "startTime": "2026-01-01T00:01:00Z",
+                    "containerStatuses": [{"state": {"terminated": {"finishedAt": "2026-01-01T00:03:30Z"}}}],
+                },
+            },
+        ]
+    }
+)
+GPU = "nvidia.com/gpu"
+
+READ = {
+    "queuecast": (
+        OWN,
+        [
+            TraceJob("a", "team", 10, None, 1, 1, {"cpu": "500m", "memory": "1Gi"}),
+            TraceJob("b", "team", 20, 30, 4, 2, {"cpu": "2", "memory": "4Gi", GPU: "1"}, "", "high"),
+        ],
+    ),
+    "philly": (PHILLY, [TraceJob("p0", "vc1", 5, 100, 2, 2, {GPU: "8"}, "u1")]),
+    "helios": (
+        HELIOS,
+        [
+            TraceJob("job-2", "vcB", 0, 30, 1, 1, {"cpu": "3"}, "u2"),
+            TraceJob("job-1", "vcA", 10, 600, 2, 2, {"cpu": "32", GPU: "8"}, "u1"),
+        ],
+    ),
+    "acme": (ACME, [TraceJob("job-7", "Pretrain", 0, 3600, 1, 1, {GPU: "8", "cpu": "96"}, "u9")]),
+    "openb": (
+        OPENB,
+        [
+            TraceJob("pod-0", "LS", 10, 80, 1, 1, {"cpu": "12000m", "memory": "16384Mi", GPU: "1"}),
+            TraceJob("pod-1", "BE", 20, None, 1, 1, {"cpu": "6000m", "memory": "12288Mi"}),
+        ],
+    ),
+    "swf": (SWF, [TraceJob("job-1", "queue-1", 0, 100, 1, 1, {"cpu": "4", "memory": "4096Ki"}, "user-2")]),
+    "philly-json": (
+        PHILLY_JSON,
+        [TraceJob("application_1_1", "ee9e8c", 0, 100, 2, 2, {GPU: "2"}, "ce2f4c")],
+    ),
+    "kubernetes": (
+        OBJECTS,
+        [TraceJob("ml-train", "research", 0, 150, 1, 1, {"cpu": "2", "memory": "1Gi"}, "", "high")],
+    ),
+}
+
+
+def test_every_format_is_tried() -> None:
+    assert set(READ) == set(FORMATS)
+
+
+@pytest.mark.parametrize("name", READ)
+def test_a_format_is_recognized_and_read(name: str) -> None:
+    text, jobs = READ[name]
+    assert format_of(text) == name
+    assert list(read_trace(text).jobs) == jobs
+
+
+@pytest.mark.parametrize(
+    ("name", "begin"),
+    [("helios", "2020-04-01T00:00:00Z"), ("acme", "2023-04-30T16:00:00Z"), ("swf", "1996-10-21T18:55:42Z")],
+)
+def test_the_time_at_which_a_trace_begins_is_kept(name: str, begin: str) -> None:
+    assert read_trace(READ[name][0]).begin == begin
+
+
+def test_what_is_left_out_is_noted() -> None:
+    assert read_trace(PHILLY).notes == ("Left out: 1 job without run time.",)
+    assert read_trace(SWF).notes == ("Left out: 1 job that never ran.",)
+
+
+@pytest.mark.parametrize(
+    ("text", "problems"),
+    [
+        (
+            """\
+            name,queue,submit_seconds,pods
+            a,q,soon,1
+            a,q,-1,1
+            ,q,2,1.5
+            """,
+            [
+                "line 2, submit_seconds: 'soon' is not a number of at least 0",
+                "line 3, submit_seconds: '-1' is not a number of at least 0",
+                "line 3: the job a occurs twice",
+                "line 4, pods: 1.5 is not a whole number",
+                "line 4: the job has no name",
+            ],
+        ),
+        ("1 0 3\n" + SWF, ["line 1: 3 fields instead of 18"]),
+        ("[1,\n 2,,]", ["line 2, column 4: not JSON"]),
+        ("[1]", ["line 1: the entry is not a job"]),
+        ("who,what\na,b\n", ["the file: the format cannot be recognized (name one of queuecast"]),
+        (
+            "job_id,vc,gpu_num,submit_time,duration\n1,v,1,yesterday,5\n",
+            ["line 2, submit_time: 'yesterday' is not a time (write a time such as"],
+        ),
+    ],
+)
+def test_every_problem_names_its_place(text: str, problems: list[str]) -> None:
+    text = dedent(text)
+    named = "swf" if text.startswith("1 0 3") else ""
+    with pytest.raises(Unreadable) as caught:
+        read_trace(text, named)
+    said = [str(problem) for problem in caught.value.problems]
+    assert all(any(one.startswith(problem) for one in said) for problem in problems), said
+
+
+def test_a_missing_column_is_named() -> None:
+    with pytest.raises(Unreadable, match=r"line 1: missing columns: queue, submit_seconds"):
+        read_trace("name\na\n", "queuecast")
+
+
+def test_an_unknown_format_is_refused() -> None:
+    with pytest.raises(Unreadable, match="the format 'xls' is not known"):
+        read_trace(OWN, "xls")
+
+
+@pytest.mark.long
+def test_the_whole_philly_trace_is_read(shared: Path) -> None:
+    with gzip.open(shared / "data" / "traces" / "philly_jobs.csv.gz", "rt") as file:
+        trace = read_trace(file.read())
+    assert len(trace.jobs) == 82_247
+    assert len(trace.queues()) == 15
+    assert 108 < trace.span / 86_400 < 109
+
+
+def test_the_openb_pods_are_read(shared: Path) -> None:
+    trace = read_trace((shared / "data" / "openb" / "openb_pod_list_default.csv").read_text())
+    assert len(trace.jobs) == 8_152

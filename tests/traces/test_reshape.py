@@ -1,0 +1,116 @@
+"""Are traces cut, mapped, scaled, generated and turned into events as described?"""
+
+from __future__ import annotations
+
+import pytest
+
+from scheduler_core.replay import metrics, replay_document
+from tests.builders import conf, node, queue, scenario
+from traces import Pattern, Trace, TraceJob, cut, events_of, fitted, generate, mapped, scaled
+from traces.generate import DAY, HOUR
+
+
+def trace(*submitted: float, queue: str = "q") -> Trace:
+    return Trace(
+        tuple(TraceJob(f"j{n}", queue, at, 60.0, pods=2, min_member=2) for n, at in enumerate(submitted))
+    )
+
+
+def test_a_window_keeps_its_jobs_with_times_from_its_begin() -> None:
+    assert [job.submitted for job in cut(trace(0, 10, 20, 30), 10, 30).jobs] == [0, 10]
+
+
+def test_queues_are_mapped_and_the_rest_goes_to_one() -> None:
+    both = Trace((*trace(0).jobs, *trace(5, queue="other").jobs))
+    assert [job.queue for job in mapped(both, {"q": "a"}, "default").jobs] == ["a", "default"]
+
+
+@pytest.mark.parametrize(("rate", "count"), [(0.5, 4), (1, 8), (2, 16), (1.25, 10), (0, 0)])
+def test_the_rate_scales_the_number_of_jobs(rate: float, count: int) -> None:
+    more = scaled(trace(*range(0, 80, 10)), rate=rate)
+    assert len(more.jobs) == count
+    assert len({job.name for job in more.jobs}) == count
+
+
+def test_copies_arrive_between_their_job_and_the_next() -> None:
+    assert [job.submitted for job in scaled(trace(0, 10), rate=2).jobs] == [0, 5, 10, 10]
+
+
+def test_sizes_and_run_times_scale() -> None:
+    job = scaled(trace(0), size=1.5, run_time=0.5).jobs[0]
+    assert (job.pods, job.min_member, job.run_seconds) == (3, 3, 30)
+    assert scaled(trace(0), size=0.1).jobs[0].pods == 1
+
+
+def test_the_same_seed_gives_the_same_jobs_and_another_seed_others() -> None:
+    patterns = [Pattern("a", 6), Pattern("b", 3)]
+    assert generate(patterns, seconds=DAY, seed=1) == generate(patterns, seconds=DAY, seed=1)
+    assert generate(patterns, seconds=DAY, seed=1) != generate(patterns, seconds=DAY, seed=2)
+
+
+def test_a_change_of_one_pattern_leaves_the_other_queue_alone() -> None:
+    few = generate([Pattern("a", 6), Pattern("b", 3)], seconds=DAY, seed=1)
+    many = generate([Pattern("a", 60), Pattern("b", 3)], seconds=DAY, seed=1)
+    assert [job for job in few.jobs if job.queue == "b"] == [job for job in many.jobs if job.queue == "b"]
+
+
+def test_the_rate_is_that_of_the_pattern() -> None:
+    jobs = generate([Pattern("a", 20)], seconds=30 * DAY, seed=3).jobs
+    assert len(jobs) == pytest.approx(20 * 24 * 30, rel=0.05)
+
+
+def test_hours_without_weight_have_no_arrivals() -> None:
+    office = tuple(1.0 if 8 <= hour < 18 else 0.0 for hour in range(24))
+    jobs = generate([Pattern("a", 10, by_hour=office)], seconds=7 * DAY, seed=4).jobs
+    assert jobs
+    assert all(8 <= job.submitted % DAY / HOUR < 18 for job in jobs)
+    assert len(jobs) == pytest.approx(10 * 24 * 7, rel=0.15)
+
+
+def test_run_times_are_lognormal_around_their_median() -> None:
+    runs = sorted(job.run_seconds or 0 for job in generate([Pattern("a", 60)], seconds=10 * DAY, seed=5).jobs)
+    assert runs[len(runs) // 2] == pytest.approx(1200, rel=0.1)
+
+
+def test_a_pattern_is_fitted_to_a_trace() -> None:
+    made = generate([Pattern("a", 12, pods={1: 0.5, 4: 0.5})], seconds=14 * DAY, seed=6)
+    pattern = fitted(made, "a")
+    assert pattern.jobs_per_hour == pytest.approx(12, rel=0.05)
+    assert set(pattern.pods) == {1, 4}
+    again = generate([pattern], seconds=14 * DAY, seed=7)
+    assert len(again.jobs) == pytest.approx(len(made.jobs), rel=0.1)
+
+
+def test_run_times_that_nobody_gave_are_the_queues_median_and_that_is_noted() -> None:
+    jobs = (
+        TraceJob("a", "q", 0, 100.0),
+        TraceJob("b", "q", 1, 300.0),
+        TraceJob("c", "q", 2, None),
+        TraceJob("d", "r", 3, None),
+    )
+    events, notes = events_of(Trace(jobs), default_run_seconds=50)
+    runs = [
+        event["create"]["podgroups"][0]["metadata"]["annotations"]["queuecast/run-seconds"]
+        for event in events
+    ]
+    assert runs == ["100", "300", "200", "50"]
+    assert notes == [
+        "Assumed: the median of the queue as run time of 1 job.",
+        "Assumed: 50 s as run time of 1 job.",
+    ]
+
+
+def test_a_generated_day_is_replayed() -> None:
+    made = generate([Pattern("a", 4, requests={"cpu": "1", "memory": "1Gi"})], seconds=2 * HOUR, seed=8)
+    events, _ = events_of(made)
+    result = replay_document(
+        scenario(
+            nodes=[node("n", cpu=4, memory="16Gi")],
+            queues=[queue("a")],
+            conf=conf("enqueue, allocate", ["gang"], ["predicates", "proportion"]),
+            replay={"period_seconds": 10, "horizon_seconds": DAY, "events": events},
+        )
+    )
+    waits = metrics.waits_by_queue(result)["a"]
+    assert waits.jobs == len(made.jobs)
+    assert waits.finished == waits.jobs

@@ -1,0 +1,175 @@
+"""What do tables with one job a line say? Each format has its columns and its reader of a line."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from io import StringIO
+
+from traces.model import Trace, TraceJob, TraceProblem, Unreadable, ordered
+from traces.text import Problems, Row, counted, stamp
+
+GPU = "nvidia.com/gpu"
+GPUS_PER_NODE = 8
+"""How many GPUs a pod gets at most where a trace only tells the sum."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """A format.
+
+    Attributes
+    ----------
+    required : frozenset of str
+        Columns without which a file is not of this format.
+    read : callable
+        ``read(row)``: a job, or None for a line that is no job; its `submitted` may be an absolute time.
+    absolute : bool
+        Whether `submitted` is seconds since 1970.
+
+    """
+
+    required: frozenset[str]
+    read: Callable[[Row], TraceJob | None]
+    absolute: bool = False
+
+
+def _own(row: Row) -> TraceJob:
+    pods = row.count("pods", 1, least=1)
+    requests = {name: row.text(name) for name in ("cpu", "memory") if row.text(name)}
+    if row.text("gpu"):
+        requests[GPU] = str(row.count("gpu"))
+    return TraceJob(
+        name=row.text("name"),
+        queue=row.text("queue"),
+        submitted=row.number("submit_seconds"),
+        run_seconds=row.number("run_seconds", least=0.001) if row.text("run_seconds") else None,
+        pods=pods,
+        min_member=row.count("min_member", pods, least=1),
+        requests=requests,
+        user=row.text("user"),
+        priority_class=row.text("priority_class"),
+    )
+
+
+def _philly(row: Row) -> TraceJob | None:
+    run = row.number("duration_s")
+    pods, gpus = row.count("gang", 1, least=1), row.count("gpu", 0)
+    requests = {GPU: str(gpus)} if gpus else {}
+    if row.text("cpu_milli"):
+        requests["cpu"] = f"{row.count('cpu_milli')}m"
+    if row.text("mem_mib"):
+        requests["memory"] = f"{row.count('mem_mib')}Mi"
+    if run <= 0:
+        return None
+    return TraceJob(
+        name=row.text("job_id"),
+        queue=row.text("queue"),
+        submitted=row.number("submit_s"),
+        run_seconds=run,
+        pods=pods,
+        min_member=pods,
+        requests=requests,
+        user=row.text("user"),
+    )
+
+
+def _slurm(queue_column: str) -> Callable[[Row], TraceJob | None]:
+    """Return a reader of accounts with sums over the nodes of a job (Helios, Acme)."""
+
+    def read(row: Row) -> TraceJob | None:
+        run = row.number("duration", 0.0)
+        gpus, cpus = row.count("gpu_num", 0), row.count("cpu_num", 0)
+        nodes = max(row.count("node_num", 1), 1)
+        submitted = row.time("submit_time")
+        if run <= 0:
+            return None
+        requests = {GPU: str(-(-gpus // nodes))} if gpus else {}
+        if cpus:
+            requests["cpu"] = str(-(-cpus // nodes))
+        return TraceJob(
+            name=f"job-{row.text('job_id')}",
+            queue=row.text(queue_column),
+            submitted=submitted,
+            run_seconds=run,
+            pods=nodes,
+            min_member=nodes,
+            requests=requests,
+            user=row.text("user"),
+        )
+
+    return read
+
+
+def _openb(row: Row) -> TraceJob | None:
+    created = row.number("creation_time")
+    deleted = row.number("deletion_time", 0.0) if row.text("deletion_time") else 0.0
+    started = row.number("scheduled_time", 0.0) if row.text("scheduled_time") else 0.0
+    requests = {"cpu": f"{row.count('cpu_milli')}m", "memory": f"{row.count('memory_mib')}Mi"}
+    gpus = row.count("num_gpu", 0)
+    if gpus:
+        requests[GPU] = str(gpus)
+    run = deleted - max(started, created)
+    return TraceJob(
+        name=row.text("name"),
+        queue=row.text("qos"),
+        submitted=created,
+        run_seconds=run if deleted and run > 0 else None,
+        requests=requests,
+    )
+
+
+HEADERS = {
+    "queuecast": Columns(frozenset({"name", "queue", "submit_seconds"}), _own),
+    "philly": Columns(frozenset({"job_id", "submit_s", "duration_s", "queue"}), _philly),
+    "helios": Columns(
+        frozenset({"job_id", "vc", "gpu_num", "submit_time", "duration"}), _slurm("vc"), absolute=True
+    ),
+    "acme": Columns(
+        frozenset({"job_id", "type", "gpu_num", "submit_time", "duration"}), _slurm("type"), absolute=True
+    ),
+    "openb": Columns(frozenset({"name", "cpu_milli", "memory_mib", "num_gpu", "creation_time"}), _openb),
+}
+
+
+def read_columns(text: str, name: str) -> Trace:
+    """Return the trace of a table.
+
+    Raises
+    ------
+    Unreadable
+        With line and column of what is wrong, the first hundred problems at once.
+
+    """
+    columns = HEADERS[name]
+    lines = csv.DictReader(StringIO(text.removeprefix("\ufeff")))
+    header = [column.strip() for column in lines.fieldnames or ()]
+    lines.fieldnames = header
+    missing = sorted(columns.required - set(header))
+    if missing:
+        says = f"missing {'column' if len(missing) == 1 else 'columns'}: {', '.join(missing)}"
+        raise Unreadable([TraceProblem(1, "", says, "name the columns in the first line")])
+    problems, jobs, left_out = Problems(), {}, 0
+    for cells in lines:
+        row = Row(lines.line_num, cells, problems)
+        job = columns.read(row)
+        if job is None:
+            left_out += 1
+        elif not job.name:
+            problems.add(row.line, "", "the job has no name", "give each job a name of its own")
+        elif job.name in jobs:
+            problems.add(row.line, "", f"the job {job.name} occurs twice", "give each job a name of its own")
+        else:
+            jobs[job.name] = job
+    problems.refuse()
+    return _begun(list(jobs.values()), left_out, absolute=columns.absolute)
+
+
+def _begun(jobs: list[TraceJob], left_out: int, *, absolute: bool) -> Trace:
+    notes = [f"Left out: {counted(left_out, 'job')} without run time."] if left_out else []
+    if not absolute or not jobs:
+        return ordered(jobs, notes=notes)
+    begin = min(job.submitted for job in jobs)
+    shifted = [replace(job, submitted=job.submitted - begin) for job in jobs]
+    return ordered(shifted, stamp(begin), notes)

@@ -1,0 +1,125 @@
+"""How does a trace arrive in a cluster? As events of a replay: a PodGroup and its pods at each submission."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from traces.columns import GPU
+from traces.model import Trace, TraceJob
+from traces.text import counted
+
+RUN_SECONDS = "queuecast/run-seconds"
+GROUP_NAME = "scheduling.k8s.io/group-name"
+
+
+@dataclass(frozen=True)
+class PodSize:
+    """What a pod requests where its trace does not say.
+
+    Attributes
+    ----------
+    base : mapping
+        Kubernetes quantities by resource, for pods without GPUs.
+    cpu_per_gpu : int
+        CPUs for each GPU.
+    memory_per_gpu_gib : int
+        Memory for each GPU, GiB.
+
+    """
+
+    base: Mapping[str, str] = field(default_factory=lambda: {"cpu": "4", "memory": "32Gi"})
+    cpu_per_gpu: int = 4
+    memory_per_gpu_gib: int = 32
+
+    def requests(self, job: TraceJob) -> dict[str, str]:
+        """Return what a pod of a job requests; what its trace says comes first."""
+        gpus = int(job.requests.get(GPU, "0"))
+        assumed = dict(self.base)
+        if gpus:
+            assumed = {"cpu": str(gpus * self.cpu_per_gpu), "memory": f"{gpus * self.memory_per_gpu_gib}Gi"}
+        return {**assumed, **job.requests}
+
+
+def events_of(
+    trace: Trace,
+    *,
+    namespace: str = "trace",
+    size: PodSize | None = None,
+    default_run_seconds: float = 3600.0,
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the events of a replay, and what was assumed.
+
+    A run time that the trace does not give is the median of the queue's jobs, else `default_run_seconds`.
+
+    Parameters
+    ----------
+    trace : Trace
+        A workload whose queues are those of the cluster.
+    namespace : str
+        Where its objects are created.
+    size : PodSize, optional
+        What pods request where the trace does not say.
+    default_run_seconds : float
+        The run time of jobs of a queue of which no run time is known.
+
+    """
+    known: dict[str, list[float]] = {}
+    for job in trace.jobs:
+        if job.run_seconds is not None:
+            known.setdefault(job.queue, []).append(job.run_seconds)
+    medians = {queue: median(times) for queue, times in known.items()}
+    events, assumed, guessed = [], 0, 0
+    for job in trace.jobs:
+        run = job.run_seconds
+        if run is None:
+            assumed += job.queue in medians
+            guessed += job.queue not in medians
+            run = medians.get(job.queue, default_run_seconds)
+        events.append(_arrival(job, run, namespace, size or PodSize()))
+    notes = list(trace.notes)
+    if assumed:
+        notes.append(f"Assumed: the median of the queue as run time of {counted(assumed, 'job')}.")
+    if guessed:
+        notes.append(f"Assumed: {default_run_seconds:g} s as run time of {counted(guessed, 'job')}.")
+    return events, notes
+
+
+def _arrival(job: TraceJob, run: float, namespace: str, size: PodSize) -> dict[str, Any]:
+    name, requests = dns_name(job.name), size.requests(job)
+    spec: dict[str, Any] = {"minMember": job.min_member, "queue": job.queue}
+    if job.priority_class:
+        spec["priorityClassName"] = job.priority_class
+    group = {
+        "metadata": {"name": name, "namespace": namespace, "annotations": {RUN_SECONDS: f"{run:g}"}},
+        "spec": spec,
+        "status": {"phase": "Pending"},
+    }
+    pods = [_pod(f"{name}-{number}", name, namespace, requests) for number in range(job.pods)]
+    return {"at": job.submitted, "create": {"podgroups": [group], "pods": pods}}
+
+
+def _pod(name: str, group: str, namespace: str, requests: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "metadata": {"name": name, "namespace": namespace, "annotations": {GROUP_NAME: group}},
+        "spec": {
+            "schedulerName": "volcano",
+            "containers": [{"name": "main", "image": "trace", "resources": {"requests": dict(requests)}}],
+        },
+        "status": {"phase": "Pending"},
+    }
+
+
+def dns_name(text: str) -> str:
+    """Return a name that Kubernetes takes.
+
+    Examples
+    --------
+    >>> dns_name("application_1506638472019_14199")
+    'application-1506638472019-14199'
+
+    """
+    return re.sub(r"[^a-z0-9-]+", "-", text.lower()).strip("-")[:200] or "job"

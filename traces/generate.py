@@ -1,0 +1,138 @@
+"""Which workload could arrive? Made from a pattern and a seed; the same seed gives the same jobs.
+
+Every number is drawn by (seed, job, purpose), so that a change of one pattern leaves the other jobs alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from statistics import NormalDist
+
+from traces.model import Trace, TraceJob, ordered
+
+HOUR = 3600.0
+DAY = 24 * HOUR
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """The work of one queue.
+
+    Attributes
+    ----------
+    queue : str
+        Its name.
+    jobs_per_hour : float
+        Arrivals on average.
+    by_hour : sequence of 24 floats
+        Weights of the hours of a day.
+    by_weekday : sequence of 7 floats
+        Weights of the days of a week, the first day first.
+    run_median, run_spread : float
+        Of the lognormal run times: their median in seconds, and the standard deviation of their logarithm.
+    run_times : sequence of float
+        Run times to draw from instead, in seconds.
+    pods : mapping
+        How often each number of pods occurs.
+    requests : mapping
+        Of each pod, Kubernetes quantities by resource.
+
+    """
+
+    queue: str
+    jobs_per_hour: float
+    by_hour: Sequence[float] = (1.0,) * 24
+    by_weekday: Sequence[float] = (1.0,) * 7
+    run_median: float = 1200.0
+    run_spread: float = 1.5
+    run_times: Sequence[float] = ()
+    pods: Mapping[int, float] = field(default_factory=lambda: {1: 1.0})
+    requests: Mapping[str, str] = field(default_factory=dict)
+
+
+def generate(patterns: Sequence[Pattern], *, seconds: float, seed: int) -> Trace:
+    """Return the work of several queues over some time."""
+    jobs = [job for pattern in patterns for job in _jobs_of(pattern, seconds, seed)]
+    return ordered(jobs, notes=[f"Generated with seed {seed}."])
+
+
+def _jobs_of(pattern: Pattern, seconds: float, seed: int) -> list[TraceJob]:
+    """Return a queue's jobs: arrivals at the highest rate, thinned to the rate of the hour."""
+    peak = max(pattern.by_hour) * max(pattern.by_weekday)
+    mean = _mean(pattern.by_hour) * _mean(pattern.by_weekday)
+    if not peak or not mean or pattern.jobs_per_hour <= 0:
+        return []
+    rate = pattern.jobs_per_hour * peak / mean / HOUR
+    jobs: list[TraceJob] = []
+    time, number = 0.0, 0
+    while True:
+        number += 1
+        time += -math.log(1.0 - _drawn(seed, pattern.queue, number, "arrival")) / rate
+        if time >= seconds:
+            return jobs
+        weight = pattern.by_hour[int(time % DAY // HOUR)] * pattern.by_weekday[int(time // DAY) % 7]
+        if _drawn(seed, pattern.queue, number, "kept") * peak < weight:
+            jobs.append(_job(pattern, seed, number, time))
+
+
+def _job(pattern: Pattern, seed: int, number: int, time: float) -> TraceJob:
+    pods = _chosen(pattern.pods, _drawn(seed, pattern.queue, number, "pods"))
+    return TraceJob(
+        name=f"{pattern.queue}-{number:06d}",
+        queue=pattern.queue,
+        submitted=round(time, 3),
+        run_seconds=_run_seconds(pattern, _drawn(seed, pattern.queue, number, "run time")),
+        pods=pods,
+        min_member=pods,
+        requests=dict(pattern.requests),
+    )
+
+
+def _run_seconds(pattern: Pattern, drawn: float) -> float:
+    if pattern.run_times:
+        return float(pattern.run_times[int(drawn * len(pattern.run_times))])
+    inside = min(max(drawn, 1e-9), 1.0 - 1e-9)
+    run = pattern.run_median * math.exp(pattern.run_spread * NormalDist().inv_cdf(inside))
+    return max(round(run, 3), 1.0)
+
+
+def _chosen(weights: Mapping[int, float], drawn: float) -> int:
+    left = drawn * sum(weights.values())
+    for choice, weight in sorted(weights.items()):
+        left -= weight
+        if left < 0:
+            return choice
+    return max(weights)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _drawn(seed: int, queue: str, number: int, purpose: str) -> float:
+    """Return a number from 0 to below 1 that depends on nothing but these."""
+    digest = sha256(f"{seed}\n{queue}\n{number}\n{purpose}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") / 2.0**64
+
+
+def fitted(trace: Trace, queue: str) -> Pattern:
+    """Return the pattern of one queue of a trace: its rate, hours, weekdays, sizes and run times."""
+    jobs = [job for job in trace.jobs if job.queue == queue]
+    seconds = max(trace.span, HOUR)
+    by_hour, by_weekday, pods = [0.0] * 24, [0.0] * 7, dict[int, float]()
+    for job in jobs:
+        by_hour[int(job.submitted % DAY // HOUR)] += 1.0
+        by_weekday[int(job.submitted // DAY) % 7] += 1.0
+        pods[job.pods] = pods.get(job.pods, 0.0) + 1.0
+    return Pattern(
+        queue=queue,
+        jobs_per_hour=len(jobs) / (seconds / HOUR),
+        by_hour=by_hour if jobs else (1.0,) * 24,
+        by_weekday=by_weekday if seconds >= 7 * DAY else (1.0,) * 7,
+        run_times=sorted(job.run_seconds for job in jobs if job.run_seconds is not None),
+        pods=pods or {1: 1.0},
+        requests=dict(jobs[0].requests) if jobs else {},
+    )

@@ -1,0 +1,115 @@
+"""What do finished objects of a cluster say about its workload? Their times, sizes and queues."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from traces.model import Trace, TraceJob, TraceProblem, Unreadable, ordered
+from traces.text import counted, loaded, stamp
+
+Object = Mapping[str, Any]
+GROUP_NAME = "scheduling.k8s.io/group-name"
+
+
+def read_objects(text: str) -> Trace:
+    """Return the workload of a List of PodGroups and Pods, or of a scenario document.
+
+    A job is a PodGroup with its pods. It ran from the first start to the last end of its containers; where no
+    container has ended its run time is unknown.
+
+    Raises
+    ------
+    Unreadable
+        If the text is no JSON object with objects.
+
+    """
+    document = loaded(text)
+    if not isinstance(document, Mapping):
+        problem = TraceProblem(1, "", "expected an object", "write what kubectl get … -o json prints")
+        raise Unreadable([problem])
+    return trace_of_objects(list(_of_kind(document, "PodGroup")), list(_of_kind(document, "Pod")))
+
+
+_LISTS = {"PodGroup": "podgroups", "Pod": "pods"}
+
+
+def _of_kind(document: Object, kind: str) -> Iterator[Object]:
+    listed = document.get(_LISTS[kind]) or ()
+    yield from listed if isinstance(listed, list) else ()
+    for item in document.get("items") or ():
+        if isinstance(item, Mapping) and item.get("kind") == kind:
+            yield item
+
+
+def trace_of_objects(podgroups: Sequence[Object], pods: Sequence[Object]) -> Trace:
+    """Return the workload of PodGroups and their pods."""
+    members: dict[str, list[Object]] = {}
+    for pod in pods:
+        metadata = pod.get("metadata") or {}
+        group = (metadata.get("annotations") or {}).get(GROUP_NAME)
+        if group:
+            members.setdefault(f"{metadata.get('namespace') or 'default'}/{group}", []).append(pod)
+    jobs = [job for podgroup in podgroups if (job := _job(podgroup, members)) is not None]
+    left_out = len(podgroups) - len(jobs)
+    notes = [f"Left out: {counted(left_out, 'PodGroup')} without pods or creation time."] if left_out else []
+    unknown = sum(job.run_seconds is None for job in jobs)
+    if unknown:
+        notes.append(f"Unknown: the run time of {counted(unknown, 'job')} that has not finished.")
+    if not jobs:
+        return ordered(jobs, notes=notes)
+    begin = min(job.submitted for job in jobs)
+    return ordered([replace(job, submitted=job.submitted - begin) for job in jobs], stamp(begin), notes)
+
+
+def _job(podgroup: Object, members: Mapping[str, Sequence[Object]]) -> TraceJob | None:
+    metadata, spec = podgroup.get("metadata") or {}, podgroup.get("spec") or {}
+    key = f"{metadata.get('namespace') or 'default'}/{metadata.get('name')}"
+    created, pods = _seconds(metadata.get("creationTimestamp")), members.get(key, ())
+    if created is None or not pods:
+        return None
+    return TraceJob(
+        name=key.replace("/", "-"),
+        queue=spec.get("queue") or "default",
+        submitted=created,
+        run_seconds=_run_seconds(pods),
+        pods=len(pods),
+        min_member=min(max(int(spec.get("minMember") or 1), 1), len(pods)),
+        requests=_requests(pods[0]),
+        priority_class=spec.get("priorityClassName") or "",
+    )
+
+
+def _run_seconds(pods: Sequence[Object]) -> float | None:
+    starts, ends = [], []
+    for pod in pods:
+        status = pod.get("status") or {}
+        start = _seconds(status.get("startTime"))
+        ended = [
+            _seconds(((container.get("state") or {}).get("terminated") or {}).get("finishedAt"))
+            for container in status.get("containerStatuses") or ()
+        ]
+        if start is None or not ended or None in ended:
+            return None
+        starts.append(start)
+        ends.append(max(end for end in ended if end is not None))
+    run = max(ends) - min(starts)
+    return run if run > 0 else None
+
+
+def _requests(pod: Object) -> dict[str, str]:
+    """Return the requests of a pod with one container; of several the first one's, as they are written."""
+    containers: Sequence[Object] = (pod.get("spec") or {}).get("containers") or ({},)
+    resources = containers[0].get("resources") or {}
+    return {name: str(amount) for name, amount in sorted((resources.get("requests") or {}).items())}
+
+
+def _seconds(text: object) -> float | None:
+    if not isinstance(text, str):
+        return None
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except ValueError:
+        return None

@@ -1,0 +1,113 @@
+"""What is a trace? Jobs with their submission, their size and their run time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class TraceJob:
+    """One job of a trace.
+
+    Attributes
+    ----------
+    name : str
+        Unique in its trace.
+    queue : str
+        As the trace calls it; empty when it names none.
+    submitted : float
+        Seconds since the beginning of the trace.
+    run_seconds : float or None
+        How long its pods ran; None: the trace does not say.
+    pods : int
+        How many pods it has.
+    min_member : int
+        How many must run at once.
+    requests : mapping
+        Per pod, Kubernetes quantities by resource; a resource that is missing is unknown.
+    user, priority_class : str
+        Empty when the trace names none.
+
+    """
+
+    name: str
+    queue: str
+    submitted: float
+    run_seconds: float | None
+    pods: int = 1
+    min_member: int = 1
+    requests: Mapping[str, str] = field(default_factory=dict)
+    user: str = ""
+    priority_class: str = ""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A workload.
+
+    Attributes
+    ----------
+    jobs : tuple of TraceJob
+        By submission, then name.
+    begin : str
+        The RFC 3339 time at which the trace begins; empty when it only has relative times.
+    notes : tuple of str
+        What was assumed or left out while it was read.
+
+    """
+
+    jobs: tuple[TraceJob, ...]
+    begin: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def span(self) -> float:
+        """Return the seconds from the beginning to the last submission."""
+        return self.jobs[-1].submitted if self.jobs else 0.0
+
+    def queues(self) -> dict[str, int]:
+        """Return how many jobs each queue has, the largest number first."""
+        counts: dict[str, int] = {}
+        for job in self.jobs:
+            counts[job.queue] = counts.get(job.queue, 0) + 1
+        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+@dataclass(frozen=True)
+class TraceProblem:
+    """What is wrong in a trace, and where.
+
+    Attributes
+    ----------
+    line : int
+        From 1; 0 for the file as a whole.
+    column : str
+        The column or field; empty for the whole line.
+    message, fix : str
+        What is wrong, and what to write.
+
+    """
+
+    line: int
+    column: str
+    message: str
+    fix: str = ""
+
+    def __str__(self) -> str:
+        where = f"line {self.line}" if self.line else "the file"
+        column = f", {self.column}" if self.column else ""
+        return f"{where}{column}: {self.message}" + (f" ({self.fix})" if self.fix else "")
+
+
+class Unreadable(Exception):
+    """A trace cannot be read; `problems` says why, the first hundred problems at once."""
+
+    def __init__(self, problems: Sequence[TraceProblem]) -> None:
+        super().__init__("\n".join(map(str, problems)))
+        self.problems = tuple(problems)
+
+
+def ordered(jobs: Sequence[TraceJob], begin: str = "", notes: Sequence[str] = ()) -> Trace:
+    """Return a trace of these jobs in their order of submission."""
+    return Trace(tuple(sorted(jobs, key=lambda job: (job.submitted, job.name))), begin, tuple(notes))

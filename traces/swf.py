@@ -1,0 +1,92 @@
+"""What does a file in the Standard Workload Format say?
+
+Source: the format's definition at the Parallel Workloads Archive, version 2.2: eighteen numbers a line, -1
+for unknown, comments behind a semicolon.
+"""
+
+from __future__ import annotations
+
+from traces.model import Trace, TraceJob, ordered
+from traces.text import Problems, Row, counted, stamp
+
+FIELDS = (
+    "job number",
+    "submit time",
+    "wait time",
+    "run time",
+    "allocated processors",
+    "average CPU time",
+    "used memory",
+    "requested processors",
+    "requested time",
+    "requested memory",
+    "status",
+    "user",
+    "group",
+    "executable",
+    "queue",
+    "partition",
+    "preceding job",
+    "think time",
+)
+UNKNOWN = -1.0
+CANCELLED = 5
+
+
+def read_swf(text: str) -> Trace:
+    """Return a trace; each job is one pod with as many CPUs as it has processors.
+
+    Raises
+    ------
+    Unreadable
+        With line and field of what is wrong.
+
+    """
+    problems, jobs, begin, left_out = Problems(), [], "", 0
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.lstrip().startswith(";"):
+            begin = _start_time(line) or begin
+            continue
+        if not line.strip():
+            continue
+        values = line.split()
+        if len(values) != len(FIELDS):
+            says = f"{len(values)} fields instead of {len(FIELDS)}"
+            problems.add(number, "", says, "write -1 for unknown ones")
+            continue
+        row = Row(number, dict(zip(FIELDS, values, strict=True)), problems)
+        job = _job(row)
+        left_out += job is None
+        jobs += [] if job is None else [job]
+    problems.refuse()
+    notes = [f"Left out: {counted(left_out, 'job')} that never ran."] if left_out else []
+    return ordered(jobs, begin, notes)
+
+
+def _start_time(line: str) -> str:
+    """Return the time of the header `UnixStartTime`, empty for another comment."""
+    name, _, value = line.lstrip("; \t").partition(":")
+    value = value.strip()
+    return stamp(float(value)) if name.strip() == "UnixStartTime" and value.isdigit() else ""
+
+
+def _job(row: Row) -> TraceJob | None:
+    submitted, run = row.number("submit time"), row.number("run time", least=UNKNOWN)
+    requested, allocated = (
+        row.number(name, least=UNKNOWN) for name in ("requested processors", "allocated processors")
+    )
+    processors = int(requested if requested > 0 else allocated)
+    memory = row.number("requested memory", least=UNKNOWN)
+    if processors <= 0 or (run <= 0 and row.number("status", least=UNKNOWN) == CANCELLED):
+        return None
+    requests = {"cpu": str(processors)}
+    if memory > 0:
+        requests["memory"] = f"{int(memory) * processors}Ki"
+    return TraceJob(
+        name=f"job-{row.text('job number')}",
+        queue="" if row.number("queue", least=UNKNOWN) < 0 else f"queue-{row.text('queue')}",
+        submitted=submitted,
+        run_seconds=run if run > 0 else None,
+        requests=requests,
+        user="" if row.number("user", least=UNKNOWN) < 0 else f"user-{row.text('user')}",
+    )

@@ -1,0 +1,122 @@
+"""How are numbers, times and JSON of a trace read, with the place of what is wrong?"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from traces.model import TraceProblem, Unreadable
+
+MOST_PROBLEMS = 100
+
+
+class Problems:
+    """The problems found so far; of more than a hundred the first hundred are kept."""
+
+    def __init__(self) -> None:
+        self.found: list[TraceProblem] = []
+
+    def add(self, line: int, column: str, message: str, fix: str = "") -> None:
+        """Add a problem."""
+        if len(self.found) < MOST_PROBLEMS:
+            self.found.append(TraceProblem(line, column, message, fix))
+
+    def refuse(self) -> None:
+        """Raise Unreadable when there is any."""
+        if self.found:
+            raise Unreadable(self.found)
+
+
+class Row:
+    """One line of a table, whose cells are read by name.
+
+    Parameters
+    ----------
+    line : int
+        Its number, from 1.
+
+    """
+
+    def __init__(self, line: int, cells: Mapping[str, str | None], problems: Problems) -> None:
+        self.line = line
+        self._cells = cells
+        self._problems = problems
+
+    def text(self, column: str) -> str:
+        """Return a cell; empty when there is none."""
+        return (self._cells.get(column) or "").strip()
+
+    def number(self, column: str, default: float | None = None, *, least: float = 0.0) -> float:
+        """Return the number in a cell; `default` when the cell is empty, or a problem without one."""
+        text = self.text(column)
+        if not text and default is not None:
+            return default
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value) or value < least:
+            says = f"{text!r} is not a number of at least {least:g}" if text else "the cell is empty"
+            self._problems.add(self.line, column, says, f"write a number of at least {least:g}")
+            return least
+        return value
+
+    def count(self, column: str, default: int | None = None, *, least: int = 0) -> int:
+        """Return the whole number in a cell."""
+        value = self.number(column, default, least=least)
+        if value != int(value):
+            self._problems.add(self.line, column, f"{value:g} is not a whole number", "write a whole number")
+        return int(value)
+
+    def time(self, column: str) -> float:
+        """Return the seconds since 1970 of a time such as 2020-04-01 00:00:08."""
+        text = self.text(column)
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError:
+            says = f"{text!r} is not a time" if text else "the cell is empty"
+            self._problems.add(self.line, column, says, "write a time such as 2020-04-01 00:00:08")
+            return 0.0
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def loaded(text: str) -> object:
+    """Return parsed JSON.
+
+    Raises
+    ------
+    Unreadable
+        With line and column of what is no JSON.
+
+    """
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        problem = TraceProblem(error.lineno, f"column {error.colno}", f"not JSON: {error.msg}")
+        raise Unreadable([problem]) from None
+
+
+def counted(number: int, noun: str) -> str:
+    """Return how many there are.
+
+    Examples
+    --------
+    >>> counted(1, "job"), counted(2000, "job")
+    ('1 job', '2,000 jobs')
+
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def stamp(seconds: float) -> str:
+    """Return the RFC 3339 text of seconds since 1970.
+
+    Examples
+    --------
+    >>> stamp(86400)
+    '1970-01-02T00:00:00Z'
+
+    """
+    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
