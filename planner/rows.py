@@ -361,6 +361,53 @@ class Derivation:
 
 
 @dataclass(frozen=True)
+class LoopPod:
+    """A pod that a loop evicts: in which cycles of the run, and for how many cycles it runs in a turn."""
+
+    pod: str
+    job: str
+    queue: str
+    request: Amounts
+    evicted_in: Sequence[int]
+    placed_in: Sequence[int]
+    ran_cycles: int
+
+
+@dataclass(frozen=True)
+class LoopChange:
+    """A change that ends a loop: the evictions until then, and the pods that wait at the end."""
+
+    reason: Reason
+    changes: Sequence[Mapping[str, Any]]
+    evicted: int
+    waiting: int
+
+
+@dataclass(frozen=True)
+class LoopRow:
+    """An eviction loop: who takes part, what each turn loses, why it turns and what ends it.
+
+    `turns` are those that the run saw; `complete` says whether every change was tried.
+    """
+
+    first_cycle: int
+    period: int
+    turns: int
+    pods: Sequence[LoopPod]
+    jobs: Sequence[str]
+    queues: Sequence[str]
+    waiting: Sequence[str]
+    evictions: int
+    lost_amounts: Amounts
+    lost_cycles: int
+    lost_seconds: float
+    reason: Reason
+    why: Sequence[Reason]
+    changes: Sequence[LoopChange]
+    complete: bool
+
+
+@dataclass(frozen=True)
 class FlowRow:
     """What one queue lost to another: pods evicted or kept back, and what the evicted ones held.
 

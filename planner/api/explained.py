@@ -129,6 +129,57 @@ class FlowSerializer(serializers.Serializer[Any]):
     flows = FlowRowSerializer(many=True)
 
 
+class LoopPodSerializer(serializers.Serializer[Any]):
+    """A pod that is evicted in each turn of a loop."""
+
+    pod = serializers.CharField()
+    job = serializers.CharField()
+    queue = serializers.CharField()
+    request = AmountsField()
+    evicted_in = serializers.ListField(child=serializers.IntegerField(), help_text="Cycles of the run.")
+    placed_in = serializers.ListField(child=serializers.IntegerField(), help_text="Cycles of the run.")
+    ran_cycles = serializers.IntegerField(help_text="For how many cycles it runs in each turn.")
+
+
+class LoopChangeSerializer(serializers.Serializer[Any]):
+    """A change with which the loop was simulated to end."""
+
+    reason = ReasonSerializer()
+    changes = serializers.ListField(
+        child=serializers.DictField(), help_text="Edits of the scenario: kind, key, field, before, after."
+    )
+    evicted = serializers.IntegerField(help_text="Evictions until the loop has ended.")
+    waiting = serializers.IntegerField(help_text="Pods that wait at the end.")
+
+
+class LoopSerializer(serializers.Serializer[Any]):
+    """Evictions that never end: the cluster comes back to the same state, and pods were evicted."""
+
+    first_cycle = serializers.IntegerField(help_text="The first cycle whose state comes back.")
+    period = serializers.IntegerField(help_text="After how many cycles it comes back: one turn.")
+    turns = serializers.IntegerField(help_text="Complete turns in this run.")
+    pods = LoopPodSerializer(many=True)
+    jobs = serializers.ListField(child=serializers.CharField())
+    queues = serializers.ListField(child=serializers.CharField())
+    waiting = serializers.ListField(
+        child=serializers.CharField(), help_text="The jobs for which pods are evicted in vain."
+    )
+    evictions = serializers.IntegerField(help_text="In each turn.")
+    lost_amounts = AmountsField(help_text="What the pods hold that are evicted in each turn.")
+    lost_cycles = serializers.IntegerField(help_text="How long they run in each turn, in cycles.")
+    lost_seconds = serializers.FloatField(help_text="The same in seconds of the simulated clock.")
+    reason = ReasonSerializer()
+    why = ReasonSerializer(many=True)
+    changes = LoopChangeSerializer(many=True, help_text="What ends it, the fewest evictions first.")
+    complete = serializers.BooleanField(help_text="Whether every change was tried.")
+
+
+class LoopsSerializer(serializers.Serializer[Any]):
+    """The eviction loops of a run."""
+
+    loops = LoopSerializer(many=True)
+
+
 class DerivationStepSerializer(serializers.Serializer[Any]):
     """A round of the division, or a level of the hierarchy."""
 

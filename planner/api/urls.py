@@ -131,6 +131,7 @@ urlpatterns = [
         name="explain-pod",
     ),
     path("runs/<uuid:run_id>/explain/nodes/<str:node>/", explain.ExplainNode.as_view(), name="explain-node"),
+    path("runs/<uuid:run_id>/explain/loops/", explain.ExplainLoops.as_view(), name="explain-loops"),
     path("runs/<uuid:run_id>/explain/flow/", explain.ExplainFlow.as_view(), name="explain-flow"),
     path("runs/<uuid:run_id>/explain/steps/<int:seq>/", explain.ExplainStep.as_view(), name="explain-step"),
     path("status/", status.StatusDetail.as_view(), name="status"),

@@ -10,6 +10,7 @@ from planner.engine.unlimited import bounded
 from planner.models import Trace
 from planner.rows import Decision
 from scheduler_core.explain.deserved import derived
+from scheduler_core.explain.loops import loops
 from scheduler_core.explain.pending import diagnosis
 from scheduler_core.explain.picture import Picture
 from scheduler_core.explain.victims import spared_candidates, victim_stories
@@ -35,6 +36,8 @@ def traces_of(result: Json, document: Json) -> Iterator[Trace]:
         yield Trace.of(Trace.DESERVED, bounded(_deserved(pictures[-1])))
         yield Trace.of(Trace.PENDING, bounded(_pending(pictures[-1])))
         yield Trace.of(Trace.VICTIMS, bounded(list(_victims(pictures))))
+        if "loops" in result:
+            yield Trace.of(Trace.LOOPS, bounded(_loops(result, document)))
         for pod, spared in _spared(pictures):
             yield Trace.of(Trace.SPARED, spared, key=pod)
 
@@ -47,6 +50,12 @@ def packed_decisions(decisions: Iterable[Decision]) -> Iterator[Trace]:
         if not some:
             return
         yield Trace.of(Trace.DECISIONS, some, key=f"{number:06}")
+
+
+def _loops(result: Json, document: Json) -> list[dict[str, Any]]:
+    """Return the eviction loops, with what was found to end them."""
+    pairs = zip(loops(document, result), result["loops"], strict=True)
+    return [{"changes": [], "complete": False, **story, **found} for story, found in pairs]
 
 
 def _session(cycle: Json) -> dict[str, Any]:

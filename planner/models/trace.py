@@ -22,6 +22,7 @@ class Trace(Identified):
     PENDING = "pending"
     VICTIMS = "victims"
     SPARED = "spared"
+    LOOPS = "loops"
 
     outcome = part_of_outcome("traces")
     part = models.CharField(max_length=20, help_text="Which part of the explanation.")

@@ -15,6 +15,9 @@ from planner.rows import (
     DerivationStep,
     FlowRow,
     JobStory,
+    LoopChange,
+    LoopPod,
+    LoopRow,
     NodesRefusing,
     Reason,
     Shortage,
@@ -132,6 +135,31 @@ def flow(run: Run) -> list[FlowRow]:
         taken.setdefault(link, []).append(_Eviction(pod, state, story.get("freed", {})))
     rows = [_flow_row(*link, evictions) for link, evictions in taken.items()]
     return sorted(rows, key=lambda row: (-row.evicted, row.giver, row.taker, row.action))
+
+
+def loops(run: Run) -> list[LoopRow]:
+    """Return the eviction loops of a run (1 query; none for a run of one cycle)."""
+    if run.options.get("cycles", 1) < 2:
+        return []
+    return [_loop(entry) for entry in told(run, Trace.LOOPS) or ()]
+
+
+def _loop(entry: Json) -> LoopRow:
+    lost = entry["lost"]
+    return LoopRow(
+        **{name: entry[name] for name in ("first_cycle", "period", "turns", "jobs", "queues", "waiting")},
+        pods=[LoopPod(**pod) for pod in entry["pods"]],
+        evictions=lost["evictions"],
+        lost_amounts=lost["amounts"],
+        lost_cycles=lost["cycles"],
+        lost_seconds=lost["seconds"],
+        reason=Reason(**entry["reason"]),
+        why=[Reason(**reason) for reason in entry["why"]],
+        changes=[
+            LoopChange(**{**change, "reason": Reason(**change["reason"])}) for change in entry["changes"]
+        ],
+        complete=entry["complete"],
+    )
 
 
 class _Eviction(NamedTuple):

@@ -7,7 +7,8 @@ from django.http import QueryDict
 
 from planner.charts import amounts_figure, share_figure
 from planner.models import Run
-from planner.rows import Amounts, QueueFigures, RunCounts
+from planner.rows import Amounts, LoopRow, QueueFigures, RunCounts
+from planner.selectors.explain import loops
 from planner.selectors.figures import ShownQueues, most_contested, resources, shown_queues
 from planner.selectors.runs import pending_jobs, queue_figures, run_counts, victims
 from planner.selectors.steps import decisions
@@ -39,6 +40,11 @@ class RunPage:
     def figures(self) -> list[QueueFigures]:
         """What the run made of every queue."""
         return queue_figures(self.run)
+
+    @cached_property
+    def loops(self) -> list[LoopRow]:
+        """Which pods the run evicts and binds again without end."""
+        return loops(self.run)
 
     @property
     def full(self) -> int:

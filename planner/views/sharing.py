@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from planner.charts import amounts_figure
 from planner.models import PublicLink, Run
+from planner.selectors.explain import loops
 from planner.selectors.figures import most_contested, resources, shown_queues
 from planner.selectors.runs import links_of, pending_jobs, queue_figures, run_counts, victims
 from planner.services.links import DEFAULT_DAYS, LONGEST_DAYS, link_make, link_revoke, run_by_link
@@ -92,6 +93,7 @@ def shared(request: HttpRequest, secret: str) -> HttpResponse:
     context = {
         "run": run,
         "counts": run_counts(run),
+        "loops": loops(run),
         "resources": names,
         "resource": resource,
         "queues": queues,

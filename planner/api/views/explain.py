@@ -14,7 +14,7 @@ from planner.api.access import WorkspaceView, is_dry, saved_unless_dry
 from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers
 from planner.engine.standing import node_said, pod_said
-from planner.selectors.explain import derivation, flow, job_story, victim_story
+from planner.selectors.explain import derivation, flow, job_story, loops, victim_story
 from planner.selectors.moments import Moments
 from planner.selectors.runs import job_outcomes, queue_outcomes
 from planner.selectors.searches import search_of
@@ -116,6 +116,15 @@ class ExplainFlow(WorkspaceView):
     def get(self, request: Request, run_id: UUID) -> Response:
         """Return what queues lost to each other by evictions."""
         return Response(explained.FlowSerializer({"flows": flow(self.run())}).data)
+
+
+class ExplainLoops(WorkspaceView):
+    """Evictions that never end."""
+
+    @extend_schema(responses=answers({200: explained.LoopsSerializer}, 404))
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """Return which pods are evicted and bound again without end, why, and what ends that."""
+        return Response(explained.LoopsSerializer({"loops": loops(self.run())}).data)
 
 
 class ExplainPod(WorkspaceView):
