@@ -206,7 +206,7 @@ def explain(desk: Desk, asked: argparse.Namespace) -> Told:
     prepared = prepare(manifests.resolve(document))
     try:
         told = story(dict(prepared.document), result, asked.name)
-        loops = [loop for loop in result.get("loops", ()) if told.get("job") in loop["jobs"]]
+        loops = [loop for loop in result.get("loops", ()) if told.get("job") in loop.get("jobs", ())]
         said = [line for loop in loops for line in text.loop_lines(loop)] + list(lines(told))
         if asked.what == "job" and asked.unblock:
             limits = Limits(milliseconds=asked.seconds * 1000, timer=lambda: time.perf_counter() * 1000)
