@@ -26,7 +26,8 @@ class Change:
     key : str
         The object's name, with its namespace where it has one; empty for the configuration.
     field : str
-        Path in the spelling of the CRD, parts separated by dots; empty: the whole object.
+        Path in the spelling of the CRD, parts separated by dots, a number for an entry of a list; empty: the
+        whole object.
     before, after
         The value; None: not there.
 
@@ -88,8 +89,11 @@ def _key(kind: str, entry: Mapping[str, Any]) -> str:
     return str(entry["metadata"]["name"]) if kind in _CLUSTER_WIDE else key_of(entry)
 
 
-def _set(entry: Mapping[str, Any], path: list[str], value: Any) -> dict[str, Any]:
+def _set(entry: Any, path: list[str], value: Any) -> Any:
     name, *rest = path
+    if isinstance(entry, list):
+        place = int(name)
+        return [*entry[:place], _set(entry[place], rest, value) if rest else value, *entry[place + 1 :]]
     changed = dict(entry)
     if rest:
         changed[name] = _set(changed.get(name) or {}, rest, value)
@@ -104,7 +108,10 @@ def value_at(entry: Mapping[str, Any], field: str) -> Any:
     """Return the value of a field, None where it is not there."""
     value: Any = entry
     for name in field.split("."):
-        if not isinstance(value, Mapping):
+        if isinstance(value, list):
+            value = value[int(name)]
+        elif isinstance(value, Mapping):
+            value = value.get(name)
+        else:
             return None
-        value = value.get(name)
     return value

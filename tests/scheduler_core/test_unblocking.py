@@ -16,7 +16,7 @@ from hypothesis import given, settings
 
 from scheduler_core import explain, prepare, simulate_document
 from scheduler_core.explain import Limits
-from tests.builders import Object, conf, node, pod, podgroup, pods, priority_class, queue, scenario
+from tests.builders import Object, conf, job, node, pod, podgroup, pods, priority_class, queue, scenario
 from tests.needs import unavailable
 from tests.scheduler_core.clusters import SEARCH, clusters, configurations
 from tests.scheduler_core.unblocking_trial import Figures, edited, entries, examine, is_served
@@ -523,3 +523,36 @@ def test_a_change_that_the_webhook_refuses_is_offered_last_and_says_so() -> None
     assert offer["refused"]
     assert f"Volcano's webhook refuses this as it is: {offer['refused'][0]}." in sentence(offer)
     assert not any(one["refused"] for one in told["changes"] if one["id"] == "unblock.nodes")
+
+
+# Jobs
+
+
+def test_a_job_whose_pods_a_controller_makes_is_changed_in_its_template() -> None:
+    template = {
+        "spec": {
+            "nodeSelector": {"zone": "a"},
+            "containers": [{"name": "main", "resources": {"requests": {"cpu": "4"}}}],
+        }
+    }
+    document = scenario(
+        nodes=[node("n1", cpu=8, labels={"zone": "b"}), node("n2", cpu=4, labels={"zone": "a"})],
+        jobs=[job("train", tasks=[{"name": "worker", "replicas": 2, "template": template}], minAvailable=2)],
+        conf=conf("enqueue, allocate", ["gang"], ["predicates", "proportion"]),
+    )
+    prepared = prepare(document)
+    (name,) = [entry["name"] for entry in prepared.simulate()["cycles"][-1]["podgroups"]]
+    before = entries(prepared.simulate())[name]
+    found = offers(document, name)
+    assert {"unblock.placement", "unblock.request", "unblock.members", "unblock.nodes"} <= found.keys()
+    for offer in (offer for kind in found.values() for offer in kind):
+        assert is_served(simulate_document(edited(document, offer["changes"])), name, before), sentence(offer)
+        for less in offer["one_step_smaller"]:
+            assert not is_served(simulate_document(edited(document, less)), name, before), sentence(offer)
+    (offer,) = found["unblock.placement"]
+    (change,) = offer["changes"]
+    assert (change["kind"], change["key"]) == ("jobs", "default/train")
+    assert change["field"] == "spec.tasks.0.template.spec.nodeSelector"
+    assert sentence(found["unblock.request"][0]).startswith(
+        f"Each waiting pod of job {name} requests 2 CPU instead of 4 CPU"
+    )

@@ -93,8 +93,11 @@ def edited(document: Object, changes: list[Object]) -> Object:
         *path, last = change["field"].split(".")
         place = found[0]
         for name in path:
-            place[name] = place.get(name) or {}
-            place = place[name]
+            if isinstance(place, list):
+                place = place[int(name)]
+            else:
+                place[name] = place.get(name) or {}
+                place = place[name]
         if change["after"] is None:
             place.pop(last, None)
         else:

@@ -8,7 +8,7 @@ from typing import Any
 from scheduler_core.explain.changes import Change
 from scheduler_core.explain.levers.lever import Axis, Lever, Sizes, counter
 from scheduler_core.explain.levers.waiting import Waiting
-from scheduler_core.explain.picture import items
+from scheduler_core.explain.picture import items, key_of
 from scheduler_core.explain.wording import counted, listed
 from scheduler_core.model.snapshot import job_priorities
 from scheduler_core.resource import Resource, quantities
@@ -16,37 +16,35 @@ from scheduler_core.resource import Resource, quantities
 
 def gate_levers(waiting: Waiting) -> Iterator[Lever]:
     """Yield a lever that removes the scheduling gates of one waiting pod after the other."""
-    gated = {
-        pod: entry["spec"]["schedulingGates"]
-        for pod, entry in waiting.own_pods.items()
-        if (entry.get("spec") or {}).get("schedulingGates")
-    }
+    gated = [spec for spec in waiting.specs if spec.spec.get("schedulingGates")]
     if not gated:
         return
-    pods = list(gated)
-    names = sorted({gate["name"] for gates in gated.values() for gate in gates if gate.get("name")})
+    stated = [gate for spec in gated for gate in spec.spec["schedulingGates"]]
+    names = sorted({gate["name"] for gate in stated if gate.get("name")})
     word = "scheduling gate" if len(names) == 1 else "scheduling gates"
+
+    def freed(steps: int) -> list[str]:
+        return [pod for spec in gated[:steps] for pod in spec.pods]
+
     yield counter(
         "unblock.gates",
         "scheduling gate",
-        Axis(len(pods)),
-        lambda steps: [Change("pods", pod, "spec.schedulingGates", gated[pod], None) for pod in pods[:steps]],
+        Axis(len(gated)),
+        lambda steps: [spec.change("schedulingGates", None) for spec in gated[:steps]],
         lambda steps: (
-            f"{word} {listed(names)} removed from {counted(steps, 'pod')} of job {waiting.job}"
-            + (f" ({listed(pods[:steps])})" if steps <= 3 else "")
+            f"{word} {listed(names)} removed from {counted(len(freed(steps)), 'pod')} of job {waiting.job}"
+            + (f" ({listed(freed(steps))})" if len(freed(steps)) <= 3 else "")
         ),
-        lambda steps: {"job": waiting.job, "pods": pods[:steps], "gates": names},
-        lambda steps: f"removed from {counted(steps, 'pod')}",
+        lambda steps: {"job": waiting.job, "pods": freed(steps), "gates": names},
+        lambda steps: f"removed from {counted(len(freed(steps)), 'pod')}",
     )
 
 
 def member_levers(waiting: Waiting) -> Iterator[Lever]:
     """Yield a lever that lowers minMember, and the minimum of roles; minResources shrinks with it."""
-    podgroup, minimum = waiting.podgroup, waiting.entry["minAvailable"]
-    if podgroup is None:
-        return
-    spec = podgroup["spec"]
-    if minimum > 1:
+    minimum = waiting.entry["minAvailable"]
+    spec: Mapping[str, Any] = (waiting.podgroup or {}).get("spec") or {}
+    if minimum > 1 and (waiting.podgroup or waiting.vcjob) is not None:
         yield counter(
             "unblock.members",
             f"minMember of job {waiting.job}",
@@ -63,6 +61,9 @@ def member_levers(waiting: Waiting) -> Iterator[Lever]:
 
 
 def _fewer(waiting: Waiting, spec: Mapping[str, Any], minimum: int, after: int) -> list[Change]:
+    if waiting.vcjob is not None:
+        before = waiting.vcjob["spec"].get("minAvailable")
+        return [Change("jobs", key_of(waiting.vcjob), "spec.minAvailable", before, after)]
     made = [Change("podgroups", waiting.job, "spec.minMember", spec.get("minMember"), after)]
     stated = spec.get("minResources")
     if stated:
@@ -121,9 +122,10 @@ def _roles(waiting: Waiting, spec: Mapping[str, Any], roles: Mapping[str, int], 
 
 def priority_levers(waiting: Waiting) -> Iterator[Lever]:
     """Yield a lever over the priorities at which an order could change: those of others, and one above."""
-    podgroup = waiting.podgroup
-    if podgroup is None:
+    owner = waiting.podgroup or waiting.vcjob
+    if owner is None:
         return
+    kind = "podgroups" if waiting.podgroup is not None else "jobs"
     classes = items(waiting.picture.document, "priorityclasses")
     default, by_name = job_priorities(classes)
     mine = waiting.entry["priority"]
@@ -141,13 +143,12 @@ def priority_levers(waiting: Waiting) -> Iterator[Lever]:
             made.append(
                 Change("priorityclasses", name, "", None, {"metadata": {"name": name}, "value": value})
             )
-        before = podgroup["spec"].get("priorityClassName")
-        made.append(Change("podgroups", waiting.job, "spec.priorityClassName", before, name))
-        for pod, entry in waiting.own_pods.items():
-            spec = entry.get("spec") or {}
-            made.append(Change("pods", pod, "spec.priorityClassName", spec.get("priorityClassName"), name))
-            if spec.get("priority") is not None:
-                made.append(Change("pods", pod, "spec.priority", spec["priority"], None))
+        before = owner["spec"].get("priorityClassName")
+        made.append(Change(kind, key_of(owner), "spec.priorityClassName", before, name))
+        for spec in waiting.specs:
+            made.append(spec.change("priorityClassName", name))
+            if spec.spec.get("priority") is not None:
+                made.append(spec.change("priority", None))
         return made
 
     def at(steps: int) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 from scheduler_core.explain.changes import Change, value_at
 from scheduler_core.explain.levers.lever import Axis, Lever, Option, Sizes, choice
-from scheduler_core.explain.levers.waiting import Waiting, as_quantity, round_amounts, smallest_unit
+from scheduler_core.explain.levers.waiting import PodSpec, Waiting, as_quantity, round_amounts, smallest_unit
 from scheduler_core.explain.picture import Object, items
 from scheduler_core.explain.wording import listed, said_exactly
 from scheduler_core.model.pod import container_requests, is_sidecar
@@ -18,11 +18,11 @@ _LEAST_LEFT = 10
 _MOST_NODES = 16
 _REPELLING = ("NoSchedule", "NoExecute")
 _INSISTS = (
-    ("spec.nodeSelector", "node selector"),
-    ("spec.affinity.nodeAffinity", "node affinity"),
-    ("spec.affinity.podAffinity", "pod affinity"),
-    ("spec.affinity.podAntiAffinity", "pod anti-affinity"),
-    ("spec.topologySpreadConstraints", "topology spread constraints"),
+    ("nodeSelector", "node selector"),
+    ("affinity.nodeAffinity", "node affinity"),
+    ("affinity.podAffinity", "pod affinity"),
+    ("affinity.podAntiAffinity", "pod anti-affinity"),
+    ("topologySpreadConstraints", "topology spread constraints"),
 )
 
 
@@ -31,7 +31,7 @@ _INSISTS = (
 
 def request_levers(waiting: Waiting) -> Iterator[Lever]:
     """Yield a lever over the most that a waiting pod requests of each resource."""
-    if not waiting.own_pods or waiting.own_pods.keys() != set(waiting.pods):
+    if {pod for spec in waiting.specs for pod in spec.pods} != set(waiting.pods):
         return
     tops = {
         name: max(request.get(name, 0.0) for request in waiting.requests.values()) for name in waiting.request
@@ -60,10 +60,10 @@ def request_levers(waiting: Waiting) -> Iterator[Lever]:
     def changes(sizes: Sizes) -> list[Change]:
         at_most = limits(sizes)
         made = []
-        for pod, entry in waiting.own_pods.items():
-            request = waiting.requests[pod]
+        for spec in waiting.specs:
+            request = waiting.requests[spec.pods[0]]
             over = {name: limit for name, limit in at_most.items() if request.get(name, 0.0) > limit}
-            made += _cut(pod, entry, request, over)
+            made += _cut(spec, request, over)
         after = {
             name: as_quantity(name, max(before.get(name) - _saved(waiting, name, limit), 0.0))
             for name, limit in at_most.items()
@@ -100,16 +100,16 @@ def _saved(waiting: Waiting, resource: str, limit: float) -> float:
     return sum(max(0.0, waiting.requests[pod].get(resource, 0.0) - limit) for pod in pods)
 
 
-def _cut(pod: str, entry: Object, request: Mapping[str, float], limits: Mapping[str, float]) -> list[Change]:
+def _cut(spec: PodSpec, request: Mapping[str, float], limits: Mapping[str, float]) -> list[Change]:
     """Return the changes with which a pod requests no more than some limits, as far as they can be kept."""
     made: list[Change] = []
     if not limits:
         return made
     for field, total in (("containers", True), ("initContainers", False)):
-        stated: Sequence[Object] = entry["spec"].get(field) or ()
+        stated: Sequence[Object] = spec.spec.get(field) or ()
         after = _containers(stated, request, limits, together=total)
         if after != list(stated):
-            made.append(Change("pods", pod, f"spec.{field}", stated, after))
+            made.append(spec.change(field, after))
     return made
 
 
@@ -165,20 +165,19 @@ def placement_levers(waiting: Waiting) -> Iterator[Lever]:
 
 def _demands(waiting: Waiting) -> Iterator[Option]:
     for field, words in _INSISTS:
-        stated = {pod: value_at(entry, field) for pod, entry in waiting.own_pods.items()}
-        changes = [Change("pods", pod, field, value, None) for pod, value in stated.items() if value]
+        changes = [spec.change(field, None) for spec in waiting.specs if value_at(spec.spec, field)]
         if changes:
             selector = changes[0].before
             alike = all(change.before == selector for change in changes)
-            if alike and field == "spec.nodeSelector":
+            if alike and field == "nodeSelector":
                 words += f" {', '.join(f'{name}={value}' for name, value in sorted(selector.items()))}"
             yield Option(f"{words} removed", changes)
 
 
 def _ports(waiting: Waiting) -> Iterator[Option]:
     changes = []
-    for pod, entry in waiting.own_pods.items():
-        containers = entry["spec"].get("containers") or []
+    for spec in waiting.specs:
+        containers = spec.spec.get("containers") or []
         after = [
             {**one, "ports": [port for port in one["ports"] if not port.get("hostPort")]}
             if one.get("ports")
@@ -186,7 +185,7 @@ def _ports(waiting: Waiting) -> Iterator[Option]:
             for one in containers
         ]
         if after != containers:
-            changes.append(Change("pods", pod, "spec.containers", containers, after))
+            changes.append(spec.change("containers", after))
     if changes:
         yield Option("host ports removed", changes)
 
@@ -201,10 +200,10 @@ def _tolerations(waiting: Waiting) -> Iterator[Option]:
     for key, value, effect in taints:
         toleration = {"key": key, "operator": "Equal", "value": value, "effect": effect}
         changes = []
-        for pod, entry in waiting.own_pods.items():
-            stated = entry["spec"].get("tolerations") or []
+        for spec in waiting.specs:
+            stated = spec.spec.get("tolerations") or []
             if toleration not in stated:
-                changes.append(Change("pods", pod, "spec.tolerations", stated or None, [*stated, toleration]))
+                changes.append(spec.change("tolerations", [*stated, toleration]))
         if changes:
             yield Option(f"taint {key}{'=' if value else ''}{value}:{effect} tolerated", changes)
 

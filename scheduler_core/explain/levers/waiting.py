@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from scheduler_core.conf import DEFAULT_CONF
+from scheduler_core.explain.changes import Change, value_at
 from scheduler_core.explain.picture import Amounts, Object, Picture, items, key_of, plus
 from scheduler_core.model.queue import ROOT
 from scheduler_core.resource import CPU, MEMORY, MIN_RESOURCE, PODS, Resource, quantities
@@ -19,7 +20,33 @@ _ROUND: Mapping[str, Sequence[int]] = {
 }
 DEVICE = 1000
 """One whole device, in the scheduler's milli-units."""
+_JOB_NAME = "volcano.sh/job-name"
 _CLUSTER_WIDE = ("queues", "nodes")
+
+
+class PodSpec(NamedTuple):
+    """Where the scenario says what some waiting pods are: in a pod, or in the template of a Job's task.
+
+    Attributes
+    ----------
+    kind, key, path : str
+        The object, and the way to the specification in it.
+    spec : mapping
+        The specification.
+    pods : list of str
+        The waiting pods that it is of.
+
+    """
+
+    kind: str
+    key: str
+    path: str
+    spec: Object
+    pods: list[str]
+
+    def change(self, field: str, after: Any) -> Change:
+        """Return the change of a field of the specification."""
+        return Change(self.kind, self.key, f"{self.path}.{field}", value_at(self.spec, field), after)
 
 
 class Waiting:
@@ -109,10 +136,34 @@ class Waiting:
         return next((entry for entry in named if key_of(entry) == key), None)
 
     @cached_property
-    def own_pods(self) -> dict[str, Object]:
-        """Return the waiting pods that the scenario itself has, by key."""
+    def vcjob(self) -> Object | None:
+        """Return the Job of which a controller makes the PodGroup, None when the scenario has it."""
+        if self.podgroup is not None:
+            return None
+        notes = (self.picture.pods[pod]["metadata"].get("annotations") or {} for pod in self.pods)
+        name = next((note[_JOB_NAME] for note in notes if _JOB_NAME in note), "")
+        return self.object_of("jobs", f"{self.job.partition('/')[0]}/{name}")
+
+    @cached_property
+    def specs(self) -> list[PodSpec]:
+        """Return where the scenario says what the waiting pods are."""
         written = {key_of(entry): entry for entry in items(self.picture.document, "pods")}
-        return {pod: written[pod] for pod in self.pods if pod in written}
+        found = [
+            PodSpec("pods", pod, "spec", written[pod].get("spec") or {}, [pod])
+            for pod in self.pods
+            if pod in written
+        ]
+        if self.vcjob is None:
+            return found
+        for number, task in enumerate(self.vcjob["spec"].get("tasks") or ()):
+            name = task.get("name") or f"default{number}"
+            made = f"{self.job.partition('/')[0]}/{self.vcjob['metadata']['name']}-{name}-"
+            pods = [pod for pod in self.pods if pod not in written and pod.rpartition("-")[0] + "-" == made]
+            if pods:
+                spec = (task.get("template") or {}).get("spec") or {}
+                path = f"spec.tasks.{number}.template.spec"
+                found.append(PodSpec("jobs", key_of(self.vcjob), path, spec, pods))
+        return found
 
     def missing(self, resource: str) -> int:
         """Return how much of a resource the gate that stopped the job lacked, rounded up."""
