@@ -299,4 +299,6 @@ def _gaps(lever: Lever, sizes: Sequence[int]) -> str:
 
 
 def _upper(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
+    """Begin with a capital letter, unless it begins with a name that has its own, such as minMember."""
+    first = sentence.partition(" ")[0]
+    return sentence if first != first.lower() else sentence[:1].upper() + sentence[1:]

@@ -214,7 +214,7 @@ def test_a_closed_queue_is_opened() -> None:
         conf=conf("enqueue, allocate", ["gang"], ["predicates", "proportion"]),
     )
     (offer,) = offers(document)["unblock.state"]
-    assert sentence(offer).startswith("Queue q (Closed) opened: state Open: job default/j then runs")
+    assert sentence(offer).startswith("Queue q (Closed) opened: job default/j then runs")
 
 
 def test_another_queue_becomes_reclaimable() -> None:
@@ -341,7 +341,7 @@ def test_a_switch_of_a_plugin_that_protects_gangs_is_turned_off() -> None:
         pods=[*(pod(f"o{n}-0", group=f"o{n}", node="n1", cpu=1) for n in range(4)), *pods("j", 1, cpu=1)],
         conf=conf("allocate, reclaim", ["gang", "proportion", "predicates"]),
     )
-    wanted = "Gang.enableReclaimable: false: job default/j then runs after evictions"
+    wanted = "Switch gang.enableReclaimable off: job default/j then runs after evictions"
     texts = [sentence(offer) for offer in offers(document)["unblock.switches"]]
     assert any(text.startswith(wanted) for text in texts)
 

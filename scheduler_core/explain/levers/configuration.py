@@ -74,7 +74,7 @@ def switch_levers(waiting: Waiting) -> Iterator[Lever]:
                     after = {**plugin, switch: False}
                     yield configured(
                         "unblock.switches",
-                        f"{plugin['name']}.{switch}: false",
+                        f"switch {plugin['name']}.{switch} off",
                         conf,
                         {**conf, "tiers": _replaced(tiers, number, plugin, after)},
                     )

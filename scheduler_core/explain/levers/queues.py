@@ -54,9 +54,7 @@ def _opened(waiting: Waiting) -> Iterator[Lever]:
                 Option(f"queue {name} ({state})", [Change("queues", name, "status.state", state, "Open")])
             )
     if closed:
-        yield choice(
-            "unblock.state", "state of the queue", closed, lambda names: f"{listed(names)} opened: state Open"
-        )
+        yield choice("unblock.state", "state of the queue", closed, lambda names: f"{listed(names)} opened")
 
 
 def _reclaimable(waiting: Waiting) -> Iterator[Lever]:
