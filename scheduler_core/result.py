@@ -197,7 +197,7 @@ def spared_candidates(trace: Trace) -> list[dict[str, Any]]:
     The trace is not read again after this, so that its entries are finished in place.
     """
     known: dict[int, tuple[Any, Any]] = {}
-    told = list(trace.spared.values())
+    told = [entry for kept in trace.spared.values() for entry in kept.values()]
     for entry in told:
         numbers = entry["numbers"]
         made = known.get(id(numbers))

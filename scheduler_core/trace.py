@@ -75,8 +75,8 @@ class Trace:
     deserved : dict
         Rounds or levels of the derivation of deserved, by queue.
     spared : dict
-        Candidates that stay, by (action, pod or job for which they were considered, pod), as they
-        were asked about last.
+        Candidates that stay, as they were voted on last: by action and the pod or job that needs room, then
+        by pod.
     left_out : dict
         On how many nodes that would take a pod nobody was asked to make way for it, as too little would have
         become free there; by pod, as it was tried last.
@@ -87,7 +87,7 @@ class Trace:
 
     def __init__(self) -> None:
         self.deserved: dict[str, list[dict[str, Any]]] = {}
-        self.spared: dict[tuple[str, str, str], dict[str, Any]] = {}
+        self.spared: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
         self.left_out: dict[str, int] = {}
         self.pending: dict[str, dict[str, Any]] = {}
 

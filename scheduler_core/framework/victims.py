@@ -16,6 +16,7 @@ from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.node import add_pairs, fits
 from scheduler_core.release import Rule
+from scheduler_core.told import Told
 from scheduler_core.trace import Why
 
 _UNSAID: tuple[str, dict[str, Any]] = ("", {})
@@ -62,14 +63,14 @@ class Ballot(NamedTuple):
 
     def refuser(self, uid: str) -> Opinion | None:
         """Return whose answer keeps a candidate: of who refused everybody, else of the first to refuse it."""
-        if self.outcome is REFUSED:
+        if self.outcome is REFUSED or len(self.opinions) == 1:
             return self.opinions[-1]
         return next((one for one in self.opinions if uid not in (one.accepted or ())), None)
 
     def as_dict(self) -> dict[str, Any]:
         """Return what the explanations show of it."""
         plugins = [opinion.plugin for opinion in self.opinions]
-        return {"tier": self.tier, "plugins": plugins, "outcome": self.outcome}
+        return Told(tier=self.tier, plugins=plugins, outcome=self.outcome)
 
 
 class Refusal(NamedTuple):
@@ -107,6 +108,7 @@ class Verdict:
     ballots: list[Ballot] = field(default_factory=list)
     evicted: int = 0
     _open: list[Opinion] = field(default_factory=list)
+    _told: list[dict[str, Any]] | None = None
 
     def hear(self, opinion: Opinion) -> None:
         """Keep what a plugin answered."""
@@ -144,8 +146,10 @@ class Verdict:
                     yield Refusal(task, opinion.tier, opinion.plugin, text, numbers)
 
     def told_ballots(self) -> list[dict[str, Any]]:
-        """Return the ballots as data."""
-        return [ballot.as_dict() for ballot in self.ballots]
+        """Return the ballots as data, the same list as long as the verdict stands."""
+        if self._told is None:
+            self._told = [ballot.as_dict() for ballot in self.ballots]
+        return self._told
 
 
 def ask_victims(
@@ -207,16 +211,20 @@ def _tell(
 ) -> None:
     trace, action = session.trace, session.action
     assert trace is not None, "the caller has looked"
+    purpose = action, for_pod or for_job
+    spared = trace.spared.get(purpose)
+    if spared is None:
+        if for_pod and len(verdict.victims) == len(candidates):
+            return
+        spared = trace.spared[purpose] = {}
+    for task in verdict.victims if spared else ():
+        spared.pop(task.key, None)
     plainly = len(verdict.ballots) == 1 and verdict.tier
     shared: dict[str, Any] = {} if plainly else {"ballots": verdict.told_ballots()}
     if for_job:
         shared["for_job"] = for_job
-    spared, asking = trace.spared, for_pod or for_job
-    if spared:
-        for task in verdict.victims:
-            spared.pop((action, asking, task.key), None)
     for task, tier, plugin, text, numbers in verdict.refusals(candidates):
-        spared[action, asking, task.key] = {
+        spared[task.key] = {
             "pod": task.key,
             "for": for_pod,
             "action": action,

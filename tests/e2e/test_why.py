@@ -55,7 +55,7 @@ def test_a_victims_story_is_followed_from_the_run_to_the_moment(
 
 def test_the_steps_are_walked_by_keyboard(page: Page, running: Product, run_id: str) -> None:
     page.get_by_role("link", name="Step through").click()
-    expect(page.get_by_role("heading", name="The opening")).to_be_visible()
+    expect(page.get_by_role("heading", name="Start, before the first of")).to_be_visible()
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("heading", name=re.compile("^Step 1 of"))).to_be_visible()
     page.keyboard.press("ArrowDown")
@@ -72,7 +72,7 @@ def test_the_steps_are_walked_by_keyboard(page: Page, running: Product, run_id: 
     expect(page.get_by_text("only steps about “vision”")).to_be_visible()
     page.locator("h1").click()
     page.keyboard.press("Home")
-    expect(page.get_by_role("heading", name="The opening")).to_be_visible()
+    expect(page.get_by_role("heading", name="Start, before the first of")).to_be_visible()
 
 
 def test_what_would_unblock_a_job_is_searched_and_tried(page: Page, run_id: str) -> None:

@@ -153,9 +153,9 @@ def disjoint_without_votes() -> Object:
     )
 
 
-def test_no_pod_must_stay_that_an_action_would_evict_for_the_same_job() -> None:
-    """Gang gives the one spare pod and keeps the gang; with that gone tier 1 refuses all, and drf decides."""
-    document = scenario(
+def one_to_spare() -> Object:
+    """Return a scenario in which a gang of four has a fifth pod; with that gone tier 2 decides."""
+    return scenario(
         nodes=[node("n1", cpu=5, memory="16Gi")],
         queues=[queue("q")],
         podgroups=[
@@ -165,6 +165,11 @@ def test_no_pod_must_stay_that_an_action_would_evict_for_the_same_job() -> None:
         pods=[*pods("old", 5, node="n1", cpu=1), *pods("new", 2, cpu=1)],
         conf=conf("preempt", ["gang"], ["drf", "predicates"]),
     )
+
+
+def test_no_pod_must_stay_that_an_action_would_evict_for_the_same_job() -> None:
+    """Gang gives the one spare pod and keeps the gang; with that gone tier 1 refuses all, and drf decides."""
+    document = one_to_spare()
     result = simulate_document(document)
     assert sum(step["op"] == "evict" for step in result["cycles"][0]["decisions"]) == 2
     told = checked(document, "preempt", "new")
@@ -176,16 +181,7 @@ def test_no_pod_must_stay_that_an_action_would_evict_for_the_same_job() -> None:
 
 
 def test_a_candidate_that_stays_for_one_pod_and_is_evicted_for_the_next_one_is_said() -> None:
-    document = scenario(
-        nodes=[node("n1", cpu=5, memory="16Gi")],
-        queues=[queue("q")],
-        podgroups=[
-            podgroup("old", queue="q", phase="Running", min_member=4),
-            podgroup("new", queue="q", min_member=2),
-        ],
-        pods=[*pods("old", 5, node="n1", cpu=1), *pods("new", 2, cpu=1)],
-        conf=conf("preempt", ["gang"], ["drf", "predicates"]),
-    )
+    document = one_to_spare()
     result = simulate_document(document)
     first, second = (step["pod"] for step in result["cycles"][0]["decisions"] if step["op"] == "evict")
     told = explain.victim_story(document, result, first)
