@@ -18,6 +18,7 @@ from scheduler_core.explain.checks import (
     Heard,
     candidates_found,
     enqueued,
+    made_room,
     queue_may_evict,
     said_counts,
     starves,
@@ -344,8 +345,7 @@ def _fit(look: Look, sights: Sequence[Sight], tried: Tried | None) -> Check:
     session, task = look.session, look.task
     if tried is not None and tried.complete:
         pods, victims = tried.pods, len(tried.victims)
-        text = f"Evicting {counted(victims, 'pod')} makes room for {counted(pods, 'pod')} of the job."
-        return Check(True, reason("check.fit", text, {"pods": pods, "victims": victims}))
+        return made_room(pods, victims)
     best: tuple[float, str, dict[str, float]] | None = None
     for sight in sights:
         room = session.nodes.future_idle_of(sight.node)

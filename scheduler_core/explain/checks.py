@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from scheduler_core.explain.ballots import passed_over
 from scheduler_core.explain.reasons import Reason, reason
-from scheduler_core.explain.wording import counted
+from scheduler_core.explain.wording import agreed, counted
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.victims import Verdict
 from scheduler_core.model.job import JobInfo, TaskInfo
@@ -76,6 +76,14 @@ def candidates_found(count: int, nodes: int) -> Check:
     """Tell how many candidates there are before any plugin votes."""
     text = f"{counted(count, 'candidate')} on {counted(nodes, 'node')}."
     return Check(count > 0, reason("check.candidates", text, {"candidates": count, "nodes": nodes}))
+
+
+def made_room(pods: int, victims: int) -> Check:
+    """Tell for how many pods of the job there is room, and how many pods are evicted for that."""
+    text = f"Evicting {counted(victims, 'pod')} makes room for {counted(pods, 'pod')} of the job."
+    if not victims:
+        text = f"{counted(pods, 'pod')} of the job {agreed(pods, 'finds', 'find')} room without an eviction."
+    return Check(True, reason("check.fit", text, {"pods": pods, "victims": victims}))
 
 
 def said_counts(why: Counter[str]) -> str:

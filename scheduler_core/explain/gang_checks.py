@@ -11,6 +11,7 @@ from scheduler_core.explain.checks import (
     Check,
     Heard,
     candidates_found,
+    made_room,
     queue_may_evict,
     said_counts,
     votes,
@@ -142,8 +143,7 @@ def _fit(look: Look) -> Check:
     tried = tried_alone(look.gang.session, look.gang.name, look.job) if look.asked else None
     if tried is not None and tried.complete:
         pods, victims = tried.pods, len(tried.victims)
-        text = f"Evicting {counted(victims, 'pod')} makes room for {counted(pods, 'pod')} of the job."
-        return Check(True, reason("check.fit", text, {"pods": pods, "victims": victims}))
+        return made_room(pods, victims)
     lacks = look.gang.lacking(look.demand, look.going)
     if lacks:
         text = f"Even then all nodes together lack {said_all(lacks, lacks)}."

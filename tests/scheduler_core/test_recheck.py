@@ -1,0 +1,74 @@
+"""Is what is said of waiting jobs true? Recorded scenarios are edited and simulated again, sums done anew."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from scheduler_core.__main__ import entries
+from tests.scheduler_core.recheck import all_checks, case_of, recheck_checklists
+from tests.shared import ROOT, SHARED
+
+OWN = ROOT / "tests" / "fidelity" / "cases"
+FEW = {
+    "worked": (),
+    "overcommit": ("enqueue",),
+    "predicates": ("closest: depends on other pods",),
+    "nodegroup": ("closest",),
+    "gated": ("scheduling gate",),
+    "gang": ("gang",),
+    "proportion": ("rounds",),
+    "capacity_hierarchy": ("enqueue",),
+}
+
+
+def files() -> list[object]:
+    """Return the recorded files: a few in every run, all of them in the long one."""
+    shared = sorted(SHARED.glob("golden/*.jsonl.gz")) if SHARED.is_dir() else []
+    return [
+        *(pytest.param(OWN / f"{name}.jsonl.gz", FEW[name], id=name) for name in FEW),
+        *(
+            pytest.param(path, (), id=f"all-{path.name.partition('.')[0]}", marks=pytest.mark.long)
+            for path in shared
+        ),
+    ]
+
+
+@pytest.mark.parametrize(("path", "at_least"), files())
+def test_numbers_of_gates_nodes_gangs_and_rounds_are_those_of_a_recount(
+    path: Path, at_least: tuple[str, ...], record_property: Callable[[str, object], None]
+) -> None:
+    counts: Counter[str] = Counter()
+    for entry in entries(str(path), with_recorded=False):
+        case = case_of(entry.scenario)
+        if case is not None:
+            counts += all_checks(case)
+    record_property("checked", dict(sorted(counts.items())))
+    assert set(at_least) <= set(counts), counts
+
+
+LISTED = ("worked", "preempt", "protect")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(pytest.param(OWN / f"{name}.jsonl.gz", id=name) for name in LISTED),
+        *(
+            pytest.param(path, id=f"all-{path.name.partition('.')[0]}", marks=pytest.mark.long)
+            for path in (sorted(SHARED.glob("golden/*.jsonl.gz")) if SHARED.is_dir() else [])
+        ),
+    ],
+)
+def test_every_checklist_ends_in_its_cause(
+    path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    counts: Counter[str] = Counter()
+    for entry in entries(str(path), with_recorded=False):
+        case = case_of(entry.scenario)
+        if case is not None:
+            counts.update(recheck_checklists(case))
+    record_property("checked", counts["checklist"])
