@@ -5,7 +5,7 @@ import threading
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any
+from typing import IO, Any
 
 from celery import bootsteps, current_app, shared_task
 from celery.concurrency.thread import TaskPool
@@ -52,9 +52,9 @@ def submit_search(*, run: Run, job: str, user: User | None = None) -> Run:
     return search
 
 
-def submit_bundle(*, content: bytes, workspace: Workspace, user: User) -> tuple[Run, About]:
+def submit_bundle(*, file: IO[bytes], workspace: Workspace, user: User) -> tuple[Run, About]:
     """Import a run's bundle and repeat the run; return it with what the bundle tells about it."""
-    run, about = bundle_import(content=content, workspace=workspace, user=user)
+    run, about = bundle_import(file=file, workspace=workspace, user=user)
     transaction.on_commit(kick)
     return run, about
 
@@ -66,11 +66,18 @@ def submit_import(
     name: str,
     provenance: str,
     is_dry: bool = False,
+    is_bundle: bool = False,
     user: User | None = None,
 ) -> Import:
     """Keep files that are too large to be read while their sender waits, and kick a worker."""
     asked = import_create(
-        files=files, workspace=workspace, name=name, provenance=provenance, is_dry=is_dry, user=user
+        files=files,
+        workspace=workspace,
+        name=name,
+        provenance=provenance,
+        is_dry=is_dry,
+        is_bundle=is_bundle,
+        user=user,
     )
     transaction.on_commit(kick)
     return asked

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from planner.api.serializers import RunSerializer
+from planner.api.serializers import ImportSerializer, RunSerializer
 from planner.models import Event, Invitation, PublicLink, Role, TokenDetails
 from planner.services.links import DEFAULT_DAYS as DEFAULT_LINK_DAYS
 from planner.services.links import LONGEST_DAYS as LONGEST_LINK_DAYS
@@ -132,8 +132,11 @@ class BundleFile(serializers.Serializer[Any]):
 
 
 class BundleImported(serializers.Serializer[Any]):
-    """The run that repeats a bundle, and the result that it should come to."""
+    """The run that repeats a bundle, and the result that it should come to; of a large one, its import."""
 
-    run = RunSerializer()
-    result_sha256 = serializers.CharField()
-    engine_version = serializers.CharField()
+    run = RunSerializer(allow_null=True)
+    result_sha256 = serializers.CharField(allow_null=True)
+    engine_version = serializers.CharField(allow_null=True)
+    imported_by = ImportSerializer(
+        allow_null=True, help_text="A worker reads a bundle of more than 20 MB: follow this import."
+    )

@@ -152,7 +152,7 @@ class ImportSerializer(serializers.ModelSerializer[Import]):
         model = Import
         fields = [
             "id", "state", "name", "provenance", "dry_run", "owner", "progress", "doing", "error", "counts",
-            "problems", "snapshot", "attempt", "cancel_requested", "created", "started", "finished",
+            "problems", "snapshot", "run", "attempt", "cancel_requested", "created", "started", "finished",
         ]  # fmt: skip
 
 

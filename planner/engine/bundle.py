@@ -8,7 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import IO, Any
 
 from planner.rows import Problem
 
@@ -16,7 +16,15 @@ FORMAT = 1
 LARGEST = 400 * 2**20
 """What one bundle may hold, unpacked."""
 
-_ABOUT, _INPUT, _RESULT, _CONF = "bundle.json", "input.json", "result.json", "volcano-scheduler.conf"
+_ABOUT, INPUT, _RESULT, _CONF = "bundle.json", "input.json", "result.json", "volcano-scheduler.conf"
+_LARGEST_ABOUT = 65_536
+_LARGEST_LIST = 65_536
+"""Bytes of the list of files at a zip's end."""
+_END, _END_64 = b"PK\x05\x06", b"PK\x06\x07"
+_END_BYTES_SHORTEST, _END_BYTES = 22, 22 + 20 + 65_535
+_UNREADABLE = (
+    zipfile.BadZipFile, KeyError, ValueError, RuntimeError, NotImplementedError, zlib.error, EOFError,
+)  # fmt: skip
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
@@ -54,7 +62,7 @@ class Bundle:
         about = {"format": FORMAT, **asdict(self.about)}
         parts = {
             _ABOUT: json.dumps(about, indent=2, ensure_ascii=False).encode() + b"\n",
-            _INPUT: self.input,
+            INPUT: self.input,
             _RESULT: self.result,
             _CONF: str(conf).encode(),
         }
@@ -65,19 +73,61 @@ class Bundle:
         return packed.getvalue()
 
 
-def unpacked(content: bytes) -> Bundle:
-    """Return the bundle that a zip holds, or raise NoBundle."""
+def unpacked_bytes(file: IO[bytes]) -> int:
+    """Return how many bytes a zip says that it holds, or raise NoBundle; leave the file at its beginning."""
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            if sum(part.file_size for part in archive.infolist()) > LARGEST:
-                raise _broken(f"The bundle is larger than {LARGEST // 2**20} MiB when unpacked.")
-            parts = {name: archive.read(name) for name in (_ABOUT, _INPUT, _RESULT)}
-        told = json.loads(parts[_ABOUT])
-    except (zipfile.BadZipFile, KeyError, ValueError, RuntimeError, NotImplementedError, zlib.error) as error:
+        with _archive(file) as archive:
+            return sum(part.file_size for part in archive.infolist())
+    finally:
+        file.seek(0)
+
+
+def unpacked(file: IO[bytes]) -> tuple[About, bytes]:
+    """Return what a bundle says about its run, and the input, or raise NoBundle."""
+    with _archive(file) as archive:
+        if sum(part.file_size for part in archive.infolist()) > LARGEST:
+            raise _broken(f"The bundle is larger than {LARGEST // 2**20} MiB when unpacked.")
+        try:
+            if archive.getinfo(_ABOUT).file_size > _LARGEST_ABOUT:
+                raise _broken(f"{_ABOUT} is larger than {_LARGEST_ABOUT} bytes.")
+            about = about_of(json.loads(archive.read(_ABOUT)))
+            content = archive.read(INPUT)
+            sums = {
+                INPUT: (hashlib.sha256(content), about.input_sha256),
+                _RESULT: (_digest(archive, _RESULT), about.result_sha256),
+            }
+        except _UNREADABLE as error:
+            raise _broken(f"This is not a run bundle: {error}.") from None
+    for name, (found, told) in sums.items():
+        if found.hexdigest() != told:
+            raise _broken(f"{name} is not what was packed: its SHA-256 differs.")
+    return about, content
+
+
+def _digest(archive: zipfile.ZipFile, name: str) -> "hashlib._Hash":
+    digest = hashlib.sha256()
+    with archive.open(name) as part:
+        while piece := part.read(2**20):
+            digest.update(piece)
+    return digest
+
+
+def _archive(file: IO[bytes]) -> zipfile.ZipFile:
+    """Open a zip, unless its list of files alone would take more memory than a bundle."""
+    size = file.seek(0, io.SEEK_END)
+    file.seek(max(0, size - _END_BYTES))
+    tail = file.read()
+    end = tail.rfind(_END)
+    if end < 0 or len(tail) - end < _END_BYTES_SHORTEST:
+        raise _broken("This is not a run bundle: it is no zip file.")
+    listed = int.from_bytes(tail[end + 12 : end + 16], "little")
+    if listed > _LARGEST_LIST or tail[max(0, end - 20) : end].startswith(_END_64):
+        raise _broken("This is not a run bundle: it holds too many files.")
+    file.seek(0)
+    try:
+        return zipfile.ZipFile(file)
+    except _UNREADABLE as error:
         raise _broken(f"This is not a run bundle: {error}.") from None
-    bundle = Bundle(about_of(told), parts[_INPUT], parts[_RESULT])
-    _require_whole(bundle)
-    return bundle
 
 
 def about_of(told: Any) -> About:
@@ -144,13 +194,3 @@ def _wrong(
 
 def _broken(message: str) -> NoBundle:
     return NoBundle([Problem("bundle.broken", "error", message)])
-
-
-def _require_whole(bundle: Bundle) -> None:
-    """Raise NoBundle unless input and result are the bytes that were packed."""
-    for name, content, told in (
-        (_INPUT, bundle.input, bundle.about.input_sha256),
-        (_RESULT, bundle.result, bundle.about.result_sha256),
-    ):
-        if hashlib.sha256(content).hexdigest() != told:
-            raise _broken(f"{name} is corrupt: its SHA-256 differs from the recorded one.")

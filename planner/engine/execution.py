@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
+from planner.engine.bundle import About
 from planner.engine.children import Beat, Heard, Limits, Task, room_on_disk, told_by_child, unheard
 from planner.engine.importing import has_errors
 from planner.rows import Problem
@@ -54,7 +55,10 @@ class Read:
     problems: Sequence[Problem]
     demand: Mapping[str, Any] | None
     """What `planner.engine.demands.counted` says of the document."""
+    about: About | None
+    """What a bundle says about its run."""
     _document: IO[bytes]
+    _document_bytes: int
 
     @property
     def has_errors(self) -> bool:
@@ -63,25 +67,49 @@ class Read:
 
     def document(self) -> Iterator[bytes]:
         """Yield the objects as one encoded document, piece by piece."""
+        self._document.seek(0)
+        left = self._document_bytes
+        while piece := self._document.read(min(left, _PIECE)):
+            left -= len(piece)
+            yield piece
+
+    def input(self) -> Iterator[bytes]:
+        """Yield the input of a bundle's run, piece by piece."""
+        self._document.seek(self._document_bytes)
         while piece := self._document.read(_PIECE):
             yield piece
 
 
 @contextmanager
 def reading(
-    parcel: Iterable[bytes], *, now: str, keep: Collection[str] = (), limits: Limits, beat: Beat
+    parcel: Iterable[bytes],
+    *,
+    now: str,
+    keep: Collection[str] = (),
+    is_bundle: bool = False,
+    limits: Limits,
+    beat: Beat,
 ) -> Iterator[Read]:
     """Read the files of a parcel in a child process, as `planner.engine.importing.read_cluster` does.
+
+    With `is_bundle` there is one file, the bundle of a run.
 
     What was read can be used until the end of the block.
 
     Raises ChildFailed with the reason, or ChildStopped after `beat` answered False.
     """
-    task = Task("The import", "planner.engine.reading", [now, *keep])
+    task = Task("The import", "planner.engine.reading", ["bundle" if is_bundle else "files", now, *keep])
     with room_on_disk(), tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as result:
         source.writelines(parcel)
         told = told_by_child(task, source, result, limits, beat)
         problems = [Problem(**found) for found in told["problems"]]
         yield Read(
-            told["scheduler_conf"], told["counts"], told["unknown_kinds"], problems, told["demand"], result
+            told["scheduler_conf"],
+            told["counts"],
+            told["unknown_kinds"],
+            problems,
+            told["demand"],
+            About(**told["about"]) if told["about"] else None,
+            result,
+            told["document_bytes"],
         )

@@ -21,6 +21,14 @@ class Import(Work):
         help_text="What was sent, packed into one archive.",
     )
     is_dry = models.BooleanField(default=False, help_text="Dry run: reports what it finds and saves nothing.")
+    is_bundle = models.BooleanField(default=False, db_default=False, help_text="The bundle of a run.")
+    run = models.ForeignKey(
+        "Run",
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="imports",
+        help_text="The run that repeats a bundle's.",
+    )
     snapshot = models.ForeignKey(Snapshot, null=True, on_delete=models.SET_NULL, related_name="imports")
     counts = models.JSONField(default=dict, help_text="Objects by kind.")
     unknown_kinds = models.JSONField(default=dict, help_text="Objects left out, by kind.")

@@ -1,15 +1,14 @@
 """How does a run leave for another installation, and arrive?"""
 
-import io
+from typing import IO
 
 from django.conf import settings
 from django.db import transaction
 
-from planner.engine.bare import bare_input
-from planner.engine.bundle import About, Bundle, NoBundle, unpacked
+from planner.engine.bundle import About, Bundle, NoBundle, unpacked_bytes
 from planner.models import Blob, Run, User, Workspace
 from planner.services.errors import Invalid
-from planner.services.imports import cluster_import, cluster_read_apart
+from planner.services.imports import ClusterRead, cluster_import, kept_of, read_by_child
 from planner.services.runs import run_queue
 from planner.services.scenarios import scenario_create
 
@@ -28,26 +27,38 @@ def bundle_of(*, run: Run) -> bytes:
     return Bundle(about, run.input.content(), run.result.content()).packed()
 
 
-def bundle_import(*, content: bytes, workspace: Workspace, user: User) -> tuple[Run, About]:
+def is_large_bundle(file: IO[bytes]) -> bool:
+    """Does a bundle hold so much that a worker has to read it? Raises Invalid where it is none."""
+    try:
+        return unpacked_bytes(file) > int(settings.IMPORT_SYNCHRONOUS_BYTES)
+    except NoBundle as error:
+        raise Invalid(error.problems) from None
+
+
+def bundle_import(*, file: IO[bytes], workspace: Workspace, user: User) -> tuple[Run, About]:
     """Keep the cluster of a bundle as snapshot and scenario, and queue the run again over the same bytes.
 
     Interfaces call `planner.tasks.submit_bundle`, which also sends the kick.
     """
-    try:
-        bundle = unpacked(content)
-    except NoBundle as error:
-        raise Invalid(error.problems) from None
-    about = bundle.about
-    read = cluster_read_apart([("input.json", io.BytesIO(bundle.input))])
-    blob = Blob.of(bare_input(bundle.input, settings.KEEP_ANNOTATIONS))
-    with transaction.atomic():
-        snapshot = cluster_import(
-            read=read,
-            workspace=workspace,
-            name=about.name,
-            provenance=f"bundle of a run, engine {about.engine_version}"[:500],
-            owner=user,
-        )
-        scenario = scenario_create(snapshot=snapshot, name=about.name, owner=user)
-        run = run_queue(scenario=scenario, content=blob, options=about.options, user=user)
-    return run, about
+    with read_by_child([("run.zip", file)], is_bundle=True) as read:
+        found, about = kept_of(read), read.about
+        if found.content is None or about is None:
+            raise Invalid(found.problems)
+        frozen = Blob.of_pieces(read.input())
+    return bundle_keep(read=found, about=about, frozen=frozen, workspace=workspace, user=user), about
+
+
+@transaction.atomic
+def bundle_keep(
+    *, read: ClusterRead, about: About, frozen: Blob, workspace: Workspace, user: User | None
+) -> Run:
+    """Keep what was read of a bundle and queue its run."""
+    snapshot = cluster_import(
+        read=read,
+        workspace=workspace,
+        name=about.name,
+        provenance=f"bundle of a run, engine {about.engine_version}"[:500],
+        owner=user,
+    )
+    scenario = scenario_create(snapshot=snapshot, name=about.name, owner=user)
+    return run_queue(scenario=scenario, content=frozen, options=about.options, user=user)

@@ -1,7 +1,8 @@
 """How does a cluster come in? One way for page, API and command; what is large is read by a worker."""
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,7 +12,7 @@ from django.utils import timezone
 
 from planner.engine.children import ChildFailed, Limits
 from planner.engine.documents import encoded
-from planner.engine.execution import reading
+from planner.engine.execution import Read, reading
 from planner.engine.importing import Files, Imported, read_cluster
 from planner.engine.parcel import OpenFiles, holds_more, parcel
 from planner.engine.preview import demand_keep
@@ -57,34 +58,45 @@ def cluster_read_apart(files: OpenFiles) -> ClusterRead:
     """
     if not holds_more(files, IN_PROCESS_BYTES):
         return packed(cluster_read([(label, file.read()) for label, file in files]))
+    with read_by_child(files) as read:
+        return kept_of(read)
+
+
+@contextmanager
+def read_by_child(files: OpenFiles, *, is_bundle: bool = False) -> Iterator[Read]:
+    """Read files in a process of its own, one at a time; raises Busy or Invalid."""
     if not _reader.acquire(timeout=PATIENCE_SECONDS):
         raise Busy("The server is reading another import. Try again in a few seconds.")
+    limits = Limits(settings.IMPORT_MEMORY_MB, settings.IMPORT_SECONDS, settings.RUN_HEARTBEAT_SECONDS)
     try:
-        return _read_by_child(files)
+        with reading(
+            parcel(files),
+            now=moment(timezone.now()),
+            keep=settings.KEEP_ANNOTATIONS,
+            is_bundle=is_bundle,
+            limits=limits,
+            beat=_go_on,
+        ) as read:
+            yield read
+    except ChildFailed as error:
+        fix = "Split the file, or import it by `manage.py import_cluster`, which has no such limit"
+        raise Invalid([Problem("import.too_costly", "error", str(error), fix=fix)]) from None
     finally:
         _reader.release()
 
 
-def _read_by_child(files: OpenFiles) -> ClusterRead:
-    limits = Limits(settings.IMPORT_MEMORY_MB, settings.IMPORT_SECONDS, settings.RUN_HEARTBEAT_SECONDS)
-    now = moment(timezone.now())
-    try:
-        with reading(
-            parcel(files), now=now, keep=settings.KEEP_ANNOTATIONS, limits=limits, beat=_go_on
-        ) as read:
-            content = None if read.has_errors else Blob.of_pieces(read.document())
-            if content is not None and read.demand is not None:
-                demand_keep(content.sha256, read.demand)
-            return ClusterRead(
-                content=content,
-                scheduler_conf=read.scheduler_conf,
-                counts=read.counts,
-                unknown_kinds=read.unknown_kinds,
-                problems=read.problems,
-            )
-    except ChildFailed as error:
-        fix = "Split the file, or import it by `manage.py import_cluster`, which has no such limit"
-        raise Invalid([Problem("import.too_costly", "error", str(error), fix=fix)]) from None
+def kept_of(read: Read) -> ClusterRead:
+    """Return what a child read, packed."""
+    content = None if read.has_errors else Blob.of_pieces(read.document())
+    if content is not None and read.demand is not None:
+        demand_keep(content.sha256, read.demand)
+    return ClusterRead(
+        content=content,
+        scheduler_conf=read.scheduler_conf,
+        counts=read.counts,
+        unknown_kinds=read.unknown_kinds,
+        problems=read.problems,
+    )
 
 
 def _go_on(done: float, doing: str) -> bool:
@@ -145,6 +157,7 @@ def import_create(
     name: str,
     provenance: str,
     is_dry: bool = False,
+    is_bundle: bool = False,
     user: User | None = None,
 ) -> Import:
     """Keep packed files for a worker that reads them; `is_dry`: it only tells what it finds.
@@ -158,6 +171,7 @@ def import_create(
         name=name,
         provenance=provenance,
         is_dry=is_dry,
+        is_bundle=is_bundle,
         files=files.keep(),
     )
 

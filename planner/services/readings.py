@@ -7,10 +7,10 @@ from django.conf import settings
 from django.db import transaction
 
 from planner.engine.execution import Read, reading
-from planner.engine.preview import demand_keep
 from planner.engine.sealing import opened
-from planner.models import Blob, Import
-from planner.services.imports import moment
+from planner.models import Blob, Import, Role
+from planner.services.bundles import bundle_keep
+from planner.services.imports import ClusterRead, kept_of, moment
 from planner.services.snapshots import snapshot_keep
 from planner.services.watch import Watch, limits, patiently
 from planner.services.work import Claim, work_end
@@ -29,6 +29,7 @@ def import_read(claim: Claim[Import], watch: Watch) -> None:
         opened(asked.files.pieces()),
         now=moment(asked.created),
         keep=settings.KEEP_ANNOTATIONS,
+        is_bundle=asked.is_bundle,
         limits=limits(),
         beat=watch.beat,
     ) as read:
@@ -36,10 +37,9 @@ def import_read(claim: Claim[Import], watch: Watch) -> None:
             patiently(lambda: _refuse(claim, read))
             return
         with watch.beating("storing the objects"):
-            content = None if asked.is_dry else Blob.of_pieces(read.document())
-            if content is not None and read.demand is not None:
-                demand_keep(content.sha256, read.demand)
-        patiently(lambda: _finish(claim, read, content))
+            found = None if asked.is_dry else kept_of(read)
+            frozen = Blob.of_pieces(read.input()) if found and asked.is_bundle else None
+        patiently(lambda: _finish(claim, read, found, frozen))
 
 
 def _refuse(claim: Claim[Import], read: Read) -> bool:
@@ -50,26 +50,29 @@ def _refuse(claim: Claim[Import], read: Read) -> bool:
 
 
 @transaction.atomic
-def _finish(claim: Claim[Import], read: Read, content: Blob | None) -> bool:
+def _finish(claim: Claim[Import], read: Read, found: ClusterRead | None, frozen: Blob | None) -> bool:
     """Keep the snapshot and end the import, or nothing at all; was the import still this worker's?"""
     mine = claim.mine().select_for_update().first()
     if mine is None:
         return False
-    snapshot = (
-        None
-        if content is None
-        else snapshot_keep(
+    made: dict[str, Any] = {}
+    if found is not None and read.about is not None and frozen is not None:
+        # What its sender may do by now counts: a run is queued in the sender's name.
+        user = None if mine.owner is None else mine.owner.acting(Role.EDITOR)
+        run = bundle_keep(read=found, about=read.about, frozen=frozen, workspace=mine.workspace, user=user)
+        made = {"run": run, "snapshot": run.scenario.snapshot}
+    elif found is not None and found.content is not None:
+        made["snapshot"] = snapshot_keep(
             workspace=mine.workspace,
             name=mine.name,
-            content=content,
-            scheduler_conf=read.scheduler_conf,
-            counts=read.counts,
-            problems=read.problems,
+            content=found.content,
+            scheduler_conf=found.scheduler_conf,
+            counts=found.counts,
+            problems=found.problems,
             provenance=mine.provenance,
             owner=mine.owner,
         )
-    )
-    return work_end(claim=claim, state=State.SUCCEEDED, snapshot=snapshot, **_facts(read))
+    return work_end(claim=claim, state=State.SUCCEEDED, **made, **_facts(read))
 
 
 def _facts(read: Read) -> dict[str, Any]:

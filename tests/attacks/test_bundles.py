@@ -3,6 +3,9 @@
 import hashlib
 import io
 import json
+import resource
+import threading
+import uuid
 import zipfile
 from typing import Any
 
@@ -15,7 +18,10 @@ from rest_framework.test import APIClient
 
 from planner.engine.bundle import NoBundle, about_of
 from planner.models import Blob, Run, Scenario, Snapshot
+from planner.services.bundles import bundle_of
+from planner.services.execution import work_execute
 from planner.services.scenarios import scenario_remove
+from planner.services.turns import next_turn
 from tests import factories
 
 ABOUT = {
@@ -131,3 +137,113 @@ def test_a_run_that_cannot_be_read_does_not_take_the_list_away(
         assert browser.get(address).status_code == 200, address
     scenario = Scenario.objects.get(pk=bad.scenario_id)
     scenario_remove(scenario=scenario, expected_revision=scenario.revision)
+
+
+def zipped(**parts: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(f"{name}.json", content)
+    return packed.getvalue()
+
+
+def with_comment(comment: bytes) -> bytes:
+    packed = io.BytesIO(bundle(ABOUT))
+    with zipfile.ZipFile(packed, "a") as archive:
+        archive.comment = comment
+    return packed.getvalue()
+
+
+def test_a_zip_of_many_files_is_refused_before_their_list_is_read(api: APIClient) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for number in range(3000):
+            archive.writestr(f"{number}", b"")
+    answer = send(api, packed.getvalue())
+    assert answer.status_code == 422
+    assert "too many files" in answer.json()["problems"][0]["message"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"", b"PK", b"PK\x05\x06", b"x" * 100, bundle(ABOUT)[:-30], bundle(ABOUT)[5:],
+        zipped(bundle=b"[" * 60_000, input=b"{}", result=b"{}"), zipped(bundle=b" " * 70_000),
+        zipped(input=b"{}"),
+    ],
+)  # fmt: skip
+def test_what_is_no_bundle_is_refused_with_a_reason(api: APIClient, content: bytes) -> None:
+    answer = api.post(
+        "/api/v1/bundles/", {"file": SimpleUploadedFile("run.zip", content)}, format="multipart"
+    )
+    assert answer.status_code == 422, answer.content
+    assert not Blob.objects.exists()
+
+
+def test_a_comment_that_looks_like_an_end_hides_no_list(api: APIClient) -> None:
+    assert send(api, with_comment(b"harmless")).status_code == 202
+    assert send(api, with_comment(b"PK\x05\x06" + bytes(18))).status_code == 422
+
+
+def large(settings: Any, about: Any = ABOUT, document: bytes | None = None) -> bytes:
+    content = bundle(about, document)
+    settings.IMPORT_SYNCHRONOUS_BYTES = 1000
+    return content
+
+
+def work() -> None:
+    while turn := next_turn():
+        work_execute(turn=turn, worker="test", stopping=threading.Event())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_large_bundle_is_read_and_repeated_by_a_worker(
+    api: APIClient, finished_run: Run, settings: Any
+) -> None:
+    content = bundle_of(run=finished_run)
+    settings.IMPORT_SYNCHRONOUS_BYTES = 1000
+    answer = send(api, content)
+    assert answer.status_code == 202
+    body = answer.json()
+    assert (body["run"], body["result_sha256"]) == (None, None)
+    assert body["imported_by"]["run"] is None
+    assert answer["Location"].endswith(f"/imports/{body['imported_by']['id']}/")
+    work()
+    told = api.get(f"/api/v1/imports/{body['imported_by']['id']}/").json()
+    assert told["state"] == "succeeded"
+    assert "error" not in {problem["severity"] for problem in told["problems"]}
+    run = Run.objects.get(pk=told["run"])
+    assert run.scenario.snapshot_id == uuid.UUID(told["snapshot"])
+    assert (run.state, run.input_id, run.result_id) == (
+        "succeeded",
+        finished_run.input_id,
+        finished_run.result_id,
+    )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_large_bundle_that_is_broken_keeps_nothing(api: APIClient, settings: Any) -> None:
+    content = large(settings, {**ABOUT, "options": {}, "input_sha256": "0" * 64})
+    imported = send(api, content).json()["imported_by"]["id"]
+    work()
+    told = api.get(f"/api/v1/imports/{imported}/").json()
+    assert (told["state"], told["run"], told["snapshot"]) == ("failed", None, None)
+    assert {problem["path"] for problem in told["problems"]} == {"options.cycles", "options.explain"}
+    for kept in (Run, Snapshot, Scenario):
+        assert not kept.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_zip_bomb_takes_memory_neither_here_nor_beyond_the_limit(api: APIClient, settings: Any) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    settings.RUN_MEMORY_MB = 600
+    bomb = bundle(ABOUT, b"[" + b"[]," * 30_000_000 + b"1]")
+    made = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    answer = send(api, bomb)
+    assert answer.status_code == 202
+    assert answer.json()["imported_by"], "more than is read while one waits"
+    work()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - max(before, made) < 60
+    told = api.get(f"/api/v1/imports/{answer.json()['imported_by']['id']}/").json()
+    assert told["state"] == "failed"
+    assert "memory" in told["error"]

@@ -1,6 +1,7 @@
 """How do scripts share a run: with anybody by a link, with another installation by a bundle?"""
 
 import hashlib
+from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -21,12 +22,13 @@ from planner.api.accounts import BundleFile, BundleImported, LinkMade, LinkMake,
 from planner.api.filters import LinkFilter
 from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, WORKSPACE, answers, listed
-from planner.api.serializers import RunSerializer
-from planner.models import PublicLink
+from planner.api.serializers import ImportSerializer, RunSerializer
+from planner.models import PublicLink, Workspace
 from planner.selectors.runs import links_of
-from planner.services.bundles import bundle_of
+from planner.services.bundles import bundle_of, is_large_bundle
+from planner.services.imports import packed_files
 from planner.services.links import link_make, link_revoke
-from planner.tasks import submit_bundle
+from planner.tasks import submit_bundle, submit_import
 
 
 @extend_schema_view(get=extend_schema(responses=listed(LinkSerializer)))
@@ -113,14 +115,37 @@ class Bundles(WorkspaceView):
         workspace = self.workspace_for_import()
         asked = BundleFile(data=request.data)
         asked.is_valid(raise_exception=True)
+        file = asked.validated_data["file"]
+        if is_large_bundle(file):
+            return self._handed_on(request, file, workspace)
         with saved_unless_dry(request):
-            run, about = submit_bundle(
-                content=asked.validated_data["file"].read(), workspace=workspace, user=self.user
-            )
+            run, about = submit_bundle(file=file, workspace=workspace, user=self.user)
         told = RunSerializer(run).data
         body = {
             "run": {**told, "id": None} if is_dry(request) else told,
             "result_sha256": about.result_sha256,
             "engine_version": about.engine_version,
+            "imported_by": None,
         }
         return Response(body, status.HTTP_200_OK if is_dry(request) else status.HTTP_202_ACCEPTED)
+
+    def _handed_on(self, request: Request, file: Any, workspace: Workspace) -> Response:
+        """Leave a large bundle to a worker."""
+        name = (file.name or "bundle")[:253]
+        imported = submit_import(
+            files=packed_files([(name, file)]),
+            workspace=workspace,
+            name=name,
+            provenance=f"bundle {name}"[:500],
+            is_dry=is_dry(request),
+            is_bundle=True,
+            user=self.user,
+        )
+        body = {
+            "run": None,
+            "result_sha256": None,
+            "engine_version": None,
+            "imported_by": ImportSerializer(imported).data,
+        }
+        at = reverse("api:import", args=[imported.pk])
+        return Response(body, status.HTTP_202_ACCEPTED, headers={"Location": at})
