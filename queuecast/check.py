@@ -7,7 +7,7 @@ import yaml
 
 from queuecast.outcome import Outcome
 from queuecast.plans import Refused, changed, read, simulate
-from queuecast.reports import FORMS
+from queuecast.reports import FORMS, LOOPS, NOTES
 from queuecast.rules import Compared, judged
 
 KEPT, BROKEN = 0, 1
@@ -20,9 +20,8 @@ def check(asked: argparse.Namespace) -> tuple[str, int]:
     plan = changed(snapshot, read(asked.changes))
     outcomes = Compared(Outcome.of(simulate(snapshot)), Outcome.of(simulate(plan)))
     verdicts = judged(rules, outcomes)
-    return FORMS[asked.report](verdicts, outcomes.after.notes), KEPT if all(
-        verdict.holds for verdict in verdicts
-    ) else BROKEN
+    said = {LOOPS: outcomes.after.loops, NOTES: outcomes.after.notes}
+    return FORMS[asked.report](verdicts, said), KEPT if all(verdict.holds for verdict in verdicts) else BROKEN
 
 
 def _rules(path: Path) -> object:

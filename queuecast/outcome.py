@@ -31,6 +31,8 @@ class Outcome:
     placements: Mapping[str, Mapping[str, str]]
     notes: tuple[str, ...]
     """What the simulation leaves out and what it assumes."""
+    loops: tuple[str, ...]
+    """Which pods are evicted without end, and the change that ends it with the fewest evictions."""
 
     @classmethod
     def of(cls, result: Mapping[str, Any]) -> "Outcome":
@@ -59,6 +61,12 @@ class Outcome:
                 if step["op"] == "pipeline" or (step["op"] == "bind" and step["state"] == "committed")
             },
             notes=tuple(result["notes"]),
+            loops=tuple(
+                entry["reason"]["sentence"]
+                for loop in result.get("loops", ())
+                for entry in (loop, *loop.get("changes", ())[:1])
+                if "reason" in entry
+            ),
         )
 
 

@@ -5,14 +5,16 @@ from xml.etree import ElementTree
 
 from queuecast.rules import Verdict
 
+LOOPS = "Eviction loops"
 NOTES = "Left out and assumed"
+Said = Mapping[str, Sequence[str]]
 
 
-def text(verdicts: Sequence[Verdict], notes: Sequence[str] = ()) -> str:
-    """Return a line for each rule, and for each note of the simulation.
+def text(verdicts: Sequence[Verdict], said: Said) -> str:
+    """Return a line for each rule, after what the simulation says besides, by title.
 
     >>> rules = [Verdict("max_evictions: 2"), Verdict("job_runs: a/b", "a/b waits")]
-    >>> print(text(rules, ["Not modelled: hypernodes."]), end="")
+    >>> print(text(rules, {LOOPS: [], NOTES: ["Not modelled: hypernodes."]}), end="")
     Left out and assumed:
       - Not modelled: hypernodes.
     <BLANKLINE>
@@ -21,7 +23,7 @@ def text(verdicts: Sequence[Verdict], notes: Sequence[str] = ()) -> str:
           a/b waits
     1 of 2 rules broken
     """
-    lines = [f"{NOTES}:", *(f"  - {note}" for note in notes), ""] if notes else []
+    lines = [line for title, told in _titled(said) for line in (f"{title}:", *_items(told, "  - "), "")]
     for verdict in verdicts:
         lines.append(f"{'ok  ' if verdict.holds else 'FAIL'}  {verdict.rule}")
         if not verdict.holds:
@@ -29,36 +31,46 @@ def text(verdicts: Sequence[Verdict], notes: Sequence[str] = ()) -> str:
     return "\n".join([*lines, _sum(verdicts)]) + "\n"
 
 
-def markdown(verdicts: Sequence[Verdict], notes: Sequence[str] = ()) -> str:
-    """Return a table for a pull request, and what the simulation leaves out and assumes."""
-    said = ["", f"#### {NOTES}", "", *(f"- {note}" for note in notes)] if notes else []
+def markdown(verdicts: Sequence[Verdict], said: Said) -> str:
+    """Return a table for a pull request, and what the simulation says besides."""
+    below = [line for title, told in _titled(said) for line in ("", f"#### {title}", "", *_items(told, "- "))]
     rows = [
         f"| {'✅' if verdict.holds else '❌'} | {_cell(verdict.rule)} | {_cell(verdict.why)} |"
         for verdict in verdicts
     ]
     table = ["| | rule | why |", "|---|---|---|", *rows]
-    return "\n".join([f"### Queuecast: {_sum(verdicts)}", "", *table, *said]) + "\n"
+    return "\n".join([f"### Queuecast: {_sum(verdicts)}", "", *table, *below]) + "\n"
 
 
-def junit(verdicts: Sequence[Verdict], notes: Sequence[str] = ()) -> str:
-    """Return JUnit XML; what the simulation leaves out and assumes is its output."""
+def junit(verdicts: Sequence[Verdict], said: Said) -> str:
+    """Return JUnit XML; what the simulation says besides is its output."""
     broken = sum(not verdict.holds for verdict in verdicts)
     suite = ElementTree.Element("testsuite", name="queuecast", tests=str(len(verdicts)), failures=str(broken))
     for verdict in verdicts:
         case = ElementTree.SubElement(suite, "testcase", classname="queuecast.check", name=verdict.rule)
         if not verdict.holds:
             ElementTree.SubElement(case, "failure", message=verdict.why)
-    if notes:
-        ElementTree.SubElement(suite, "system-out").text = "\n".join([f"{NOTES}:", *notes])
+    lines = [line for title, told in _titled(said) for line in (f"{title}:", *told)]
+    if lines:
+        ElementTree.SubElement(suite, "system-out").text = "\n".join(lines)
     ElementTree.indent(suite)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(suite, "unicode") + "\n"
 
 
-FORMS: Mapping[str, Callable[[Sequence[Verdict], Sequence[str]], str]] = {
+FORMS: Mapping[str, Callable[[Sequence[Verdict], Said], str]] = {
     "text": text,
     "junit": junit,
     "markdown": markdown,
 }
+
+
+def _titled(said: Said) -> list[tuple[str, Sequence[str]]]:
+    """Return the titles under which something is said."""
+    return [(title, told) for title, told in said.items() if told]
+
+
+def _items(told: Sequence[str], mark: str) -> list[str]:
+    return [f"{mark}{sentence}" for sentence in told]
 
 
 def _sum(verdicts: Sequence[Verdict]) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 from queuecast.__main__ import main
 from tests import factories
+from tests.scheduler_core.answers import evicted_and_bound_again
 
 DOCS = Path(__file__).parents[2] / "docs" / "checks.md"
 CLOSED = """\
@@ -112,3 +113,18 @@ def test_every_report_says_what_the_simulation_leaves_out(
 def test_the_rules_of_the_docs_are_understood(snapshot: Path) -> None:
     (rules,) = re.findall(r"```yaml\n(- .*?)```", DOCS.read_text(encoding="utf-8"), flags=re.DOTALL)
     assert check(snapshot, rules.replace("research", "busy").replace("ml/train", "default/run")) in (0, 1)
+
+
+@pytest.mark.parametrize("report", ["text", "markdown", "junit"])
+def test_a_report_says_that_pods_are_evicted_without_end(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], report: str
+) -> None:
+    path = tmp_path / "snapshot.json"
+    path.write_text(json.dumps(evicted_and_bound_again()))
+    calm = (
+        "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: idle}\nspec: {weight: 1}\n"
+    )
+    check(path, "- max_evictions: 9\n", calm, "--report", report)
+    told = capsys.readouterr().out
+    assert "An eviction loop: from cycle 3 on" in told
+    assert "Deserved of queue queue1: 4 CPU instead of 3 CPU: no pod is evicted" in told
