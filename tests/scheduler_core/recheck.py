@@ -34,6 +34,11 @@ class Case(NamedTuple):
         told: Object = self.cycle["explain"]["pending"]
         return told
 
+    def holds_pods(self, job: str) -> bool:
+        """Tell whether pods of a job run: then its minimum decides how much of its queue is elastic."""
+        entry = next(entry for entry in self.cycle["podgroups"] if entry["name"] == job)
+        return set(entry["task_status"]) != {"Pending"}
+
     def podgroup(self, job: str) -> Object | None:
         """Return a job's PodGroup, None when a controller made it."""
         return next((entry for entry in self.document["podgroups"] if key_of(entry) == job), None)
@@ -74,7 +79,7 @@ def recheck_enqueue(case: Case) -> Iterator[str]:
     """Yield what was checked: a minimum of exactly what is left passes the gate, one unit more does not."""
     for job, told in case.pending.items():
         podgroup = case.podgroup(job)
-        if told["gate"] != "enqueue" or "short" not in told or podgroup is None:
+        if told["gate"] != "enqueue" or "short" not in told or podgroup is None or case.holds_pods(job):
             continue
         for facts in told["short"].values():
             assert math.isclose(facts["missing"], facts["required"] - facts["available"], abs_tol=1e-6), job
@@ -123,7 +128,11 @@ def recheck_closest(case: Case) -> Iterator[str]:
             yield "closest: depends on other pods"
             continue
         document = _alone_on(case, job, told["pod"], closest["node"], closest["lacks"])
-        decisions = simulate_document(document)["cycles"][0]["decisions"]
+        after = simulate_document(document)["cycles"][0]
+        if after["explain"]["pending"].get(job, {}).get("gate") == "refused":
+            yield "closest: a plugin refuses every place at last"
+            continue
+        decisions = after["decisions"]
         assert [(step.get("pod"), step.get("node")) for step in decisions if step["op"] == "bind"] == [
             (told["pod"], closest["node"])
         ], (job, told)
@@ -154,7 +163,7 @@ def _alone_on(case: Case, job: str, pod: str, node: str, named: Iterable[str]) -
     podgroup["status"] = {"phase": "Inqueue"}
     conf = parse_conf(case.document.get("scheduler_conf"))
     options = {option.name: option for option in conf.options()}
-    given = case.document["scheduler_conf"]
+    given = {"tiers": [{"plugins": [{"name": "predicates"}]}], **(case.document.get("scheduler_conf") or {})}
     plugins = [
         entry
         for tier in given["tiers"]
