@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from planner.api.serializers import ImportSerializer, RunSerializer
-from planner.models import Event, Invitation, PublicLink, Role, TokenDetails
+from planner.models import Event, Invitation, PublicLink, Role, Session, TokenDetails
 from planner.services.links import DEFAULT_DAYS as DEFAULT_LINK_DAYS
 from planner.services.links import LONGEST_DAYS as LONGEST_LINK_DAYS
 from planner.services.tokens import DEFAULT_DAYS, LONGEST_DAYS
@@ -92,6 +92,26 @@ class EventSerializer(serializers.ModelSerializer[Event]):
     class Meta:
         model = Event
         fields = ["id", "created", "actor", "kind", "action", "subject", "before", "after"]
+
+
+class SessionSerializer(serializers.ModelSerializer[Session]):
+    """A browser that is logged in to the caller's account."""
+
+    id = serializers.CharField(source="name", read_only=True)
+    expires = serializers.DateTimeField(source="expire_date", read_only=True)
+
+    class Meta:
+        model = Session
+        fields = ["id", "agent", "address", "began", "expires"]
+        read_only_fields = ["agent", "address", "began"]
+
+
+class LoginSerializer(serializers.ModelSerializer[Event]):
+    """A log-in to the caller's account, a failure, or a change of how it logs in."""
+
+    class Meta:
+        model = Event
+        fields = ["id", "created", "actor", "action", "subject", "address"]
 
 
 class LinkSerializer(serializers.ModelSerializer[PublicLink]):

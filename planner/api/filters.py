@@ -23,6 +23,7 @@ from planner.models import (
     QueueOutcome,
     Run,
     Scenario,
+    Session,
     Snapshot,
     TokenDetails,
     Trace,
@@ -141,6 +142,26 @@ class InvitationFilter(django_filters.FilterSet):
 
 class OfferFilter(InvitationFilter):
     """Invitations that name the caller."""
+
+
+class SessionFilter(django_filters.FilterSet):
+    """Sessions of the caller."""
+
+    ordering = _order("began", "expire_date")
+
+    class Meta:
+        model = Session
+        fields: list[str] = []
+
+
+class LoginFilter(django_filters.FilterSet):
+    """Log-ins to the caller's account."""
+
+    ordering = _order("created")
+
+    class Meta:
+        model = Event
+        fields = ["action"]
 
 
 class EventFilter(django_filters.FilterSet):

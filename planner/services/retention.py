@@ -11,6 +11,7 @@ from knox.models import AuthToken
 
 from planner.models import Blob, IdempotencyKey, Import, ImportPreview, Run
 from planner.services.logins import expired_guesses_remove
+from planner.services.sessions import expired_sessions_remove
 
 KEYS_KEPT = timedelta(days=1)
 BLOBS_KEPT = timedelta(days=1)
@@ -41,6 +42,7 @@ def old_runs_remove(*, keep: timedelta) -> Removed:
     imports = _removed_in_steps(Import.objects.filter(finished__lt=now - keep))
     Import.objects.filter(state__in=Import.OVER).exclude(files=None).update(files=None)
     expired_guesses_remove()
+    expired_sessions_remove()
     previews_remove(ImportPreview.objects.filter(created__lte=now - PREVIEWS_KEPT))
     expired = AuthToken.objects.filter(expiry__lt=now)
     keys = IdempotencyKey.objects.filter(created__lt=now - KEYS_KEPT)

@@ -48,6 +48,12 @@ def other_sessions_end(*, user: User, but: str | None) -> int:
     return ended
 
 
+def expired_sessions_remove() -> int:
+    """Remove the sessions that nobody can use any more; return how many rows went."""
+    removed, _ = Session.objects.filter(expire_date__lt=timezone.now()).delete()
+    return removed
+
+
 def login_failure_note(*, username: str, address: str) -> None:
     """Note a wrong password: in the history of the account where there is one, and in the log."""
     account = User.objects.filter(username=username).first()

@@ -30,7 +30,8 @@ WRITTEN_BY_STRANGERS = {("login", "post"), ("planner:shared", "get")}
 """A wrong password and the reading of a shared run are counted."""
 OWN = {
     "planner:token-create", "planner:token-revoke", "planner:offer", "planner:workspace-make",
-    "api:tokens", "api:token", "api:offers", "api:offer", "api:offer-accept", "api:workspaces",
+    "api:tokens", "api:token", "api:sessions", "api:session",
+    "api:logins", "api:offers", "api:offer", "api:offer-accept", "api:workspaces",
     "planner:invitation", "planner:shared", "login", "logout", "planner:security", "planner:password",
     "planner:sessions", "planner:second-factor",
 }  # fmt: skip

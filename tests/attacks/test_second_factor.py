@@ -15,6 +15,7 @@ from rest_framework.test import APIClient
 
 from planner.models import Event, LoginGuesses, RecoveryCode, Role, Run, SecondFactor, Session, User
 from planner.services.events import audit
+from planner.services.retention import old_runs_remove
 from planner.services.second_factor import pending_secret, second_factor_begin, second_factor_confirm
 from tests import factories
 from tests.planner.pages import text_of
@@ -174,6 +175,22 @@ def test_sessions_are_listed_and_ended(owner: User) -> None:
     assert [is_in(browser) for browser in (here, elsewhere)] == [True, False]
 
 
+def test_a_script_lists_and_ends_sessions(owner: User) -> None:
+    browser = with_password()
+    reads = APIClient(HTTP_AUTHORIZATION=f"Token {factories.token(owner, Role.VIEWER)}")
+    answer = reads.get("/api/v1/sessions/")
+    [row] = answer.json()["results"]
+    assert browser.session.session_key not in answer.content.decode()
+    assert reads.delete(f"/api/v1/sessions/{row['id']}/").status_code == 403
+    assert is_in(browser)
+    ends = APIClient(HTTP_AUTHORIZATION=f"Token {factories.token(owner)}")
+    assert ends.delete(f"/api/v1/sessions/{row['id']}/").status_code == 204
+    assert not is_in(browser)
+    assert [row["action"] for row in ends.get("/api/v1/logins/").json()["results"]] == [
+        "ended a session", "logged in",
+    ]  # fmt: skip
+
+
 def test_nobody_ends_the_session_of_another(owner: User) -> None:
     mine = with_password()
     factories.user("other")
@@ -264,3 +281,5 @@ def test_an_expired_session_is_neither_valid_nor_listed(owner: User) -> None:
     )
     assert not is_in(there)
     assert "1 session" in text_of(here.get("/account/security/"))
+    old_runs_remove(keep=timedelta(days=1))
+    assert list(Session.objects.values_list("session_key", flat=True)) == [here.session.session_key]

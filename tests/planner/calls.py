@@ -10,6 +10,7 @@ from planner.services.history import undo
 from planner.services.invitations import invitation_make, invitation_offer
 from planner.services.links import link_make
 from planner.services.queues import queue_update
+from planner.services.sessions import sessions_of
 from tests import factories
 
 
@@ -33,7 +34,7 @@ def things(run: Run, scenario: Scenario) -> dict[str, Any]:
         "order": run.victims.all()[0].order, "kind": "podgroups",
         "change_id": scenario.changes.get(revision=2).pk,
         "invitation_id": invitation_make(workspace=run.workspace, role=Role.VIEWER, user=admin)[0].pk,
-        "link_id": link_make(run=run, user=admin)[0].pk, "token_key": "of-nobody",
+        "link_id": link_make(run=run, user=admin)[0].pk, "token_key": "of-nobody", "session": "of-nobody",
     }  # fmt: skip
 
 
@@ -76,6 +77,7 @@ def bodies(run: Run) -> dict[tuple[str, str], Any]:
         ("post", "offer-accept"): None,
         ("post", "tokens"): {"scope": "viewer"},
         ("delete", "token"): None,
+        ("delete", "session"): None,
         ("post", "run-links"): {},
         ("delete", "run-link"): None,
         ("post", "bundles"): {"file": bundle_of(run=run)},
@@ -141,6 +143,7 @@ def of_route(run: Run, scenario: Scenario) -> dict[str, dict[str, Any]]:
     offer = invitation_offer(workspace=run.workspace, username="outsider", role=Role.EDITOR, user=admin)
     return {
         "planner:run-cancel": waiting, "api:run-cancel": waiting,
+        "api:session": {"session": sessions_of(admin).first().name},  # type: ignore[union-attr]
         "planner:token-revoke": token, "api:token": token,
         "planner:import-begin": {"import_id": kept.pk},
         "planner:run-queue": {"queue": "waits"}, "planner:run-job": {"name": "wait"},

@@ -23,6 +23,8 @@ LISTS = {
     "workspaces/{id}/history/": filters.EventFilter,
     "workspaces/{id}/changes/": filters.WorkspaceChangeFilter,
     "tokens/": filters.TokenFilter,
+    "sessions/": filters.SessionFilter,
+    "logins/": filters.LoginFilter,
     "snapshots/": filters.SnapshotFilter,
     "scenarios/": filters.ScenarioFilter,
     "scenarios/{id}/queues/": filters.QueueFilter,

@@ -6,6 +6,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import status
+from rest_framework.exceptions import NotFound
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,19 +16,29 @@ from planner.api.accounts import (
     EventSerializer,
     InvitationMade,
     InvitationSerializer,
+    LoginSerializer,
     OfferSerializer,
+    SessionSerializer,
     TokenMade,
     TokenMake,
     TokenSerializer,
 )
-from planner.api.filters import EventFilter, InvitationFilter, OfferFilter, TokenFilter, WorkspaceChangeFilter
+from planner.api.filters import (
+    EventFilter,
+    InvitationFilter,
+    LoginFilter,
+    OfferFilter,
+    SessionFilter,
+    TokenFilter,
+    WorkspaceChangeFilter,
+)
 from planner.api.history import WorkspaceChangeSerializer
 from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers, listed
 from planner.api.serializers import RoleOnly
 from planner.api.tables import TableList
 from planner.api.views.workspaces import OneWorkspace
-from planner.models import Change, Event, Invitation, Role, TokenDetails
+from planner.models import Change, Event, Invitation, Role, Session, TokenDetails
 from planner.selectors.scenarios import workspace_changes
 from planner.selectors.workspaces import events, offers, open_invitations, tokens
 from planner.services.invitations import (
@@ -36,6 +47,7 @@ from planner.services.invitations import (
     invitation_revoke,
     offer_accept,
 )
+from planner.services.sessions import login_events, session_end, sessions_of
 from planner.services.tokens import token_make, token_revoke
 
 
@@ -170,6 +182,44 @@ class OfferAccept(WorkspaceView):
 
 def _offer(view: WorkspaceView, invitation_id: UUID) -> Invitation:
     return get_object_or_404(offers(view.user), pk=invitation_id)
+
+
+@extend_schema_view(get=extend_schema(responses=listed(SessionSerializer)))
+class SessionList(TableList):
+    """The browsers that are logged in to the caller's account, newest first."""
+
+    queryset = Session.objects.none()
+    serializer_class = SessionSerializer
+    filterset_class = SessionFilter
+
+    def get_queryset(self) -> QuerySet[Session]:
+        """Return the caller's open sessions."""
+        return sessions_of(self.user)
+
+
+class SessionDetail(WorkspaceView):
+    """One session of the caller."""
+
+    @extend_schema(responses=answers({204: None}, 403, 404), parameters=[DRY_RUN])
+    def delete(self, request: Request, session: str) -> Response:
+        """End a session, at once. Takes a session, or a token of scope admin."""
+        with saved_unless_dry(request):
+            if not session_end(user=self.user, name=session):
+                raise NotFound
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+@extend_schema_view(get=extend_schema(responses=listed(LoginSerializer)))
+class LoginList(TableList):
+    """Who logged in to the caller's account, or tried, newest first."""
+
+    queryset = Event.objects.none()
+    serializer_class = LoginSerializer
+    filterset_class = LoginFilter
+
+    def get_queryset(self) -> QuerySet[Event]:
+        """Return the caller's log-ins."""
+        return login_events(self.user)
 
 
 @extend_schema_view(get=extend_schema(responses=listed(EventSerializer)))
