@@ -162,7 +162,7 @@ class LoopSerializer(serializers.Serializer[Any]):
     jobs = serializers.ListField(child=serializers.CharField())
     queues = serializers.ListField(child=serializers.CharField())
     waiting = serializers.ListField(
-        child=serializers.CharField(), help_text="The jobs for which pods are evicted in vain."
+        child=serializers.CharField(), help_text="The jobs for which pods are evicted without effect."
     )
     evictions = serializers.IntegerField(help_text="In each turn.")
     lost_amounts = AmountsField(help_text="What the pods hold that are evicted in each turn.")

@@ -119,7 +119,7 @@ def _archive(file: IO[bytes]) -> zipfile.ZipFile:
     tail = file.read()
     end = tail.rfind(_END)
     if end < 0 or len(tail) - end < _END_BYTES_SHORTEST:
-        raise _broken("This is not a run bundle: it is no zip file.")
+        raise _broken("This is not a run bundle: it is not a zip file.")
     listed = int.from_bytes(tail[end + 12 : end + 16], "little")
     if listed > _LARGEST_LIST or tail[max(0, end - 20) : end].startswith(_END_64):
         raise _broken("This is not a run bundle: it holds too many files.")

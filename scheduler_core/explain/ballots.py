@@ -50,5 +50,5 @@ def _fate(ballot: Ballot) -> str:
 def _what_then(ballot: Ballot, following: Ballot) -> str:
     if following["tier"] == ballot["tier"]:
         return f"Volcano started afresh with {following['plugins'][0]}"
-    decided = "decided" if following["outcome"] == DECIDED else "was asked"
+    decided = "decided" if following["outcome"] == DECIDED else "voted"
     return f"tier {following['tier']} {decided}"

@@ -32,7 +32,7 @@ def enqueued(session: Session, job: JobInfo) -> Check:
     """Tell whether any action looks at a job."""
     name = "check.enqueued"
     if job.is_pending:
-        return Check(False, reason(name, "The job is not enqueued, so no action looks at it."))
+        return Check(False, reason(name, "The job is not enqueued, so no action considers it."))
     failure = session.job_valid(job)
     if failure is not None:
         return Check(False, reason(name, f"The job is not valid: {failure[1]}."))

@@ -170,7 +170,7 @@ def unblocking_lines(told: Story) -> Iterator[str]:
     """Yield what would let a job run."""
     if not told["waits"]:
         yield ""
-        yield f"Job {told['job']} has, or is promised, what it needs."
+        yield f"Job {told['job']} has, or is pipelined to, what it needs."
         return
     changes = [change["reason"]["sentence"] for change in told["changes"]]
     yield from _block(

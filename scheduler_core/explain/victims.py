@@ -268,7 +268,7 @@ def _order(entry: Mapping[str, Any]) -> Reason:
     if "room" not in entry and "first" not in entry and not entry["for"]:
         return reason("order.bundle", "It was evicted with its gang's bundle, the next in order of cost.")
     if "dry_run" in entry:
-        text = f"In a dry run pod {entry['for']} no longer fitted when this pod was put back."
+        text = f"In a dry run pod {entry['for']} no longer fitted when this pod was restored."
         return reason("order.dry-run", text)
     first = entry.get("first")
     if first is None:

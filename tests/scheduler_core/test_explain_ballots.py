@@ -133,7 +133,7 @@ def test_where_no_tier_decides_the_last_one_that_was_asked_is_named() -> None:
         assert [ballot["outcome"] for ballot in entry["ballots"]] == ["refused", "refused"]
     told = checked(document, "preempt", "new")
     assert told["check.votes"] == (
-        "None of the 3 candidates may be evicted: tier 1 (gang) refused every pod, so tier 2 was asked; "
+        "None of the 3 candidates may be evicted: tier 1 (gang) refused every pod, so tier 2 voted; "
         "pdb refuses 3 (pods without labels are never evicted)."
     )
 
@@ -311,7 +311,7 @@ def test_a_dry_run_claims_no_smaller_set_and_no_order() -> None:
     assert story["together"] == ["default/low-0", "default/low-1"]
     assert story["smallest"]["reason"]["sentence"] == "2 pods evicted; at least 1 was needed."
     assert story["order"]["reason"]["sentence"] == (
-        "In a dry run pod default/new-0 no longer fitted when this pod was put back."
+        "In a dry run pod default/new-0 no longer fitted when this pod was restored."
     )
 
 

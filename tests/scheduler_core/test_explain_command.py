@@ -95,7 +95,7 @@ def test_without_a_name_every_waiting_job_is_told(path: str, capsys: pytest.Capt
 
 def test_a_search_names_changes(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = told(capsys, path, "--job", "default/high", "--unblock")
-    assert "Job default/high has, or is promised, what it needs." in text
+    assert "Job default/high has, or is pipelined to, what it needs." in text
 
 
 def test_a_queue_that_does_not_exist_is_the_first_gate(path: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -164,7 +164,7 @@ class Hierarchy:
         }
 
     def _inner_allocated(self, node: TreeNode) -> Resource:
-        assert isinstance(node, InnerNode), "what is no job has children"
+        assert isinstance(node, InnerNode), "only jobs are leaves"
         held = self.tree.axis.resource(node.allocated.tolist())
         held.scalars = {name: amount for name, amount in (held.scalars or {}).items() if amount} or None
         return held
