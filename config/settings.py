@@ -84,6 +84,7 @@ MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "planner.middleware.outages.Outages",
     # Before anything reads the body, and the form's token is in the body.
     "planner.middleware.bodies.BodyLimits",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -249,7 +250,13 @@ KEEP_ANNOTATIONS = env.list("QUEUECAST_KEEP_ANNOTATIONS", default=[])
 """Annotations that imports keep besides Volcano's own: full names, or a prefix that ends in `*`."""
 
 KEEP_RUNS_DAYS = env.float("QUEUECAST_KEEP_RUNS_DAYS", default=90.0)
-"""How long `manage.py tidy` keeps a run that has ended."""
+"""How long a run that has ended, a large import and a removed scenario are kept."""
+KEEP_RUNS_MB = env.float("QUEUECAST_KEEP_RUNS_MB", default=10_000.0)
+"""How much the runs of a workspace may take, packed, before the oldest go; 0: no limit."""
+WORKSPACE_MB = env.float("QUEUECAST_WORKSPACE_MB", default=20_000.0)
+"""How much a workspace may keep, packed, before imports and runs are refused; 0: no limit."""
+TIDY_SECONDS = env.float("QUEUECAST_TIDY_SECONDS", default=3600.0)
+"""How often a worker removes what is old; 0: never."""
 METRICS_TOKEN = env.str("QUEUECAST_METRICS_TOKEN", default="")
 """The bearer token under which a server for others answers /metrics; without one it does not."""
 

@@ -2,9 +2,11 @@
 
 import logging
 import threading
+import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from datetime import timedelta
 from typing import IO, Any
 
 from celery import bootsteps, current_app, shared_task
@@ -22,6 +24,7 @@ from planner.services.bundles import bundle_import
 from planner.services.execution import next_execute, worker_name
 from planner.services.imports import import_create
 from planner.services.recovery import work_recover
+from planner.services.retention import old_runs_remove
 from planner.services.runs import run_create
 from planner.services.searches import search_create
 from planner.services.turns import does_any_wait
@@ -129,6 +132,8 @@ class Recovery(bootsteps.StartStopStep):
         super().__init__(parent, **options)
         self._started = timezone.now()
         self._over = threading.Event()
+        # Not at once: a start has better things to do.
+        self._next_tidy = time.monotonic() + min(60.0, settings.TIDY_SECONDS)
         self._thread = threading.Thread(target=self._sweep, name="recovery", daemon=True)
 
     def start(self, parent: WorkController) -> None:
@@ -142,11 +147,18 @@ class Recovery(bootsteps.StartStopStep):
         self._over.set()
         self._thread.join()
 
+    def _tidy(self) -> None:
+        """Remove what is old, now and then; several workers that do so do no harm."""
+        if settings.TIDY_SECONDS and time.monotonic() > self._next_tidy:
+            self._next_tidy = time.monotonic() + settings.TIDY_SECONDS
+            old_runs_remove(keep=timedelta(days=settings.KEEP_RUNS_DAYS))
+
     def _sweep(self) -> None:
         while not self._over.is_set():
             try:
                 worker_seen(name=worker_name(), started=self._started)
                 work_recover()
+                self._tidy()
                 if len(BUSY) < settings.CELERY_WORKER_CONCURRENCY and does_any_wait():
                     self._places.submit(do_unkicked_work)
             except DatabaseError:

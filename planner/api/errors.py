@@ -14,7 +14,7 @@ from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.services.errors import Busy, Invalid, StaleRevision
+from planner.services.errors import Busy, Invalid, StaleRevision, is_outage
 
 logger = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
         error = exceptions.NotFound()
     elif isinstance(error, PermissionDenied):
         error = exceptions.PermissionDenied(str(error) or None)
-    elif isinstance(error, (RequestDataTooBig, UnreadablePostError, Busy)):
+    elif isinstance(error, (RequestDataTooBig, UnreadablePostError, Busy)) or is_outage(error):
         raise error  # answered for pages and scripts alike by planner.middleware
     elif isinstance(error, SuspiciousOperation):
         error = exceptions.ParseError(str(error))

@@ -505,5 +505,7 @@ class StatusSerializer(serializers.Serializer[Any]):
     retries = serializers.IntegerField(
         help_text="Runs and imports queued again after their worker or child process had died."
     )
+    removed_runs = serializers.IntegerField(help_text="Old runs removed, since the installation began.")
+    keep_runs_days = serializers.FloatField(help_text="For how many days an ended run is kept.")
     places = serializers.IntegerField(help_text="Runs and imports that can be processed at once.")
     workers = WorkerSerializer(many=True)

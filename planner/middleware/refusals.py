@@ -18,6 +18,7 @@ CODES = {
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "payload_too_large",
     HTTPStatus.INTERNAL_SERVER_ERROR: "internal_error",
     HTTPStatus.SERVICE_UNAVAILABLE: "busy",
+    HTTPStatus.INSUFFICIENT_STORAGE: "insufficient_storage",
 }
 UNREADABLE = "This request cannot be read. Nothing was changed."
 BROKEN = "Internal error; it has been logged."

@@ -8,6 +8,7 @@ class Tally(models.Model):
 
     LOST_LEASES = "lost_leases"
     RETRIES = "retries"
+    REMOVED_RUNS = "removed_runs"
 
     name = models.CharField(primary_key=True, max_length=40)
     count = models.PositiveBigIntegerField(default=0)

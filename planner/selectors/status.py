@@ -34,6 +34,10 @@ class Status:
     """How often work was taken back from a worker that had died, since the installation began."""
     retries: int
     """How often work was queued again after its worker or its child process had died."""
+    removed_runs: int
+    """How many old runs were removed, since the installation began."""
+    keep_runs_days: float
+    """How long an ended run is kept."""
     workers: list[Worker]
     """Those that were seen lately."""
 
@@ -60,6 +64,8 @@ def status() -> Status:
         mean_run_seconds=_seconds(recent["run"]),
         lost_leases=tallies.get(Tally.LOST_LEASES, 0),
         retries=tallies.get(Tally.RETRIES, 0),
+        removed_runs=tallies.get(Tally.REMOVED_RUNS, 0),
+        keep_runs_days=settings.KEEP_RUNS_DAYS,
         workers=list(Worker.objects.filter(seen__gt=alive_since())),
     )
 

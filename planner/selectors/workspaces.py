@@ -6,6 +6,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from planner.models import (
+    Cluster,
     Event,
     Import,
     Invitation,
@@ -19,7 +20,7 @@ from planner.models import (
     Workspace,
 )
 
-Owned = TypeVar("Owned", Import, Run, Scenario, Snapshot)
+Owned = TypeVar("Owned", Cluster, Import, Run, Scenario, Snapshot)
 
 
 def default_workspace() -> Workspace:

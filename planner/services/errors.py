@@ -1,8 +1,10 @@
 """What may a service refuse, and with which facts?"""
 
+import errno
 from collections.abc import Sequence
 
 from django.core.exceptions import PermissionDenied
+from django.db import InterfaceError, OperationalError
 
 from planner.models import Role
 from planner.rows import Problem
@@ -18,6 +20,14 @@ class Invalid(Exception):
 
 class Busy(Exception):
     """Others are being served; in a few seconds the same request would be, too."""
+
+
+class QuotaExceeded(Exception):
+    """The workspace keeps as much as it may; nothing was saved."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
 
 
 class StaleRevision(Exception):
@@ -37,3 +47,12 @@ class RoleTooLow(PermissionDenied):
         super().__init__(
             f"This requires the role {needed}; {having}. An admin of the workspace can change that."
         )
+
+
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+
+
+def is_outage(error: Exception) -> bool:
+    """Is something away that comes back without a change of the program?"""
+    is_full = isinstance(error, OSError) and error.errno in _NO_SPACE
+    return is_full or isinstance(error, OperationalError | InterfaceError | QuotaExceeded)

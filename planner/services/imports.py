@@ -21,6 +21,7 @@ from planner.models import Blob, Import, Snapshot, User, Workspace
 from planner.rows import Problem
 from planner.services.errors import Busy, Invalid
 from planner.services.members import role_require
+from planner.services.quotas import room_require
 from planner.services.snapshots import snapshot_keep
 
 IN_PROCESS_BYTES = 2**18
@@ -127,6 +128,7 @@ def cluster_import(
     found = packed(read) if isinstance(read, Imported) else read
     if found.content is None:
         raise Invalid(found.problems)
+    room_require(workspace=workspace)
     return snapshot_keep(
         workspace=workspace,
         name=name,
@@ -165,6 +167,7 @@ def import_create(
     Interfaces call `planner.tasks.submit_import`, which also sends the kick.
     """
     role_require(user=user, workspace=workspace)
+    room_require(workspace=workspace)
     return Import.objects.create(
         workspace=workspace,
         owner=user,

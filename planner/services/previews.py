@@ -12,6 +12,7 @@ from planner.models import ImportPreview, Snapshot, User, Workspace
 from planner.rows import Problem
 from planner.services.imports import ClusterRead
 from planner.services.members import role_require
+from planner.services.quotas import room_require
 from planner.services.retention import PREVIEWS_KEPT, previews_remove
 from planner.services.snapshots import snapshot_keep
 
@@ -54,6 +55,7 @@ def preview_of(*, user: User, preview_id: str) -> ImportPreview | None:
 def preview_save(*, preview: ImportPreview, user: User) -> Snapshot:
     """Keep a preview as a snapshot."""
     role_require(user=user, workspace=preview.workspace)
+    room_require(workspace=preview.workspace)
     snapshot = snapshot_keep(
         workspace=preview.workspace,
         name=preview.name,

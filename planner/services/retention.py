@@ -4,14 +4,18 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 from knox.models import AuthToken
 
-from planner.models import Blob, IdempotencyKey, Import, ImportPreview, Run
+from planner.models import Blob, IdempotencyKey, Import, ImportPreview, Run, Scenario, Tally, Workspace
+from planner.selectors.usage import usage
+from planner.services.deletion import outcomes_without_owner_delete
 from planner.services.logins import expired_guesses_remove
 from planner.services.sessions import expired_sessions_remove
+from planner.services.tallies import tally
 
 KEYS_KEPT = timedelta(days=1)
 BLOBS_KEPT = timedelta(days=1)
@@ -19,6 +23,7 @@ BLOBS_KEPT = timedelta(days=1)
 PREVIEWS_KEPT = timedelta(hours=1)
 """For how long what was previewed can be saved."""
 AT_ONCE = 200
+FEW = 10
 
 
 @dataclass(frozen=True)
@@ -33,12 +38,17 @@ class Removed:
 
 
 def old_runs_remove(*, keep: timedelta) -> Removed:
-    """Remove runs that ended longer ago than `keep` and what is left over; each scenario keeps its last.
+    """Remove runs that ended longer ago than `keep`, the oldest of a full workspace, and leftovers.
+
+    Each scenario keeps its last run, and goes itself so long after somebody removed it.
 
     Of imports only the files and the row go: the snapshot stays.
     """
     now = timezone.now()
-    runs = _removed_in_steps(_old_runs(ended_before=now - keep))
+    runs = _removed_in_steps(_old_runs(ended_before=now - keep)) + _runs_beyond_size_remove(now)
+    _removed_in_steps(Scenario.objects.filter(removed__lt=now - keep))
+    outcomes_without_owner_delete()
+    tally(Tally.REMOVED_RUNS, runs)
     imports = _removed_in_steps(Import.objects.filter(finished__lt=now - keep))
     Import.objects.filter(state__in=Import.OVER).exclude(files=None).update(files=None)
     expired_guesses_remove()
@@ -53,6 +63,22 @@ def old_runs_remove(*, keep: timedelta) -> Removed:
         keys=keys.delete()[0],
         tokens=expired.delete()[0],
     )
+
+
+def _runs_beyond_size_remove(now: datetime) -> int:
+    """Remove the oldest runs of workspaces whose runs take more than they may; return how many went."""
+    removed = 0
+    limit = settings.KEEP_RUNS_MB * 1e6
+    for workspace in Workspace.objects.all() if limit else ():
+        while usage(workspace).runs > limit:
+            oldest = _old_runs(ended_before=now).filter(workspace=workspace).order_by("finished")
+            went = list(oldest.values_list("pk", flat=True)[:FEW])
+            if not went:
+                break
+            Run.objects.filter(pk__in=went).delete()
+            outcomes_without_owner_delete()
+            removed += len(went)
+    return removed
 
 
 def _old_runs(*, ended_before: datetime) -> QuerySet[Run]:

@@ -11,6 +11,7 @@ from planner.engine.outcomes import Rows
 from planner.engine.revisions import state_of
 from planner.models import Blob, Run, Scenario, User
 from planner.services.members import role_require
+from planner.services.quotas import room_require
 from planner.services.work import Claim, work_end
 
 State = Run.State
@@ -45,6 +46,7 @@ def run_queue(
 ) -> Run:
     """Queue a run over an input that is frozen already."""
     role_require(user=user, workspace=scenario.workspace)
+    room_require(workspace=scenario.workspace)
     return Run.objects.create(
         workspace=scenario.workspace,
         scenario=scenario,

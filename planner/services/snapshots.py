@@ -10,6 +10,7 @@ from planner.engine.documents import encoded
 from planner.models import Blob, Cluster, Snapshot, User, Workspace
 from planner.rows import Problem
 from planner.services.members import role_require
+from planner.services.quotas import room_require
 
 
 def snapshot_create(
@@ -30,6 +31,7 @@ def snapshot_create(
     kept content, so hand over its text. `problems` are warnings and remarks; a caller refuses errors before.
     """
     role_require(user=owner, workspace=workspace)
+    room_require(workspace=workspace)
     content = Blob.of(encoded({key: value for key, value in document.items() if key != "scheduler_conf"}))
     with transaction.atomic():
         return snapshot_keep(

@@ -15,6 +15,7 @@ from rest_framework.response import Response
 
 from planner.api import filters, serializers
 from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
+from planner.api.deletion import deleted
 from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, PREFER, answers, listed
 from planner.api.tables import TableList
@@ -82,6 +83,11 @@ class RunDetail(WorkspaceView):
         run = self.run()
         headers = wait_until_over(request, run)
         return Response(serializers.RunSerializer(run).data, headers=headers)
+
+    @extend_schema(responses=answers({200: OpenApiTypes.OBJECT, 204: None}, 403, 404), parameters=[DRY_RUN])
+    def delete(self, request: Request, run_id: UUID) -> Response:
+        """Delete a run with its searches and links; a dry run tells how many of each."""
+        return deleted(request, self.run(), self.user)
 
 
 class RunCancel(WorkspaceView):

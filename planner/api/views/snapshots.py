@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.urls import reverse
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import status
 from rest_framework.generics import get_object_or_404
@@ -15,6 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
+from planner.api.deletion import deleted
 from planner.api.filters import SnapshotFilter
 from planner.api.idempotency import once
 from planner.api.parsers import JsonBody
@@ -94,6 +96,11 @@ class SnapshotDetail(WorkspaceView):
         """Return a snapshot: what it holds, and what import found."""
         snapshot = get_object_or_404(snapshots(self.user), pk=snapshot_id)
         return Response(SnapshotSerializer(snapshot).data)
+
+    @extend_schema(responses=answers({200: OpenApiTypes.OBJECT, 204: None}, 403, 404), parameters=[DRY_RUN])
+    def delete(self, request: Request, snapshot_id: UUID) -> Response:
+        """Delete a snapshot with its scenarios and runs; a dry run tells how many of each."""
+        return deleted(request, get_object_or_404(snapshots(self.user), pk=snapshot_id), self.user)
 
 
 def _sent(request: Request) -> tuple[str, OpenFiles]:

@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from django.db.models import QuerySet
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import status
 from rest_framework.generics import get_object_or_404
@@ -11,6 +12,7 @@ from rest_framework.response import Response
 
 from planner.api.access import WorkspaceView, made, saved_unless_dry
 from planner.api.accounts import InvitationSerializer
+from planner.api.deletion import deleted
 from planner.api.filters import MemberFilter, WorkspaceFilter
 from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers, listed
@@ -87,6 +89,11 @@ class WorkspaceDetail(OneWorkspace):
         with saved_unless_dry(request):
             workspace_rename(workspace=member.workspace, name=_name(request), user=self.user)
         return Response(WorkspaceSerializer(member).data)
+
+    @extend_schema(responses=answers({200: OpenApiTypes.OBJECT, 204: None}, 403, 404), parameters=[DRY_RUN])
+    def delete(self, request: Request, workspace_id: UUID) -> Response:
+        """Delete a workspace with all that is in it; a dry run tells how many of each. Only admins may."""
+        return deleted(request, self.membership().workspace, self.user)
 
 
 @extend_schema_view(get=extend_schema(responses=listed(MemberSerializer)))

@@ -1,0 +1,18 @@
+"""How does a script delete something, and learn before what goes with it?"""
+
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from planner.api.access import is_dry
+from planner.models import User
+from planner.selectors.usage import Deletable, hanging_on
+from planner.services.deletion import thing_delete
+
+
+def deleted(request: Request, thing: Deletable, user: User) -> Response:
+    """Delete a thing; of a dry run return how many things of each kind would go with it."""
+    if is_dry(request):
+        return Response(hanging_on(thing))
+    thing_delete(thing=thing, user=user)
+    return Response(status=status.HTTP_204_NO_CONTENT)

@@ -1,0 +1,61 @@
+"""How does something go for good? What hangs on it goes too; what others share stays while they have it."""
+
+from django.db import transaction
+
+from planner.models import Event, Outcome, Role, User, Workspace
+from planner.rows import Problem
+from planner.selectors.usage import Deletable, hanging_on, runs_of, scenarios_of, snapshots_of, sole_admin_of
+from planner.services.errors import Invalid
+from planner.services.events import event_note
+from planner.services.members import full_access_require, role_require
+
+
+@transaction.atomic
+def thing_delete(*, thing: Deletable, user: User | None) -> dict[str, int]:
+    """Delete a run, scenario, snapshot, cluster or workspace; return how much hung on it.
+
+    Running work notices at its next heartbeat that its row is gone, and stops. Documents without owner are
+    removed by the workers' sweep.
+    """
+    is_workspace = isinstance(thing, Workspace)
+    workspace = thing if isinstance(thing, Workspace) else thing.workspace
+    role_require(user=user, workspace=workspace, needed=Role.ADMIN if is_workspace else Role.EDITOR)
+    gone = hanging_on(thing)
+    event_note(
+        workspace=None if is_workspace else workspace,
+        user=user,
+        kind=Event.Kind.WORKSPACE if is_workspace else Event.Kind.SCENARIO,
+        action="deleted",
+        subject=f"{thing._meta.verbose_name} {thing}",
+        before=", ".join(f"{count} {name}" for name, count in gone.items())[:253],
+    )
+    runs_of(thing).delete()
+    scenarios_of(thing).delete()
+    snapshots_of(thing).delete()
+    thing.delete()
+    outcomes_without_owner_delete()
+    return gone
+
+
+@transaction.atomic
+def account_delete(*, user: User) -> None:
+    """Delete the caller's own account with its tokens, sessions and memberships; what it made stays.
+
+    Raises Invalid while a workspace has no other admin: make somebody admin, or delete it.
+    """
+    full_access_require(user=user)
+    alone = sole_admin_of(user)
+    if alone:
+        names = ", ".join(workspace.name for workspace in alone)
+        message = f"Nobody else is admin of {names}."
+        fix = "Make another member admin, or delete the workspace."
+        raise Invalid([Problem("account.sole_admin", "error", message, fix=fix)])
+    event_note(
+        workspace=None, user=user, kind=Event.Kind.MEMBER, action="deleted", subject=user.get_username()
+    )
+    user.delete()
+
+
+def outcomes_without_owner_delete() -> int:
+    """Delete the figures that no run has any more."""
+    return Outcome.objects.filter(runs=None).delete()[1].get("planner.Outcome", 0)

@@ -1,0 +1,71 @@
+"""Database away, disk or workspace full: a clear answer, nothing half-saved, no traceback."""
+
+import errno
+import json
+from typing import Any
+
+import pytest
+from django.db import OperationalError, connection
+from django.test import Client, RequestFactory
+from rest_framework.test import APIClient
+
+from planner.middleware.outages import outage
+from planner.models import Run, Snapshot
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+class Away:
+    """Every query fails as it does while the database is away."""
+
+    def __call__(self, execute: Any, sql: str, *rest: Any) -> Any:
+        raise OperationalError("could not connect to server: Connection refused")
+
+
+def test_pages_and_calls_say_that_the_database_is_away_and_when_to_try_again(
+    browser: Client, api: APIClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    with connection.execute_wrapper(Away()):
+        answers = [browser.get("/"), browser.get("/login/"), api.get("/api/v1/runs/"), browser.get("/readyz")]
+    assert [answer.status_code for answer in answers] == [503, 503, 503, 503]
+    assert all(answer["Retry-After"] for answer in answers[:3])
+    assert answers[2].json()["message"].startswith("The database does not answer.")
+    assert "Traceback" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.ENOSPC, "No space left on device"),
+        OperationalError("database or disk is full"),
+        OperationalError('could not extend file "base/1": No space left on device'),
+    ],
+    ids=str,
+)
+def test_a_full_disk_is_507(error: Exception) -> None:
+    answer = outage(RequestFactory().post("/api/v1/snapshots/"), error)
+    assert answer is not None
+    assert (answer.status_code, answer["Retry-After"]) == (507, "10")
+    assert b"disk is full" in answer.content
+
+
+def test_a_fault_of_the_program_is_no_outage() -> None:
+    assert outage(RequestFactory().get("/"), ValueError("a bug")) is None
+
+
+def test_a_full_workspace_takes_no_import_and_no_run_and_says_what_to_delete(
+    api: APIClient, browser: Client, settings: Any
+) -> None:
+    scenario = factories.scenario()
+    cluster = {"name": "c", "documents": json.dumps(factories.cluster())}
+    settings.WORKSPACE_MB = 0.0001
+    refused = api.post(f"/api/v1/scenarios/{scenario.pk}/runs/", {})
+    assert refused.status_code == 507
+    assert refused.json()["code"] == "insufficient_storage"
+    assert "Delete old snapshots" in refused.json()["message"]
+    assert api.post("/api/v1/snapshots/", cluster).status_code == 507
+    assert "Delete old snapshots" in browser.post(f"/scenarios/{scenario.pk}/runs/").content.decode()
+    assert (Run.objects.count(), Snapshot.objects.count()) == (0, 1)
+    settings.WORKSPACE_MB = 0
+    assert api.post(f"/api/v1/scenarios/{scenario.pk}/runs/", {}).status_code == 202
