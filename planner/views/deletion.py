@@ -1,19 +1,18 @@
 """What does a workspace keep, and how does something of it go for good? What goes along is shown first."""
 
-from collections.abc import Callable
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 from knox.models import AuthToken
 
-from planner.models import Cluster, Membership, Scenario, User
+from planner.models import Cluster, Membership, Workspace
 from planner.selectors.runs import runs
 from planner.selectors.scenarios import snapshots
 from planner.selectors.usage import Deletable, hanging_on, sole_admin_of, stored_snapshots, usage
@@ -22,20 +21,6 @@ from planner.services.deletion import account_delete, thing_delete
 from planner.services.errors import Invalid
 from planner.views.listing import Listing
 from planner.views.pages import caller
-
-
-def _workspace(user: User, id: UUID) -> Deletable:
-    return get_object_or_404(memberships(user), workspace=id).workspace
-
-
-FINDERS: dict[str, Callable[[User, UUID], Deletable]] = {
-    "run": lambda user, id: get_object_or_404(runs(user), pk=id),
-    "scenario": lambda user, id: get_object_or_404(visible(Scenario.objects.all(), user), pk=id),
-    "snapshot": lambda user, id: get_object_or_404(snapshots(user), pk=id),
-    "cluster": lambda user, id: get_object_or_404(visible(Cluster.objects.all(), user), pk=id),
-    "workspace": _workspace,
-}
-"""What can be deleted, by the word in its address."""
 
 
 @login_required
@@ -57,24 +42,47 @@ def storage(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def delete(request: HttpRequest, kind: str, thing_id: UUID) -> HttpResponse:
+def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Delete a run."""
+    return _delete(request, get_object_or_404(runs(caller(request)), pk=run_id), "run")
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def snapshot(request: HttpRequest, snapshot_id: UUID) -> HttpResponse:
+    """Delete a snapshot with its scenarios and runs."""
+    return _delete(request, get_object_or_404(snapshots(caller(request)), pk=snapshot_id), "snapshot")
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def cluster(request: HttpRequest, cluster_id: UUID) -> HttpResponse:
+    """Delete a cluster with its snapshots."""
+    mine = visible(Cluster.objects.all(), caller(request))
+    return _delete(request, get_object_or_404(mine, pk=cluster_id), "cluster")
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def workspace(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
+    """Delete a workspace with all that is in it."""
+    mine = get_object_or_404(memberships(caller(request)), workspace=workspace_id)
+    return _delete(request, mine.workspace, "workspace")
+
+
+def _delete(request: HttpRequest, thing: Deletable, kind: str) -> HttpResponse:
     """Show what goes with a thing; delete it."""
-    if kind not in FINDERS:
-        raise Http404
-    thing = FINDERS[kind](caller(request), thing_id)
+    back = reverse("planner:account") if isinstance(thing, Workspace) else _storage(thing.workspace)
     if request.method == "POST":
-        after = _after(thing, kind)
         thing_delete(thing=thing, user=caller(request))
         messages.success(request, f"The {kind} is deleted.")
-        return redirect(after)
-    context = {"kind": kind, "thing": thing, "hanging": hanging_on(thing), "back": _after(thing, kind)}
+        return redirect(back)
+    context = {"kind": kind, "thing": thing, "hanging": hanging_on(thing), "back": back}
     return render(request, "planner/delete.html", context)
 
 
-def _after(thing: Deletable, kind: str) -> str:
-    if kind == "workspace":
-        return reverse("planner:account")
-    return reverse("planner:storage", args=[getattr(thing, "workspace_id")])  # noqa: B009 - all but a workspace
+def _storage(workspace: Workspace) -> str:
+    return reverse("planner:storage", args=[workspace.pk])
 
 
 @login_required

@@ -33,7 +33,7 @@ OWN = {
     "api:tokens", "api:token", "api:sessions", "api:session",
     "api:logins", "api:offers", "api:offer", "api:offer-accept", "api:workspaces",
     "planner:invitation", "planner:shared", "login", "logout", "planner:security", "planner:password",
-    "planner:sessions", "planner:second-factor",
+    "planner:sessions", "planner:second-factor", "planner:account-delete",
 }  # fmt: skip
 """What somebody decides about the own account, without a role in any workspace."""
 OWN_WORKSPACE = {"planner:sample", "planner:import", "planner:import-save", "api:snapshots", "api:bundles"}

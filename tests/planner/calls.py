@@ -28,7 +28,8 @@ def things(run: Run, scenario: Scenario) -> dict[str, Any]:
     admin = User.objects.get(username="admin").acting(Role.ADMIN)
     return {
         "import_id": factories.large_import().pk,
-        "snapshot_id": scenario.snapshot_id, "scenario_id": scenario.pk, "run_id": run.pk,
+        "snapshot_id": scenario.snapshot_id, "cluster_id": scenario.snapshot.cluster_id,
+        "scenario_id": scenario.pk, "run_id": run.pk,
         "workspace_id": run.workspace_id, "name": "waits", "username": colleague.username,
         "namespace": "default", "job": "wait", "pod": "wait-0", "node": "n0", "seq": 1,
         "order": run.victims.all()[0].order, "kind": "podgroups",
@@ -48,6 +49,9 @@ def bodies(run: Run) -> dict[tuple[str, str], Any]:
         ("patch", "scenario-queue"): {"weight": 3},
         ("delete", "scenario-queue"): None,
         ("delete", "scenario"): None,
+        ("delete", "run"): None,
+        ("delete", "snapshot"): None,
+        ("delete", "workspace"): None,
         ("post", "conf-lint"): {"text": factories.CONF},
         ("put", "scenario-conf"): {"text": factories.CONF.replace("reclaim", "preempt")},
         ("patch", "scenario-conf"): [{"op": "replace", "path": "/actions", "value": "allocate"}],

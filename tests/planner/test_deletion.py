@@ -48,11 +48,11 @@ def test_a_snapshot_says_what_hangs_on_it_and_takes_it_along(api: APIClient, bro
     [kept] = done(other)
     address = f"/api/v1/snapshots/{scenario.snapshot_id}/"
     assert api.delete(f"{address}?dry_run=1").json() == {"scenarios": 1, "runs": 1}
-    page = browser.get(f"/delete/snapshot/{scenario.snapshot_id}/").content.decode()
+    page = browser.get(f"/snapshots/{scenario.snapshot_id}/delete/").content.decode()
     assert "<li>1 scenarios</li>" in page
     assert "<li>1 runs</li>" in page
     assert Run.objects.filter(pk=run.pk).exists(), "nothing was deleted yet"
-    assert browser.post(f"/delete/snapshot/{scenario.snapshot_id}/").status_code == 302
+    assert browser.post(f"/snapshots/{scenario.snapshot_id}/delete/").status_code == 302
     assert list(Scenario.objects.all()) == [other]
     assert list(Run.objects.all()) == [kept]
     Blob.objects.update(created=timezone.now() - timedelta(days=2))
@@ -66,7 +66,7 @@ def test_a_snapshot_says_what_hangs_on_it_and_takes_it_along(api: APIClient, bro
 def test_a_cluster_goes_with_its_snapshots(browser: Client) -> None:
     factories.scenario()
     cluster = Cluster.objects.get()
-    assert browser.post(f"/delete/cluster/{cluster.pk}/").status_code == 302
+    assert browser.post(f"/clusters/{cluster.pk}/delete/").status_code == 302
     assert not Snapshot.objects.exists()
     assert not Cluster.objects.exists()
 
@@ -76,11 +76,11 @@ def test_only_an_admin_deletes_a_workspace_and_a_viewer_nothing(api: APIClient, 
     address = f"/api/v1/workspaces/{scenario.workspace_id}/"
     assert api.delete(address).status_code == 403
     client.force_login(factories.user("viewer", role=Role.VIEWER))
-    assert client.post(f"/delete/snapshot/{scenario.snapshot_id}/").status_code == 403
+    assert client.post(f"/snapshots/{scenario.snapshot_id}/delete/").status_code == 403
     client.force_login(factories.user("outsider", role=None))
-    assert client.post(f"/delete/snapshot/{scenario.snapshot_id}/").status_code == 404
+    assert client.post(f"/snapshots/{scenario.snapshot_id}/delete/").status_code == 404
     client.force_login(factories.user("admin", role=Role.ADMIN))
-    assert client.post(f"/delete/workspace/{scenario.workspace_id}/").status_code == 302
+    assert client.post(f"/workspaces/{scenario.workspace_id}/delete/").status_code == 302
     assert not Workspace.objects.filter(pk=scenario.workspace_id).exists()
     assert not Scenario.objects.exists()
     assert not Membership.objects.exists()
