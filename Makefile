@@ -35,7 +35,7 @@ bench: $(STAMP)  ## How long the core takes, and what explanations cost
 	$(BIN)/python -m benchmarks.bench_explained
 
 audit: $(STAMP)  ## Ask for known weaknesses of every locked version; needs a network
-	$(BIN)/uv tool run pip-audit --requirement requirements/base.txt --require-hashes --disable-pip
+	$(BIN)/uv tool run pip-audit --strict --requirement requirements/base.txt --require-hashes --disable-pip
 
 topology: $(STAMP) services  ## The production shape on this machine: PostgreSQL, Redis, gunicorn, two workers
 	$(BIN)/python -m tests.processes.topology
