@@ -14,8 +14,8 @@ Object = Mapping[str, Any]
 Kept = Collection[str]
 """Annotations that stay besides Volcano's own: full names, or a prefix that ends in ``*``."""
 
-READ_ANNOTATIONS = ("scheduling.k8s.io/group-name", "sla-waiting-time")
-"""Annotations outside Volcano's domains that the scheduler reads."""
+READ_ANNOTATIONS = ("scheduling.k8s.io/group-name", "sla-waiting-time", "queuecast/run-seconds")
+"""Annotations outside Volcano's domains that the scheduler or a replay reads."""
 VOLCANO = "volcano.sh"
 
 SETTINGS = (
@@ -30,6 +30,8 @@ SETTINGS = (
     "admission_defaults",
     "controllers",
     "scheduler_conf",
+    "release",
+    "replay",
 )
 """What a scenario document says beside its lists."""
 UNREAD_LISTS = ("hypernodes", "sharding")
@@ -55,6 +57,7 @@ POD_SPEC = (
     "resourceClaims",
     "hostNetwork",
     "restartPolicy",
+    "terminationGracePeriodSeconds",
 )
 POD_STATUS = ("phase", "nominatedNodeName", "startTime", "conditions", "containerStatuses")
 CONDITION = ("type", "status", "reason", "lastTransitionTime", "lastProbeTime")
@@ -99,12 +102,23 @@ def stripped(document: Object, keep: Kept = ()) -> Object:
     {'pods': [{'metadata': {'name': 'p'}, 'spec': {'priority': 1}}]}
     """
     bare = {
-        name: held if name in SETTINGS else _stripped_list(name, held, keep)
+        name: _stripped_part(name, held, keep)
         for name, held in document.items()
         if name in SETTINGS or name in LISTS or name in UNREAD_LISTS
     }
     is_bare = len(bare) == len(document) and all(bare[name] is document[name] for name in bare)
     return document if is_bare else bare
+
+
+def _stripped_part(name: str, held: Any, keep: Kept) -> Any:
+    """Return one key of a document bare; the events of a replay create and replace objects, too."""
+    if name == "replay":
+        lists: dict[str, Part] = {kind: partial(_stripped_list, kind, keep=keep) for kind in LISTS}
+        event = partial(
+            _each_part, parts=dict.fromkeys(("create", "replace"), partial(_each_part, parts=lists))
+        )
+        return _each_part(held, {"events": _every(event)})
+    return held if name in SETTINGS else _stripped_list(name, held, keep)
 
 
 def stripped_object(list_name: str, thing: Any, keep: Kept = ()) -> Any:

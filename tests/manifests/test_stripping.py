@@ -202,3 +202,21 @@ def test_only_volcanos_own_annotations_stay_by_themselves(name: str) -> None:
     own = domain == "volcano.sh" or domain.endswith(".volcano.sh")
     assert is_kept_annotation(name) == own
     assert not is_kept_annotation(f"example.com/{name}")
+
+
+def test_objects_that_events_of_a_replay_create_are_bare_too() -> None:
+    secret = {"name": "main", "env": [{"name": "TOKEN", "value": "planted"}]}
+    pod = {
+        "metadata": {
+            "name": "p",
+            "annotations": {"queuecast/run-seconds": "5", "a.example/token": "planted"},
+        },
+        "spec": {"containers": [secret], "terminationGracePeriodSeconds": 7},
+    }
+    event = {"at": 1, "create": {"pods": [pod]}}
+    bare = stripped({"replay": {"horizon_seconds": 9, "events": [event]}})
+    assert "planted" not in str(bare)
+    assert bare["replay"]["events"][0]["create"]["pods"][0] == {
+        "metadata": {"name": "p", "annotations": {"queuecast/run-seconds": "5"}},
+        "spec": {"containers": [{"name": "main"}], "terminationGracePeriodSeconds": 7},
+    }
