@@ -202,6 +202,7 @@ class Tour:
             "compare-none": f"{home}compare/?runs={after}",
             "account": f"{home}account/",
             "status": f"{home}status/",
+            "glossary": f"{home}glossary/",
             "error-404": f"{home}runs/{uuid.UUID(int=0)}/",
             **{name: f"{home}fails/{name}/" for name in ERRORS},
         }
