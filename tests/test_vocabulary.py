@@ -23,7 +23,10 @@ SHOWN_DOCSTRINGS = ("planner/api/", "queuecast/commands.py")
 NOT_YET = (
     "scheduler_core/plugins/extender/",
     "scheduler_core/plugins/predicates/",
-    "docs/",
+    "docs/answers.md",
+    "docs/api.md",
+    "docs/operations.md",
+    "docs/glossary.md",
 )
 """What is still to be rewritten; this list only shrinks."""
 

@@ -37,7 +37,7 @@ def test_the_page_shows_who_is_bound() -> None:
     assert {job: got[job] for job, *_ in rows} == {job: int(want) for job, _, _, want in rows}
 
 
-@pytest.mark.parametrize("row", table("gang", "Whom a gang can lose"), ids=" of ".join)
+@pytest.mark.parametrize("row", table("gang", "How many pods a gang can lose"), ids=" of ".join)
 def test_the_page_shows_what_a_gang_can_lose(row: list[str]) -> None:
     running, minimum, want = map(int, row)
     session = session_of(
