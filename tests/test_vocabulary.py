@@ -23,10 +23,6 @@ SHOWN_DOCSTRINGS = ("planner/api/", "queuecast/commands.py")
 NOT_YET = (
     "scheduler_core/plugins/extender/",
     "scheduler_core/plugins/predicates/",
-    "docs/answers.md",
-    "docs/api.md",
-    "docs/operations.md",
-    "docs/glossary.md",
 )
 """What is still to be rewritten; this list only shrinks."""
 
@@ -82,6 +78,7 @@ def test_the_list_knows_the_riddles_of_the_reviews(riddle: str) -> None:
     [
         "the job is enqueued", "no evictions", "the queue is above its deserved amount", "11 jobs wait",
         "pods may be evicted", "there is no such queue", "the standard allows it", "the pod is pipelined",
+        "0/1 nodes are unavailable",
     ],
 )  # fmt: skip
 def test_plain_words_pass(plain: str) -> None:

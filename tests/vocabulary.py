@@ -38,7 +38,7 @@ BANNED: dict[str, str] = {
     r"\bhad a say\b": "took part, decided",
     r"\bis no (?!longer\b|more\b|need\b)(?<!here is no )": "is not a",
     r"\bcarr(?:y|ies|ied) over\b": "rebase",
-    r"\b1 (?:jobs|pods|queues|nodes|runs|rules|changes|problems)\b": "the singular",
+    r"(?<!/)\b1 (?:jobs|pods|queues|nodes|runs|rules|changes|problems)\b": "the singular",
 }
 """What readers stumbled over, and what is said instead."""
 

@@ -194,7 +194,7 @@ def say_enqueue(run: Run) -> Told:
 
 
 def guarantee_lent_out() -> Object:
-    """The first organisation borrowed everything; the second one's guarantee is asked for in one piece."""
+    """The first organisation borrowed everything; the second one's job requests all of its guarantee."""
     return scenario(
         nodes=[node("n1", cpu=100, memory="400Gi")],
         queues=[
@@ -256,7 +256,7 @@ def say_siblings(run: Run) -> Told:
 
 
 def total_and_node() -> Object:
-    """Many jobs on one node use up what the cluster lets in; the other node is empty."""
+    """Many jobs on one node use up the limit of enqueue; the other node is empty."""
     label = "pool"
     return scenario(
         nodes=[
@@ -345,7 +345,7 @@ def say_after_eviction(run: Run) -> Told:
 
 
 def gangs_that_need_everybody() -> Object:
-    """An overcommitted queue whose job needs all of its members; gang and capacity stand in one tier."""
+    """An overcommitted queue whose job needs all of its members; gang and capacity are in one tier."""
     return scenario(
         nodes=[node("n1", gpu=40, cpu=400, memory="400Gi")],
         queues=[queue("queue1", deserved={"gpu": 16}), queue("queue2", deserved={"gpu": 24})],
@@ -515,7 +515,7 @@ def say_full(run: Run) -> Told:
 
 
 def gang_in_the_first_tier() -> Object:
-    """A complete gang of low priority fills the node; gang is in tier 1, nobody in tier 2 judges victims."""
+    """A complete gang of low priority fills the node; gang is in tier 1, no plugin in tier 2 votes on victims."""
     return scenario(
         nodes=[node("n1", cpu=4, memory="16Gi")],
         queues=[queue("q")],
@@ -649,13 +649,13 @@ def say_outage(run: Run) -> Told:
 ANSWERS = (
     Answer(
         5896,
-        "Why are more cards taken away than my queue needs, and below what another queue deserves?",
+        "Why are more cards evicted than my queue needs, and below what another queue deserves?",
         quota_in_the_second_tier,
         say_tiers,
     ),
     Answer(
         4679,
-        "Why does the job of a queue below its deserved stay Pending, and reclaim never looks at it?",
+        "Why does the job of a queue below its deserved stay Pending, and reclaim never considers it?",
         full_tree_with_enqueue,
         say_enqueue,
     ),
@@ -709,11 +709,11 @@ ANSWERS = (
         say_below,
     ),
     Answer(1096, "Why do two gangs wait for ever while cards are idle?", share_below_the_gang, say_share),
-    Answer(1772, "Why is nobody preempted in a full queue?", full_queue, say_full),
+    Answer(1772, "Why are no pods preempted in a full queue?", full_queue, say_full),
     Answer(2034, "Why does the job of high priority not preempt?", gang_in_the_first_tier, say_first_tier),
     Answer(2083, "Why does a gang hold resources without running?", promised_places, say_promised),
     Answer(3670, "Why is a job kept out of an empty node?", total_and_node, say_total),
-    Answer(665, "Why were twelve jobs let in when ten fit?", room_in_pieces, say_pieces),
+    Answer(665, "Why were twelve jobs enqueued when ten fit?", room_in_pieces, say_pieces),
     Answer(1297, "Why does a job fail that two nodes could hold?", the_large_one_last, say_large),
     Answer(
         3373,

@@ -137,7 +137,7 @@ WAITING = (
     Answer(
         4617, "Why is a small job not enqueued in a queue that is idle?", reserved_in_the_queue, say_reserved
     ),
-    Answer(1119, "Why is no job enqueued while nodes are idle?", reserved_in_the_cluster, say_cluster),
+    Answer(1119, "Why are jobs not enqueued while nodes are idle?", reserved_in_the_cluster, say_cluster),
     Answer(
         3040,
         "Why does reclaim not help a gang of eight that is not enqueued?",

@@ -86,7 +86,7 @@ class RunDetail(WorkspaceView):
 
     @extend_schema(responses=answers({200: OpenApiTypes.OBJECT, 204: None}, 403, 404), parameters=[DRY_RUN])
     def delete(self, request: Request, run_id: UUID) -> Response:
-        """Delete a run with its searches and links; a dry run tells how many of each."""
+        """Delete a run with its searches and links; a dry run shows how many of each."""
         return deleted(request, self.run(), self.user)
 
 

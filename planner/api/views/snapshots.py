@@ -99,7 +99,7 @@ class SnapshotDetail(WorkspaceView):
 
     @extend_schema(responses=answers({200: OpenApiTypes.OBJECT, 204: None}, 403, 404), parameters=[DRY_RUN])
     def delete(self, request: Request, snapshot_id: UUID) -> Response:
-        """Delete a snapshot with its scenarios and runs; a dry run tells how many of each."""
+        """Delete a snapshot with its scenarios and runs; a dry run shows how many of each."""
         return deleted(request, get_object_or_404(snapshots(self.user), pk=snapshot_id), self.user)
 
 

@@ -92,7 +92,7 @@ class WorkspaceDetail(OneWorkspace):
 
     @extend_schema(responses=answers({200: OpenApiTypes.OBJECT, 204: None}, 403, 404), parameters=[DRY_RUN])
     def delete(self, request: Request, workspace_id: UUID) -> Response:
-        """Delete a workspace with all that is in it; a dry run tells how many of each. Only admins may."""
+        """Delete a workspace with all that is in it; a dry run shows how many of each. Only admins may."""
         return deleted(request, self.membership().workspace, self.user)
 
 

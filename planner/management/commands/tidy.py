@@ -10,7 +10,7 @@ from planner.services.retention import old_runs_remove
 
 
 class Command(BaseCommand):
-    """Meant for a timer, once a day."""
+    """What workers do every hour, at once."""
 
     help = (
         "Remove runs (each scenario keeps its last) and imports that ended long ago, bytes without owner, "
