@@ -515,7 +515,7 @@ def say_full(run: Run) -> Told:
 
 
 def gang_in_the_first_tier() -> Object:
-    """A complete gang of low priority fills the node; gang is in tier 1, no plugin in tier 2 votes on victims."""
+    """A complete gang of low priority fills the node; gang is in tier 1, tier 2 votes on no victims."""
     return scenario(
         nodes=[node("n1", cpu=4, memory="16Gi")],
         queues=[queue("q")],
