@@ -38,7 +38,7 @@ OWN = {
 """What somebody decides about the own account, without a role in any workspace."""
 OWN_WORKSPACE = {"planner:sample", "planner:import", "planner:import-save", "api:snapshots", "api:bundles"}
 """What an admin of another workspace brings into that one."""
-LEAVING = {"planner:workspace-leave", "planner:workspace-switch"}
+LEAVING = {"planner:account-delete", "planner:workspace-leave", "planner:workspace-switch"}
 WRITE_NOTHING = {
     ("healthz", "post"), ("readyz", "post"),
     ("planner:import", "post"), ("planner:import-save", "post"), ("planner:run-job-try", "post"),

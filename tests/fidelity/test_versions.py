@@ -77,7 +77,7 @@ def test_an_unknown_patch_release_is_noted() -> None:
 
 def test_a_release_that_is_no_version_is_refused_with_the_known_ones() -> None:
     scenario = {**next(minimal("v1.15.1")).scenario, "release": "latest"}
-    assert "not a version of Volcano" in simulate_document(scenario)["error"]
+    assert "not a Volcano version" in simulate_document(scenario)["error"]
 
 
 def test_gang_actions_are_unknown_to_a_release_that_lacks_them() -> None:

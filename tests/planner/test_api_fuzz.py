@@ -49,7 +49,7 @@ def world(db: None, one_connection: None) -> dict[str, Any]:
     """A run with an outcome, and an admin's token: addresses lead somewhere."""
     run = finished_run("capacity_hierarchy", 3)
     admin = factories.user("fuzzer", role=Role.ADMIN)
-    _, token = token_make(user=admin)
+    _, token = token_make(user=admin, scope=Role.ADMIN)
     invitation, _ = invitation_make(workspace=run.workspace, role=Role.VIEWER, user=admin)
     return {
         "token": token,

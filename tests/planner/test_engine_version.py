@@ -17,7 +17,7 @@ from planner.engine.version import RELEASE, engine_version
 from planner.models import Run
 from planner.services.bundles import bundle_of
 from planner.services.execution import work_execute
-from planner.services.simulations import known_result
+from planner.services.simulations import known_twin
 from planner.services.turns import Turn
 from tests import factories
 from tests.processes.installation import ROOT
@@ -93,9 +93,9 @@ def test_results_and_bundles_carry_it_and_an_upgrade_shares_no_result(finished_r
     about = json.loads(zipfile.ZipFile(io.BytesIO(bundle_of(run=finished_run))).read("bundle.json"))
     assert about["engine_version"] == ENGINE_VERSION
     again = factories.run(finished_run.scenario)
-    assert known_result(again) is not None
+    assert known_twin(again) is not None
     Run.objects.filter(pk=finished_run.pk).update(engine_version=f"{RELEASE}+0123456789abcdef")
-    assert known_result(again) is None
+    assert known_twin(again) is None
     assert work_execute(turn=Turn(Run, again.pk), worker="test", stopping=threading.Event())
     again.refresh_from_db()
     assert (again.engine_version, again.result_id) == (ENGINE_VERSION, finished_run.result_id)

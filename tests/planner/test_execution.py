@@ -67,7 +67,7 @@ def test_the_memory_limit_is_named_as_the_reason() -> None:
 def test_a_full_disk_is_named_as_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     # Linux keeps this device for such tests: every write says that no space is left.
     monkeypatch.setattr("tempfile.TemporaryFile", partial(open, "/dev/full", "r+b", buffering=0))
-    with pytest.raises(ChildFailed, match="no space left"):
+    with pytest.raises(ChildFailed, match="disk is full"):
         simulate(document(), explain=False, limits=limits(), beat=go_on)
 
 

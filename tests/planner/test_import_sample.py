@@ -110,6 +110,7 @@ def test_the_whole_way_through_rows_and_a_run_gives_these_figures(transactional_
     queue_update(scenario=scenario, name="agents", patch={"weight": 2}, expected_revision=1)
     run = run_create(scenario=scenario)
     assert work_execute(turn=Turn(Run, run.pk), worker="test", stopping=threading.Event())
+    run.refresh_from_db()
     outcome = run.queue_outcomes.get(queue="agents")
     assert (outcome.weight, outcome.deserved[GPU], outcome.allocated[GPU]) == (2, 80_000, 80_000)
     assert run.victims.filter(state="committed").count() == 20

@@ -8,7 +8,7 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from planner.engine.preview import figures
-from planner.models import ObjectChange, QueueOutcome, Run, Scenario
+from planner.models import ObjectChange, Run, Scenario
 from planner.services.execution import work_execute
 from planner.services.queues import queue_create, queue_update
 from planner.services.scenarios import conf_update
@@ -28,7 +28,8 @@ def test_figures_are_those_of_a_run_when_it_opens(transactional_db: None) -> Non
     run = factories.run()
     preview = figures(run.scenario)
     assert work_execute(turn=Turn(Run, run.pk), worker="test", stopping=threading.Event())
-    outcomes = QueueOutcome.objects.filter(run=run)
+    run.refresh_from_db()
+    outcomes = run.queue_outcomes
     assert {outcome.queue for outcome in outcomes if outcome.in_session} == {"busy", "waits"}
     for outcome in outcomes.filter(in_session=True):
         answer = preview.queues[outcome.queue]

@@ -77,7 +77,7 @@ def test_a_queue_without_jobs_tells_what_it_could_reach() -> None:
 @pytest.mark.parametrize(
     ("queues", "says"),
     [
-        ([queue("a"), queue("a")], "taken by another one"),
+        ([queue("a"), queue("a")], "used by another one"),
         ([queue("a", capability={"cpu": "much"})], "much"),
     ],
 )
