@@ -52,7 +52,9 @@ class WorkspaceView(APIView):
         chosen = serializers.UUIDField(required=False)
         named = self.request.query_params.get("workspace")
         try:
-            return workspace_require(user=self.user, chosen=named and chosen.run_validation(named))
+            return workspace_require(
+                user=self.user, chosen=None if named is None else chosen.run_validation(named)
+            )
         except serializers.ValidationError as error:
             raise serializers.ValidationError({"workspace": error.detail}) from None
 
