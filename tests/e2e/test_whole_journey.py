@@ -70,7 +70,6 @@ def import_files(page: Page, files: list[Path]) -> None:
     page.get_by_label("Name").fill("production")
     page.get_by_label("Files").set_input_files(files)
     page.get_by_role("button", name="Preview").click()
-    expect(page.get_by_text("can be saved")).to_be_visible()
     page.get_by_role("button", name="Save and open the scenario").click()
     expect(page.get_by_role("heading", name="production", level=1)).to_be_visible()
 

@@ -54,6 +54,12 @@ PAGES = {
     "account": "planner:account",
     "security": "planner:security",
     "members": "planner:members",
+    "storage": "planner:storage",
+    "delete-run": "planner:run-delete",
+    "delete-snapshot": "planner:snapshot-delete",
+    "delete-cluster": "planner:cluster-delete",
+    "delete-workspace": "planner:workspace-delete",
+    "delete-account": "planner:account-delete",
     "history": "planner:history",
     "invitation": "planner:invitation",
     "status": "planner:status",
@@ -207,7 +213,26 @@ class Tour:
             **{name: f"{home}fails/{name}/" for name in ERRORS},
         }
         self._search(page, addresses["run-waiting"])
-        return addresses | self._share(page, f"{home}runs/{after}/share/", addresses["account"])
+        addresses |= self._share(page, f"{home}runs/{after}/share/", addresses["account"])
+        return addresses | self._deletions(home, after, addresses["members"])
+
+    def _deletions(self, home: str, run: str, members: str) -> dict[str, str]:
+        """Return the pages that say what would be deleted, and the one that says what is stored."""
+        find = (
+            "from planner.models import Run as R; s = R.objects.get(pk={!r}).scenario.snapshot; "
+            "print(s.pk, s.cluster_id)"
+        )
+        ids = self._running.installation.manage("shell", "--no-imports", "-c", find.format(run)).split()
+        snapshot, cluster = ids[-2:]
+        workspace = members.removesuffix("members/")
+        return {
+            "storage": f"{workspace}storage/",
+            "delete-run": f"{home}runs/{run}/delete/",
+            "delete-snapshot": f"{home}snapshots/{snapshot}/delete/",
+            "delete-cluster": f"{home}clusters/{cluster}/delete/",
+            "delete-workspace": f"{workspace}delete/",
+            "delete-account": f"{home}account/delete/",
+        }
 
     def _share(self, page: Page, share: str, account: str) -> dict[str, str]:
         """Make what the pages about sharing and members show: a public link, a token, an invitation."""

@@ -125,7 +125,7 @@ def test_what_dies_is_started_again_and_reported(start: Start) -> None:
 
 def test_one_that_keeps_dying_waits_longer_each_time(start: Start) -> None:
     supervised = start("raise SystemExit(3)")
-    pauses = [supervised.wait_for("starts again").rsplit(maxsplit=2)[-2] for _ in range(3)]
+    pauses = [supervised.wait_for("restarting in").rsplit(maxsplit=2)[-2] for _ in range(3)]
     assert pauses == ["0.5", "1", "2"]
 
 
