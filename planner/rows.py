@@ -614,3 +614,8 @@ class Decision(NamedTuple):
     reason: str
     for_pod: str
     state: str
+
+    @property
+    def state_label(self) -> str:
+        """Return what became of the step, as pages say it; empty when it has no state."""
+        return self.state.capitalize()

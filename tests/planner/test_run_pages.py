@@ -199,6 +199,13 @@ def test_decisions_are_filtered_and_cut_into_pages(browser: Client, run: Run) ->
     assert words.count("<tr>") - 1 == len(decisions(run).where(job="default/new5"))
 
 
+def test_every_decision_says_what_became_of_it(browser: Client, run: Run) -> None:
+    shown = browser.get(page_of(run)).content.decode()
+    labels = re.findall(r'<span class="tag tag--(committed|kept|failed)">([^<]*)</span>', shown)
+    assert labels
+    assert all(label == state.capitalize() for state, label in labels)
+
+
 def test_long_lists_are_cut_into_pages(browser: Client) -> None:
     run = finished_run("scale")
     first = part(browser, page_of(run), "decisions")
