@@ -18,7 +18,6 @@ class TokenDetails(models.Model):
     scope = models.CharField(
         max_length=10,
         choices=Role.choices,
-        default=Role.ADMIN,
         help_text="The most powerful role the token may use.",
     )
     last_used = models.DateTimeField(null=True)
@@ -29,6 +28,11 @@ class TokenDetails(models.Model):
         related_name="children",
         help_text="The token with which this one was made; it does more, lives longer, and ends this one.",
     )
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(scope__in=Role.values), name="token_scope_is_a_role")
+        ]
 
     def __str__(self) -> str:
         return self.name or self.token_id[:8]

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.core.management import call_command
+from django.db import IntegrityError, transaction
 from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +16,7 @@ from planner.models import Event, Invitation, Membership, Role, TokenDetails, Us
 from planner.selectors.workspaces import role_of
 from planner.services.errors import Invalid, RoleTooLow
 from planner.services.invitations import invitation_accept, invitation_make, invitation_offer, offer_accept
-from planner.services.members import member_change, member_remove
+from planner.services.members import full_access_require, member_change, member_remove
 from planner.services.tokens import token_make
 from tests import factories
 from tests.planner.pages import text_of
@@ -91,6 +92,20 @@ def test_the_names_of_tokens_are_seen_by_their_owner_only(admin: User) -> None:
     token_make(user=factories.user("editor"), scope=Role.VIEWER, name="exfiltration of the plan")
     history = script(factories.token(admin)).get(f"/api/v1/workspaces/{factories.workspace().pk}/history/")
     assert "exfiltration" not in history.content.decode()
+
+
+def test_a_token_whose_scope_nobody_stated_is_not_stored(admin: User) -> None:
+    token, _ = AuthToken.objects.create(user=admin)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        TokenDetails.objects.create(token=token, name="without a scope")
+
+
+def test_an_account_without_a_stated_limit_may_do_nothing(admin: User) -> None:
+    unlimited = User.objects.get(pk=admin.pk)
+    with pytest.raises(AttributeError):
+        role_of(unlimited, factories.workspace())
+    with pytest.raises(AttributeError):
+        full_access_require(user=unlimited)
 
 
 class TokensEndWithTheirParent(TestCase):
