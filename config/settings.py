@@ -278,7 +278,7 @@ REST_FRAMEWORK: dict[str, object] = {
     # Writing calls of one account; None: as many as it likes.
     "DEFAULT_THROTTLE_RATES": {"writes": env.str("QUEUECAST_WRITES", default="1200/min") or None},
 }
-KNOX_TOKEN_MODEL = "knox.AuthToken"
+KNOX_TOKEN_MODEL = "knox.AuthToken"  # noqa: S105 - a name of a model
 """Knox's own; `makemigrations` fails without it."""
 REST_KNOX = {
     "AUTH_HEADER_PREFIX": "Token",
