@@ -1,8 +1,9 @@
 """What is kept?"""
 
-from planner.models.access import Event, Identity, Invitation, PublicLink, TokenDetails
+from planner.models.access import Event, Identity, Invitation, TokenDetails
 from planner.models.idempotency import IdempotencyKey
 from planner.models.imports import Import, ImportPreview
+from planner.models.link import PublicLink
 from planner.models.logins import LoginGuesses
 from planner.models.outcome import JobOutcome, Outcome, QueueOutcome, Victim
 from planner.models.queue import Queue

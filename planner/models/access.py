@@ -4,7 +4,6 @@ from django.conf import settings
 from django.db import models
 from knox.models import AuthToken
 
-from planner.models.run import Run
 from planner.models.workspace import Identified, Role, Workspace
 
 
@@ -124,26 +123,3 @@ class Event(Identified):
 
     def __str__(self) -> str:
         return f"{self.actor} {self.action} {self.kind} {self.subject}"
-
-
-class PublicLink(Identified):
-    """An address under which anybody may read one run."""
-
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="public_links")
-    label = models.CharField(
-        max_length=100, blank=True, db_default="", help_text="Who it is for, in words of its maker."
-    )
-    digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the address's secret.")
-    created = models.DateTimeField(auto_now_add=True)
-    expires = models.DateTimeField(null=True, help_text="null: made before links expired.")
-    reads = models.PositiveIntegerField(default=0, db_default=0)
-    last_read = models.DateTimeField(null=True)
-    made_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="public_links"
-    )
-
-    class Meta:
-        ordering = ["-created"]
-
-    def __str__(self) -> str:
-        return f"link to run {self.run_id}"
