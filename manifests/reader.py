@@ -17,6 +17,7 @@ from manifests.kinds import LISTS, full_name, list_of
 from manifests.objects import Item, items_of, scenario_in
 from manifests.paths import spell
 from manifests.reading import Origin, Reading, Source
+from manifests.scheduler_image import SchedulerImages
 from manifests.stream import read_documents
 from manifests.unpack import NoText, decoded, unpacked
 
@@ -125,12 +126,14 @@ class _Gathering:
         self._findings = findings
         self._reading = Reading(document={name: [] for name in _ALWAYS})
         self._confs = Candidates(findings)
+        self._images = SchedulerImages(findings)
         self._unknown: Counter[str] = Counter()
         self._known: dict[tuple[str, str, str], int] = {}
 
     def finished(self) -> Reading:
         """Return the reading."""
         self._confs.choose(self._reading)
+        self._images.choose(self._reading)
         self._reading.unknown_kinds = dict(sorted(self._unknown.items()))
         self._reading.problems = self._findings.told()
         if not self._reading.problems and not any(self._reading.counts.values()):
@@ -165,8 +168,9 @@ class _Gathering:
         elif (item.api_version, item.kind) == ("v1", "ConfigMap") and holds_conf(item.value):
             self._confs.take_config_map(source, item.steps, item.value)
         elif list_name := list_of(item.api_version, item.kind):
+            self._images.take(source, item.steps, item.kind, item.value)
             self._take_object(list_name, item.value, source, item.steps)
-        else:
+        elif not self._images.take(source, item.steps, item.kind, item.value):
             self._unknown[f"{item.api_version} {item.kind}"] += 1
 
     def _take_object(self, list_name: str, value: Any, source: Source, steps: Steps) -> None:

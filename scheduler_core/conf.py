@@ -98,6 +98,11 @@ _BOOLEANS = {
 }
 
 
+def actions_of(release: Release) -> tuple[str, ...]:
+    """Return the actions that a release has."""
+    return tuple(name for name in ACTIONS if not release.lacks_action(name))
+
+
 def parse_bool(text: object) -> bool | None:
     """Return the boolean that Go's strconv reads from a text, None when it reads none."""
     return _BOOLEANS.get(text) if isinstance(text, str) else None
@@ -215,7 +220,7 @@ def parse_conf(structure: Mapping[str, object] | None, release: Release = DEFAUL
 
 def _actions(structure: Mapping[str, object], release: Release) -> tuple[str, ...]:
     names = [name.strip() for name in _text(structure, "actions", "scheduler_conf").split(",")]
-    known = [name for name in ACTIONS if not release.lacks_action(name)]
+    known = actions_of(release)
     for name in names:
         if name not in known:
             raise ConfError(

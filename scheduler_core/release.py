@@ -114,6 +114,13 @@ class Rule(Enum):
         "The actions gangpreempt and gangreclaim do not exist; Volcano rejects a configuration with them.",
         "The actions gangpreempt and gangreclaim evict for whole gangs.",
     )
+    PREFERRED_GROUP_ORDER = Change(
+        (1, 15),
+        (5110,),
+        "nodegroup",
+        "The argument enablePreferredOrder is ignored: all preferred node groups score alike.",
+        "With the argument enablePreferredOrder, earlier preferred node groups score higher.",
+    )
     BALANCE_IMPROVEMENT = Change(
         (1, 16),
         (5287,),

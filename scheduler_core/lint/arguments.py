@@ -1,6 +1,6 @@
-"""Which arguments does each plugin and action of Volcano v1.15.1 take, of which type, with which default?
+"""Which arguments does each plugin and action of Volcano take, of which type, with which default, since when?
 
-Source: volcano ``pkg/scheduler/plugins``, ``pkg/scheduler/actions`` at v1.15.1.
+Source: volcano ``pkg/scheduler/plugins``, ``pkg/scheduler/actions`` at v1.14.4, v1.15.1, v1.16.0-alpha.1.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from scheduler_core.conf import Arguments, parse_bool
+from scheduler_core.release import Release, Rule
 
 
 class Kind(Enum):
@@ -39,11 +40,29 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument: its type, what holds without it (None: nothing does), its meaning with its unit."""
+    """One argument of a plugin or an action.
+
+    Attributes
+    ----------
+    kind : Kind
+        The type of its value.
+    default : str, int, float or bool, optional
+        What holds without it; None: nothing does.
+    meaning : str
+        What it does, with its unit.
+    since : (int, int)
+        Major and minor version of the first release that reads it.
+
+    """
 
     kind: Kind
     default: str | int | float | bool | None
     meaning: str
+    since: tuple[int, int] = (0, 0)
+
+    def is_read_by(self, release: Release) -> bool:
+        """Return whether a release reads the argument."""
+        return self.since <= release.version
 
 
 Known = Mapping[str, Argument]
@@ -73,17 +92,22 @@ ARGUMENTS: Mapping[str, Known] = {
     },
     "capacity": {
         "ancestorReclaimLevel": Argument(
-            Kind.WHOLE, 0, "with enableHierarchy: how many levels above a leaf count in preempt and reclaim"
+            Kind.WHOLE,
+            0,
+            "with enableHierarchy: how many levels above a leaf count in preempt and reclaim",
+            Rule.ANCESTOR_RECLAIM_LEVEL.since,
         ),
         "capacity.DynamicResourceAllocationEnable": Argument(
             Kind.FLAG,
             None,
             "quotas of device classes, which are not modelled; without it Kubernetes' gate decides",
+            since=(1, 15),
         ),
         "capacity.DRAConsumableCapacityEnable": Argument(
             Kind.FLAG,
             None,
             "shared devices in them, which are not modelled; without it Kubernetes' gate decides",
+            since=(1, 15),
         ),
     },
     "extender": {
@@ -113,7 +137,9 @@ ARGUMENTS: Mapping[str, Known] = {
         "strict": Argument(
             Kind.FLAG, True, "false: a node without a group accepts tasks of queues without rules"
         ),
-        "enablePreferredOrder": Argument(Kind.FLAG, False, "score preferred groups by their position"),
+        "enablePreferredOrder": Argument(
+            Kind.FLAG, False, "score preferred groups by their position", Rule.PREFERRED_GROUP_ORDER.since
+        ),
     },
     "nodeorder": {
         "leastrequested.weight": _weight("free cpu and memory"),
@@ -183,7 +209,7 @@ RETIRED: Mapping[str, str] = {
     "predicate.ProportionalEnable": "this moved to plugin resource-strategy-fit, argument proportional",
     "predicate.resources*": "this moved to plugin resource-strategy-fit, argument proportional",
 }
-"""Arguments of former versions, which v1.15.1 reads no more."""
+"""Arguments of former versions, which no known release reads any more."""
 
 _ERROR_CACHE = {
     "predicateErrorCacheEnable": Argument(

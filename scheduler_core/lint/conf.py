@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scheduler_core.conf import (
-    ACTIONS,
     MODELLED_PLUGINS,
     SWITCHES,
     UNMODELLED_PLUGINS,
     SchedulerConf,
+    actions_of,
     parse_conf,
 )
 from scheduler_core.errors import ConfError
@@ -20,6 +20,7 @@ from scheduler_core.lint.finding import conf_finding
 from scheduler_core.lint.names import CONF_KEYS, ENTRY_KEYS, READS_HIERARCHY, TIER_KEYS
 from scheduler_core.lint.tiers import tier_problems
 from scheduler_core.problem import Problem
+from scheduler_core.release import DEFAULT_RELEASE, Release
 
 Object = Mapping[str, Any]
 Problems = Iterator[Problem]
@@ -28,7 +29,7 @@ PLUGINS = (*MODELLED_PLUGINS, *UNMODELLED_PLUGINS)
 _REJECTED = "Volcano rejects the whole configuration and keeps the previous one, or the built-in one at start"
 
 
-def conf_problems(structure: object) -> list[Problem]:
+def conf_problems(structure: object, release: Release = DEFAULT_RELEASE) -> list[Problem]:
     """Return all that is wrong with a configuration, or worth knowing; errors first.
 
     An error says that Volcano rejects it as a whole, a warning that it does not do what it says, a remark
@@ -38,11 +39,13 @@ def conf_problems(structure: object) -> list[Problem]:
     ----------
     structure : any
         What the text of the configuration says, whatever that is; None for Volcano's default.
+    release : Release
+        The release that reads it.
 
     """
-    found = [*_form_problems(structure)] if isinstance(structure, Mapping) else []
+    found = [*_form_problems(structure, release)] if isinstance(structure, Mapping) else []
     try:
-        conf = parse_conf(structure)  # type: ignore[arg-type]  # it refuses what is no mapping
+        conf = parse_conf(structure, release)  # type: ignore[arg-type]  # it refuses what is no mapping
     except ConfError as error:
         if not any(problem.severity == "error" for problem in found):
             says = f"{error}: {_REJECTED}"
@@ -53,8 +56,8 @@ def conf_problems(structure: object) -> list[Problem]:
     return sorted(found, key=lambda problem: rank[problem.severity])
 
 
-def _form_problems(structure: Object) -> Problems:
-    yield from _action_problems(structure.get("actions"))
+def _form_problems(structure: Object, release: Release) -> Problems:
+    yield from _action_problems(structure.get("actions"), release)
     yield from _key_problems(structure, CONF_KEYS, ())
     for number, tier in _entries(structure.get("tiers")):
         way = ("tiers", number)
@@ -62,8 +65,8 @@ def _form_problems(structure: Object) -> Problems:
         if not tier.get("plugins"):
             yield conf_finding("conf.empty_tier", "remark", way, "contains no plugin", fix="remove it")
         for place, entry in _entries(tier.get("plugins")):
-            yield from _entry_problems(entry, (*way, "plugins", place))
-    yield from _configuration_problems(structure)
+            yield from _entry_problems(entry, release, (*way, "plugins", place))
+    yield from _configuration_problems(structure, release)
 
 
 def _entries(listed: object) -> Iterator[tuple[int, Object]]:
@@ -73,13 +76,14 @@ def _entries(listed: object) -> Iterator[tuple[int, Object]]:
             yield number, entry
 
 
-def _action_problems(actions: object) -> Problems:
+def _action_problems(actions: object, release: Release) -> Problems:
     if not isinstance(actions, str):
         return
+    known = actions_of(release)
     for name in (part.strip() for part in actions.split(",")):
-        if name not in ACTIONS:
-            says = f"unknown action {name!r}, which Volcano v1.15.1 does not have: {_REJECTED}"
-            fix = _nearest(name, ACTIONS) or f"choose from {', '.join(ACTIONS)}"
+        if name not in known:
+            says = f"unknown action {name!r}, which Volcano {release.name} does not have: {_REJECTED}"
+            fix = _nearest(name, known) or f"choose from {', '.join(known)}"
             yield conf_finding("conf.unknown_action", "error", ("actions",), says, actual=name, fix=fix)
 
 
@@ -93,10 +97,10 @@ def _key_problems(holder: Object, known: tuple[str, ...], way: tuple[str | int, 
             )
 
 
-def _entry_problems(entry: Object, way: tuple[str | int, ...]) -> Problems:
+def _entry_problems(entry: Object, release: Release, way: tuple[str | int, ...]) -> Problems:
     name = entry.get("name")
     plugin = name if isinstance(name, str) else ""
-    yield from _name_problems(plugin, way)
+    yield from _name_problems(plugin, release, way)
     arguments = entry.get("arguments")
     known = ARGUMENTS.get(plugin)
     for key, value in entry.items():
@@ -110,16 +114,16 @@ def _entry_problems(entry: Object, way: tuple[str | int, ...]) -> Problems:
             says = f"plugin {plugin} does not read it; {', '.join(READS_HIERARCHY)} do"
             yield conf_finding("conf.switch_idle", "remark", (*way, key), says, fix="remove it")
     if isinstance(arguments, Mapping) and known is not None:
-        yield from _argument_problems(arguments, known, f"plugin {plugin}", (*way, "arguments"))
+        yield from _argument_problems(arguments, known, f"plugin {plugin}", release, (*way, "arguments"))
 
 
-def _name_problems(plugin: str, way: tuple[str | int, ...]) -> Problems:
+def _name_problems(plugin: str, release: Release, way: tuple[str | int, ...]) -> Problems:
     at = (*way, "name")
     if plugin in UNMODELLED_PLUGINS:
         says = f"plugin {plugin} is not modelled here: {UNMODELLED_PLUGINS[plugin]}"
         yield conf_finding("conf.not_modelled", "remark", at, says, actual=plugin)
     elif plugin not in MODELLED_PLUGINS:
-        says = f"plugin {plugin!r} is none of Volcano v1.15.1; Volcano logs it and ignores the plugin"
+        says = f"plugin {plugin!r} is none of Volcano {release.name}; Volcano logs it and ignores the plugin"
         fix = _nearest(plugin, PLUGINS) or "remove it, unless your scheduler is built with it"
         yield conf_finding("conf.unknown_plugin", "warning", at, says, actual=plugin, fix=fix)
 
@@ -154,7 +158,9 @@ def _bare(switch: str) -> str:
     return low[len(start) :] if start else ""
 
 
-def _argument_problems(arguments: Object, known: Known, whose: str, way: tuple[str | int, ...]) -> Problems:
+def _argument_problems(
+    arguments: Object, known: Known, whose: str, release: Release, way: tuple[str | int, ...]
+) -> Problems:
     for key, value in arguments.items():
         at, name = (*way, str(key)), str(key)
         argument = argument_of(name, known)
@@ -166,6 +172,11 @@ def _argument_problems(arguments: Object, known: Known, whose: str, way: tuple[s
             says = f"{whose} has no argument {name}: it is ignored"
             fix = _nearest(name, known) or "remove it"
             yield conf_finding("conf.unknown_argument", "warning", at, says, actual=name, fix=fix)
+        elif not argument.is_read_by(release):
+            first = ".".join(map(str, argument.since))
+            says = f"Volcano {release.name} ignores argument {name} of {whose}, which v{first} introduced"
+            fix = f"remove it, or upgrade Volcano to v{first} first"
+            yield conf_finding("conf.argument_of_later_release", "warning", at, says, actual=name, fix=fix)
         elif value is not None and not argument.kind.takes(value):
             yield _of_wrong_type(name, value, argument.kind, at)
         elif name == "overcommit-factor" and isinstance(value, (int, float)) and value < 1:
@@ -190,7 +201,7 @@ def _retired(name: str) -> str:
     return ""
 
 
-def _configuration_problems(structure: Object) -> Problems:
+def _configuration_problems(structure: Object, release: Release) -> Problems:
     """Check the arguments of actions."""
     configured = structure.get("actions")
     actions = [name.strip() for name in configured.split(",")] if isinstance(configured, str) else []
@@ -201,9 +212,9 @@ def _configuration_problems(structure: Object) -> Problems:
             says = f"action {name} has two entries of arguments: only the first one counts"
             yield conf_finding("conf.action_twice", "warning", way, says, actual=name, fix="merge the two")
         seen.add(name)
-        if name not in ACTION_ARGUMENTS:
-            says = f"{name!r} is not an action: its arguments are ignored"
-            fix = _nearest(name, ACTIONS) or "plugin arguments belong below the plugin"
+        if name not in actions_of(release):
+            says = f"{name!r} is not an action of Volcano {release.name}: its arguments are ignored"
+            fix = _nearest(name, actions_of(release)) or "plugin arguments belong below the plugin"
             yield conf_finding("conf.unknown_action_arguments", "warning", way, says, actual=name, fix=fix)
             continue
         if name not in actions:
@@ -213,7 +224,7 @@ def _configuration_problems(structure: Object) -> Problems:
         arguments = entry.get("arguments")
         if isinstance(arguments, Mapping):
             at = (*way, "arguments")
-            yield from _argument_problems(arguments, ACTION_ARGUMENTS[name], f"action {name}", at)
+            yield from _argument_problems(arguments, ACTION_ARGUMENTS[name], f"action {name}", release, at)
 
 
 def _nearest(name: str, known: Known | tuple[str, ...]) -> str:
@@ -227,9 +238,9 @@ def _single(value: object) -> Any:
     return value if isinstance(value, (str, int, float, bool)) else None
 
 
-def conf_of(structure: object) -> SchedulerConf | None:
-    """Return the configuration that a structure spells, None where Volcano rejects it."""
+def conf_of(structure: object, release: Release = DEFAULT_RELEASE) -> SchedulerConf | None:
+    """Return the configuration that a structure spells, None where the release rejects it."""
     try:
-        return parse_conf(structure)  # type: ignore[arg-type]  # it refuses what is no mapping
+        return parse_conf(structure, release)  # type: ignore[arg-type]  # it refuses what is no mapping
     except ConfError:
         return None

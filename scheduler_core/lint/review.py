@@ -12,6 +12,7 @@ from scheduler_core.lint.totals import total_problems
 from scheduler_core.lint.tree import tree_problems
 from scheduler_core.lint.unmodelled import unmodelled_problems
 from scheduler_core.problem import Problem, Severity
+from scheduler_core.release import release_of
 from scheduler_core.validate import Inspection
 
 REFUSED = frozenset(
@@ -67,8 +68,9 @@ def review(document: Mapping[str, Any], before: Inspection | None = None) -> lis
     inspection = Inspection(document, before)
     of_form = inspection.problems()
     found = [_judged(problem) for problem in of_form if not problem.path.startswith("scheduler_conf")]
-    found += conf_problems(document.get("scheduler_conf"))
-    conf = conf_of(document.get("scheduler_conf"))
+    release = release_of(document)
+    found += conf_problems(document.get("scheduler_conf"), release)
+    conf = conf_of(document.get("scheduler_conf"), release)
     if not any(is_unsound(problem) for problem in of_form):
         found += unmodelled_problems(document, inspection.read_pods())
         if conf is not None:

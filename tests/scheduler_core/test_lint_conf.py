@@ -13,12 +13,13 @@ import pytest
 import manifests
 from scheduler_core.conf import MODELLED_PLUGINS, parse_conf
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.lint import conf_of, conf_problems, questions
+from scheduler_core.lint import conf_of, conf_problems, questions, review
 from scheduler_core.lint.arguments import ARGUMENTS, Kind, argument_of
 from scheduler_core.lint.dispatch import RULES
 from scheduler_core.lint.names import EXTENDER_VERBS, POINTS
 from scheduler_core.lint.remedies import remedy
 from scheduler_core.problem import Problem
+from scheduler_core.release import V1_14, V1_15
 from tests.builders import scenario, session_of
 from tests.needs import unavailable
 from tests.shared import ROOT, SHARED
@@ -175,7 +176,7 @@ def test_every_rule_is_told_with_its_field_and_its_remedy(text: str, rule: str, 
 def test_every_rule_has_a_case_and_its_line_in_the_docs() -> None:
     sources = (ROOT / "scheduler_core" / "lint").glob("*.py")
     told = {rule for source in sources for rule in re.findall(r'"(conf\.\w+)"', source.read_text())}
-    assert told == {rule for _, rule, _ in WRITTEN.values()}
+    assert told == {rule for _, rule, _ in [*WRITTEN.values(), *LATER.values()]}
     documented = re.findall(r"^\| `(conf\.\w+)` \|", (ROOT / "docs" / "lint.md").read_text(), re.MULTILINE)
     assert told == set(documented)
 
@@ -361,3 +362,37 @@ def calls_for(plugins: int, name: str) -> int:
 def test_judging_a_configuration_takes_calls_in_proportion_to_its_plugins(name: str) -> None:
     calls_for(100, name)
     assert calls_for(800, name) < 4.4 * calls_for(200, name)
+
+
+LATER = {
+    "an action of a later release": (
+        "actions: allocate, gangpreempt\ntiers:\n- plugins:\n  - name: gang\n",
+        "conf.unknown_action",
+        "actions",
+    ),
+    "an argument of a later release": (
+        BASE + "  - name: capacity\n    arguments: {ancestorReclaimLevel: 2}\n",
+        "conf.argument_of_later_release",
+        "tiers[0].plugins[2].arguments.ancestorReclaimLevel",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "rule", "field"), LATER.values(), ids=LATER)
+def test_what_a_later_release_introduced_is_reported_for_the_older_one(
+    text: str, rule: str, field: str
+) -> None:
+    structure = manifests.parse_conf(text)
+    older = {found.rule: found for found in conf_problems(structure, V1_14)}
+    assert older[rule].field == field
+    assert "v1.14.4" in older[rule].message
+    assert rule not in {found.rule for found in conf_problems(structure, V1_15)}
+
+
+def test_a_plan_is_reviewed_for_the_release_that_it_names() -> None:
+    document = scenario(conf=manifests.parse_conf(LATER["an action of a later release"][0]))
+    rules_of = [
+        {found.rule for found in review({**document, "release": release})}
+        for release in ("v1.14.0", "v1.15.1")
+    ]
+    assert [("conf.unknown_action" in found) for found in rules_of] == [True, False]

@@ -45,7 +45,8 @@ def open_session(session: Session, arguments: Arguments) -> None:
     groups = NodeGroups(
         session,
         strict=arguments.get_bool("strict", True),
-        ordered=arguments.get_bool("enablePreferredOrder", False),
+        ordered=session.release.follows(Rule.PREFERRED_GROUP_ORDER)
+        and arguments.get_bool("enablePreferredOrder", False),
         hierarchy=session.conf.hierarchy_enabled(NAME),
     )
     session.add_class_part(queue_of)
