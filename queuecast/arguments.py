@@ -34,6 +34,7 @@ def parser() -> argparse.ArgumentParser:
     groups = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_import(groups)
     _add_scenario(groups)
+    _add_delete(groups)
     _add_queue(groups)
     _add_conf(groups)
     _add_lint(groups)
@@ -98,6 +99,13 @@ def _add_scenario(groups: Groups) -> None:
     _command(scenario, "diff", commands.scenario_diff).add_argument("scenario")
     _command(scenario, "export", commands.scenario_export).add_argument("scenario")
     _command(scenario, "remove", commands.scenario_remove).add_argument("scenario")
+
+
+def _add_delete(groups: Groups) -> None:
+    command = _command(groups, "delete", commands.delete)
+    command.add_argument("kind", choices=("cluster", "snapshot", "run", "workspace"))
+    command.add_argument("name", help="id, or name")
+    command.add_argument("--dry-run", action="store_true", help="only say what would be deleted with it")
 
 
 def _add_queue(groups: Groups) -> None:

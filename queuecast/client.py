@@ -71,6 +71,17 @@ class Client:
         """Remove a scenario with its runs; the workspace's history keeps its changes."""
         self._edit("DELETE", self._scenario(scenario), None)
 
+    def delete(self, kind: str, name: str, *, dry_run: bool = False) -> dict[str, int]:
+        """Delete a cluster, snapshot, run or workspace; return how many things of each kind depended on it.
+
+        `kind` is the word in the address: `clusters`, `snapshots`, `runs` or `workspaces`.
+        """
+        path = f"{kind}/{self._id(kind, name)}/"
+        depending = dict(self.server.call("DELETE", path, query={"dry_run": 1}).json)
+        if not dry_run:
+            self.server.call("DELETE", path)
+        return depending
+
     def scenario_diff(self, scenario: str) -> list[Json]:
         """Return what differs from the snapshot: kind, name, field, before, after."""
         found = self.server.get(f"{self._scenario(scenario)}diff/")["differences"]

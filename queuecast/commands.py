@@ -73,6 +73,16 @@ def scenario_remove(desk: Desk, asked: argparse.Namespace) -> Told:
     return Told({"removed": asked.scenario}, [f"{asked.scenario} was removed."])
 
 
+def delete(desk: Desk, asked: argparse.Namespace) -> Told:
+    """Delete a cluster, snapshot, run or workspace with everything that depends on it."""
+    if not isinstance(desk, Client):
+        raise Refused(["delete requires a server; with --local delete the file in the folder."])
+    depending = desk.delete(f"{asked.kind}s", asked.name, dry_run=asked.dry_run)
+    counts = ", ".join(f"{kind}: {count}" for kind, count in depending.items()) or "nothing else"
+    line = f"{asked.name} {'would be' if asked.dry_run else 'was'} deleted. With it: {counts}"
+    return Told({"deleted": not asked.dry_run, "with": depending}, [line])
+
+
 def scenario_diff(desk: Desk, asked: argparse.Namespace) -> Told:
     """Show what differs from the snapshot."""
     found = desk.scenario_diff(asked.scenario)

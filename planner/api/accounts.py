@@ -52,6 +52,14 @@ class TokenMake(serializers.Serializer[Any]):
     )
 
 
+class AccountDeletion(serializers.Serializer[Any]):
+    """What confirms that an account is to be deleted."""
+
+    confirmation = serializers.CharField(
+        trim_whitespace=False, help_text="The password; the user name of an account without one."
+    )
+
+
 class InvitationSerializer(serializers.ModelSerializer[Invitation]):
     """An invitation that nobody accepted yet, without its link."""
 

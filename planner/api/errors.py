@@ -1,10 +1,10 @@
 """What does a script see when a call fails? One shape, whatever went wrong."""
 
 import logging
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from http import HTTPStatus
-from math import ceil
 from typing import Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
@@ -15,6 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.services.errors import Busy, Invalid, StaleRevision, is_outage
+from planner.services.logins import TooSoon
 
 logger = logging.getLogger(__name__)
 
@@ -66,6 +67,8 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
         raise error  # answered for pages and scripts alike by planner.middleware
     elif isinstance(error, SuspiciousOperation):
         error = exceptions.ParseError(str(error))
+    elif isinstance(error, TooSoon):
+        error = exceptions.Throttled(math.ceil(error.wait.total_seconds()), "Too many attempts.")
     if isinstance(error, Invalid):
         return _unprocessable([asdict(problem) for problem in error.problems])
     if isinstance(error, exceptions.ValidationError):
@@ -110,7 +113,7 @@ def _headers(error: exceptions.APIException) -> dict[str, str]:
     if challenge := getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = challenge
     if wait := getattr(error, "wait", None):
-        headers["Retry-After"] = str(ceil(wait))
+        headers["Retry-After"] = str(math.ceil(wait))
     return headers
 
 

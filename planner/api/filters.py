@@ -13,6 +13,7 @@ from rest_framework.views import APIView
 
 from planner.models import (
     Change,
+    Cluster,
     Event,
     Import,
     Invitation,
@@ -185,6 +186,17 @@ class LinkFilter(django_filters.FilterSet):
     class Meta:
         model = PublicLink
         fields: list[str] = []
+
+
+class ClusterFilter(django_filters.FilterSet):
+    """Clusters."""
+
+    name = django_filters.CharFilter(lookup_expr="icontains")
+    ordering = _order("name", "created")
+
+    class Meta:
+        model = Cluster
+        fields = ["workspace"]
 
 
 class SnapshotFilter(django_filters.FilterSet):

@@ -11,6 +11,7 @@ from planner.engine.preview import Preview
 from planner.engine.queues import queue_spec
 from planner.engine.unlimited import amounts
 from planner.models import (
+    Cluster,
     Import,
     JobOutcome,
     Membership,
@@ -123,6 +124,14 @@ class StaleSerializer(ErrorSerializer):
 
 
 # Snapshots
+
+
+class ClusterSerializer(serializers.ModelSerializer[Cluster]):
+    """A cluster, of which there are snapshots over time."""
+
+    class Meta:
+        model = Cluster
+        fields = ["id", "name", "created", "workspace"]
 
 
 class SnapshotSerializer(serializers.ModelSerializer[Snapshot]):

@@ -6,6 +6,7 @@ from drf_spectacular.views import SpectacularAPIView
 from planner.api.views import (
     accounts,
     checks,
+    clusters,
     comparisons,
     docs,
     explain,
@@ -59,6 +60,9 @@ urlpatterns = [
     path("logins/", accounts.LoginList.as_view(), name="logins"),
     path("tokens/", accounts.TokenList.as_view(), name="tokens"),
     path("tokens/<str:token_key>/", accounts.TokenDetail.as_view(), name="token"),
+    path("account/", accounts.Account.as_view(), name="account"),
+    path("clusters/", clusters.ClusterList.as_view(), name="clusters"),
+    path("clusters/<uuid:cluster_id>/", clusters.ClusterDetail.as_view(), name="cluster"),
     path("snapshots/", snapshots.SnapshotList.as_view(), name="snapshots"),
     path("snapshots/<uuid:snapshot_id>/", snapshots.SnapshotDetail.as_view(), name="snapshot"),
     path("imports/", imports.ImportList.as_view(), name="imports"),

@@ -26,7 +26,9 @@ class Scenario(Identified):
     )
     created = models.DateTimeField(auto_now_add=True)
     updated = models.DateTimeField(auto_now_add=True)
-    removed = models.DateTimeField(null=True, help_text="When it was removed; its changes are kept.")
+    removed = models.DateTimeField(
+        null=True, help_text="When it was removed. Its changes are kept as long as ended runs are."
+    )
 
     class Meta:
         ordering = ["-updated"]

@@ -5,11 +5,16 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from planner.models import Change, Queue, Scenario, Snapshot, User, Workspace
+from planner.models import Change, Cluster, Queue, Scenario, Snapshot, User, Workspace
 from planner.rows import QueueRow, hangs_below, tree_order
 from planner.selectors.workspaces import visible
 
 LAST_CHANGES = 10
+
+
+def clusters(user: User) -> QuerySet[Cluster]:
+    """Return the clusters that an account may see, by name (1 query)."""
+    return visible(Cluster.objects.all(), user)
 
 
 def snapshots(user: User) -> QuerySet[Snapshot]:

@@ -5,15 +5,18 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import Length
+from knox.models import AuthToken
 
 from planner.models import (
     Blob,
     Cluster,
     Import,
+    Membership,
     PublicLink,
     Run,
     Scenario,
     ScenarioCopy,
+    Session,
     Snapshot,
     Trace,
     User,
@@ -74,6 +77,16 @@ def hanging_on(thing: Deletable) -> dict[str, int]:
         "searches": runs.exclude(explains=None).count(),
         "public links": PublicLink.objects.filter(Q(run__in=runs) | Q(run=thing.pk)).count(),
         "members": thing.memberships.count() if isinstance(thing, Workspace) else 0,
+    }
+    return {name: count for name, count in found.items() if count}
+
+
+def hanging_on_account(user: User) -> dict[str, int]:
+    """Return how many things of each kind go with an account (3 queries)."""
+    found = {
+        "memberships": Membership.objects.filter(user=user).count(),
+        "API tokens": AuthToken.objects.filter(user=user).count(),
+        "sessions": Session.objects.filter(user=user).count(),
     }
     return {name: count for name, count in found.items() if count}
 

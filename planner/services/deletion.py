@@ -7,6 +7,7 @@ from planner.rows import Problem
 from planner.selectors.usage import Deletable, hanging_on, runs_of, scenarios_of, snapshots_of, sole_admin_of
 from planner.services.errors import Invalid
 from planner.services.events import event_note
+from planner.services.logins import is_own_password
 from planner.services.members import full_access_require, role_require
 
 
@@ -37,23 +38,41 @@ def thing_delete(*, thing: Deletable, user: User | None) -> dict[str, int]:
     return gone
 
 
-@transaction.atomic
-def account_delete(*, user: User) -> None:
+def account_delete(*, user: User, confirmation: str, address: str) -> None:
     """Delete the caller's own account with its tokens, sessions and memberships; what it made stays.
 
-    Raises Invalid while a workspace has no other admin: make somebody admin, or delete it.
+    `confirmation` is its password; an account without one confirms with its user name. Raises Invalid when it
+    is wrong and when `account_deletable_require` does, TooSoon after many wrong passwords.
     """
+    account_deletable_require(user=user)
+    if user.has_usable_password():
+        is_confirmed = is_own_password(user=user, password=confirmation, address=address)
+        message = "The password is wrong."
+    else:
+        is_confirmed = confirmation == user.get_username()
+        message = "This is not the user name of the account."
+    if not is_confirmed:
+        raise Invalid([Problem("account.not_confirmed", "error", message, path="confirmation")])
+    with transaction.atomic():
+        event_note(
+            workspace=None,
+            user=user,
+            kind=Event.Kind.MEMBER,
+            action="deleted",
+            subject=user.get_username(),
+            address=address,
+        )
+        user.delete()
+
+
+def account_deletable_require(*, user: User) -> None:
+    """Raise Invalid while a workspace has no other admin, RoleTooLow for a token below scope admin."""
     full_access_require(user=user)
-    alone = sole_admin_of(user)
-    if alone:
+    if alone := sole_admin_of(user):
         names = ", ".join(workspace.name for workspace in alone)
-        message = f"Nobody else is admin of {names}."
-        fix = "Make another member admin, or delete the workspace."
+        message = f"You are the only admin of {names}."
+        fix = "Make another member admin, or delete the workspace first."
         raise Invalid([Problem("account.sole_admin", "error", message, fix=fix)])
-    event_note(
-        workspace=None, user=user, kind=Event.Kind.MEMBER, action="deleted", subject=user.get_username()
-    )
-    user.delete()
 
 
 def outcomes_without_owner_delete() -> int:

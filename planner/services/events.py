@@ -51,6 +51,18 @@ def event_note(
     )
 
 
+def login_note(*, user: User, action: str, address: str = "", subject: str = "") -> None:
+    """Note something about how an account logs in, in the history of the account alone."""
+    event_note(
+        workspace=None,
+        user=user,
+        kind=Event.Kind.LOGIN,
+        action=action,
+        subject=subject or user.get_username(),
+        address=address,
+    )
+
+
 def event_log(
     *,
     actor: str,

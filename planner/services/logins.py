@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from planner.models import LoginGuesses
+from planner.models import LoginGuesses, User
 
 FIRST_PAUSE = timedelta(seconds=5)
 FORGOTTEN = timedelta(hours=1)
@@ -118,6 +118,20 @@ def guess_right(guesser: Guesser) -> None:
     LoginGuesses.objects.filter(key=guesser.own_key).delete()
     others = set(guesser.limits) - {guesser.own_key}
     LoginGuesses.objects.filter(key__in=others, count__gt=0).update(count=F("count") - 1)
+
+
+def is_own_password(*, user: User, password: str, address: str) -> bool:
+    """Is this the password of the account that is logged in already? Raises TooSoon after many wrong ones.
+
+    Not in a transaction: what refuses the password would undo the count.
+    """
+    guesser = Guesser(f"password of {user.get_username()}", address)
+    guess_count(guesser)
+    with password_check():
+        is_right = user.check_password(password)
+    if is_right:
+        guess_right(guesser)
+    return is_right
 
 
 def expired_guesses_remove() -> int:

@@ -12,13 +12,14 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
-from planner.models import Event, RecoveryCode, SecondFactor, User
+from planner.models import RecoveryCode, SecondFactor, User
 from planner.rows import Problem
 from planner.services.errors import Invalid
-from planner.services.events import event_note
+from planner.services.events import login_note
 from planner.services.logins import Guesser, guess_count, guess_right
 
 ISSUER = "Queuecast"
+SUBJECT = "second factor"
 STEP_SECONDS = 30
 DRIFT_STEPS = 1
 """So many steps may the clock of a phone be off."""
@@ -56,31 +57,30 @@ def pending_secret(user: User) -> str | None:
     return _secret(factor) if factor else None
 
 
-@transaction.atomic
 def second_factor_confirm(*, user: User, code: str, address: str) -> list[str]:
     """Switch the second factor on by its first code; return the recovery codes, kept as hashes only.
 
     Raises Invalid when the code is wrong, TooSoon after many wrong ones.
     """
-    factor = SecondFactor.objects.select_for_update().filter(user=user, confirmed=None).first()
+    factor = SecondFactor.objects.filter(user=user, confirmed=None).first()
     if factor is None or not _right(user, factor, code, address):
         raise _wrong()
-    factor.confirmed = timezone.now()
-    factor.save(update_fields=["confirmed"])
-    _note(user, "on", address)
-    return _new_codes(user)
+    with transaction.atomic():
+        factor.confirmed = timezone.now()
+        factor.save(update_fields=["confirmed"])
+        login_note(user=user, action="on", address=address, subject=SUBJECT)
+        return _new_codes(user)
 
 
-@transaction.atomic
 def recovery_codes_renew(*, user: User, code: str, address: str) -> list[str]:
     """Replace all recovery codes; takes a code of the second factor."""
     if not second_factor_check(user=user, code=code, address=address):
         raise _wrong()
-    _note(user, "new codes", address)
-    return _new_codes(user)
+    with transaction.atomic():
+        login_note(user=user, action="new codes", address=address, subject=SUBJECT)
+        return _new_codes(user)
 
 
-@transaction.atomic
 def second_factor_remove(*, user: User, code: str, address: str) -> None:
     """Switch the second factor off; takes a code of it."""
     if not second_factor_check(user=user, code=code, address=address):
@@ -93,7 +93,7 @@ def second_factor_reset(*, user: User, address: str = "") -> None:
     """Switch the second factor off without a code, as only the installation itself may."""
     SecondFactor.objects.filter(user=user).delete()
     RecoveryCode.objects.filter(user=user).delete()
-    _note(user, "off", address)
+    login_note(user=user, action="off", address=address, subject=SUBJECT)
 
 
 def second_factor_check(*, user: User, code: str, address: str) -> bool:
@@ -106,7 +106,7 @@ def second_factor_check(*, user: User, code: str, address: str) -> bool:
 
 
 def _right(user: User, factor: SecondFactor, code: str, address: str) -> bool:
-    """Count the guess, then check it."""
+    """Count the guess, then check it. Not in a transaction: what refuses the code would undo the count."""
     guesser = Guesser(f"second factor of {user.get_username()}", address)
     guess_count(guesser)
     typed = "".join(code.split()).replace("-", "").upper()
@@ -162,14 +162,3 @@ def _secret(factor: SecondFactor) -> str:
 
 def _wrong() -> Invalid:
     return Invalid([Problem("second_factor.wrong", "error", "This code is wrong or was used.", path="code")])
-
-
-def _note(user: User, action: str, address: str) -> None:
-    event_note(
-        workspace=None,
-        user=user,
-        kind=Event.Kind.LOGIN,
-        action=action,
-        subject="second factor",
-        address=address,
-    )

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from planner.models import Event, Session, User
 from planner.models.session import ORIGIN
-from planner.services.events import event_log, event_note
+from planner.services.events import event_log, event_note, login_note
 from planner.services.members import full_access_require
 
 LONGEST_AGENT = 200
@@ -25,7 +25,7 @@ def session_begin(*, user: User, session: SessionBase, address: str, agent: str)
     """Note that somebody logged in, in the session and in the history of the account."""
     now: datetime = timezone.now()
     session[ORIGIN] = {"began": now.isoformat(), "address": address, "agent": agent[:LONGEST_AGENT]}
-    _note(user, "logged in", address)
+    login_note(user=user, action="logged in", address=address)
 
 
 @transaction.atomic
@@ -35,7 +35,7 @@ def session_end(*, user: User, name: str) -> bool:
     keys = [session.session_key for session in sessions_of(user) if session.name == name]
     Session.objects.filter(session_key__in=keys).delete()
     if keys:
-        _note(user, "ended a session", "")
+        login_note(user=user, action="ended a session")
     return bool(keys)
 
 
@@ -44,7 +44,7 @@ def other_sessions_end(*, user: User, but: str | None) -> int:
     """End all sessions of the account except one, given its key; return how many."""
     full_access_require(user=user)
     ended, _ = sessions_of(user).exclude(session_key=but or "").delete()
-    _note(user, "ended sessions", "")
+    login_note(user=user, action="ended sessions")
     return ended
 
 
@@ -78,20 +78,9 @@ def logout_note(*, user: User, address: str) -> None:
 
 def password_note(*, user: User, address: str) -> None:
     """Note that the password was changed."""
-    _note(user, "changed password", address)
+    login_note(user=user, action="changed password", address=address)
 
 
 def login_events(user: User) -> QuerySet[Event]:
     """Return who logged in to an account, or tried, newest first (1 query)."""
     return Event.objects.filter(user=user, kind=Event.Kind.LOGIN)
-
-
-def _note(user: User, action: str, address: str) -> None:
-    event_note(
-        workspace=None,
-        user=user,
-        kind=Event.Kind.LOGIN,
-        action=action,
-        subject=user.get_username(),
-        address=address,
-    )

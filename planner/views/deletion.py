@@ -1,5 +1,8 @@
 """What does a workspace keep, and how does something of it go for good? What goes along is shown first."""
 
+import math
+from http import HTTPStatus
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -9,17 +12,27 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods
-from knox.models import AuthToken
 
-from planner.models import Cluster, Membership, Workspace
+from planner.models import Cluster, Workspace
 from planner.selectors.runs import runs
-from planner.selectors.scenarios import snapshots
-from planner.selectors.usage import Deletable, hanging_on, sole_admin_of, stored_snapshots, usage
-from planner.selectors.workspaces import memberships, visible
+from planner.selectors.scenarios import clusters, snapshots
+from planner.selectors.usage import (
+    Deletable,
+    hanging_on,
+    hanging_on_account,
+    sole_admin_of,
+    stored_snapshots,
+    usage,
+)
+from planner.selectors.workspaces import memberships
 from planner.services.deletion import account_delete, thing_delete
 from planner.services.errors import Invalid
+from planner.services.logins import TooSoon
 from planner.views.listing import Listing
+from planner.views.logging_in import address_of
 from planner.views.pages import caller
 
 
@@ -58,8 +71,7 @@ def snapshot(request: HttpRequest, snapshot_id: UUID) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def cluster(request: HttpRequest, cluster_id: UUID) -> HttpResponse:
     """Delete a cluster with its snapshots."""
-    mine = visible(Cluster.objects.all(), caller(request))
-    return _delete(request, get_object_or_404(mine, pk=cluster_id), "cluster")
+    return _delete(request, get_object_or_404(clusters(caller(request)), pk=cluster_id), "cluster")
 
 
 @login_required
@@ -85,22 +97,33 @@ def _storage(workspace: Workspace) -> str:
     return reverse("planner:storage", args=[workspace.pk])
 
 
+@never_cache
+@sensitive_post_parameters("confirmation")
 @login_required
 @require_http_methods(["GET", "POST"])
 def account(request: HttpRequest) -> HttpResponse:
     """Show what goes with the caller's own account; delete it."""
+    if request.method == "GET":
+        return _account_page(request)
+    typed = request.POST.get("confirmation", "")
+    try:
+        account_delete(user=caller(request), confirmation=typed, address=address_of(request))
+    except Invalid as error:
+        return _account_page(request, problems=error.problems, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    except TooSoon as error:
+        page = _account_page(request, paused=error, status=HTTPStatus.TOO_MANY_REQUESTS)
+        page["Retry-After"] = str(math.ceil(error.wait.total_seconds()))
+        return page
+    logout(request)
+    return redirect("login")
+
+
+def _account_page(request: HttpRequest, *, status: int = HTTPStatus.OK, **more: Any) -> HttpResponse:
     user = caller(request)
-    if request.method == "POST":
-        try:
-            account_delete(user=user)
-        except Invalid as error:
-            messages.warning(request, f"{error.problems[0].message} {error.problems[0].fix}")
-            return redirect("planner:account-delete")
-        logout(request)
-        return redirect("login")
     context = {
-        "memberships": Membership.objects.filter(user=user).count(),
-        "tokens": AuthToken.objects.filter(user=user).count(),
+        "hanging": hanging_on_account(user),
         "alone": sole_admin_of(user),
+        "has_password": user.has_usable_password(),
+        **more,
     }
-    return render(request, "planner/account_delete.html", context)
+    return render(request, "planner/account_delete.html", context, status=status)

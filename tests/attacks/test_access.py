@@ -33,12 +33,14 @@ OWN = {
     "api:tokens", "api:token", "api:sessions", "api:session",
     "api:logins", "api:offers", "api:offer", "api:offer-accept", "api:workspaces",
     "planner:invitation", "planner:shared", "login", "logout", "planner:security", "planner:password",
-    "planner:sessions", "planner:second-factor", "planner:account-delete",
+    "planner:sessions", "planner:second-factor", "planner:account-delete", "api:account",
 }  # fmt: skip
 """What somebody decides about the own account, without a role in any workspace."""
 OWN_WORKSPACE = {"planner:sample", "planner:import", "planner:import-save", "api:snapshots", "api:bundles"}
 """What an admin of another workspace brings into that one."""
-LEAVING = {"planner:account-delete", "planner:workspace-leave", "planner:workspace-switch"}
+LEAVING = {
+    "planner:account-delete", "api:account", "planner:workspace-leave", "planner:workspace-switch",
+}  # fmt: skip
 WRITE_NOTHING = {
     ("healthz", "post"), ("readyz", "post"),
     ("planner:import", "post"), ("planner:import-save", "post"), ("planner:run-job-try", "post"),

@@ -119,6 +119,23 @@ def test_guessing_codes_is_slowed_down(phone: Phone) -> None:
     assert is_in(browser)
 
 
+@pytest.mark.parametrize("do", ["remove", "renew"])
+def test_guessing_codes_in_an_open_browser_is_slowed_down_too(phone: Phone, owner: User, do: str) -> None:
+    browser = Client()
+    browser.force_login(owner)
+    statuses = [browser.post(AT, {"do": do, "code": f"{n:06}"}).status_code for n in range(8)]
+    assert statuses[:5] == [422] * 5
+    assert statuses[-1] == 429
+
+
+def test_guessing_the_first_code_is_slowed_down_too(owner: User) -> None:
+    second_factor_begin(user=owner)
+    browser = Client()
+    browser.force_login(owner)
+    statuses = [browser.post(AT, {"do": "confirm", "code": f"{n:06}"}).status_code for n in range(8)]
+    assert statuses[-1] == 429
+
+
 def test_a_recovery_code_logs_in_once_and_is_stored_as_a_hash(owner: User) -> None:
     second_factor_begin(user=owner)
     phone = Phone(pending_secret(owner) or "")

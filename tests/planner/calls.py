@@ -51,6 +51,8 @@ def bodies(run: Run) -> dict[tuple[str, str], Any]:
         ("delete", "scenario"): None,
         ("delete", "run"): None,
         ("delete", "snapshot"): None,
+        ("delete", "cluster"): None,
+        ("delete", "account"): {"confirmation": "a-long-test-password"},
         ("delete", "workspace"): None,
         ("post", "conf-lint"): {"text": factories.CONF},
         ("put", "scenario-conf"): {"text": factories.CONF.replace("reclaim", "preempt")},
@@ -132,6 +134,7 @@ def typed(run: Run, scenario: Scenario) -> dict[str, dict[str, Any]]:
             "new_password1": "another-long-phrase-8", "new_password2": "another-long-phrase-8",
         },
         "sessions": {}, "second-factor": {"do": "begin"},
+        "account-delete": {"confirmation": "a-long-test-password"},
     }  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.urls import reverse
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import status
 from rest_framework.exceptions import NotFound
@@ -13,6 +14,7 @@ from rest_framework.response import Response
 
 from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
 from planner.api.accounts import (
+    AccountDeletion,
     EventSerializer,
     InvitationMade,
     InvitationSerializer,
@@ -40,7 +42,9 @@ from planner.api.tables import TableList
 from planner.api.views.workspaces import OneWorkspace
 from planner.models import Change, Event, Invitation, Role, Session, TokenDetails
 from planner.selectors.scenarios import workspace_changes
+from planner.selectors.usage import hanging_on_account
 from planner.selectors.workspaces import events, offers, open_invitations, tokens
+from planner.services.deletion import account_deletable_require, account_delete
 from planner.services.invitations import (
     invitation_decline,
     invitation_make,
@@ -206,6 +210,28 @@ class SessionDetail(WorkspaceView):
         with saved_unless_dry(request):
             if not session_end(user=self.user, name=session):
                 raise NotFound
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class Account(WorkspaceView):
+    """The caller's own account."""
+
+    @extend_schema(
+        responses=answers({200: OpenApiTypes.OBJECT, 204: None}, 400, 403, 422, 429), parameters=[DRY_RUN]
+    )
+    def delete(self, request: Request) -> Response:
+        """Delete the caller's account; what it made stays in its workspaces.
+
+        The body is `{"confirmation"}`: the password, or the user name of an account that has none. A dry run
+        takes no body and shows what is deleted with the account. Takes a session, or a token of scope admin.
+        """
+        if is_dry(request):
+            account_deletable_require(user=self.user)
+            return Response(hanging_on_account(self.user))
+        asked = AccountDeletion(data=request.data)
+        asked.is_valid(raise_exception=True)
+        address = request.META.get("REMOTE_ADDR", "")
+        account_delete(user=self.user, address=address, **asked.validated_data)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
