@@ -6,7 +6,7 @@ ten thousands of them few are ever evicted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
@@ -14,15 +14,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_core.framework.bounds import Fact
 from scheduler_core.framework.numbering import Numbers, distinct, numbered
 from scheduler_core.model.job import NO_NODE, JobInfo, TaskInfo
-from scheduler_core.model.pod_info import PodKind
 from scheduler_core.model.status import PREEMPTABLE_STATUSES, TaskStatus
 from scheduler_core.model.task_table import TaskTable
 
 Mask = NDArray[np.bool_]
 Amounts = NDArray[np.float64]
-Fact = Callable[[PodKind, str], bool]
 
 
 class Found(NamedTuple):

@@ -6,19 +6,17 @@ it says at least what a look at the node would find.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import reduce
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_core.framework.bounds import ExactBound, PerJobBound, PerShapeBound, PluginBound, StaticBound
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.held_tasks import Amounts, Fact, HeldTasks, Mask
+from scheduler_core.framework.held_tasks import Amounts, HeldTasks, Mask
 from scheduler_core.framework.session import Session
-from scheduler_core.model.job import JobInfo, TaskInfo
-from scheduler_core.model.pod import Pairs, PodShape
+from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.pod import Pairs
 from scheduler_core.model.status import PREEMPTABLE_STATUSES, TaskStatus
 from scheduler_core.resource import MIN_RESOURCE
 
@@ -29,73 +27,6 @@ SLACK = 2 * MIN_RESOURCE
 
 # Where sums over tasks have how many they are.
 COUNT = -1
-
-
-@dataclass(frozen=True)
-class FactJudge:
-    """A plugin that judges each task by what never changes.
-
-    Attributes
-    ----------
-    fact : callable
-        ``fact(kind, namespace)``: whether tasks of such pods are accepted.
-
-    """
-
-    fact: Fact
-    is_settled: ClassVar[bool] = True
-    is_exact: ClassVar[bool] = True
-
-    def accepts(self, holdings: Holdings, rows: Rows, _priority: int | None) -> Mask:
-        """Tell which of some tasks are accepted, (len(rows),)."""
-        return holdings.held.each(self.fact)[rows]
-
-
-@dataclass(frozen=True)
-class JobJudge:
-    """A plugin that judges tasks by how their jobs stand.
-
-    Attributes
-    ----------
-    most : callable
-        ``most(job, priority)``: how many of a job's tasks are accepted on a node where all of them are
-        offered, the first ones. `priority` is that of the job that asks, None: whoever asks.
-    is_settled : bool
-        Whether the answer never changes.
-
-    """
-
-    most: Callable[[JobInfo, int | None], float]
-    is_settled: bool = False
-    is_exact: ClassVar[bool] = True
-
-    def accepts(self, holdings: Holdings, rows: Rows, priority: int | None) -> Mask:
-        """Tell which of some tasks are accepted, (len(rows),).
-
-        They are all tasks of some jobs, those of each job ascending.
-        """
-        most = np.array(holdings.most(self, priority)).take(holdings.job_of[rows])
-        accepted: Mask = holdings.rank_in_job(rows) < most
-        return accepted
-
-
-@dataclass(frozen=True)
-class ShapeJudge:
-    """A plugin that judges tasks by how much their queue holds; it may accept fewer than it says here.
-
-    Attributes
-    ----------
-    accepts : callable
-        ``accepts(queue, shapes)``: whether tasks of each shape are accepted.
-
-    """
-
-    accepts: Callable[[str, tuple[PodShape, ...]], list[bool]]
-    is_exact: ClassVar[bool] = False
-
-
-TaskJudge = FactJudge | JobJudge
-Judge = TaskJudge | ShapeJudge
 
 
 class Holdings:
@@ -121,8 +52,8 @@ class Holdings:
             held.amounts,
         )
         self.moved: list[tuple[int, int | None]] = []
-        self._by_task: dict[tuple[TaskJudge, int | None], tuple[Mask, int]] = {}
-        self._most: dict[tuple[JobJudge, int | None], tuple[list[float], int]] = {}
+        self._by_task: dict[tuple[ExactBound, int | None], tuple[Mask, int]] = {}
+        self._most: dict[tuple[PerJobBound, int | None], tuple[list[float], int]] = {}
 
     def note(self, task: TaskInfo, *, present: bool) -> None:
         """Say that something moved in the queue, and whether the task can still be evicted."""
@@ -135,12 +66,12 @@ class Holdings:
 
     # what is asked of tasks
 
-    def most(self, judge: JobJudge, priority: int | None) -> list[float]:
+    def most(self, judge: PerJobBound, priority: int | None) -> list[float]:
         """Return how many tasks of each job a plugin accepts on a node, (J,); do not change it."""
         most, seen = self._most.get((judge, priority), (None, 0))
         if most is None:
             most = [judge.most(job, priority) for job in self.jobs]
-        elif not judge.is_settled:
+        elif not judge.is_fixed:
             for job in {job for job, _ in self.moved[seen:]}:
                 most[job] = judge.most(self.jobs[job], priority)
         self._most[judge, priority] = most, len(self.moved)
@@ -153,16 +84,24 @@ class Holdings:
             return np.zeros(len(rows), dtype=np.int64)
         return counted_before(groups[rows], self.present[rows])
 
-    def accepted(self, judge: TaskJudge, priority: int | None) -> Mask:
+    def accepted(self, judge: ExactBound, priority: int | None) -> Mask:
         """Return which tasks a plugin accepts, (P,); do not change it."""
         mask, seen = self._by_task.get((judge, priority), (None, 0))
         if mask is None:
-            mask = judge.accepts(self, np.arange(len(self.held)), priority).copy()
-        elif seen < len(self.moved) and not judge.is_settled:
+            mask = self._judged(judge, np.arange(len(self.held)), priority).copy()
+        elif seen < len(self.moved) and isinstance(judge, PerJobBound) and not judge.is_fixed:
             rows = self.moved_since(seen)
-            mask[rows] = judge.accepts(self, rows, priority)
+            mask[rows] = self._judged(judge, rows, priority)
         self._by_task[judge, priority] = mask, len(self.moved)
         return mask
+
+    def _judged(self, judge: ExactBound, rows: Rows, priority: int | None) -> Mask:
+        """Tell which of some tasks of some jobs a plugin accepts, (len(rows),); those of each job ascend."""
+        if isinstance(judge, StaticBound):
+            return self.held.each(judge.fact)[rows]
+        most = np.array(self.most(judge, priority)).take(self.job_of[rows])
+        accepted: Mask = self.rank_in_job(rows) < most
+        return accepted
 
     def moved_since(self, moves: int) -> Rows:
         """Return the tasks of the jobs in which something moved after so many moves."""
@@ -228,7 +167,7 @@ class AllHoldings:
             holdings.note(task, present=after in PREEMPTABLE_STATUSES)
 
 
-def judges_of(session: Session, point: Point) -> list[list[Judge]] | None:
+def judges_of(session: Session, point: Point) -> list[list[PluginBound]] | None:
     """Return who judges the tasks of a queue all at once, tier by tier; tiers without an answer are left out.
 
     None when a plugin cannot: then every candidate is asked about.
@@ -239,12 +178,12 @@ def judges_of(session: Session, point: Point) -> list[list[Judge]] | None:
     return [[judge for judge in tier if judge is not None] for tier in tiers]
 
 
-def exact_judges_of(session: Session, point: Point) -> list[list[TaskJudge]] | None:
+def exact_judges_of(session: Session, point: Point) -> list[list[ExactBound]] | None:
     """Return the same of a point at which every plugin must judge task by task; else None."""
     tiers = judges_of(session, point)
-    if tiers is None or any(isinstance(judge, ShapeJudge) for tier in tiers for judge in tier):
+    if tiers is None or any(isinstance(judge, PerShapeBound) for tier in tiers for judge in tier):
         return None
-    return [[judge for judge in tier if not isinstance(judge, ShapeJudge)] for tier in tiers]
+    return [[judge for judge in tier if not isinstance(judge, PerShapeBound)] for tier in tiers]
 
 
 def fits_with(demands: Pairs, future: Amounts, losses: Amounts) -> Mask:

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from scheduler_core.framework.bounds import ExactBound, PerJobBound
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.held_tasks import Amounts, Mask
-from scheduler_core.framework.holdings import COUNT, AllHoldings, Holdings, JobJudge, TaskJudge, fits_with
+from scheduler_core.framework.holdings import COUNT, AllHoldings, Holdings, fits_with
 from scheduler_core.framework.placement import FEW, Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.victims import ask_victims
@@ -45,12 +46,15 @@ class Kept(NamedTuple):
 class LossesInside:
     """What jobs could gain on each node from other jobs of their own queue; every judge is exact."""
 
-    def __init__(self, session: Session, judges: Sequence[Sequence[TaskJudge]]) -> None:
+    def __init__(self, session: Session, judges: Sequence[Sequence[ExactBound]]) -> None:
         self._session = session
         self._judges = judges
         self._holdings = AllHoldings(session)
         self._moving = [
-            judge for tier in judges for judge in tier if isinstance(judge, JobJudge) and not judge.is_settled
+            judge
+            for tier in judges
+            for judge in tier
+            if isinstance(judge, PerJobBound) and not judge.is_fixed
         ]
         self._kept: Kept | None = None
 
@@ -120,7 +124,7 @@ class LossesInside:
 
 
 def victims_among(
-    holdings: Holdings, candidates: Mask, judges: Sequence[Sequence[TaskJudge]], priority: int | None
+    holdings: Holdings, candidates: Mask, judges: Sequence[Sequence[ExactBound]], priority: int | None
 ) -> Mask:
     """Return the victims of the first tier that names any on each node, (P,); see `victims.ask_victims`."""
     victims, undecided = np.zeros_like(candidates), np.ones(len(holdings.nodes), dtype=np.bool_)

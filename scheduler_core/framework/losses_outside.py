@@ -13,18 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from scheduler_core.framework.bounds import PerJobBound, PerShapeBound, PluginBound, StaticBound
 from scheduler_core.framework.held_tasks import Amounts, HeldTasks, Mask
-from scheduler_core.framework.holdings import (
-    COUNT,
-    SLACK,
-    FactJudge,
-    Holdings,
-    JobJudge,
-    Judge,
-    Rows,
-    ShapeJudge,
-    fits_with,
-)
+from scheduler_core.framework.holdings import COUNT, SLACK, Holdings, Rows, fits_with
 from scheduler_core.framework.numbering import distinct
 from scheduler_core.framework.placement import FEW, Nodes
 from scheduler_core.framework.session import Session
@@ -91,16 +82,20 @@ class LossesOutside:
     The first of the S sums are those of everybody who might be asked about, the others those of the tiers.
     """
 
-    def __init__(self, session: Session, judges: Sequence[Sequence[Judge]]) -> None:
+    def __init__(self, session: Session, judges: Sequence[Sequence[PluginBound]]) -> None:
         self._session = session
         self._judges = [_with_a_say(tier) for tier in judges]
         self._shape_judges = {
-            judge for tier in self._judges for judge in tier if isinstance(judge, ShapeJudge)
+            judge for tier in self._judges for judge in tier if isinstance(judge, PerShapeBound)
         }
-        self._accepted: dict[str, dict[ShapeJudge, list[bool]]] = {}
+        self._accepted: dict[str, dict[PerShapeBound, list[bool]]] = {}
         self._limited: dict[int, list[float]] = {}
-        self._most = [[judge.most for judge in tier if isinstance(judge, JobJudge)] for tier in self._judges]
-        self._decides = [len(tier) <= 2 and all(judge.is_exact for judge in tier) for tier in judges]
+        self._most = [
+            [judge.most for judge in tier if isinstance(judge, PerJobBound)] for tier in self._judges
+        ]
+        self._decides = [
+            len(tier) <= 2 and not any(isinstance(judge, PerShapeBound) for judge in tier) for tier in judges
+        ]
         queues = [queue for queue in session.held.queues if session.queues[queue].reclaimable]
         self._parts: dict[str, Part] = {}
         sums = np.zeros((1 + len(judges), len(session.nodes.axis) + 1, len(session.nodes)))
@@ -264,9 +259,9 @@ class LossesOutside:
         for allowed, judges in zip(self._allowed, self._judges, strict=True):
             allowed[part.rows] = True
             for judge in judges:
-                if isinstance(judge, ShapeJudge):
+                if isinstance(judge, PerShapeBound):
                     allowed[part.rows] &= np.array(accepted[judge]).take(part.shape_of)
-                elif isinstance(judge, FactJudge):
+                elif isinstance(judge, StaticBound):
                     allowed[part.rows] &= self._holdings.held.each(judge.fact)[part.rows]
         return True
 
@@ -340,7 +335,7 @@ class LossesOutside:
         self._changes.add(node)
 
 
-def _with_a_say(tier: Sequence[Judge]) -> Sequence[Judge]:
+def _with_a_say(tier: Sequence[PluginBound]) -> Sequence[PluginBound]:
     """Return the plugins of a tier without which nobody is a victim.
 
     Two plugins must agree on a victim. With more, the later ones start afresh where the earlier ones do not

@@ -29,7 +29,7 @@ from scheduler_core.resource import Resource, total_of
 from scheduler_core.trace import Decision, Trace, Why
 
 if TYPE_CHECKING:
-    from scheduler_core.framework.holdings import Judge
+    from scheduler_core.framework.bounds import PluginBound
 
 # Asked for each job or task, so that looking the members up would take as long as asking.
 ALLOCATABLE, OVERUSED, PRE_PREDICATE = Point.ALLOCATABLE, Point.OVERUSED, Point.PRE_PREDICATE
@@ -83,7 +83,7 @@ class Answer(NamedTuple):
     of_classes: OfClasses | None
     is_settled: Callable[[TaskInfo], bool]
     key: Callable[[QueueInfo], tuple[Any, ...]] | None
-    judge: Judge | None
+    judge: PluginBound | None
     once_freed: Callable[[QueueInfo, TaskInfo, Resource], bool] | None
     is_alike: bool
     aside: Callable[..., Any]
@@ -196,7 +196,7 @@ class Session:
         of_classes: OfClasses | None = None,
         is_settled: Callable[[TaskInfo], bool] = always,
         key: Callable[[QueueInfo], tuple[Any, ...]] | None = None,
-        judge: Judge | None = None,
+        judge: PluginBound | None = None,
         once_freed: Callable[[QueueInfo, TaskInfo, Resource], bool] | None = None,
         is_alike: bool = False,
         aside: Callable[..., Any] | None = None,

@@ -10,8 +10,8 @@ from functools import lru_cache
 from typing import Any
 
 from scheduler_core.conf import Arguments
+from scheduler_core.framework.bounds import StaticBound
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.holdings import FactJudge
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.pod_info import PodKind
@@ -25,8 +25,8 @@ SYSTEM_NAMESPACE = "kube-system"
 
 def open_session(session: Session, _arguments: Arguments) -> None:
     """Register what conformance answers."""
-    session.add_fn(Point.PREEMPTABLE, NAME, ordinary_tasks, judge=FactJudge(is_ordinary), is_alike=True)
-    session.add_fn(Point.RECLAIMABLE, NAME, ordinary_tasks, judge=FactJudge(is_ordinary), is_alike=True)
+    session.add_fn(Point.PREEMPTABLE, NAME, ordinary_tasks, judge=StaticBound(is_ordinary), is_alike=True)
+    session.add_fn(Point.RECLAIMABLE, NAME, ordinary_tasks, judge=StaticBound(is_ordinary), is_alike=True)
     session.add_fn(
         Point.UNIFIED_EVICTABLE,
         NAME,

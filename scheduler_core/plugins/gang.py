@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from scheduler_core.conf import Arguments
+from scheduler_core.framework.bounds import PerJobBound
 from scheduler_core.framework.extension_points import PERMIT, REJECT, Point, Vote
-from scheduler_core.framework.holdings import JobJudge
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.messages import fit_error
@@ -30,8 +30,8 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     session.add_fn(Point.JOB_READY, NAME, job_ready)
     session.add_fn(Point.JOB_PIPELINED, NAME, job_pipelined)
     session.add_fn(Point.JOB_STARVING, NAME, JobInfo.is_starving)
-    session.add_fn(Point.PREEMPTABLE, NAME, surplus_tasks, judge=JobJudge(surplus), is_alike=True)
-    session.add_fn(Point.RECLAIMABLE, NAME, surplus_tasks, judge=JobJudge(surplus), is_alike=True)
+    session.add_fn(Point.PREEMPTABLE, NAME, surplus_tasks, judge=PerJobBound(surplus), is_alike=True)
+    session.add_fn(Point.RECLAIMABLE, NAME, surplus_tasks, judge=PerJobBound(surplus), is_alike=True)
     session.add_close_fn(lambda: write_conditions(session))
     session.add_fn(
         Point.UNIFIED_EVICTABLE, NAME, lambda _initiator, candidates, _action, _why: list(candidates)

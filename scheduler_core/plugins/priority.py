@@ -9,8 +9,8 @@ import math
 from collections.abc import Sequence
 
 from scheduler_core.conf import Arguments
+from scheduler_core.framework.bounds import PerJobBound
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.holdings import JobJudge
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.trace import Why
@@ -23,7 +23,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     session.add_fn(Point.TASK_ORDER, NAME, task_order)
     session.add_fn(Point.JOB_ORDER, NAME, job_order)
     session.add_fn(
-        Point.PREEMPTABLE, NAME, less_important, judge=JobJudge(all_or_none, is_settled=True), is_alike=True
+        Point.PREEMPTABLE, NAME, less_important, judge=PerJobBound(all_or_none, is_fixed=True), is_alike=True
     )
     session.add_fn(Point.UNIFIED_EVICTABLE, NAME, evictable)
     session.add_fn(Point.JOB_STARVING, NAME, job_starving)

@@ -13,9 +13,10 @@ import pytest
 
 from scheduler_core import simulate_document
 from scheduler_core.explain import victim_story
+from scheduler_core.framework.bounds import ExactBound, StaticBound
 from scheduler_core.framework.evictable import EvictableCounts
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.holdings import FactJudge, Holdings, TaskJudge, exact_judges_of, judges_of
+from scheduler_core.framework.holdings import Holdings, exact_judges_of, judges_of
 from scheduler_core.framework.losses_inside import LossesInside, victims_among
 from scheduler_core.framework.losses_outside import LossesOutside
 from scheduler_core.framework.numbering import distinct
@@ -94,9 +95,9 @@ def answer(uids: set[str]) -> Answer:
     return lambda _initiator, candidates, _why: [task for task in candidates if task.uid in uids]
 
 
-def judge(kinds: set[PodKind]) -> TaskJudge:
+def judge(kinds: set[PodKind]) -> ExactBound:
     """Return the answer of a plugin that accepts certain kinds of pods, for all tasks of a queue at once."""
-    return FactJudge(lambda kind, _namespace: kind in kinds)
+    return StaticBound(lambda kind, _namespace: kind in kinds)
 
 
 @pytest.mark.parametrize("seed", range(100))
@@ -119,7 +120,7 @@ def test_victims_at_once_are_those_on_which_plugins_agree_node_by_node(seed: int
     held = session.held.of("default")
     assert held is not None
     holdings = Holdings(held, held.are_in({TaskStatus.RUNNING}))
-    judges: list[list[TaskJudge]] = []
+    judges: list[list[ExactBound]] = []
     for tier in tiers:
         judges.append([])
         for name in tier:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scheduler_core.conf import Arguments
+from scheduler_core.framework.bounds import PerShapeBound
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.holdings import ShapeJudge
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.simulation import copy_at_pre_predicate
 from scheduler_core.model.job import TaskInfo
@@ -43,7 +43,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
         Point.RECLAIMABLE,
         NAME,
         reclaim.reclaimable,
-        judge=ShapeJudge(reclaim.losable),
+        judge=PerShapeBound(reclaim.reclaimable_shapes),
         is_alike=True,
     )
     session.add_fn(Point.UNIFIED_EVICTABLE, NAME, reclaim.evictable)

@@ -33,7 +33,7 @@ class Reclaim:
         self.queues = queues
         self.levels = levels
         self._relevance = Relevance()
-        self._losable: dict[tuple[str, Sequence[PodShape], frozenset[str]], list[bool]] = {}
+        self._reclaimable: dict[tuple[str, Sequence[PodShape], frozenset[str]], list[bool]] = {}
         self._largest: dict[Sequence[PodShape], Resource] = {}
 
     def reclaimable(
@@ -64,7 +64,7 @@ class Reclaim:
         waiting = victims_queue(self.session, candidates, reclaimer)
         return [waiting.pop() for _ in candidates]
 
-    def losable(self, queue: str, shapes: tuple[PodShape, ...]) -> list[bool]:
+    def reclaimable_shapes(self, queue: str, shapes: tuple[PodShape, ...]) -> list[bool]:
         """Tell which shapes of tasks a queue might lose first.
 
         A pod larger than all that the queue holds is left to the question itself, which ends the session.
@@ -76,9 +76,9 @@ class Reclaim:
         if not (account.guarantee.is_nothing() and self._holds_any_of(account, shapes)):
             return [self._might_lose(account, shape, excess) for shape in shapes]
         key = queue, shapes, excess
-        if key not in self._losable:
-            self._losable[key] = [self._relevance.is_too_much(account, shape, excess) for shape in shapes]
-        return self._losable[key]
+        if key not in self._reclaimable:
+            self._reclaimable[key] = [self._relevance.is_too_much(account, shape, excess) for shape in shapes]
+        return self._reclaimable[key]
 
     def _holds_any_of(self, account: CapacityAccount, shapes: tuple[PodShape, ...]) -> bool:
         """Tell whether a queue holds at least what any one pod of these shapes does."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scheduler_core.conf import Arguments
+from scheduler_core.framework.bounds import PerShapeBound
 from scheduler_core.framework.dry_run import DryRun
 from scheduler_core.framework.extension_points import PERMIT, REJECT, Point, Vote
-from scheduler_core.framework.holdings import ShapeJudge
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.simulation import copies_behind, copies_in, copy_at_pre_predicate
 from scheduler_core.model.job import JobInfo, TaskInfo
@@ -34,7 +34,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
         Point.RECLAIMABLE,
         NAME,
         proportion.reclaimable,
-        judge=ShapeJudge(proportion.losable),
+        judge=PerShapeBound(proportion.reclaimable_shapes),
         is_alike=True,
     )
     session.add_fn(Point.OVERUSED, NAME, proportion.overused)
@@ -111,7 +111,7 @@ class Proportion:
                 accepted.append(task)
         return accepted
 
-    def losable(self, queue: str, shapes: Sequence[PodShape]) -> list[bool]:
+    def reclaimable_shapes(self, queue: str, shapes: Sequence[PodShape]) -> list[bool]:
         """Tell which shapes of tasks a queue might lose: all while it has more than it deserves."""
         account = self.accounts.get(queue)
         above = account is not None and bool(account.allocated.insufficient(account.deserved))

@@ -1,0 +1,67 @@
+"""What may a plugin say at once of all tasks of a queue, where it is asked whose pods may be evicted?
+
+Each kind of bound accepts at least the tasks that the plugin accepts on a node where all of them are offered
+together. With a bound from every plugin the nodes where evictions cannot help are known without a look at
+their pods, see `scheduler_core.victims`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from scheduler_core.model.job import JobInfo
+from scheduler_core.model.pod import PodShape
+from scheduler_core.model.pod_info import PodKind
+
+Fact = Callable[[PodKind, str], bool]
+
+
+@dataclass(frozen=True)
+class StaticBound:
+    """The exact answer of a plugin that judges each task by what never changes.
+
+    Attributes
+    ----------
+    fact : callable
+        ``fact(kind, namespace)``: whether tasks of such pods are accepted.
+
+    """
+
+    fact: Fact
+
+
+@dataclass(frozen=True)
+class PerJobBound:
+    """The exact answer of a plugin that accepts the first so many of a job's tasks on a node.
+
+    Attributes
+    ----------
+    most : callable
+        ``most(job, priority)``: how many of a job's tasks are accepted on a node where all of them are
+        offered. `priority` is that of the preemptor's job; None: the reclaimer does not matter.
+    is_fixed : bool
+        Whether the number never changes within a session.
+
+    """
+
+    most: Callable[[JobInfo, int | None], float]
+    is_fixed: bool = False
+
+
+@dataclass(frozen=True)
+class PerShapeBound:
+    """What a plugin accepts at most, as it judges tasks by what their queue has allocated.
+
+    Attributes
+    ----------
+    accepts : callable
+        ``accepts(queue, shapes)``: whether tasks of each shape might be accepted.
+
+    """
+
+    accepts: Callable[[str, tuple[PodShape, ...]], list[bool]]
+
+
+ExactBound = StaticBound | PerJobBound
+PluginBound = ExactBound | PerShapeBound
