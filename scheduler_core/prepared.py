@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from scheduler_core.admission import Admission
-from scheduler_core.errors import InputError, SchedulerHang, SchedulerPanic
-from scheduler_core.fault import NOT_OURS, Fault, fault_of
+from scheduler_core.errors import InputError
+from scheduler_core.failure import failed
+from scheduler_core.fault import NOT_OURS
 from scheduler_core.simulate import Options, Simulation
 from scheduler_core.validate import Inspection, problems
 
@@ -38,13 +39,13 @@ class Prepared:
         self.document = document
         self._inspection: Inspection | None = None
         self._admission: Admission | None = None
-        self._fault: Fault | None = None
+        self._broken: Exception | None = None
         try:
             self._read()
         except NOT_OURS:
             raise
         except Exception as error:
-            self._fault = fault_of(error)
+            self._broken = error
 
     def _read(self) -> None:
         if isinstance(self.document, Mapping):
@@ -83,20 +84,14 @@ class Prepared:
         if not isinstance(document, Mapping):
             return {"name": "", "error": problems(document)[0].message, "notes": []}
         told: Result = {"name": str(document.get("name") or "")}
-        if self._fault is not None:
-            return _failed(told, self._fault)
+        if self._broken is not None:
+            return failed(told, self._broken)
         try:
             return self._simulated(document, told, options, ask, changed=bool(changes))
-        except SchedulerPanic as error:
-            return _stopped(told, f"Volcano would crash here: {error}")
-        except SchedulerHang as error:
-            return _stopped(told, f"Volcano would hang here: {error}")
-        except InputError as error:
-            return _stopped(told, str(error))
         except NOT_OURS:
             raise
         except Exception as error:
-            return _failed(told, fault_of(error))
+            return failed(told, error)
 
     def _simulated(
         self,
@@ -150,11 +145,3 @@ def _admission_of(document: Mapping[str, Any], inspection: Inspection) -> Admiss
         return Admission(document, inspection.read_pods())
     except InputError:
         return None
-
-
-def _stopped(told: Result, error: str) -> Result:
-    return {"name": told["name"], "error": error, "notes": told.get("notes", [])}
-
-
-def _failed(told: Result, fault: Fault) -> Result:
-    return {**_stopped(told, fault.sentence), "fault": fault._asdict()}

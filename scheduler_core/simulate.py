@@ -94,10 +94,7 @@ class Simulation:
         self, document: Mapping[str, Any], conf: SchedulerConf, admission: Admission, options: Options
     ) -> None:
         self.options = options
-        self.conf = conf
-        self.openers = [
-            (OPENERS[option.name], option.arguments) for option in conf.options() if option.name in OPENERS
-        ]
+        self.configure(conf)
         self.cluster = admission.cluster()
         self.cycles = options.cycles if options.cycles is not None else int(document.get("cycles") or 1)
         self.afterwards = Afterwards(
@@ -117,6 +114,13 @@ class Simulation:
         ]
         self.calls = ExtenderCalls(options.extender)
         self.kept: dict[str, Any] = {KEPT: self.calls}
+
+    def configure(self, conf: SchedulerConf) -> None:
+        """Open the next sessions with a configuration."""
+        self.conf = conf
+        self.openers = [
+            (OPENERS[option.name], option.arguments) for option in conf.options() if option.name in OPENERS
+        ]
 
     def figures(self, told: dict[str, Any]) -> dict[str, Any]:
         """Return what the plugins make of the queues when the first session opens."""

@@ -1,7 +1,8 @@
 """How does time pass? What is due happens, a session decides, what it decided is written.
 
 A session is a function of the state and, with plugins that read the clock, of the time. One that changed
-nothing would change nothing again, until the next thing is due: such sessions are not computed.
+nothing would change nothing again, until the next thing is due or such a plugin decides differently
+(`replay.clocks`): sessions before that are not computed.
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ from math import floor
 from typing import Any
 
 from scheduler_core.admission import Admission
-from scheduler_core.errors import InputError, SchedulerHang, SchedulerPanic
+from scheduler_core.conf import parse_conf
+from scheduler_core.failure import failed
+from scheduler_core.fault import NOT_OURS
 from scheduler_core.framework.closing import close_session
 from scheduler_core.framework.session import Session
 from scheduler_core.model.messages import is_waiting
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.model.timestamps import format_time
 from scheduler_core.release import Release
+from scheduler_core.replay.clocks import next_reading
 from scheduler_core.replay.records import Records
 from scheduler_core.replay.timeline import Timeline
 from scheduler_core.replay.world import World
@@ -29,9 +33,6 @@ from scheduler_core.validate import Inspection
 
 TIMES = frozenset({"replay", "now", "cycles", "cycle_seconds", "termination_cycles", "evicted", "jobs"})
 """Keys of a document that a moment of its replay does not keep; `jobs` have become PodGroups and pods."""
-
-READ_THE_CLOCK = frozenset({"sla", "tdm", "cdp"})
-"""Plugins whose answers change while nothing else does."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,15 @@ class Step:
         The closed session.
     changed : bool
         Whether it changed anything that a later session reads.
+    reading : float or None
+        When a plugin next decides differently by itself, in seconds since 1970; None: never.
 
     """
 
     time: float
     session: Session
     changed: bool
+    reading: float | None
 
 
 class Replay:
@@ -84,8 +88,8 @@ class Replay:
         world = None if frozen is None else frozen["world"]
         self.world = World(self.simulation.cluster, admission, self.timeline, self.records, world)
         self.document = document
-        plugins = {option.name for option in inspection.conf.options()}
-        self.skips = skips and not plugins & READ_THE_CLOCK
+        self.skips = skips
+        self._applied: object = None
         self.sessions = self.computed = 0
         self.end = 0.0
         self._next: int | None = 0
@@ -103,7 +107,7 @@ class Replay:
             step = self._session(time)
             self.sessions, self.end = current + 1, time
             self.computed += 1
-            self._next = self._after(current, changed=step.changed)
+            self._next = self._after(current, step)
             yield step
         if self._next is not None:
             self.sessions, self.end = last + 1, last * self.timeline.period
@@ -113,14 +117,18 @@ class Replay:
         while (due := self.world.agenda.pop(time)) is not None:
             self.world.happen(due)
 
-    def _after(self, current: int, *, changed: bool) -> int | None:
+    def _after(self, current: int, step: Step) -> int | None:
         """Return the number of the session to compute after one, None when nothing can happen any more."""
-        if changed:
+        if step.changed:
             return current + 1
-        next_time = self.world.agenda.next_time()
-        if next_time is None:
+        numbers = [
+            self.timeline.session_at_or_after(time, current + 1, begin)
+            for time, begin in ((self.world.agenda.next_time(), 0.0), (step.reading, self.world.begin))
+            if time is not None
+        ]
+        if not numbers:
             return None
-        return self.timeline.session_at_or_after(next_time, current + 1) if self.skips else current + 1
+        return min(numbers) if self.skips else current + 1
 
     def freeze(self) -> dict[str, Any]:
         """Return the state between two steps as plain data; a replay made with it gives the same bytes."""
@@ -144,6 +152,8 @@ class Replay:
         self.happen(time)
         now = format_time(floor(self.world.begin + time))
         settings = {name: value for name, value in self.document.items() if name not in TIMES}
+        if self.world.scheduler_conf is not None:
+            settings["scheduler_conf"] = self.world.scheduler_conf
         return {**settings, **self.world.objects(), "now": now}
 
     def run(self, watch: Callable[[Replay], None] | None = None) -> dict[str, Any]:
@@ -163,13 +173,21 @@ class Replay:
         cluster = world.cluster
         cluster.podgroups = world.podgroups
         cluster.now = world.begin + time
+        self._configure()
         session = self.simulation.open_session()
         self.records.opened(time, _queues_of(session))
         for action in self.simulation.conf.actions:
             session.action = action
             ACTIONS[action](session)
         close_session(session)
-        return Step(time, session, self._write(session, time))
+        return Step(time, session, self._write(session, time), next_reading(session))
+
+    def _configure(self) -> None:
+        """Apply the configuration that an event of the document has brought."""
+        conf = self.world.scheduler_conf
+        if conf is not self._applied:
+            self.simulation.configure(parse_conf(conf, self.simulation.conf.release))
+            self._applied = conf
 
     def _write(self, session: Session, time: float) -> bool:
         """Write what a session decided; returns whether anything changed that a later session reads."""
@@ -241,18 +259,16 @@ def replay_document(
 
     """
     told: dict[str, Any] = {"name": str(document.get("name") or "")}
-    inspection = Inspection(document, release=release)
-    errors = [problem.message for problem in inspection.errors()]
-    if "replay" not in document:
-        errors.append("replay is missing: write period_seconds, horizon_seconds and events")
-    if errors or inspection.conf is None:
-        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-        return {**told, "error": errors[0] + more, "notes": []}
     try:
+        inspection = Inspection(document, release=release)
+        errors = [problem.message for problem in inspection.errors()]
+        if "replay" not in document:
+            errors.append("replay is missing: write period_seconds, horizon_seconds and events")
+        if errors or inspection.conf is None:
+            more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+            return {**told, "error": errors[0] + more, "notes": []}
         return {**told, **Replay(document, inspection, skips=skips).run(watch)}
-    except SchedulerPanic as error:
-        return {**told, "error": f"Volcano would crash here: {error}", "notes": []}
-    except SchedulerHang as error:
-        return {**told, "error": f"Volcano would hang here: {error}", "notes": []}
-    except InputError as error:
-        return {**told, "error": str(error), "notes": []}
+    except NOT_OURS:
+        raise
+    except Exception as error:
+        return failed(told, error)

@@ -62,8 +62,10 @@ class Timeline:
         grace = (pod.get("spec") or {}).get("terminationGracePeriodSeconds")
         return DEFAULT_TERMINATION if grace is None else float(grace)
 
-    def session_at_or_after(self, time: float, first: int) -> int:
+    def session_at_or_after(self, time: float, first: int, begin: float = 0.0) -> int:
         """Return the number of the first session from number `first` on that is not before a time.
+
+        Times count from `begin`, with the same additions as the clock of a session has.
 
         Examples
         --------
@@ -71,8 +73,10 @@ class Timeline:
         3
 
         """
-        number = max(first, int(time // self.period))
-        while number * self.period < time:
+        number = max(first, int((time - begin) // self.period))
+        while number > first and begin + (number - 1) * self.period >= time:
+            number -= 1
+        while begin + number * self.period < time:
             number += 1
         return number
 

@@ -16,6 +16,7 @@ from scheduler_core.model.pod_info import creation_of
 from scheduler_core.model.snapshot import Cluster, NodeList
 from scheduler_core.model.timestamps import format_time, parse_time
 from scheduler_core.replay.agenda import Agenda, Due, Kind
+from scheduler_core.replay.queues import closed, closes, opened, settled
 from scheduler_core.replay.records import JobRecord, Records
 from scheduler_core.replay.timeline import Timeline, run_seconds
 from scheduler_core.transitions import created_again, running, terminating
@@ -72,6 +73,8 @@ class World:
         By the pod's namespace/name.
     members : dict
         The keys of a PodGroup's pods, by its key.
+    scheduler_conf : mapping or None
+        The configuration that an event brought last; None: that of the document.
 
     """
 
@@ -93,6 +96,7 @@ class World:
         self.members: dict[str, dict[str, None]] = {}
         self.podgroups: dict[str, Object] = {}
         self._restarting: dict[str, set[str]] = {}
+        self.scheduler_conf: Object | None = None if frozen is None else frozen["scheduler_conf"]
         self.scheduler_names = self.cluster.pods.reader.scheduler_names
         if frozen is None:
             self._know_all()
@@ -129,6 +133,7 @@ class World:
             "restarting": {job: sorted(keys) for job, keys in sorted(self._restarting.items())},
             "agenda": self.agenda.frozen(),
             "begin": self.begin,
+            "scheduler_conf": self.scheduler_conf,
         }
 
     def _thaw(self, frozen: Object) -> None:
@@ -252,6 +257,8 @@ class World:
             del self.podgroups[job]
             del self.members[job]
             self._restarting.pop(job, None)
+            if closes(self.cluster.queues):
+                self.cluster.queues = settled(self.cluster.queues, self._queues_in_use())
 
     def _forget(self, key: str) -> Life:
         self.agenda.cancel(key)
@@ -342,6 +349,17 @@ class World:
             self._replace(name, things)
         for name in (event.get("delete") or {}).get("nodes") or ():
             self._delete_node(str(name), time)
+        closing, opening = ((event.get(verb) or {}).get("queues") or () for verb in ("close", "open"))
+        if closing:
+            self.cluster.queues = closed(self.cluster.queues, closing, self._queues_in_use())
+        if opening:
+            self.cluster.queues = opened(self.cluster.queues, opening)
+        if "scheduler_conf" in event:
+            self.scheduler_conf = event["scheduler_conf"]
+
+    def _queues_in_use(self) -> set[str]:
+        """Return the queues that have PodGroups."""
+        return {(group.get("spec") or {}).get("queue") or "default" for group in self.podgroups.values()}
 
     def _create(self, name: str, things: Iterable[Object], time: float) -> None:
         for thing in things:

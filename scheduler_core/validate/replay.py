@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from scheduler_core.conf import parse_conf
+from scheduler_core.errors import ConfError
 from scheduler_core.problem import Place
 from scheduler_core.validate.fields import Check, is_object, list_of, number, one_of, record, text
 from scheduler_core.validate.kinds import KINDS
@@ -36,16 +38,33 @@ def _objects(*names: str) -> Check:
     return check
 
 
-def _deleted(value: Any, place: Place, report: Report) -> None:
+def _names(*kinds: str) -> Check:
+    """Return a check that takes lists of names of objects of these kinds, and nothing else."""
+
+    def check(value: Any, place: Place, report: Report) -> None:
+        if not is_object(value):
+            report.wrong_type(place, "an object of lists of names", value)
+            return
+        for kind, names in value.items():
+            if kind not in kinds:
+                says = f"is not supported; supported: {', '.join(kinds)}"
+                report.add("replay.unknown", "error", (place, kind), says, fix="remove it")
+            else:
+                list_of(text)(names, (place, kind), report)
+
+    return check
+
+
+def _conf(value: Any, place: Place, report: Report) -> None:
+    """Take a configuration that Volcano accepts, as a structure."""
     if not is_object(value):
-        report.wrong_type(place, "an object of lists of names", value)
+        report.wrong_type(place, "an object with actions and tiers", value)
         return
-    for name, names in value.items():
-        if name != "nodes":
-            says = "cannot be deleted by an event; supported: nodes"
-            report.add("replay.unknown", "error", (place, name), says, fix="remove it")
-        else:
-            list_of(text)(names, (place, name), report)
+    try:
+        parse_conf(value)
+    except ConfError as error:
+        says = f"is rejected as a whole by Volcano: {error}"
+        report.add("conf.rejected", "error", place, says, fix="Volcano would keep its previous configuration")
 
 
 EVENT = record(
@@ -53,7 +72,10 @@ EVENT = record(
         "at": number(0.0, LONGEST),
         "create": _objects(*CREATED),
         "replace": _objects(*REPLACED),
-        "delete": _deleted,
+        "delete": _names("nodes"),
+        "close": _names("queues"),
+        "open": _names("queues"),
+        "scheduler_conf": _conf,
     },
     required=["at"],
 )

@@ -21,6 +21,31 @@ CONFS = (
         ["drf", "overcommit", "predicates", "proportion", "nodeorder"],
     ),
 )
+CLOCKED = (
+    conf(
+        "enqueue, allocate, preempt, reclaim, backfill",
+        ["priority", "gang", "conformance", ("sla", {"arguments": {"sla-waiting-time": "1m30s"}})],
+        ["overcommit", "predicates", "proportion", "nodeorder"],
+    ),
+    conf(
+        "enqueue, allocate, preempt, reclaim, backfill",
+        ["priority", "gang", "conformance", "cdp"],
+        ["drf", "predicates", "capacity", "nodeorder"],
+    ),
+    conf(
+        "enqueue, allocate, backfill, shuffle",
+        ["priority", "gang", "conformance"],
+        [
+            (
+                "tdm",
+                {"arguments": {"tdm.revocable-zone.night": "11:00-12:01", "tdm.evict.period": "20s"}},
+            ),
+            "predicates",
+            "proportion",
+        ],
+    ),
+)
+"""With plugins that read the clock."""
 EVICTED = ("restart", "resume", "restart-job", "delete")
 
 
@@ -90,3 +115,24 @@ def _arrival(dice: Dice, number: int, to: str) -> Object:
     for thing in (group, *members):
         del thing["metadata"]["creationTimestamp"]
     return {"at": dice.below(120) + dice.below(4) / 4, "create": {"podgroups": [group], "pods": members}}
+
+
+def clocked_replay(seed: object, **timeline: Any) -> Object:
+    """Return a document with a replay whose plugins read the clock."""
+    document = small_replay(seed, horizon_seconds=420, **timeline)
+    dice = Dice(f"clock {seed}")
+    for event in document["replay"]["events"]:
+        for member in event.get("create", {}).get("pods", ()):
+            marks = {"volcano.sh/preemptable": "true", "volcano.sh/cooldown-time": f"{10 + dice.below(60)}s"}
+            member["metadata"]["annotations"].update(marks)
+        for group in event.get("create", {}).get("podgroups", ()):
+            if dice.below(2):
+                group["metadata"]["annotations"]["sla-waiting-time"] = f"{5 + dice.below(100)}s"
+    document["nodes"][0]["metadata"]["labels"]["volcano.sh/revocable-zone"] = "night"
+    document["scheduler_conf"] = CLOCKED[hash_free(seed) % len(CLOCKED)]
+    return document
+
+
+def hash_free(seed: object) -> int:
+    """Return a whole number that depends on nothing but a seed."""
+    return seed if isinstance(seed, int) else int.from_bytes(sha256(str(seed).encode()).digest()[:4], "big")

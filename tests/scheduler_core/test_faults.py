@@ -96,3 +96,19 @@ def test_no_memory_left_and_a_callback_that_cannot_write_are_left_to_the_caller(
 
     with pytest.raises(OSError, match="no space left"):
         simulate_document(small("first"), simulate.Options(progress=full))
+
+
+@pytest.mark.usefixtures("fault")
+def test_the_replays_after_a_fault_are_replayed(tmp_path: Path, capsysbinary: Any) -> None:
+    path = tmp_path / "replays.jsonl"
+    documents = [{**small(name), "replay": {"horizon_seconds": 5}} for name in ("first", FAULTY, "last")]
+    path.write_text("".join(json.dumps(document) + "\n" for document in documents))
+    assert main(["replay", str(path)]) == 1
+    told = [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]
+    assert [(entry["name"], "error" in entry) for entry in told] == [
+        ("first", False),
+        (FAULTY, True),
+        ("last", False),
+    ]
+    assert f"(KeyError, {told[1]['fault']['reference']})" in told[1]["error"]
+    assert told[1]["fault"]["calls"][-1].endswith(" broken")

@@ -22,8 +22,10 @@ from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.model.timestamps import parse_duration
 from scheduler_core.plugins.tdm.disruption import evictable_at_once
-from scheduler_core.plugins.tdm.zones import inactive_because, zones_of
+from scheduler_core.plugins.tdm.zones import edges_after, inactive_because, zones_of
 from scheduler_core.trace import Why
+
+__all__ = ["NAME", "Tdm", "edges_after", "evict_period_of", "open_session", "zones_of"]
 
 NAME = "tdm"
 
@@ -61,7 +63,7 @@ class Tdm:
     def __init__(self, session: Session, arguments: Arguments) -> None:
         self.session = session
         self.zones = zones_of(arguments)
-        self.evict_period = _evict_period(arguments)
+        self.evict_period = evict_period_of(arguments)
         nodes = session.nodes
         self.zone = [revocable_zone_of(nodes.labels(number)) for number in range(len(nodes))]
         numbers = {"": 0, **{zone: self._refusal(zone) for zone in sorted(set(self.zone)) if zone}}
@@ -165,7 +167,8 @@ def job_starving(job: JobInfo) -> bool:
     return not job.preemptable and bool(job.by_status[TaskStatus.PENDING])
 
 
-def _evict_period(arguments: Arguments) -> float:
+def evict_period_of(arguments: Arguments) -> float:
+    """Return the seconds from one eviction of victims of shuffle to the next."""
     text = arguments.values.get(EVICT_PERIOD)
     if text is None:
         return DEFAULT_EVICT_PERIOD

@@ -53,6 +53,28 @@ def inactive_because(zone: str, zones: Mapping[str, str], now: float) -> str | N
     return None if start <= second <= end else f"current time beyond revocable zone {zone}:{hours}"
 
 
+def edges_after(now: float, zones: Mapping[str, str]) -> list[float]:
+    """Return when zones may next open or close after `now`, in seconds since 1970; none without a zone.
+
+    The hours are those of today in each session, so midnight is an edge too.
+
+    Examples
+    --------
+    >>> edges_after(23 * 3600.0, {"night": "22:00-23:30"})
+    [86400.0, 84601.0]
+
+    """
+    if not zones:
+        return []
+    today = now // SECONDS_PER_DAY * SECONDS_PER_DAY
+    edges = [today + SECONDS_PER_DAY]
+    for hours in zones.values():
+        times = [seconds_of_day(part) for part in hours.strip().split("-")]
+        if len(times) == 2 and times[0] is not None and times[1] is not None:
+            edges += [today + times[0], today + times[1] + 1]
+    return [edge for edge in edges if edge > now]
+
+
 def seconds_of_day(text: str) -> int | None:
     """Return the seconds after midnight of a time such as 9:30, None when it is not one."""
     match = _TIME_OF_DAY.fullmatch(text)

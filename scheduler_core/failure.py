@@ -1,0 +1,35 @@
+"""What does an answer say when it could not be given? The error, and of a bug what there is to report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from scheduler_core.errors import InputError, SchedulerHang, SchedulerPanic
+from scheduler_core.fault import fault_of
+
+
+def failed(told: Mapping[str, Any], error: Exception) -> dict[str, Any]:
+    """Return the answer to a document that an exception stopped: `error`, and `fault` when it is a bug.
+
+    Parameters
+    ----------
+    told : mapping
+        What the answer says so far: `name`, and `notes` if there are any.
+    error : Exception
+        Anything but `fault.NOT_OURS`, which a caller has to deal with.
+
+    """
+    stopped = {"name": told["name"], "error": _sentence(error), "notes": told.get("notes", [])}
+    if isinstance(error, (SchedulerPanic, SchedulerHang, InputError)):
+        return stopped
+    fault = fault_of(error)
+    return {**stopped, "error": fault.sentence, "fault": fault._asdict()}
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, SchedulerPanic):
+        return f"Volcano would crash here: {error}"
+    if isinstance(error, SchedulerHang):
+        return f"Volcano would hang here: {error}"
+    return str(error)
