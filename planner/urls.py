@@ -68,6 +68,7 @@ pages = [
     path("scenarios/<uuid:scenario_id>/revisions/<int:number>/", changes.revision, name="revision"),
     path("scenarios/<uuid:scenario_id>/conf/", conf.conf, name="conf"),
     path("scenarios/<uuid:scenario_id>/conf/edit/", conf.edit, name="conf-edit"),
+    path("scenarios/<uuid:scenario_id>/release/", conf.release, name="release"),
     path("scenarios/<uuid:scenario_id>/export/", exports.show, name="export"),
     path("scenarios/<uuid:scenario_id>/export/<str:part>/", exports.download, name="export-download"),
     path("scenarios/<uuid:scenario_id>/review/", scenarios.review, name="review"),

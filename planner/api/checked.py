@@ -5,6 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from planner.api.serializers import ConfFindingSerializer, ProblemSerializer
+from planner.engine.releases import DEFAULT, release_problems
 
 
 class ProblemsSerializer(serializers.Serializer[Any]):
@@ -17,6 +18,15 @@ class ConfTextSerializer(serializers.Serializer[Any]):
     """A scheduler configuration as text; empty means Volcano's default."""
 
     text = serializers.CharField(allow_blank=True, trim_whitespace=False)
+    release = serializers.CharField(
+        default=DEFAULT, max_length=40, help_text="The release of Volcano that reads it."
+    )
+
+    def validate_release(self, name: str) -> str:
+        """Refuse what is no version."""
+        for problem in release_problems(name):
+            raise serializers.ValidationError(f"{problem.message} {problem.fix}", "release.unreadable")
+        return name
 
 
 class AskedSerializer(serializers.Serializer[Any]):

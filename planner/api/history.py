@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from planner.engine.differences import field_changes, line_changes
-from planner.engine.states import CONF, QUEUES, Edit
+from planner.engine.states import CONF, QUEUES, RELEASE, Edit
 from planner.models import Change
 
 
@@ -99,7 +99,7 @@ def shown(kind: str, field: str, value: Any) -> Any:
 def difference_body(edit: Edit) -> dict[str, Any]:
     """Return one difference with what is inside it."""
     before, after = (shown(edit.kind, edit.field, value) for value in (edit.before, edit.after))
-    whole = not edit.field and edit.kind != CONF and before is not None and after is not None
+    whole = not edit.field and edit.kind not in (CONF, RELEASE) and before is not None and after is not None
     return {
         "kind": edit.kind,
         "key": edit.key,

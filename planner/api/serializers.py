@@ -317,6 +317,18 @@ class ConfSerializer(serializers.Serializer[Any]):
     problems = ConfFindingSerializer(many=True, read_only=True)
 
 
+class ReleaseSerializer(serializers.Serializer[Any]):
+    """The release of Volcano that decides in a scenario."""
+
+    release = serializers.CharField(
+        allow_blank=True, max_length=40, help_text="As chosen, such as v1.14.4; empty: the imported one."
+    )
+    imported = serializers.CharField(
+        read_only=True, help_text="The release that the imported scheduler runs; empty when unknown."
+    )
+    rules_of = serializers.CharField(read_only=True, help_text="The known release whose rules decide.")
+
+
 # Runs
 
 

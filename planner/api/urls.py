@@ -103,6 +103,7 @@ urlpatterns = [
         workloads.WorkloadDetail.as_view(),
         name="scenario-workload",
     ),
+    path("scenarios/<uuid:scenario_id>/release/", scenarios.ReleaseDetail.as_view(), name="scenario-release"),
     path("scenarios/<uuid:scenario_id>/conf/", scenarios.ConfDetail.as_view(), name="scenario-conf"),
     path("scenarios/<uuid:scenario_id>/runs/", runs.ScenarioRuns.as_view(), name="scenario-runs"),
     path("runs/", runs.RunList.as_view(), name="runs"),

@@ -7,7 +7,7 @@ from typing import Any
 from planner.engine.contents import Content
 from planner.engine.frozen import renamed_queues
 from planner.engine.queues import queue_spec
-from planner.engine.states import CONF, QUEUES, Edit, State, kept_queue
+from planner.engine.states import CONF, QUEUES, RELEASE, Edit, State, kept_queue
 from planner.models import Queue
 
 _CONTEXT_LINES = 2
@@ -79,6 +79,8 @@ def _by_identity(state: State) -> dict[tuple[bool, str], Queue]:
 def _conf_difference(base: State, present: State) -> Iterator[Edit]:
     if base.conf_text != present.conf_text:
         yield Edit(CONF, before=base.conf_text, after=present.conf_text)
+    if base.release != present.release:
+        yield Edit(RELEASE, before=base.release, after=present.release)
 
 
 def _object_differences(base: State, present: State, content: Content) -> Iterator[Edit]:

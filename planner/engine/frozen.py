@@ -22,11 +22,13 @@ def frozen_input(
     conf_text: str,
     options: Mapping[str, Any],
     overlay: Overlay | None = None,
+    release: str = "",
 ) -> bytes:
     """Return the scenario document of a run: the snapshot's `objects` under the scenario's changes.
 
     The configuration stays the text that the user wrote; without one the document has none, which means
-    Volcano's default. The number of cycles is part of the document, so that the document alone decides.
+    Volcano's default. The release is the snapshot's unless `release` names another. The number of cycles is
+    part of the document, so that the document alone decides.
     """
     rows = list(queues)
     document = {
@@ -35,6 +37,8 @@ def frozen_input(
         **scenario_objects(objects, queues=rows, overlay=overlay or {}),
         "queues": [queue_manifest(queue) for queue in rows],
     }
+    if release:
+        document["release"] = release
     if options.get("cycles"):
         document["cycles"] = options["cycles"]
     return encoded(document)

@@ -15,6 +15,7 @@ from planner.engine.demands import demand_from, plain
 from planner.engine.frozen import renamed_queues, scenario_objects
 from planner.engine.quantities import amounts as read_amounts
 from planner.engine.queues import queue_manifest
+from planner.engine.releases import release_used
 from planner.engine.unlimited import amounts
 from planner.models import Queue, Scenario
 from planner.rows import Amounts, hangs_below
@@ -22,6 +23,7 @@ from scheduler_core.conf import parse_conf
 from scheduler_core.demand import Demand, QueueDemand, demand_of, queues_at_open
 from scheduler_core.errors import InputError
 from scheduler_core.queue_fields import unread_fields
+from scheduler_core.release import Release
 from scheduler_core.resource import Resource
 
 Json = Mapping[str, Any]
@@ -64,9 +66,10 @@ class Preview:
 def figures(scenario: Scenario, queues: Sequence[Queue] | None = None) -> Preview:
     """Return the preview of a scenario (1 query, 1 more for its rows unless `queues` are at hand)."""
     rows = list(scenario.queues.all()) if queues is None else queues
-    conf, fault = _conf(scenario.conf_text)
+    release = release_used(scenario)
+    conf, fault = _conf(scenario.conf_text, release)
     try:
-        demand = _demand(scenario, rows)
+        demand = _under_release(_demand(scenario, rows), scenario.release)
     except InputError as error:
         demand, fault = Demand(Resource(), {}, {}), {"error": str(error)}
     opened: Json = fault or queues_at_open(demand, [queue_manifest(row) for row in rows], conf)
@@ -87,7 +90,7 @@ def figures(scenario: Scenario, queues: Sequence[Queue] | None = None) -> Previe
             )
             for row in rows
         },
-        without_effect={} if conf is None and fault else unread_fields(parse_conf(conf)),
+        without_effect={} if conf is None and fault else unread_fields(parse_conf(conf, release)),
     )
 
 
@@ -112,6 +115,11 @@ def _demand(scenario: Scenario, rows: Sequence[Queue]) -> Demand:
     return replace(demand, queues={renamed.get(name, name): held for name, held in demand.queues.items()})
 
 
+def _under_release(demand: Demand, release: str) -> Demand:
+    """Return a demand that the release of a scenario reads; empty: the snapshot's."""
+    return replace(demand, settings={**demand.settings, "release": release}) if release else demand
+
+
 def _counted(key: str, document: Callable[[], Json]) -> Demand:
     """Return the demand of a document, which is kept: counting takes seconds for a large cluster."""
     if (kept := cache.get(key)) is not None:
@@ -127,11 +135,11 @@ def _key(content_id: str, changes: str) -> str:
     return f"demand-{digest}"
 
 
-def _conf(text: str) -> tuple[Json | None, Json]:
+def _conf(text: str, release: Release) -> tuple[Json | None, Json]:
     """Return the configuration as a structure, and why it cannot be used."""
     try:
         structure = manifests.parse_conf(text) if text.strip() else None
-        parse_conf(structure)
+        parse_conf(structure, release)
     except (manifests.Unreadable, InputError) as error:
         return None, {"error": str(error)}
     return structure, {}

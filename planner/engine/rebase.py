@@ -99,7 +99,7 @@ def rebased(base: Side, present: State, newer: Side, choices: Choices) -> Rebase
     queues = _Queues(base, present, newer, judge)
     rows, problems = queues.rows()
     conf_text = _conf(base.conf_text, present.conf_text, newer.conf_text, judge)
-    state = State(conf_text, {row.name: row for row in rows})
+    state = State(conf_text, {row.name: row for row in rows}, release=present.release)
     state.objects = _Objects(base, present, newer, queues, judge).laid_over(state)
     newer.content.settle(state)
     return Rebased(state, judge.told(), problems)

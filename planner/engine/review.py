@@ -13,6 +13,7 @@ from planner.models import Queue, Scenario, Snapshot
 from planner.rows import ConfFinding, Problem
 from scheduler_core.lint import Question, conf_of, questions, remedy, review
 from scheduler_core.lint import conf_problems as lint_of
+from scheduler_core.release import Release
 from scheduler_core.validate import Inspection
 
 CONF_PATH = "scheduler_conf"
@@ -28,6 +29,7 @@ def scenario_problems(scenario: Scenario, queues: Sequence[Queue] | None = None)
         **objects,
         "queues": [queue_manifest(row) for row in rows],
         **({"scheduler_conf": structure} if structure is not None else {}),
+        **({"release": scenario.release} if scenario.release else {}),
     }
     found = [Problem(**asdict(problem)) for problem in review(document, _inspected(scenario.snapshot))]
     return sorted(
@@ -36,14 +38,14 @@ def scenario_problems(scenario: Scenario, queues: Sequence[Queue] | None = None)
     )
 
 
-def conf_findings(text: str) -> list[ConfFinding]:
-    """Return all that is wrong with a configuration's text, or worth knowing, with lines; errors first."""
+def conf_findings(text: str, release: Release) -> list[ConfFinding]:
+    """Return all that is wrong with a configuration that a release reads, with lines; errors first."""
     structure, of_text = conf_structure(text)
     findings = [ConfFinding(**asdict(problem)) for problem in of_text]
     if structure is None and of_text:
         return findings
-    conf = None if structure is None else conf_of(structure)
-    found = lint_of(structure)
+    conf = None if structure is None else conf_of(structure, release)
+    found = lint_of(structure, release)
     placed = _placed_in_conf([Problem(**asdict(problem)) for problem in found], text)
     for problem, one in zip(found, placed, strict=True):
         fixes = () if structure is None else remedy(problem, conf)
@@ -51,10 +53,10 @@ def conf_findings(text: str) -> list[ConfFinding]:
     return findings
 
 
-def conf_questions(text: str) -> list[Question]:
-    """Return whom a session asks under a configuration; nothing where Volcano rejects it."""
+def conf_questions(text: str, release: Release) -> list[Question]:
+    """Return which plugins a session calls under a configuration; nothing where the release rejects it."""
     structure, of_text = conf_structure(text)
-    conf = None if any(problem.is_error for problem in of_text) else conf_of(structure)
+    conf = None if any(problem.is_error for problem in of_text) else conf_of(structure, release)
     return [] if conf is None else questions(conf)
 
 

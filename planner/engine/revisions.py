@@ -20,6 +20,7 @@ def state_of(scenario: Scenario) -> State:
         conf_text=scenario.conf_text,
         queues={row.name: row for row in scenario.queues.all()},
         objects={(row.kind, row.key): row.manifest for row in scenario.object_changes.all()},
+        release=scenario.release,
     )
 
 

@@ -11,7 +11,7 @@ Json = dict[str, Any]
 ObjectKey = tuple[str, str]
 """The list of the scenario document, and the object's name below its namespace."""
 
-QUEUES, CONF = "queues", "conf"
+QUEUES, CONF, RELEASE = "queues", "conf", "release"
 CLUSTER_KINDS = ("nodes", "priorityclasses", "namespaces")
 """Lists whose objects have no namespace."""
 KINDS = (*CLUSTER_KINDS, "jobs", "podgroups", "pods", "resourcequotas", "poddisruptionbudgets")
@@ -89,11 +89,12 @@ def object_key(kind: str, manifest: Mapping[str, Any]) -> str:
 
 @dataclass
 class State:
-    """A scenario at one revision: its configuration, its queues, its objects unlike the snapshot's."""
+    """A scenario at one revision: its configuration, release, queues, and objects unlike the snapshot's."""
 
     conf_text: str
     queues: dict[str, Queue] = field(default_factory=dict)
     objects: dict[ObjectKey, Json | None] = field(default_factory=dict)
+    release: str = ""
 
     @classmethod
     def of(cls, copied: Mapping[str, Any]) -> "State":
@@ -102,12 +103,14 @@ class State:
             conf_text=copied["conf"],
             queues={row.name: row for row in map(queue_of, copied["queues"])},
             objects={(entry["kind"], entry["key"]): entry["manifest"] for entry in copied["objects"]},
+            release=copied.get("release", ""),
         )
 
     def as_copy(self) -> Json:
         """Return the whole state as plain data."""
         return {
             "conf": self.conf_text,
+            "release": self.release,
             "queues": [kept_queue(row) for row in self.ordered_queues()],
             "objects": [
                 {"kind": kind, "key": key, "manifest": manifest}
@@ -131,6 +134,8 @@ class State:
     def _make(self, change: Difference) -> None:
         if change.kind == CONF:
             self.conf_text = change.after
+        elif change.kind == RELEASE:
+            self.release = change.after
         elif change.kind != QUEUES:
             self.objects[change.kind, change.key] = change.after
         elif change.field:

@@ -20,6 +20,12 @@ class Scenario(Identified):
     conf_text = models.TextField(
         blank=True, help_text="volcano-scheduler.conf as the user wrote it; empty: Volcano's default."
     )
+    release = models.CharField(
+        max_length=40,
+        blank=True,
+        db_default="",
+        help_text="The release of Volcano that decides; empty: the snapshot's.",
+    )
     revision = models.PositiveIntegerField(default=1)
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="scenarios"
@@ -40,8 +46,8 @@ class Scenario(Identified):
 class Change(Identified):
     """Who changed what in a scenario, when, from what to what.
 
-    `kind` is a list of the scenario document (`queues`, `nodes`, `jobs`…) or `conf`; `key` is the object's
-    name, below its namespace where it has one (`default/train`).
+    `kind` is a list of the scenario document (`queues`, `nodes`, `jobs`…) `conf` or `release`; `key` is the
+    object's name, below its namespace where it has one (`default/train`).
     """
 
     class Way(models.TextChoices):
@@ -62,7 +68,7 @@ class Change(Identified):
     )
     created = models.DateTimeField(auto_now_add=True)
     kind = models.CharField(max_length=40)
-    key = models.CharField(max_length=510, blank=True, help_text="Empty for conf.")
+    key = models.CharField(max_length=510, blank=True, help_text="Empty for conf and release.")
     field = models.CharField(
         max_length=253, blank=True, help_text="In CRD spelling; empty for the whole object."
     )

@@ -69,6 +69,7 @@ def _begun(
         parent=parent,
         parent_revision=revision,
         conf_text=state.conf_text,
+        release=state.release,
         owner=user,
     )
     Queue.objects.bulk_create(_own(row, branch) for row in state.ordered_queues())

@@ -9,7 +9,7 @@ from django.db import transaction
 from planner.engine.contents import content_of
 from planner.engine.queues import queue_spec
 from planner.engine.revisions import objects_in, parts_differing, state_of
-from planner.engine.states import CONF, QUEUES, Difference, Edit, inverses, queue_of
+from planner.engine.states import CONF, QUEUES, RELEASE, Difference, Edit, inverses, queue_of
 from planner.engine.workloads import KINDS
 from planner.models import Change, Queue, Scenario, User
 from planner.rows import Problem
@@ -19,7 +19,7 @@ from planner.services.members import role_require
 from planner.services.objects import object_rows_save, objects_write
 from planner.services.queues import queue_remove, queue_restore, queue_update
 from planner.services.revisions import revision_lock, revision_raise
-from planner.services.scenarios import conf_update
+from planner.services.scenarios import conf_update, release_update
 
 
 @transaction.atomic
@@ -84,10 +84,10 @@ def _walk(scenario: Scenario, way: Change.Way, expected: int, user: User | None)
     state.take_back(changes)
     content_of(scenario.snapshot).settle(state)
     backwards = inverses(changes)
-    scenario.conf_text = state.conf_text
-    scenario.save(update_fields=["conf_text"])
+    scenario.conf_text, scenario.release = state.conf_text, state.release
+    scenario.save(update_fields=["conf_text", "release"])
     _queues_save(scenario, state.queues, stored, backwards)
-    touched = {(edit.kind, edit.key) for edit in backwards if edit.kind not in (CONF, QUEUES)}
+    touched = {(edit.kind, edit.key) for edit in backwards if edit.kind not in (CONF, QUEUES, RELEASE)}
     object_rows_save(scenario=scenario, state=state, touched=touched)
     revision_raise(scenario=scenario, user=user, changes=backwards, way=way)
     return scenario
@@ -111,6 +111,8 @@ def _present(scenario: Scenario, edit: Edit) -> Any:
     """Return what the edit is about as it is now, None when it is not there."""
     if edit.kind == CONF:
         return scenario.conf_text
+    if edit.kind == RELEASE:
+        return scenario.release
     if edit.kind != QUEUES:
         return objects_in(scenario, state_of(scenario)).get(edit.kind, edit.key)
     row = scenario.queues.filter(name=edit.key).first()
@@ -128,6 +130,8 @@ def _comparable(edit: Edit, value: Any) -> Any:
 def _put(scenario: Scenario, edit: Edit, expected: int, user: User | None) -> None:
     if edit.kind == CONF:
         conf_update(scenario=scenario, text=edit.after, expected_revision=expected, user=user)
+    elif edit.kind == RELEASE:
+        release_update(scenario=scenario, name=edit.after, expected_revision=expected, user=user)
     elif edit.kind != QUEUES:
         objects_write(
             scenario=scenario,

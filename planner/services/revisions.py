@@ -20,7 +20,8 @@ def revision_lock(*, scenario: Scenario, expected: int) -> None:
     Two edits that saw the same revision cannot both go on: the second one waits here, and then is stale.
     """
     present = Scenario.objects.select_for_update().get(pk=scenario.pk)
-    scenario.revision, scenario.conf_text = present.revision, present.conf_text
+    scenario.revision = present.revision
+    scenario.conf_text, scenario.release = present.conf_text, present.release
     if present.revision != expected:
         raise StaleRevision(expected=expected, current=present.revision)
 

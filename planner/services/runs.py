@@ -36,6 +36,7 @@ def run_create(
         conf_text=state.conf_text,
         options=asked,
         overlay=state.objects,
+        release=state.release,
     )
     return run_queue(scenario=present, content=Blob.of(frozen), options=asked, user=user)
 

@@ -6,8 +6,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from planner.engine.conf import conf_edited, conf_problems
+from planner.engine.releases import release_problems
 from planner.engine.revisions import first_queues
-from planner.engine.states import CONF, Edit
+from planner.engine.states import CONF, RELEASE, Edit
 from planner.models import Event, Queue, Run, Scenario, Snapshot, User
 from planner.services.errors import Invalid
 from planner.services.events import event_note
@@ -67,6 +68,26 @@ def conf_update(
         changes = [Edit(CONF, before=scenario.conf_text, after=text)]
         scenario.conf_text = text
         scenario.save(update_fields=["conf_text"])
+        revision_raise(scenario=scenario, user=user, changes=changes)
+    return scenario
+
+
+@transaction.atomic
+def release_update(
+    *, scenario: Scenario, name: str, expected_revision: int, user: User | None = None
+) -> Scenario:
+    """Let a release of Volcano decide, empty: the snapshot's; return the scenario at its present revision.
+
+    Raises RoleTooLow, StaleRevision, and Invalid for a name that is no version.
+    """
+    role_require(user=user, workspace=scenario.workspace)
+    revision_lock(scenario=scenario, expected=expected_revision)
+    if problems := release_problems(name):
+        raise Invalid(problems)
+    if name != scenario.release:
+        changes = [Edit(RELEASE, before=scenario.release, after=name)]
+        scenario.release = name
+        scenario.save(update_fields=["release"])
         revision_raise(scenario=scenario, user=user, changes=changes)
     return scenario
 

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET, require_POST
 from planner.engine.differences import field_changes, line_changes
 from planner.engine.queues import queue_spec
 from planner.engine.revisions import BASES, SNAPSHOT, differences_from, state_at
-from planner.engine.states import CONF, QUEUES, Edit, queue_of
+from planner.engine.states import CONF, QUEUES, RELEASE, Edit, queue_of
 from planner.models import Change, Scenario
 from planner.selectors.history import steps
 from planner.selectors.scenarios import changes, queue_rows
@@ -31,11 +31,12 @@ from planner.views.pages import caller
 from planner.views.scenarios import scenario_or_404
 
 KIND_WORDS = {
-    QUEUES: "queue", CONF: "scheduler configuration", "nodes": "node", "jobs": "job", "podgroups": "podgroup",
-    "pods": "pod", "priorityclasses": "priority class", "namespaces": "namespace",
+    QUEUES: "queue", CONF: "scheduler configuration", RELEASE: "release", "nodes": "node", "jobs": "job",
+    "podgroups": "podgroup", "pods": "pod", "priorityclasses": "priority class", "namespaces": "namespace",
     "resourcequotas": "resource quota", "poddisruptionbudgets": "pod disruption budget",
 }  # fmt: skip
 WAYS: Mapping[str, Callable[..., Scenario]] = {Change.Way.UNDO: undo, Change.Way.REDO: redo}
+_AS_IMPORTED = "as imported"
 SHOWN_FIELDS = 12
 LONGEST_NAME = 253
 
@@ -207,6 +208,9 @@ def things(found: Iterable[Edit]) -> Iterable[ThingShown]:
         whole = next((edit for edit in together if not edit.field), None)
         if kind == CONF and whole is not None:
             yield ThingShown(kind, key, "changed", [], line_changes(whole.before, whole.after), whole)
+        elif kind == RELEASE and whole is not None:
+            named = FieldShown("release", whole.before or _AS_IMPORTED, whole.after or _AS_IMPORTED)
+            yield ThingShown(kind, key, "changed", [named], [], whole)
         elif whole is None:
             fields = [FieldShown(edit.field, edit.before, edit.after, edit) for edit in together]
             yield ThingShown(kind, key, "changed", fields, [], None)

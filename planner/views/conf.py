@@ -12,11 +12,12 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_POST
 
 from planner.engine.conf_form import conf_form, entry_operations
+from planner.engine.releases import release_choices, release_used
 from planner.engine.review import conf_findings, conf_questions
 from planner.models import Role, Scenario
 from planner.rows import Problem
 from planner.services.errors import Invalid, StaleRevision
-from planner.services.scenarios import conf_patch, conf_update
+from planner.services.scenarios import conf_patch, conf_update, release_update
 from planner.views.editing import INVALID, STALE, changed_since, seen_revision
 from planner.views.pages import caller, page_or_part
 from planner.views.scenarios import scenario_or_404
@@ -76,6 +77,28 @@ def edit(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     return _page(request, scenario, scenario.conf_text, {**shown, "conf_saved": True})
 
 
+@login_required
+@require_POST
+def release(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
+    """Choose the release of Volcano that decides."""
+    scenario = scenario_or_404(request, scenario_id)
+    try:
+        release_update(
+            scenario=scenario,
+            name=request.POST.get("release", ""),
+            expected_revision=seen_revision(request),
+            user=caller(request),
+        )
+    except Invalid as error:
+        return _page(request, scenario, scenario.conf_text, {"conf_problems": error.problems}, INVALID)
+    except StaleRevision as error:
+        moved = {"conf_moved": changed_since(scenario, error)}
+        return _page(request, scenario, scenario.conf_text, moved, STALE)
+    if not request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
+        return redirect("planner:conf", scenario.pk)
+    return _page(request, scenario, scenario.conf_text, {"release_saved": True})
+
+
 def _typed(request: HttpRequest, scenario: Scenario) -> str:
     """Return what stands in the text field; browsers send it with line endings of their own."""
     text = request.POST.get("text", "").replace("\r\n", "\n")
@@ -104,14 +127,19 @@ def _page(
     changed: Mapping[str, Any] | None = None,
     status: int = 200,
 ) -> HttpResponse:
+    release = release_used(scenario)
     context = {
         "scenario": scenario,
+        "release": release,
+        "release_choices": release_choices(scenario),
         "conf_text": text,
         "form": conf_form(text),
         "is_saved": text == scenario.conf_text,
         "may_edit": scenario.role != Role.VIEWER,  # type: ignore[attr-defined]  # told by the selector
-        "findings": conf_findings(text),
-        "questions": [question for question in conf_questions(text) if question.asked or question.switches],
+        "findings": conf_findings(text, release),
+        "questions": [
+            question for question in conf_questions(text, release) if question.asked or question.switches
+        ],
         **(changed or {}),
     }
     return page_or_part(

@@ -55,6 +55,7 @@ def bodies(run: Run) -> dict[tuple[str, str], Any]:
         ("delete", "account"): {"confirmation": "a-long-test-password"},
         ("delete", "workspace"): None,
         ("post", "conf-lint"): {"text": factories.CONF},
+        ("put", "scenario-release"): {"release": "v1.14.4"},
         ("put", "scenario-conf"): {"text": factories.CONF.replace("reclaim", "preempt")},
         ("patch", "scenario-conf"): [{"op": "replace", "path": "/actions", "value": "allocate"}],
         ("post", "scenario-nodes"): factories.node("n9"),
@@ -117,6 +118,7 @@ def typed(run: Run, scenario: Scenario) -> dict[str, dict[str, Any]]:
         "nodes-change": {"action": "cordon", "node": "n0", **seen},
         "workloads-add": {"name": "new", "namespace": "default", "replicas": "1", "queue": "waits", **seen},
         "workload": {"remove": "1", **seen},
+        "release": {"release": "v1.14.4", **seen},
         "conf": {"text": factories.CONF.replace("reclaim", "preempt"), **seen},
         "conf-edit": {
             "operations": '[{"op": "replace", "path": "/actions", "value": "allocate"}]', **seen,

@@ -10,6 +10,7 @@ from planner.engine.review import conf_findings, scenario_problems
 from planner.models import Scenario
 from planner.services.queues import queue_create, queue_remove, queue_update
 from planner.services.scenarios import conf_update
+from scheduler_core.release import DEFAULT_RELEASE
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -79,7 +80,7 @@ def test_a_text_that_cannot_be_read_has_its_line_and_no_questions(api: APIClient
 
 
 def test_an_empty_text_is_volcanos_default() -> None:
-    assert {one.severity for one in conf_findings("")} <= {"remark"}
+    assert {one.severity for one in conf_findings("", DEFAULT_RELEASE)} <= {"remark"}
 
 
 def test_nothing_changed_is_nothing_to_apply(scenario: Scenario) -> None:

@@ -12,6 +12,7 @@ from planner.api.preconditions import etag
 from planner.api.schema import ETAG, answers
 from planner.api.tables import TableView
 from planner.engine.export import scenario_export
+from planner.engine.releases import release_of_name
 from planner.engine.review import conf_findings, conf_questions, scenario_problems
 
 
@@ -37,7 +38,8 @@ class ConfLint(WorkspaceView):
         asked = ConfTextSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         text = asked.validated_data["text"]
-        body = {"problems": conf_findings(text), "questions": conf_questions(text)}
+        release = release_of_name(asked.validated_data["release"])
+        body = {"problems": conf_findings(text, release), "questions": conf_questions(text, release)}
         return Response(ConfLintSerializer(body).data)
 
 

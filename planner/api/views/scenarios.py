@@ -22,14 +22,22 @@ from planner.api.schema import DRY_RUN, ETAG, IDEMPOTENCY_KEY, IF_MATCH, answers
 from planner.api.serializers import (
     ConfOperation,
     ConfSerializer,
+    ReleaseSerializer,
     ScenarioCreate,
     ScenarioSerializer,
 )
 from planner.api.tables import TableList
+from planner.engine.releases import release_imported, release_used
 from planner.engine.review import conf_findings
 from planner.models import Change, Scenario
 from planner.selectors.scenarios import scenarios, snapshots
-from planner.services.scenarios import conf_patch, conf_update, scenario_create, scenario_remove
+from planner.services.scenarios import (
+    conf_patch,
+    conf_update,
+    release_update,
+    scenario_create,
+    scenario_remove,
+)
 
 
 @extend_schema_view(get=extend_schema(responses=listed(ScenarioSerializer)))
@@ -90,7 +98,7 @@ class ConfDetail(WorkspaceView):
     def get(self, request: Request, scenario_id: UUID) -> Response:
         """Return the configuration as text; empty means Volcano's default."""
         scenario = self.scenario()
-        return _at_revision(scenario, _conf_body(scenario.conf_text))
+        return _at_revision(scenario, _conf_body(scenario, scenario.conf_text))
 
     @extend_schema(
         request=ConfSerializer,
@@ -106,7 +114,7 @@ class ConfDetail(WorkspaceView):
         text = asked.validated_data["text"]
         with told_when_stale(scenario, partial(_conf_versions, scenario)), saved_unless_dry(request):
             conf_update(scenario=scenario, text=text, expected_revision=revision, user=self.user)
-        return edited(request, scenario, _conf_body(text))
+        return edited(request, scenario, _conf_body(scenario, text))
 
     @extend_schema(
         request={
@@ -122,7 +130,47 @@ class ConfDetail(WorkspaceView):
         revision = seen_revision(request)
         with told_when_stale(scenario, partial(_conf_versions, scenario)), saved_unless_dry(request):
             conf_patch(scenario=scenario, operations=request.data, expected_revision=revision, user=self.user)
-        return edited(request, scenario, _conf_body(scenario.conf_text))
+        return edited(request, scenario, _conf_body(scenario, scenario.conf_text))
+
+
+class ReleaseDetail(WorkspaceView):
+    """The release of Volcano that decides in a scenario."""
+
+    @extend_schema(responses=answers({200: ReleaseSerializer}, 404), parameters=[ETAG])
+    def get(self, request: Request, scenario_id: UUID) -> Response:
+        """Return the release chosen, the imported one, and the one whose rules decide."""
+        scenario = self.scenario()
+        return _at_revision(scenario, _release_body(scenario))
+
+    @extend_schema(
+        request=ReleaseSerializer,
+        responses=answers({200: ReleaseSerializer}, 400, 403, 404, 412, 422, 428),
+        parameters=[DRY_RUN, IF_MATCH, ETAG],
+    )
+    def put(self, request: Request, scenario_id: UUID) -> Response:
+        """Choose the release; an empty one means the imported one."""
+        scenario, revision = self.scenario(), seen_revision(request)
+        asked = ReleaseSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        name = asked.validated_data["release"]
+        with told_when_stale(scenario, partial(_release_versions, scenario)), saved_unless_dry(request):
+            release_update(scenario=scenario, name=name, expected_revision=revision, user=self.user)
+        return edited(request, scenario, _release_body(scenario))
+
+
+def _release_versions(scenario: Scenario, later: list[Change]) -> tuple[Any, Any]:
+    """Return the release that the caller saw, and the present one."""
+    names = [change.before for change in later if change.path == "release"]
+    current = {"release": scenario.release}
+    return ({"release": names[0]} if names else current), current
+
+
+def _release_body(scenario: Scenario) -> dict[str, Any]:
+    return {
+        "release": scenario.release,
+        "imported": release_imported(scenario.snapshot),
+        "rules_of": release_used(scenario).name,
+    }
 
 
 def _conf_versions(scenario: Scenario, later: list[Change]) -> tuple[Any, Any]:
@@ -132,9 +180,12 @@ def _conf_versions(scenario: Scenario, later: list[Change]) -> tuple[Any, Any]:
     return ({"text": texts[0]} if texts else current), current
 
 
-def _conf_body(text: str) -> dict[str, Any]:
+def _conf_body(scenario: Scenario, text: str) -> dict[str, Any]:
     """Return a configuration with all that is worth knowing about it."""
-    return {"text": text, "problems": [asdict(problem) for problem in conf_findings(text)]}
+    return {
+        "text": text,
+        "problems": [asdict(problem) for problem in conf_findings(text, release_used(scenario))],
+    }
 
 
 def _at_revision(scenario: Scenario, body: Any) -> Response:
