@@ -179,7 +179,7 @@ def queues_at_open(demand: Demand, queues: Iterable[Object], conf: Object | None
         session = _session(demand, document, parse_conf(conf, release_of(demand.settings)))
     except (InputError, SchedulerPanic) as error:
         return {"error": str(error)}
-    obstacles = [text for report in session.reports if (text := report().get("obstacle"))]
+    obstacles = [text for report in session.registry.reports if (text := report().get("obstacle"))]
     told = shown.state(session)
     return {
         **told,

@@ -31,3 +31,7 @@ class ScoreError(CoreError):
 
 class PrePredicateError(CoreError):
     """A pre-predicate failed: the task fits no node in this attempt."""
+
+
+class RegistrationError(CoreError):
+    """A plugin registered something that cannot be asked; the message names plugin, point and fix."""

@@ -52,7 +52,7 @@ def plain(value: Any) -> Any:
 def state(session: Session) -> dict[str, Any]:
     """Return what the plugins know of queues and jobs at this moment (S of the format)."""
     told: dict[str, Any] = {"total_resource": session.total}
-    for report in session.reports:
+    for report in session.registry.reports:
         told.update(report())
     return {name: plain(told[name]) for name in _STATE_KEYS if name in told}
 

@@ -6,12 +6,13 @@ Amounts are Kubernetes quantities; `gpu` stands for ``nvidia.com/gpu``. All obje
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from scheduler_core import Options, simulate_document
 from scheduler_core.admission import Admission
 from scheduler_core.conf import parse_conf
+from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
 from scheduler_core.model.snapshot import take_snapshot
 from scheduler_core.plugins.registry import OPENERS
@@ -264,6 +265,14 @@ def session_of(document: Object, *, explain: bool = False) -> Session:
         if option.name in OPENERS:
             OPENERS[option.name](session, option.arguments)
     return session
+
+
+def register(session: Session, point: Point, plugin: str, fn: Callable[..., Any]) -> None:
+    """Register a plugin's function at any point, with nothing said about keeping its answers."""
+    if point in (Point.PREEMPTABLE, Point.RECLAIMABLE):
+        session.registry.add_evictable(point, plugin, fn)
+    else:
+        getattr(session.registry, f"add_{point.label}")(plugin, fn)
 
 
 def last_cycle(document: Object, **options: Any) -> Object:

@@ -243,7 +243,7 @@ class Preempt:
             return False
         if self.rolls_back and session.allocatable(queue, task) is not None:
             freed = total_of(victim.request for victim in verdict.victims)
-            may_take = session.allocatable_once_freed(queue, task, freed)
+            may_take = session.allocatable_after_release(queue, task, freed)
             if not may_take and evict_in_vain(session, verdict.victims):
                 return False
         local = Statement(session) if self.rolls_back else statement

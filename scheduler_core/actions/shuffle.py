@@ -19,13 +19,13 @@ NAME = "shuffle"
 def execute(session: Session) -> None:
     """Evict what the first tier that names anybody names, all its plugins together, by namespace/name."""
     running = [task for job in session.jobs.values() for task in job.tasks_in([TaskStatus.RUNNING])]
-    for number, tier in enumerate(session.tiers_of(Point.VICTIM_TASKS), start=1):
+    for number, tier in enumerate(session.registry.tiers_of(Point.VICTIM_TASKS), start=1):
         named_by: dict[str, list[str]] = {}
         victims: dict[str, TaskInfo] = {}
-        for plugin, answer in tier:
-            for task in answer.fn(running):
+        for added in tier:
+            for task in added.fn(running):
                 victims[task.key] = task
-                named_by.setdefault(task.key, []).append(plugin)
+                named_by.setdefault(task.key, []).append(added.plugin)
         if victims:
             for position, key in enumerate(sorted(victims), start=1):
                 _evict(session, victims[key], _explanation(number, position, named_by[key], victims[key]))

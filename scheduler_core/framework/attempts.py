@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from scheduler_core.framework.eviction import not_hopeless
 from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.plugin_fn import EvictableFn
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.victims import Verdict, tell_left_out, tell_spared
 from scheduler_core.model.job import TaskInfo
@@ -51,7 +52,9 @@ class Attempts:
 
     def __init__(self, session: Session, point: Point) -> None:
         self._session = session
-        self._alike = all(answer.is_alike for tier in session.tiers_of(point) for _, answer in tier)
+        self._alike = all(
+            added.same_for_equal_tasks for added in session.registry.of_kind(point, EvictableFn)
+        )
         self._in_vain: Attempt | None = None
 
     def _kind_of(self, task: TaskInfo) -> Kind:
@@ -64,7 +67,7 @@ class Attempts:
         return (
             task.role,
             task.priority,
-            self._session.class_of(task),
+            self._session.registry.class_of(task),
             None if open_to is None else open_to.tobytes(),
         )
 

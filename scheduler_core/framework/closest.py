@@ -80,7 +80,7 @@ class NearestNodes:
         why = errors.why
         if why is None or not self._session.statuses.lacking(why).any():
             return NOTHING
-        number, now = self._session.class_of(task), len(self._session.nodes.changes)
+        number, now = self._session.registry.class_of(task), len(self._session.nodes.changes)
         seen, refusals, nearest = self._kept.get(number, (-1, why, NOTHING))
         if seen != now or not np.array_equal(refusals, why):
             nearest = _nearest(self._session, task, self._session.statuses.lacking(why))

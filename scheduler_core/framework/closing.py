@@ -23,7 +23,7 @@ def close_session(session: Session) -> dict[str, Resource]:
         Where Volcano follows a parent that does not exist, or parents that lead nowhere.
 
     """
-    for close in session.close_fns:
+    for close in session.registry.close_fns:
         close()
     for job in session.jobs.values():
         job.phase = phase_of(job)

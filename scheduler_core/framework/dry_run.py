@@ -50,7 +50,7 @@ class DryRun:
 
     def _tell(self, point: Point, task: TaskInfo) -> bool:
         try:
-            for fn in self.session.answers(point):
+            for fn in self.session.registry.functions[point]:
                 fn(self, task)
         except SchedulerPanic:
             raise
@@ -63,7 +63,7 @@ class DryRun:
         return (
             all(
                 fn(self, self.queue, self.preemptor)
-                for fn in self.session.answers(Point.SIMULATE_ALLOCATABLE)
+                for fn in self.session.registry.functions[Point.SIMULATE_ALLOCATABLE]
             )
             and fits(self.preemptor, self.available)
             and self.passes_filters()
@@ -71,4 +71,6 @@ class DryRun:
 
     def passes_filters(self) -> bool:
         """Tell whether the filters would take the preemptor now; amounts are not looked at."""
-        return all(fn(self, self.preemptor) for fn in self.session.answers(Point.SIMULATE_PREDICATE))
+        return all(
+            fn(self, self.preemptor) for fn in self.session.registry.functions[Point.SIMULATE_PREDICATE]
+        )

@@ -1,8 +1,8 @@
 """Which questions can a plugin answer, and which switch turns each answer off?
 
-A plugin registers an answer with ``session.add_fn(POINT, name, fn)``; the session combines the answers of all
-tiers. ``why`` parameters are None when no explanation is collected; otherwise the answer leaves its reasons
-there.
+A plugin registers its functions with the session's `registry.Registry`, one ``add_...`` method for each
+point; the session combines the answers of all tiers. ``why`` is None when no explanation is collected;
+otherwise the function leaves its reasons there.
 
 Source: volcano ``pkg/scheduler/framework/session_plugins.go`` at v1.15.1.
 """
@@ -13,63 +13,62 @@ from enum import Enum
 
 
 class Point(Enum):
-    """An extension point: the switch that guards it (None: always on), and what it is asked."""
+    """An extension point: its name, the arguments of its functions, the switches that guard it."""
 
-    # (job) -> key: the job with the smaller one goes first. The key may change only when a task of the job
+    # key: the job with the smaller one goes first. The key may change only when a task of the job
     # changes its status, of which plugins are told by events afterwards
-    JOB_ORDER = "job_order", "enableJobOrder"
-    # compare(left, right) -> number; below 0: left first
-    QUEUE_ORDER = "queue_order", "enableQueueOrder"
-    # (task) -> key: the task with the smaller one goes first; it never changes within a session
-    TASK_ORDER = "task_order", "enableTaskOrder"
-    # (queue, preemptor's queue) -> key: the queue with the smaller one loses first; it never changes
-    VICTIM_QUEUE_ORDER = "victim_queue_order", None
-    # (job) -> None or (reason, message) of why the job is not valid
-    JOB_VALID = "job_valid", None
-    # (job) -> bool
-    JOB_READY = "job_ready", "enableJobReady"
-    JOB_STARVING = "job_starving", "enableJobStarving"
-    # (job) -> Vote
-    JOB_PIPELINED = "job_pipelined", "enableJobPipelined"
-    # (job, why: dict) -> Vote; a rejection leaves why["message"]
-    JOB_ENQUEUEABLE = "job_enqueueable", "enableJobEnqueued"
-    # (job) -> None: the job was enqueued
-    JOB_ENQUEUED = "job_enqueued", "enableJobEnqueued"
-    # (queue) -> bool
-    OVERUSED = "overused", "enabledOverused"
-    # (queue, tasks, why) -> bool: may the queue evict for these tasks
-    PREEMPTIVE = "preemptive", "enablePreemptive"
-    # (queue, task, why) -> bool
-    ALLOCATABLE = "allocatable", "enabledAllocatable"
-    # (task) -> None; raises PrePredicateError
-    PRE_PREDICATE = "pre_predicate", "enablePredicate"
-    # (task, nodes: (K,) intp) -> (K,) int32 numbers of the session's status table, 0: fits
-    PREDICATE = "predicate", "enablePredicate"
-    # (task, nodes: (K,) intp) -> (K,) float64; NaN: the node gets no per-node score from any plugin
-    NODE_ORDER = "node_order", "enableNodeOrder"
-    # (task, candidates: (K,) intp) -> (K,) float64; raises ScoreError: no node gets a score
-    BATCH_NODE_ORDER = "batch_node_order", "enableNodeOrder"
-    # (initiator task, candidates, why) -> list of accepted candidates, None to abstain
-    PREEMPTABLE = "preemptable", "enablePreemptable"
-    RECLAIMABLE = "reclaimable", "enableReclaimable"
-    # (initiator task, candidates, action, why) -> list of accepted candidates, None to abstain
-    UNIFIED_EVICTABLE = "unified_evictable", None
-    # (running tasks) -> tasks that shuffle should evict
-    VICTIM_TASKS = "victim_tasks", "enabledVictim"
+    JOB_ORDER = "job_order", "job", "enableJobOrder"
+    # number; below 0: left first
+    QUEUE_ORDER = "queue_order", "left, right", "enableQueueOrder"
+    # key: the task with the smaller one goes first; it never changes within a session
+    TASK_ORDER = "task_order", "task", "enableTaskOrder"
+    # key: the queue with the smaller one loses first; it never changes
+    VICTIM_QUEUE_ORDER = "victim_queue_order", "queue, preemptor's queue"
+    # None or (reason, message) of why the job is not valid
+    JOB_VALID = "job_valid", "job"
+    # bool
+    JOB_READY = "job_ready", "job", "enableJobReady"
+    JOB_STARVING = "job_starving", "job", "enableJobStarving"
+    # Vote
+    JOB_PIPELINED = "job_pipelined", "job", "enableJobPipelined"
+    # Vote; a rejection leaves why["message"]
+    JOB_ENQUEUEABLE = "job_enqueueable", "job, why", "enableJobEnqueued"
+    # None: the job was enqueued
+    JOB_ENQUEUED = "job_enqueued", "job", "enableJobEnqueued"
+    # bool
+    OVERUSED = "overused", "queue", "enabledOverused"
+    # bool: may the queue evict for these tasks
+    PREEMPTIVE = "preemptive", "queue, tasks, why", "enablePreemptive"
+    # bool
+    ALLOCATABLE = "allocatable", "queue, task, why", "enabledAllocatable"
+    # None; raises PrePredicateError
+    PRE_PREDICATE = "pre_predicate", "task", "enablePredicate"
+    # (K,) int32 numbers of the session's status table for nodes, (K,) intp; 0: fits
+    PREDICATE = "predicate", "task, nodes", "enablePredicate"
+    # (K,) float64; NaN: the node gets no per-node score from any plugin
+    NODE_ORDER = "node_order", "task, nodes", "enableNodeOrder"
+    # (K,) float64; raises ScoreError: no node gets a score
+    BATCH_NODE_ORDER = "batch_node_order", "task, candidates", "enableNodeOrder"
+    # list of accepted candidates, None to abstain
+    PREEMPTABLE = "preemptable", "preemptor, candidates, why", "enablePreemptable"
+    RECLAIMABLE = "reclaimable", "reclaimer, candidates, why", "enableReclaimable"
+    UNIFIED_EVICTABLE = "unified_evictable", "preemptor, candidates, action, why"
+    # tasks, of those that run, that shuffle should evict
+    VICTIM_TASKS = "victim_tasks", "running", "enabledVictim"
     # dry run of topology-aware preemption, on a DryRun; off only when both switches are
-    # (dry run, task) -> None; raises CoreError
-    SIMULATE_ADD_TASK = "simulate_add_task", "enablePreemptable", "enabledAllocatable"
-    SIMULATE_REMOVE_TASK = "simulate_remove_task", "enablePreemptable", "enabledAllocatable"
-    # (dry run, queue, task) -> bool
-    SIMULATE_ALLOCATABLE = "simulate_allocatable", "enabledAllocatable"
-    # (dry run, task) -> bool
-    SIMULATE_PREDICATE = "simulate_predicate", "enablePredicate"
+    # None; raises CoreError
+    SIMULATE_ADD_TASK = "simulate_add_task", "dry run, task", "enablePreemptable", "enabledAllocatable"
+    SIMULATE_REMOVE_TASK = "simulate_remove_task", "dry run, task", "enablePreemptable", "enabledAllocatable"
+    # bool
+    SIMULATE_ALLOCATABLE = "simulate_allocatable", "dry run, queue, task", "enabledAllocatable"
+    SIMULATE_PREDICATE = "simulate_predicate", "dry run, task", "enablePredicate"
 
     __hash__ = object.__hash__
 
-    def __init__(self, label: str, *switches: str | None) -> None:
+    def __init__(self, label: str, arguments: str, *switches: str) -> None:
         self.label = label
-        self.switches = [switch for switch in switches if switch is not None]
+        self.arguments = tuple(arguments.split(", "))
+        self.switches = switches
 
 
 class Vote(Enum):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scheduler_core.framework.bounds import ExactBound, PerJobBound, PerShapeBound, PluginBound, StaticBound
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.held_tasks import Amounts, HeldTasks, Mask
+from scheduler_core.framework.plugin_fn import EvictableFn
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.pod import Pairs
@@ -172,7 +173,11 @@ def judges_of(session: Session, point: Point) -> list[list[PluginBound]] | None:
 
     None when a plugin cannot: then every candidate is asked about.
     """
-    tiers = [[answer.judge for _, answer in tier] for tier in session.tiers_of(point) if tier]
+    tiers = [
+        [added.bound for added in tier if isinstance(added, EvictableFn)]
+        for tier in session.registry.tiers_of(point)
+        if tier
+    ]
     if any(judge is None for tier in tiers for judge in tier):
         return None
     return [[judge for judge in tier if judge is not None] for tier in tiers]

@@ -9,6 +9,7 @@ import math
 from typing import Any
 
 from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.plugin_fn import PluginFn
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
@@ -81,7 +82,7 @@ def _by_queue(session: Session, victim: QueueInfo, other: QueueInfo, preemptor: 
 
 
 def _named(session: Session, point: Point) -> list[tuple[str, Any]]:
-    return [(plugin, answer.fn) for tier in session.tiers_of(point) for plugin, answer in tier]
+    return [(added.plugin, added.fn) for added in session.registry.of_kind(point, PluginFn)]
 
 
 def _finite(key: Any) -> Any:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scheduler_core.errors import ScoreError
 from scheduler_core.framework.choices import MOST_CLASSES, NOWHERE, Choices, Plugins
 from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.plugin_fn import NodeFn
 from scheduler_core.model.changes import ChangeLog, as_array
 from scheduler_core.model.fit import FITS, Code, FitErrors, Status, Why, merge_first, no_refusals
 from scheduler_core.model.job import TaskInfo
@@ -171,6 +172,7 @@ class Placement:
 
     def __init__(self, session: Session) -> None:
         self.session = session
+        self._registry = session.registry
         self.nodes = session.nodes
         self.all: Nodes = np.arange(len(session.nodes), dtype=np.intp)
         self._rows: dict[int, Row] = {}
@@ -311,10 +313,9 @@ class Placement:
         if self._is_local(Point.PREDICATE, task):
             return self._answers(self._row(task), task, self._passes)
         why = no_refusals(len(self.nodes))
-        for tier in self.session.tiers_of(Point.PREDICATE):
-            for _, answer in tier:
-                left = np.flatnonzero(why == FITS)
-                why[left] = answer.aside(task, left)
+        for predicate in self._registry.of_kind(Point.PREDICATE, NodeFn):
+            left = np.flatnonzero(why == FITS)
+            why[left] = predicate.explain(task, left)
         return why
 
     def _refusals(self, task: TaskInfo, asked: NDArray[np.bool_], *, resources: bool) -> Why:
@@ -335,7 +336,7 @@ class Placement:
     def _predicate(self, task: TaskInfo, nodes: Nodes) -> Why:
         """Return the first refusal of each node; plugins after it are not asked."""
         why = no_refusals(len(nodes))
-        for fn in self.session.answers(Point.PREDICATE):
+        for fn in self._registry.functions[Point.PREDICATE]:
             left = why == FITS
             why[left] = fn(task, nodes[left])
         return why
@@ -442,19 +443,19 @@ class Placement:
 
     def _order_score(self, task: TaskInfo, nodes: Nodes) -> Scores:
         order = np.zeros(len(nodes))
-        for fn in self.session.answers(Point.NODE_ORDER):
+        for fn in self._registry.functions[Point.NODE_ORDER]:
             order = order + fn(task, nodes)
         order[np.isnan(order)] = 0.0
         return order
 
     def _batch_score(self, task: TaskInfo, nodes: Nodes) -> Scores:
         batch = np.zeros(len(nodes))
-        for fn in self.session.answers(Point.BATCH_NODE_ORDER):
+        for fn in self._registry.functions[Point.BATCH_NODE_ORDER]:
             batch = batch + fn(task, nodes)
         return batch
 
     def _is_local(self, point: Point, task: TaskInfo) -> bool:
-        return all(answer.is_local(task) for tier in self.session.tiers_of(point) for _, answer in tier)
+        return all(fn.cacheable_per_node(task) for fn in self._registry.of_kind(point, NodeFn))
 
     def _scores_are_local(self, task: TaskInfo) -> bool:
         return self._is_local(Point.NODE_ORDER, task) and self._is_local(Point.BATCH_NODE_ORDER, task)
@@ -462,7 +463,7 @@ class Placement:
     # rows
 
     def _row(self, task: TaskInfo) -> Row:
-        number = self.session.class_of(task)
+        number = self._registry.class_of(task)
         row = self._rows.get(number)
         if row is None:
             has_local_scores = self._scores_are_local(task)
@@ -492,18 +493,17 @@ class Placement:
         if len(self.nodes) <= FEW:
             return
         points = (Point.PREDICATE, Point.NODE_ORDER, Point.BATCH_NODE_ORDER)
-        asked = [[answer for tier in self.session.tiers_of(point) for _, answer in tier] for point in points]
-        answers = [answer for answers in asked for answer in answers]
-        forms = [[answer.of_classes for answer in answers if answer.of_classes] for answers in asked]
-        if sum(map(len, forms)) < len(answers):
+        asked = [self._registry.of_kind(point, NodeFn) for point in points]
+        forms = [[fn.for_classes for fn in fns if fn.for_classes] for fns in asked]
+        if sum(map(len, forms)) < sum(map(len, asked)):
             return
         self._plugins = Plugins(*forms)
         seen: set[int] = set()
         for task in tasks:
-            number = self.session.class_of(task)
+            number = self._registry.class_of(task)
             if number not in seen:
                 seen.add(number)
-                if all(answer.is_settled(task) for answer in answers):
+                if all(fn.static_for_class(task) for fns in asked for fn in fns):
                     self._expected[number] = task
                     if len(self._expected) == MOST_CLASSES:
                         return
@@ -513,7 +513,7 @@ class Placement:
 
         None when nodes are compared with each other.
         """
-        number = self.session.class_of(task)
+        number = self._registry.class_of(task)
         if number in self._expected:
             if self._together is None:
                 self._together = Choices(self.nodes, self._plugins, self._expected, self._settled_score_of)
@@ -633,7 +633,7 @@ class Placement:
 
     def _scorer_of_class(self, task: TaskInfo) -> ScoreOf | None:
         """Return `_scorer_of` a task, made once for its class."""
-        number = self.session.class_of(task)
+        number = self._registry.class_of(task)
         if number not in self._scorers:
             self._scorers[number] = self._scorer_of(task)
         return self._scorers[number]
@@ -641,9 +641,7 @@ class Placement:
     def _of_one(self, point: Point, task: TaskInfo) -> list[Callable[[int], Any]] | None:
         """Return what answers a point for one node at a time, None unless every plugin offers that."""
         forms = [
-            None if answer.of_one is None else answer.of_one(task)
-            for tier in self.session.tiers_of(point)
-            for _, answer in tier
+            None if fn.for_node is None else fn.for_node(task) for fn in self._registry.of_kind(point, NodeFn)
         ]
         known = [form for form in forms if form is not None]
         return known if len(known) == len(forms) else None

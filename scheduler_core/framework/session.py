@@ -6,18 +6,19 @@ Source: volcano ``pkg/scheduler/framework/session.go``, ``session_plugins.go`` a
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from scheduler_core.conf import SchedulerConf
 from scheduler_core.errors import EventError
-from scheduler_core.framework.choices import OfClasses
 from scheduler_core.framework.closest import NearestNodes
 from scheduler_core.framework.evictable import EvictableCounts
 from scheduler_core.framework.extension_points import PERMIT, REJECT, Point
 from scheduler_core.framework.held_tasks import AllHeldTasks
 from scheduler_core.framework.placement import Placement
+from scheduler_core.framework.plugin_fn import AllocatableFn, PluginFn, QueueOrderFn
+from scheduler_core.framework.registry import Registry
 from scheduler_core.model.fit import FitErrors, StatusTable
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.mirror import Mirror
@@ -28,9 +29,6 @@ from scheduler_core.model.status import TaskStatus
 from scheduler_core.resource import Resource, total_of
 from scheduler_core.trace import Decision, Trace, Why
 
-if TYPE_CHECKING:
-    from scheduler_core.framework.bounds import PluginBound
-
 # Asked for each job or task, so that looking the members up would take as long as asking.
 ALLOCATABLE, OVERUSED, PRE_PREDICATE = Point.ALLOCATABLE, Point.OVERUSED, Point.PRE_PREDICATE
 JOB_ORDER, QUEUE_ORDER, TASK_ORDER = Point.JOB_ORDER, Point.QUEUE_ORDER, Point.TASK_ORDER
@@ -38,72 +36,6 @@ JOB_PIPELINED, JOB_VALID, JOB_READY = Point.JOB_PIPELINED, Point.JOB_VALID, Poin
 JOB_ENQUEUEABLE, JOB_ENQUEUED = Point.JOB_ENQUEUEABLE, Point.JOB_ENQUEUED
 PREEMPTIVE, VICTIM_QUEUE_ORDER = Point.PREEMPTIVE, Point.VICTIM_QUEUE_ORDER
 BINDING = TaskStatus.BINDING
-
-Handler = Callable[[TaskInfo], None]
-InVain = Callable[[Sequence[TaskInfo]], None]
-
-
-class Answer(NamedTuple):
-    """A plugin's function for one extension point.
-
-    Attributes
-    ----------
-    is_local : callable
-        ``is_local(task)``: whether the answer for a node depends on nothing but the task's class and that
-        node, so that it stays true until the node changes. Only asked of predicates and node scores.
-    of_one : callable or None
-        ``of_one(task)``: a function that gives the same answer for one node as a plain number, for all tasks
-        of the task's class; None when there is none. Never NaN. Only asked of predicates and node scores.
-    of_classes : callable or None
-        ``of_classes(tasks)``: the same for several classes, of each of which there is one task, see
-        `ClassAnswers`; None when there is no such form. Only asked of predicates and node scores, for settled
-        tasks, of which there is a form for one node, too.
-    is_settled : callable
-        ``is_settled(task)``: whether the answer is local whatever is found out before nodes are examined.
-    key : callable or None
-        ``key(queue)``: a tuple that puts queues in the same order; it changes only when a task of the queue
-        comes or goes. None when there is no such key. Only asked of the order of queues.
-    judge : callable or None
-        The same answer for all tasks of a queue at once. Only asked of who may be evicted.
-    once_freed : callable or None
-        ``once_freed(queue, task, freed)``: False when the answer stays no even once tasks of the queue that
-        hold so much have left. Only asked of what a queue may take.
-    is_alike : bool
-        Whether tasks of one job that are of one class and priority are answered alike as long as nothing
-        moves. Only asked of who may be evicted.
-    aside : callable
-        ``aside(task, nodes)``: the same answer, given for an explanation: nothing is remembered of it, and
-        nobody outside is asked. Only asked of predicates.
-
-    """
-
-    fn: Callable[..., Any]
-    is_local: Callable[[TaskInfo], bool]
-    of_one: Callable[[TaskInfo], Callable[[int], Any] | None] | None
-    of_classes: OfClasses | None
-    is_settled: Callable[[TaskInfo], bool]
-    key: Callable[[QueueInfo], tuple[Any, ...]] | None
-    judge: PluginBound | None
-    once_freed: Callable[[QueueInfo, TaskInfo, Resource], bool] | None
-    is_alike: bool
-    aside: Callable[..., Any]
-
-
-def always(_task: TaskInfo) -> bool:
-    """Say that an answer is local for every task."""
-    return True
-
-
-class _Functions(dict[Point, list[Callable[..., Any]]]):
-    """The functions that answer each point, put together when it is asked first."""
-
-    def __init__(self, session: Session) -> None:
-        super().__init__()
-        self._session = session
-
-    def __missing__(self, point: Point) -> list[Callable[..., Any]]:
-        fns = self[point] = [answer.fn for tier in self._session.tiers_of(point) for _, answer in tier]
-        return fns
 
 
 class Session:
@@ -132,8 +64,8 @@ class Session:
         The jobs that gangpreempt or gangreclaim has given their places in this session.
     kept : dict
         What outlives the session, by plugin (the time of tdm's last eviction).
-    in_vain : list or None
-        What each plugin does about evictions that are taken back; None when one has to be told of each.
+    registry : Registry
+        What plugins answer.
 
     """
 
@@ -162,17 +94,9 @@ class Session:
         self.cache_idle = [list(row) for row in self.nodes.idle_of]
         self.live_queue_order = False
         self.served_by_gang_action: set[str] = set()
-        self.reports: list[Callable[[], dict[str, Any]]] = []
-        self.close_fns: list[Callable[[], None]] = []
+        self.registry = Registry(conf)
+        self._functions = self.registry.functions
         self.placement = Placement(self)
-        self._fns: dict[Point, dict[str, Answer]] = {point: {} for point in Point}
-        self._on_allocate: list[Handler] = []
-        self._on_deallocate: list[Handler] = []
-        self.in_vain: list[InVain] | None = []
-        self._tiers: dict[Point, list[list[tuple[str, Answer]]]] = {}
-        self._answers = _Functions(self)
-        self._class_parts: list[Callable[[TaskInfo], Hashable]] = []
-        self._classes: dict[Hashable, int] = {}
         self._victim_queue_keys: dict[tuple[str, str], list[Any]] = {}
 
     @cached_property
@@ -182,72 +106,6 @@ class Session:
         Plugins that need it ask for it while the session opens.
         """
         return Mirror(self.snapshot)
-
-    # registration
-
-    def add_fn(
-        self,
-        point: Point,
-        plugin: str,
-        fn: Callable[..., Any],
-        *,
-        is_local: Callable[[TaskInfo], bool] = always,
-        of_one: Callable[[TaskInfo], Callable[[int], Any] | None] | None = None,
-        of_classes: OfClasses | None = None,
-        is_settled: Callable[[TaskInfo], bool] = always,
-        key: Callable[[QueueInfo], tuple[Any, ...]] | None = None,
-        judge: PluginBound | None = None,
-        once_freed: Callable[[QueueInfo, TaskInfo, Resource], bool] | None = None,
-        is_alike: bool = False,
-        aside: Callable[..., Any] | None = None,
-    ) -> None:
-        """Register a plugin's answer; a second one of the same plugin replaces the first."""
-        self._fns[point][plugin] = Answer(
-            fn, is_local, of_one, of_classes, is_settled, key, judge, once_freed, is_alike, aside or fn
-        )
-
-    def add_event_handler(
-        self, *, allocate: Handler, deallocate: Handler, in_vain: InVain | None = None
-    ) -> None:
-        """Register what a plugin does when a task takes or gives back its place.
-
-        ``in_vain(tasks)`` leaves behind what is left when tasks give back their places, one after the other,
-        and take them again, the last one first; None: it has to be told of each.
-        """
-        self._on_allocate.append(allocate)
-        self._on_deallocate.append(deallocate)
-        if in_vain is None:
-            self.in_vain = None
-        elif self.in_vain is not None:
-            self.in_vain.append(in_vain)
-
-    def add_report(self, report: Callable[[], dict[str, Any]]) -> None:
-        """Register what a plugin shows of its state at the session's open and end."""
-        self.reports.append(report)
-
-    def add_close_fn(self, close: Callable[[], None]) -> None:
-        """Register what a plugin does after the last action."""
-        self.close_fns.append(close)
-
-    def add_class_part(self, part: Callable[[TaskInfo], Hashable]) -> None:
-        """Say that a plugin's predicates or scores read more of a task than its shape."""
-        self._class_parts.append(part)
-
-    def tiers_of(self, point: Point) -> list[list[tuple[str, Answer]]]:
-        """Return who answers a point, tier by tier, in order; tiers without an answer are empty lists."""
-        tiers = self._tiers.get(point)
-        if tiers is None:
-            fns = self._fns[point]
-            tiers = self._tiers[point] = [
-                [
-                    (option.name, fns[option.name])
-                    for option in tier
-                    if option.name in fns
-                    and (not point.switches or any(option.enabled(switch) for switch in point.switches))
-                ]
-                for tier in self.conf.tiers
-            ]
-        return tiers
 
     @cached_property
     def evictable(self) -> EvictableCounts:
@@ -264,17 +122,6 @@ class Session:
         """Return the tasks that might be evicted, queue by queue, as they were at first."""
         return AllHeldTasks(self.snapshot.tasks, self.jobs.values(), len(self.nodes))
 
-    def answers(self, point: Point) -> list[Callable[..., Any]]:
-        """Return the functions that answer a point, over all tiers in order."""
-        return self._answers[point]
-
-    def class_of(self, task: TaskInfo) -> int:
-        """Return the number of the task's class: tasks of one class fit and score alike on every node."""
-        if not self._class_parts:
-            return task.shape.number
-        key = (task.shape.number, *[part(task) for part in self._class_parts])
-        return self._classes.setdefault(key, len(self._classes))
-
     def cycle_state(self, task: TaskInfo) -> dict[str, Any]:
         """Return what plugins remember of a task within this session, by plugin."""
         return {plugin: known[task.uid] for plugin, known in self.cycle_states.items() if task.uid in known}
@@ -284,7 +131,7 @@ class Session:
     def fire_allocate(self, task: TaskInfo) -> Exception | None:
         """Tell every plugin that a task takes its place; returns the last refusal of a handler."""
         refusal: Exception | None = None
-        for allocate in self._on_allocate:
+        for allocate in self.registry.on_allocate:
             try:
                 allocate(task)
             except EventError as error:
@@ -293,7 +140,7 @@ class Session:
 
     def fire_deallocate(self, task: TaskInfo) -> None:
         """Tell every plugin that a task gives its place back."""
-        for deallocate in self._on_deallocate:
+        for deallocate in self.registry.on_deallocate:
             deallocate(task)
 
     # orders
@@ -301,7 +148,7 @@ class Session:
     def order_of(self, job: JobInfo) -> tuple[Any, ...]:
         """Return a job's place among others: what plugins say, the PodGroup's age, the job's key."""
         if job.order is None:
-            job.order = *[fn(job) for fn in self._answers[JOB_ORDER]], job.creation, job.key
+            job.order = *[fn(job) for fn in self._functions[JOB_ORDER]], job.creation, job.key
         return job.order
 
     def job_order_compare(self, left: JobInfo, right: JobInfo) -> int:
@@ -315,7 +162,7 @@ class Session:
 
     def queue_order(self, left: QueueInfo, right: QueueInfo) -> bool:
         """Tell whether `left` is served first; ties go to the older queue, then the smaller name."""
-        for fn in self._answers[QUEUE_ORDER]:
+        for fn in self._functions[QUEUE_ORDER]:
             result: float = fn(left, right)
             if result:
                 return result < 0
@@ -323,9 +170,9 @@ class Session:
 
     def queue_key(self) -> Callable[[QueueInfo], tuple[Any, ...]] | None:
         """Return a key that puts queues in their order, None when a plugin has none or looks at live keys."""
-        answers = [answer for tier in self.tiers_of(QUEUE_ORDER) for _, answer in tier]
-        keys = [answer.key for answer in answers if answer.key is not None]
-        if self.live_queue_order or len(keys) < len(answers):
+        orders = self.registry.of_kind(QUEUE_ORDER, QueueOrderFn)
+        keys = [order.key for order in orders if order.key is not None]
+        if self.live_queue_order or len(keys) < len(orders):
             return None
         return lambda queue: (*[key(queue) for key in keys], queue.creation, queue.name)
 
@@ -334,7 +181,7 @@ class Session:
 
         Ties go to the smaller pod index, the older pod, the smaller uid.
         """
-        for fn in self._answers[TASK_ORDER]:
+        for fn in self._functions[TASK_ORDER]:
             mine, theirs = fn(left), fn(right)
             if mine != theirs:
                 return bool(mine < theirs)
@@ -344,7 +191,7 @@ class Session:
 
     def task_key(self, task: TaskInfo) -> tuple[Any, ...]:
         """Return a key that puts tasks in their order, where all of them have a pod index or none has."""
-        return *[fn(task) for fn in self._answers[TASK_ORDER]], task.index or 0, task.creation, task.uid
+        return *[fn(task) for fn in self._functions[TASK_ORDER]], task.index or 0, task.creation, task.uid
 
     def victim_queue_order(self, left: QueueInfo, right: QueueInfo, preemptor: QueueInfo) -> bool:
         """Tell whether `left` loses tasks first; ties go to the queue that would be served last."""
@@ -356,7 +203,7 @@ class Session:
         names = queue.name, preemptor.name
         key = self._victim_queue_keys.get(names)
         if key is None:
-            key = [fn(queue, preemptor) for fn in self._answers[VICTIM_QUEUE_ORDER]]
+            key = [fn(queue, preemptor) for fn in self._functions[VICTIM_QUEUE_ORDER]]
             self._victim_queue_keys[names] = key
         return key
 
@@ -364,7 +211,7 @@ class Session:
 
     def job_valid(self, job: JobInfo) -> tuple[str, str] | None:
         """Return (reason, message) of the first plugin that finds the job invalid, None when valid."""
-        for fn in self._answers[JOB_VALID]:
+        for fn in self._functions[JOB_VALID]:
             failure: tuple[str, str] | None = fn(job)
             if failure is not None:
                 return failure
@@ -372,7 +219,7 @@ class Session:
 
     def job_ready(self, job: JobInfo) -> bool:
         """Tell whether every plugin finds that the job may be bound."""
-        for fn in self._answers[JOB_READY]:  # noqa: SIM110
+        for fn in self._functions[JOB_READY]:  # noqa: SIM110
             if not fn(job):
                 return False
         return True
@@ -390,8 +237,8 @@ class Session:
 
     @cached_property
     def _starving(self) -> list[Callable[[JobInfo], bool]]:
-        tiers = self.tiers_of(Point.JOB_STARVING)
-        return next(([answer.fn for _, answer in tier] for tier in tiers if tier), [])
+        tiers = self.registry.tiers_of(Point.JOB_STARVING)
+        return next(([added.fn for added in tier] for tier in tiers if tier), [])
 
     def job_enqueueable(self, job: JobInfo) -> Why | None:
         """Return None when the job may be enqueued, else what the rejecting plugin left, with its name."""
@@ -401,12 +248,12 @@ class Session:
 
     def _vote(self, point: Point, *question: Any) -> str | None:
         """Return the name of the plugin that rejects, None when the vote passes."""
-        for tier in self.tiers_of(point):
+        for tier in self.registry.tiers_of(point):
             permitted = False
-            for plugin, answer in tier:
-                vote = answer.fn(*question)
+            for added in tier:
+                vote = added.fn(*question)
                 if vote is REJECT:
-                    return plugin
+                    return added.plugin
                 permitted = permitted or vote is PERMIT
             if permitted:
                 return None
@@ -414,14 +261,14 @@ class Session:
 
     def job_enqueued(self, job: JobInfo) -> None:
         """Tell the plugins that a job was enqueued."""
-        for fn in self._answers[JOB_ENQUEUED]:
+        for fn in self._functions[JOB_ENQUEUED]:
             fn(job)
 
     # questions about a queue
 
     def overused(self, queue: QueueInfo) -> bool:
         """Tell whether any plugin finds that the queue has its part."""
-        for fn in self._answers[OVERUSED]:  # noqa: SIM110
+        for fn in self._functions[OVERUSED]:  # noqa: SIM110
             if fn(queue):
                 return True
         return False
@@ -434,20 +281,19 @@ class Session:
         """Return None when the queue may take the task, else what the refusing plugin left."""
         return self._first_refusal(ALLOCATABLE, queue, task)
 
-    def allocatable_once_freed(self, queue: QueueInfo, task: TaskInfo, freed: Resource) -> bool:
+    def allocatable_after_release(self, queue: QueueInfo, task: TaskInfo, freed: Resource) -> bool:
         """Tell whether the queue might take the task once so much of what it holds is given back."""
-        return all(may_take(queue, task, freed) for may_take in self._once_freed)
-
-    @cached_property
-    def _once_freed(self) -> list[Callable[[QueueInfo, TaskInfo, Resource], bool]]:
-        answers = [answer for tier in self.tiers_of(ALLOCATABLE) for _, answer in tier]
-        return [answer.once_freed for answer in answers if answer.once_freed is not None]
+        return all(
+            added.after_release(queue, task, freed)
+            for added in self.registry.of_kind(ALLOCATABLE, AllocatableFn)
+            if added.after_release is not None
+        )
 
     def _first_refusal(self, point: Point, queue: QueueInfo, what: Any) -> Why | None:
-        for position, fn in enumerate(self._answers[point]):
+        for position, fn in enumerate(self._functions[point]):
             why: Why | None = {} if self.trace is not None else None
             if not fn(queue, what, why):
-                plugin = [name for tier in self.tiers_of(point) for name, _ in tier][position]
+                plugin = self.registry.of_kind(point, PluginFn)[position].plugin
                 return {"plugin": plugin, "queue": queue.name, **(why or {})}
         return None
 
@@ -455,7 +301,7 @@ class Session:
 
     def pre_predicate(self, task: TaskInfo) -> None:
         """Let plugins look at a task before its nodes are examined; raises PrePredicateError."""
-        for fn in self._answers[PRE_PREDICATE]:
+        for fn in self._functions[PRE_PREDICATE]:
             fn(task)
 
     def record_fit_errors(self, task: TaskInfo, errors: FitErrors) -> None:

@@ -11,7 +11,6 @@ from typing import Generic, TypeVar
 
 from scheduler_core.errors import CoreError
 from scheduler_core.framework.dry_run import DryRun
-from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.queue_account import QueueAccount
@@ -45,7 +44,7 @@ def copy_at_pre_predicate(session: Session, plugin: str, accounts: Mapping[str, 
     def remember(task: TaskInfo) -> None:
         states[task.uid] = AccountCopies(accounts)
 
-    session.add_fn(Point.PRE_PREDICATE, plugin, remember)
+    session.registry.add_pre_predicate(plugin, remember)
 
 
 def copies_in(dry_run: DryRun, plugin: str) -> dict[str, Account] | None:

@@ -25,7 +25,7 @@ def evict_in_vain(session: Session, tasks: Sequence[TaskInfo]) -> bool:
     Each of them remembers that it was terminating, and runs, even if it had only been bound before. False,
     and nothing is done, when a plugin has to be told of each eviction.
     """
-    if session.in_vain is None:
+    if session.registry.on_discard is None:
         return False
     nodes = session.nodes
     for task in tasks:
@@ -35,6 +35,6 @@ def evict_in_vain(session: Session, tasks: Sequence[TaskInfo]) -> bool:
             nodes.update_task(task)
         elif not nodes.names_scalars[task.node]:
             nodes.update_task(task)
-    for leave_traces in session.in_vain:
+    for leave_traces in session.registry.on_discard:
         leave_traces(tasks)
     return True

@@ -162,14 +162,14 @@ def ask_victims(
     """
     verdict = Verdict()
     explained = session.trace is not None
-    for number, tier in enumerate(session.tiers_of(point), start=1):
+    for number, tier in enumerate(session.registry.tiers_of(point), start=1):
         victims: list[TaskInfo] | None = None
-        for plugin, answer in tier:
+        for added in tier:
             why: Why | None = {} if explained else None
-            accepted: list[TaskInfo] | None = answer.fn(initiator, candidates, *context, why)
+            accepted: list[TaskInfo] | None = added.fn(initiator, candidates, *context, why)
             if explained:
                 uids = None if accepted is None else {task.uid for task in accepted}
-                verdict.hear(Opinion(number, plugin, uids, why or {}))
+                verdict.hear(Opinion(number, added.plugin, uids, why or {}))
             if accepted is None:
                 continue
             if not accepted:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.choices import ClassAnswers
-from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.plugin_fn import shape_only
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.node import NodeTable
@@ -33,8 +33,12 @@ def open_session(session: Session, arguments: Arguments) -> None:
     weight = arguments.get_int("binpack.weight", 1)
     if weight != 0:
         scorer = Binpack(session.nodes, weights_of(arguments), MAX_NODE_SCORE * weight)
-        session.add_fn(
-            Point.NODE_ORDER, NAME, scorer.score, of_one=scorer.of_one, of_classes=scorer.of_classes
+        session.registry.add_node_order(
+            NAME,
+            scorer.score,
+            class_key=shape_only,
+            score_node=scorer.of_one,
+            score_classes=scorer.of_classes,
         )
 
 

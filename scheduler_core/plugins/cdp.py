@@ -38,8 +38,8 @@ def open_session(session: Session, _arguments: Arguments) -> None:
                 )
         return accepted
 
-    session.add_fn(Point.PREEMPTABLE, NAME, tasks_out_of_cooldown)
-    session.add_fn(Point.RECLAIMABLE, NAME, tasks_out_of_cooldown)
+    session.registry.add_evictable(Point.PREEMPTABLE, NAME, tasks_out_of_cooldown)
+    session.registry.add_evictable(Point.RECLAIMABLE, NAME, tasks_out_of_cooldown)
 
 
 def seconds_protected(task: TaskInfo, now: float) -> float:

@@ -25,10 +25,13 @@ SYSTEM_NAMESPACE = "kube-system"
 
 def open_session(session: Session, _arguments: Arguments) -> None:
     """Register what conformance answers."""
-    session.add_fn(Point.PREEMPTABLE, NAME, ordinary_tasks, judge=StaticBound(is_ordinary), is_alike=True)
-    session.add_fn(Point.RECLAIMABLE, NAME, ordinary_tasks, judge=StaticBound(is_ordinary), is_alike=True)
-    session.add_fn(
-        Point.UNIFIED_EVICTABLE,
+    session.registry.add_evictable(
+        Point.PREEMPTABLE, NAME, ordinary_tasks, bound=StaticBound(is_ordinary), same_for_equal_tasks=True
+    )
+    session.registry.add_evictable(
+        Point.RECLAIMABLE, NAME, ordinary_tasks, bound=StaticBound(is_ordinary), same_for_equal_tasks=True
+    )
+    session.registry.add_unified_evictable(
         NAME,
         lambda initiator, candidates, _action, why: ordinary_tasks(initiator, candidates, why),
     )

@@ -25,16 +25,20 @@ _PROMISED = READY_STATUSES | {TaskStatus.PIPELINED}
 
 def open_session(session: Session, _arguments: Arguments) -> None:
     """Register what gang answers."""
-    session.add_fn(Point.JOB_VALID, NAME, job_valid)
-    session.add_fn(Point.JOB_ORDER, NAME, job_order)
-    session.add_fn(Point.JOB_READY, NAME, job_ready)
-    session.add_fn(Point.JOB_PIPELINED, NAME, job_pipelined)
-    session.add_fn(Point.JOB_STARVING, NAME, JobInfo.is_starving)
-    session.add_fn(Point.PREEMPTABLE, NAME, surplus_tasks, judge=PerJobBound(surplus), is_alike=True)
-    session.add_fn(Point.RECLAIMABLE, NAME, surplus_tasks, judge=PerJobBound(surplus), is_alike=True)
-    session.add_close_fn(lambda: write_conditions(session))
-    session.add_fn(
-        Point.UNIFIED_EVICTABLE, NAME, lambda _initiator, candidates, _action, _why: list(candidates)
+    session.registry.add_job_valid(NAME, job_valid)
+    session.registry.add_job_order(NAME, job_order)
+    session.registry.add_job_ready(NAME, job_ready)
+    session.registry.add_job_pipelined(NAME, job_pipelined)
+    session.registry.add_job_starving(NAME, JobInfo.is_starving)
+    session.registry.add_evictable(
+        Point.PREEMPTABLE, NAME, surplus_tasks, bound=PerJobBound(surplus), same_for_equal_tasks=True
+    )
+    session.registry.add_evictable(
+        Point.RECLAIMABLE, NAME, surplus_tasks, bound=PerJobBound(surplus), same_for_equal_tasks=True
+    )
+    session.registry.add_close_fn(lambda: write_conditions(session))
+    session.registry.add_unified_evictable(
+        NAME, lambda _initiator, candidates, _action, _why: list(candidates)
     )
 
 

@@ -6,7 +6,7 @@ Source: volcano ``pkg/scheduler/plugins/overcommit/overcommit.go`` at v1.15.1.
 from __future__ import annotations
 
 from scheduler_core.conf import Arguments
-from scheduler_core.framework.extension_points import PERMIT, REJECT, Point, Vote
+from scheduler_core.framework.extension_points import PERMIT, REJECT, Vote
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.queue_account import shortage_facts
@@ -24,9 +24,9 @@ def open_session(session: Session, arguments: Arguments) -> None:
     """Register what overcommit answers."""
     factor = arguments.get_float(FACTOR, DEFAULT_FACTOR)
     overcommit = Overcommit(session, factor if factor >= 1.0 else DEFAULT_FACTOR)
-    session.add_fn(Point.JOB_ENQUEUEABLE, NAME, overcommit.job_enqueueable)
-    session.add_fn(Point.JOB_ENQUEUED, NAME, overcommit.job_enqueued)
-    session.add_report(overcommit.report)
+    session.registry.add_job_enqueueable(NAME, overcommit.job_enqueueable)
+    session.registry.add_job_enqueued(NAME, overcommit.job_enqueued)
+    session.registry.add_report(overcommit.report)
 
 
 class Overcommit:

@@ -56,9 +56,9 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     ) -> list[TaskInfo]:
         return tasks_within(budgets, candidates, why)
 
-    session.add_fn(Point.PREEMPTABLE, NAME, within_budgets)
-    session.add_fn(Point.RECLAIMABLE, NAME, within_budgets)
-    session.add_fn(Point.VICTIM_TASKS, NAME, lambda running: tasks_within(budgets, running, None))
+    session.registry.add_evictable(Point.PREEMPTABLE, NAME, within_budgets)
+    session.registry.add_evictable(Point.RECLAIMABLE, NAME, within_budgets)
+    session.registry.add_victim_tasks(NAME, lambda running: tasks_within(budgets, running, None))
 
 
 def budgets_of(objects: Sequence[Mapping[str, Any]]) -> list[Budget]:

@@ -20,13 +20,17 @@ NAME = "priority"
 
 def open_session(session: Session, _arguments: Arguments) -> None:
     """Register what priority answers."""
-    session.add_fn(Point.TASK_ORDER, NAME, task_order)
-    session.add_fn(Point.JOB_ORDER, NAME, job_order)
-    session.add_fn(
-        Point.PREEMPTABLE, NAME, less_important, judge=PerJobBound(all_or_none, is_fixed=True), is_alike=True
+    session.registry.add_task_order(NAME, task_order)
+    session.registry.add_job_order(NAME, job_order)
+    session.registry.add_evictable(
+        Point.PREEMPTABLE,
+        NAME,
+        less_important,
+        bound=PerJobBound(all_or_none, is_fixed=True),
+        same_for_equal_tasks=True,
     )
-    session.add_fn(Point.UNIFIED_EVICTABLE, NAME, evictable)
-    session.add_fn(Point.JOB_STARVING, NAME, job_starving)
+    session.registry.add_unified_evictable(NAME, evictable)
+    session.registry.add_job_starving(NAME, job_starving)
 
 
 def task_order(task: TaskInfo) -> int:

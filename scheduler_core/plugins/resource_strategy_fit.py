@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from scheduler_core.conf import Arguments
 from scheduler_core.errors import SchedulerPanic
-from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.plugin_fn import shape_only
 from scheduler_core.framework.session import Session
 from scheduler_core.model.fit import Code, Status, Why, merge_first, no_refusals, numbers_where
 from scheduler_core.model.job import TaskInfo
@@ -52,15 +52,14 @@ def open_session(session: Session, arguments: Arguments) -> None:
     strategies = StrategyScore.read(session.nodes, arguments)
     scarce = ScarceScore.read(session.nodes, arguments)
     if strategies.scale > 0 or scarce.scale > 0:
-        session.add_fn(
-            Point.NODE_ORDER,
+        session.registry.add_node_order(
             NAME,
             lambda task, nodes: strategies.score(task, nodes) + scarce.score(task, nodes),
+            class_key=own_strategy,
         )
-        session.add_class_part(own_strategy)
     reserve = ProportionalFilter.read(session, arguments)
     if reserve is not None:
-        session.add_fn(Point.PREDICATE, NAME, reserve.predicate)
+        session.registry.add_predicate(NAME, reserve.predicate, class_key=shape_only)
 
 
 def own_strategy(task: TaskInfo) -> Hashable:

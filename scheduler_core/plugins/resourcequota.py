@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from scheduler_core.conf import Arguments
-from scheduler_core.framework.extension_points import PERMIT, REJECT, Point, Vote
+from scheduler_core.framework.extension_points import PERMIT, REJECT, Vote
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo
 from scheduler_core.quantity import parse_quantity
@@ -38,9 +38,9 @@ def open_session(session: Session, _arguments: Arguments) -> None:
         quotas_by_namespace(session.snapshot.cluster.resource_quotas),
         reserves_when_enqueued=session.release.follows(Rule.RESERVE_WHEN_ENQUEUED),
     )
-    session.add_fn(Point.JOB_ENQUEUEABLE, NAME, votes.job_enqueueable)
+    session.registry.add_job_enqueueable(NAME, votes.job_enqueueable)
     if votes.reserves_when_enqueued:
-        session.add_fn(Point.JOB_ENQUEUED, NAME, votes.reserve)
+        session.registry.add_job_enqueued(NAME, votes.reserve)
 
 
 def quotas_by_namespace(objects: Iterable[Mapping[str, Any]]) -> dict[str, list[Quota]]:

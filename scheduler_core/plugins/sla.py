@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from scheduler_core.conf import Arguments
-from scheduler_core.framework.extension_points import ABSTAIN, PERMIT, Point, Vote
+from scheduler_core.framework.extension_points import ABSTAIN, PERMIT, Vote
 from scheduler_core.framework.session import Session
 from scheduler_core.model.annotations import WAITING_TIME, positive_duration, waiting_time_of
 from scheduler_core.model.job import JobInfo
@@ -20,9 +20,9 @@ NAME = "sla"
 def open_session(session: Session, arguments: Arguments) -> None:
     """Register what sla answers."""
     sla = Sla(positive_duration(arguments.values.get(WAITING_TIME)), session.now)
-    session.add_fn(Point.JOB_ORDER, NAME, sla.job_order)
-    session.add_fn(Point.JOB_ENQUEUEABLE, NAME, lambda job, _why: sla.vote(job))
-    session.add_fn(Point.JOB_PIPELINED, NAME, sla.vote)
+    session.registry.add_job_order(NAME, sla.job_order)
+    session.registry.add_job_enqueueable(NAME, lambda job, _why: sla.vote(job))
+    session.registry.add_job_pipelined(NAME, sla.vote)
 
 
 class Sla:

@@ -231,7 +231,7 @@ class Replay:
 def _queues_of(session: Session) -> list[dict[str, Any]]:
     """Return the rows that the queue plugin reports."""
     told: dict[str, Any] = {}
-    for report in session.reports:
+    for report in session.registry.reports:
         told.update(report())
     queues: list[dict[str, Any]] = told.get("queues") or []
     return queues

@@ -71,7 +71,7 @@ def scores(
     task = task_of(session, f"default-{name}")
     total = [0.0] * len(session.nodes)
     for point, asked in ((Point.NODE_ORDER, per_node), (Point.BATCH_NODE_ORDER, batch)):
-        for fn in session.answers(point) if asked else ():
+        for fn in session.registry.functions[point] if asked else ():
             total = [
                 before + more
                 for before, more in zip(total, fn(task, session.placement.all).tolist(), strict=True)

@@ -18,7 +18,7 @@ GI = 2**30
 def reported(session: Session) -> dict[str, Object]:
     """Return what the queue plugin shows of each queue now."""
     told: dict[str, Any] = {}
-    for report in session.reports:
+    for report in session.registry.reports:
         told.update(plain(report()))
     return {entry["name"]: entry for entry in told["queues"]}
 

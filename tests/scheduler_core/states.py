@@ -20,7 +20,7 @@ def state_of(session: Session) -> Any:
         **{name: getattr(nodes, name).tolist() for name in ("idle", "used", "releasing", "pipelined")},
         "on_nodes": [sorted(tasks) for tasks in nodes.tasks],
         "jobs": {key: _job_state(job) for key, job in session.jobs.items()},
-        "reports": [report() for report in session.reports],
+        "reports": [report() for report in session.registry.reports],
     }
     return without_zeros(plain(state))
 

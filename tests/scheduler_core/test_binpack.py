@@ -76,7 +76,7 @@ def test_a_negative_weight_of_the_plugin_prefers_empty_nodes() -> None:
 
 
 def test_weight_0_switches_the_plugin_off() -> None:
-    assert opened(NODES, [coming()], binpack(binpack_weight=0)).answers(Point.NODE_ORDER) == []
+    assert opened(NODES, [coming()], binpack(binpack_weight=0)).registry.functions[Point.NODE_ORDER] == []
 
 
 def test_pods_count_when_they_are_listed() -> None:

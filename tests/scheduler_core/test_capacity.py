@@ -153,7 +153,7 @@ def test_a_vote_says_why_a_pod_stays_or_goes() -> None:
         [queue("a", deserved={"cpu": 2}), queue("b", deserved={"cpu": 8})],
         {"a": pods("job-a", 2, node="n0", cpu=2), "b": pods("job-b", 1, cpu=2)},
     )
-    (answer,) = session.answers(Point.RECLAIMABLE)
+    (answer,) = session.registry.functions[Point.RECLAIMABLE]
     why: dict[str, Any] = {}
     accepted = answer(task_of(session, "default-job-b-0"), tasks_of(session, "job-a", running=True), why)
     assert names(accepted) == ["job-a-1"]
@@ -171,7 +171,7 @@ def test_gangreclaim_takes_only_what_queues_can_lose_and_gangpreempt_anything() 
             "c": pods("job-c", 1, node="n0", cpu=2),
         },
     )
-    (answer,) = session.answers(Point.UNIFIED_EVICTABLE)
+    (answer,) = session.registry.functions[Point.UNIFIED_EVICTABLE]
     initiator = task_of(session, "default-job-b-0")
     candidates = [task for group in ("job-a", "job-c") for task in tasks_of(session, group, running=True)]
     assert names(answer(initiator, candidates, "gangreclaim", None)) == ["job-a-0", "job-a-1"]

@@ -110,7 +110,7 @@ def crowded() -> Session:
 
 
 def test_a_job_keeps_as_much_as_the_preemptors_would_hold(crowded: Session) -> None:
-    answer = crowded.answers(Point.PREEMPTABLE)[1]
+    answer = crowded.registry.functions[Point.PREEMPTABLE][1]
     why: dict[str, Any] = {}
     accepted = answer(task_of(crowded, "default-poor-0"), tasks_of(crowded, "rich", running=True), why)
     assert names(accepted) == ["rich-0"]
@@ -131,7 +131,7 @@ def test_a_refused_candidate_still_counts_against_those_after_it() -> None:
             conf=DRF,
         )
     )
-    answer = session.answers(Point.PREEMPTABLE)[1]
+    answer = session.registry.functions[Point.PREEMPTABLE][1]
     first, *rest = tasks_of(session, "rich", running=True)
     assert names(answer(task_of(session, "default-poor-0"), [first, *rest], None)) == []
     assert names(answer(task_of(session, "default-poor-0"), rest, None)) == ["rich-1", "rich-2"]
@@ -139,7 +139,7 @@ def test_a_refused_candidate_still_counts_against_those_after_it() -> None:
 
 def test_placements_and_evictions_move_the_share_at_once(crowded: Session) -> None:
     def share(job: str) -> float:
-        told = next(report()["drf_jobs"] for report in crowded.reports if "drf_jobs" in report())
+        told = next(report()["drf_jobs"] for report in crowded.registry.reports if "drf_jobs" in report())
         value: float = told[f"default/{job}"]["share"]
         return value
 

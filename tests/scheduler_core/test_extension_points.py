@@ -15,7 +15,7 @@ from scheduler_core.framework.placement import ErrorCache
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.victims import ask_victims
 from scheduler_core.model.fit import Code, Status
-from tests.builders import Plugin, conf, node, podgroup, pods, queue, scenario, session_of
+from tests.builders import Plugin, conf, node, podgroup, pods, queue, register, scenario, session_of
 from tests.scheduler_core.states import task_of
 
 PERMIT, ABSTAIN, REJECT = Vote.PERMIT, Vote.ABSTAIN, Vote.REJECT
@@ -40,7 +40,7 @@ def answering(point: Point, tiers: Sequence[Mapping[str, Any]], **switches: bool
     for tier in tiers:
         for plugin, answer in tier.items():
             if answer is not None:
-                session.add_fn(point, plugin, lambda *_question, answer=answer: answer)
+                register(session, point, plugin, lambda *_question, answer=answer: answer)
     return session
 
 
@@ -83,7 +83,7 @@ def test_a_rejection_ends_the_vote_and_names_its_plugin() -> None:
     asked = []
 
     def answer(plugin: str, vote: Vote) -> None:
-        session.add_fn(Point.JOB_ENQUEUEABLE, plugin, lambda _job, _why: asked.append(plugin) or vote)
+        session.registry.add_job_enqueueable(plugin, lambda _job, _why: asked.append(plugin) or vote)
 
     answer("x", PERMIT)
     answer("y", REJECT)
@@ -163,9 +163,9 @@ def test_job_valid_gives_the_first_failure() -> None:
 def test_the_first_plugin_with_an_opinion_orders_jobs() -> None:
     session = opened(["x", "y"], ["z"])
     old, new = session.jobs["default/old"], session.jobs["default/new"]
-    session.add_fn(Point.JOB_ORDER, "x", lambda _job: 0)
-    session.add_fn(Point.JOB_ORDER, "y", lambda job: job is old)
-    session.add_fn(Point.JOB_ORDER, "z", lambda job: job is new)
+    session.registry.add_job_order("x", lambda _job: 0)
+    session.registry.add_job_order("y", lambda job: job is old)
+    session.registry.add_job_order("z", lambda job: job is new)
     assert not session.job_order(old, new)
     assert session.job_order_compare(old, new) > 0
 
@@ -221,7 +221,7 @@ def test_victims(point: Point, hunt: Hunt) -> None:
         for plugin, named in tier.items():
             if named is not None:
                 accepted = [candidates[number] for number in named]
-                session.add_fn(point, plugin, lambda *_question, accepted=accepted: accepted)
+                register(session, point, plugin, lambda *_question, accepted=accepted: accepted)
     verdict = ask_victims(session, point, task_of(session, "default-new-0"), candidates)
     assert verdict.victims == [candidates[number] for number in hunt.want]
     assert verdict.tier == hunt.tier
@@ -230,8 +230,8 @@ def test_victims(point: Point, hunt: Hunt) -> None:
 def test_a_plugin_that_abstains_is_passed_over() -> None:
     session = opened(["x", "y"])
     candidates = [task_of(session, "default-old-0")]
-    session.add_fn(Point.PREEMPTABLE, "x", lambda *_question: None)
-    session.add_fn(Point.PREEMPTABLE, "y", lambda *_question: candidates)
+    session.registry.add_evictable(Point.PREEMPTABLE, "x", lambda *_question: None)
+    session.registry.add_evictable(Point.PREEMPTABLE, "y", lambda *_question: candidates)
     verdict = ask_victims(session, Point.PREEMPTABLE, task_of(session, "default-new-0"), candidates)
     assert verdict.victims == candidates
 
@@ -246,16 +246,16 @@ def test_a_plugin_that_abstains_is_passed_over() -> None:
 )
 def test_a_switch_turns_its_answers_off(point: Point, switch: str) -> None:
     off = dict.fromkeys(point.switches, False)
-    assert answering(point, [{"x": "yes"}]).answers(point) != []
-    assert answering(point, [{"x": "yes"}], **off).answers(point) == []
+    assert answering(point, [{"x": "yes"}]).registry.functions[point] != []
+    assert answering(point, [{"x": "yes"}], **off).registry.functions[point] == []
     if len(point.switches) > 1:
-        assert answering(point, [{"x": "yes"}], **{switch: False}).answers(point) != []
+        assert answering(point, [{"x": "yes"}], **{switch: False}).registry.functions[point] != []
 
 
 @pytest.mark.parametrize("point", [p for p in Point if not p.switches], ids=lambda point: point.label)
 def test_some_answers_cannot_be_switched_off(point: Point) -> None:
     every_switch = {name: False for other in Point for name in other.switches}
-    assert answering(point, [{"x": "yes"}], **every_switch).answers(point) != []
+    assert answering(point, [{"x": "yes"}], **every_switch).registry.functions[point] != []
 
 
 def test_a_wrongly_spelled_switch_does_nothing() -> None:
@@ -265,14 +265,14 @@ def test_a_wrongly_spelled_switch_does_nothing() -> None:
 
 def test_a_plugin_named_twice_is_asked_twice_with_its_last_answer() -> None:
     session = opened(["x", "x"])
-    session.add_fn(Point.OVERUSED, "x", lambda _queue: True)
-    session.add_fn(Point.OVERUSED, "x", lambda _queue: False)
-    assert [answer(None) for answer in session.answers(Point.OVERUSED)] == [False, False]
+    session.registry.add_overused("x", lambda _queue: True)
+    session.registry.add_overused("x", lambda _queue: False)
+    assert [answer(None) for answer in session.registry.functions[Point.OVERUSED]] == [False, False]
 
 
 def test_a_plugin_that_no_tier_names_is_not_asked() -> None:
     session = opened(["x"])
-    session.add_fn(Point.OVERUSED, "y", lambda _queue: True)
+    session.registry.add_overused("y", lambda _queue: True)
     assert not session.overused(session.queues["a"])
 
 
@@ -294,8 +294,8 @@ def test_the_first_plugin_that_refuses_a_node_is_kept() -> None:
     def answer(on_nodes: list[int]) -> Any:
         return lambda _task, nodes: np.array(on_nodes, dtype=np.int32)[nodes]
 
-    session.add_fn(Point.PREDICATE, "x", answer([first, 0, 0]))
-    session.add_fn(Point.PREDICATE, "y", answer([second, second, 0]))
+    session.registry.add_predicate("x", answer([first, 0, 0]))
+    session.registry.add_predicate("y", answer([second, second, 0]))
     task = task_of(session, "default-new-0")
     nodes, errors = session.placement.examine(
         task, resources=True, lenient=False, cache=ErrorCache(enabled=True)
@@ -309,8 +309,8 @@ def test_the_first_plugin_that_refuses_a_node_is_kept() -> None:
 def test_scores_are_summed_and_ties_go_to_the_smallest_name() -> None:
     session = opened(["x"], ["y"])
     everywhere = session.placement.all
-    session.add_fn(Point.NODE_ORDER, "x", lambda _task, nodes: np.array([1.0, 3.0, 2.0])[nodes])
-    session.add_fn(Point.BATCH_NODE_ORDER, "y", lambda _task, nodes: np.array([2.0, 0.0, 1.0])[nodes])
+    session.registry.add_node_order("x", lambda _task, nodes: np.array([1.0, 3.0, 2.0])[nodes])
+    session.registry.add_batch_node_order("y", lambda _task, nodes: np.array([2.0, 0.0, 1.0])[nodes])
     task = task_of(session, "default-new-0")
     assert session.placement.scores(task, everywhere).tolist() == [3.0, 3.0, 3.0]
     assert session.placement.best(task, everywhere) == 0
@@ -318,8 +318,8 @@ def test_scores_are_summed_and_ties_go_to_the_smallest_name() -> None:
 
 def test_a_node_that_one_plugin_cannot_score_gets_no_per_node_score_at_all() -> None:
     session = opened(["x", "y"])
-    session.add_fn(Point.NODE_ORDER, "x", lambda _task, nodes: np.array([5.0, np.nan, 5.0])[nodes])
-    session.add_fn(Point.NODE_ORDER, "y", lambda _task, nodes: np.array([1.0, 9.0, 1.0])[nodes])
-    session.add_fn(Point.BATCH_NODE_ORDER, "y", lambda _task, nodes: np.array([0.0, 4.0, 0.0])[nodes])
+    session.registry.add_node_order("x", lambda _task, nodes: np.array([5.0, np.nan, 5.0])[nodes])
+    session.registry.add_node_order("y", lambda _task, nodes: np.array([1.0, 9.0, 1.0])[nodes])
+    session.registry.add_batch_node_order("y", lambda _task, nodes: np.array([0.0, 4.0, 0.0])[nodes])
     task = task_of(session, "default-new-0")
     assert session.placement.scores(task, session.placement.all).tolist() == [6.0, 4.0, 6.0]

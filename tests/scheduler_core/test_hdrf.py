@@ -505,6 +505,6 @@ def test_a_tree_that_moved_in_parts_equals_a_new_one(steps: list[tuple[str, int]
             session.queue_order(session.queues[f"q{number % 4}"], session.queues[f"q{number // 3}"])
         elif what == "reclaim" and task not in placed:
             ask_victims(session, Point.RECLAIMABLE, task, sorted(placed, key=lambda one: one.uid))
-    drf = next(report.__self__ for report in session.reports)
+    drf = next(report.__self__ for report in session.registry.reports)
     fresh = Hierarchy(session, drf.accounts, drf.yardstick, by_design=design)
     assert plain(drf.hierarchy.report()) == plain(fresh.report())

@@ -27,7 +27,7 @@ from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.pod_info import PodKind
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.simulate import ACTIONS
-from tests.builders import Object, conf, node, pod, podgroup, priority_class, scenario, session_of
+from tests.builders import Object, conf, node, pod, podgroup, priority_class, register, scenario, session_of
 
 CASES = Path(__file__).parent.parent / "fidelity" / "cases"
 Answer = Callable[..., list[TaskInfo]]
@@ -55,7 +55,7 @@ def decisions(document: Object, *, everywhere: bool) -> list[Object]:
     session = session_of(document)
     if everywhere:
         for point in (Point.PREEMPTABLE, Point.RECLAIMABLE):
-            session.add_fn(point, BYSTANDER, lambda *_: None)
+            register(session, point, BYSTANDER, lambda *_: None)
             assert judges_of(session, point) is None
     for action in session.conf.actions:
         session.action = action
@@ -125,7 +125,7 @@ def test_victims_at_once_are_those_on_which_plugins_agree_node_by_node(seed: int
         judges.append([])
         for name in tier:
             accepted = [task for task in tasks if dice.random() < 0.5]
-            session.add_fn(Point.PREEMPTABLE, name, answer({task.uid for task in accepted}))
+            session.registry.add_evictable(Point.PREEMPTABLE, name, answer({task.uid for task in accepted}))
             judges[-1].append(judge({task.kind for task in accepted}))
     at_once = victims_among(holdings, holdings.present, judges, 0)
     one_by_one = [

@@ -227,7 +227,7 @@ def test_the_table_of_answers_is_what_the_plugin_registers(plugin: str) -> None:
     conf = {"actions": "allocate", "tiers": [{"plugins": [entry]}]}
     told = {question.point for question in questions(parse_conf(conf)) if question.asked}
     session = session_of({**scenario(), "scheduler_conf": conf})
-    registered = {point.label for point in Point if plugin in session._fns[point]}
+    registered = {point.label for point in session.registry.registered_by(plugin)}
     assert registered == told - NOTHING_TO_DO.get(plugin, set())
 
 

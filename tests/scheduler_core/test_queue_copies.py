@@ -80,5 +80,5 @@ def test_the_state_of_the_queue_does_not_matter_to_a_dry_run(plugin: Plugin) -> 
 def test_no_copies_are_made_when_preemption_makes_no_dry_runs(plugin: Plugin) -> None:
     session = full(plugin, dry_runs=False)
     session.pre_predicate(task_of(session, "default-high-0"))
-    assert session.answers(Point.PRE_PREDICATE) == []
+    assert session.registry.functions[Point.PRE_PREDICATE] == []
     assert session.cycle_state(task_of(session, "default-high-0")) == {}

@@ -136,8 +136,10 @@ def test_a_handler_that_refuses_rolls_the_operation_back(operation: str) -> None
         raise EventError(f"{task.key} is refused")
 
     told: list[str] = []
-    session.add_event_handler(allocate=refuse, deallocate=lambda task: told.append(f"back {task.name}"))
-    session.add_event_handler(
+    session.registry.add_event_handler(
+        allocate=refuse, deallocate=lambda task: told.append(f"back {task.name}")
+    )
+    session.registry.add_event_handler(
         allocate=lambda task: told.append(f"take {task.name}"), deallocate=lambda _task: None
     )
     statement = Statement(session)

@@ -33,37 +33,39 @@ def open_session(session: Session, arguments: Arguments) -> None:
     levels = max(arguments.get_int(RECLAIM_LEVELS, 0), 0) if reads_levels else 0
     _register_order(session, queues)
     limits = Limits(session, queues, levels)
-    session.add_fn(Point.ALLOCATABLE, NAME, limits.allocatable, once_freed=limits.allocatable_once_freed)
-    session.add_fn(Point.PREEMPTIVE, NAME, limits.preemptive)
-    session.add_fn(Point.JOB_ENQUEUEABLE, NAME, limits.job_enqueueable)
+    session.registry.add_allocatable(NAME, limits.allocatable, after_release=limits.allocatable_once_freed)
+    session.registry.add_preemptive(NAME, limits.preemptive)
+    session.registry.add_job_enqueueable(NAME, limits.job_enqueueable)
     if limits.reserves_when_enqueued:
-        session.add_fn(Point.JOB_ENQUEUED, NAME, limits.reserve)
+        session.registry.add_job_enqueued(NAME, limits.reserve)
     reclaim = Reclaim(session, queues, levels)
-    session.add_fn(
+    session.registry.add_evictable(
         Point.RECLAIMABLE,
         NAME,
         reclaim.reclaimable,
-        judge=PerShapeBound(reclaim.reclaimable_shapes),
-        is_alike=True,
+        bound=PerShapeBound(reclaim.reclaimable_shapes),
+        same_for_equal_tasks=True,
     )
-    session.add_fn(Point.UNIFIED_EVICTABLE, NAME, reclaim.evictable)
-    session.add_fn(Point.SIMULATE_ALLOCATABLE, NAME, dry_run.DryRunLimits(queues).allocatable)
-    session.add_fn(Point.SIMULATE_ADD_TASK, NAME, dry_run.add_task)
-    session.add_fn(Point.SIMULATE_REMOVE_TASK, NAME, dry_run.remove_task)
+    session.registry.add_unified_evictable(NAME, reclaim.evictable)
+    session.registry.add_simulate_allocatable(NAME, dry_run.DryRunLimits(queues).allocatable)
+    session.registry.add_simulate_add_task(NAME, dry_run.add_task)
+    session.registry.add_simulate_remove_task(NAME, dry_run.remove_task)
     copy_at_pre_predicate(session, NAME, queues.accounts)
     events = Events(queues)
-    session.add_event_handler(allocate=events.allocate, deallocate=events.deallocate, in_vain=events.in_vain)
+    session.registry.add_event_handler(
+        allocate=events.allocate, deallocate=events.deallocate, on_discard=events.in_vain
+    )
     if session.conf.first_option("proportion") is None:
-        session.add_report(lambda: report(queues))
+        session.registry.add_report(lambda: report(queues))
 
 
 def _register_order(session: Session, queues: Queues) -> None:
     order = QueueOrder(queues)
     if not queues.hierarchical:
-        session.add_fn(Point.QUEUE_ORDER, NAME, order.flat, key=order.flat_key)
+        session.registry.add_queue_order(NAME, order.flat, key=order.flat_key)
     elif not queues.obstacle:
-        session.add_fn(Point.QUEUE_ORDER, NAME, order.hierarchical)
-        session.add_fn(Point.VICTIM_QUEUE_ORDER, NAME, order.victims)
+        session.registry.add_queue_order(NAME, order.hierarchical)
+        session.registry.add_victim_queue_order(NAME, order.victims)
 
 
 class Events:

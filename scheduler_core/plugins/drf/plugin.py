@@ -24,20 +24,20 @@ SHARE_DELTA = 0.000001
 def open_session(session: Session, arguments: Arguments) -> None:
     """Measure every job, and register what follows from that."""
     drf = Drf(session)
-    session.add_fn(Point.JOB_ORDER, NAME, drf.job_order)
-    session.add_fn(Point.PREEMPTABLE, NAME, drf.preemptable, is_alike=True)
+    session.registry.add_job_order(NAME, drf.job_order)
+    session.registry.add_evictable(Point.PREEMPTABLE, NAME, drf.preemptable, same_for_equal_tasks=True)
     hierarchical = session.conf.hierarchy_enabled(NAME)
-    session.add_event_handler(
-        allocate=drf.allocate, deallocate=drf.deallocate, in_vain=None if hierarchical else leave_nothing
+    session.registry.add_event_handler(
+        allocate=drf.allocate, deallocate=drf.deallocate, on_discard=None if hierarchical else leave_nothing
     )
-    session.add_report(drf.report)
+    session.registry.add_report(drf.report)
     if hierarchical:
         by_design = arguments.get_str(RULE) == DESIGN
         hierarchy = Hierarchy(session, drf.accounts, drf.yardstick, by_design=by_design)
         drf.hierarchy = hierarchy
         session.live_queue_order = by_design
-        session.add_fn(Point.QUEUE_ORDER, NAME, hierarchy.queue_order)
-        session.add_fn(Point.RECLAIMABLE, NAME, hierarchy.reclaimable)
+        session.registry.add_queue_order(NAME, hierarchy.queue_order)
+        session.registry.add_evictable(Point.RECLAIMABLE, NAME, hierarchy.reclaimable)
 
 
 class Drf:

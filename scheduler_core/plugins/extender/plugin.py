@@ -38,29 +38,24 @@ def open_session(session: Session, arguments: Arguments) -> None:
     extender = Extender(session, ExtenderArguments.read(arguments))
     verbs = extender.arguments.verbs
     if "onSessionClose" in verbs:
-        session.add_close_fn(extender.close_session)
+        session.registry.add_close_fn(extender.close_session)
     if "onSessionOpen" in verbs and not extender.greet():
         return
     if "predicate" in verbs:
-        session.add_fn(Point.PREDICATE, NAME, extender.predicate, is_local=_never, aside=_no_opinion)
+        session.registry.add_predicate(NAME, extender.predicate, explain=_no_opinion)
     if "prioritize" in verbs:
-        session.add_fn(Point.BATCH_NODE_ORDER, NAME, extender.prioritize, is_local=_never)
+        session.registry.add_batch_node_order(NAME, extender.prioritize)
     if "preemptable" in verbs:
-        session.add_fn(Point.PREEMPTABLE, NAME, extender.preemptable)
+        session.registry.add_evictable(Point.PREEMPTABLE, NAME, extender.preemptable)
     if "reclaimable" in verbs:
-        session.add_fn(Point.RECLAIMABLE, NAME, extender.reclaimable)
+        session.registry.add_evictable(Point.RECLAIMABLE, NAME, extender.reclaimable)
     if "queueOverused" in verbs:
-        session.add_fn(Point.OVERUSED, NAME, extender.queue_overused)
+        session.registry.add_overused(NAME, extender.queue_overused)
     if "jobEnqueueable" in verbs:
-        session.add_fn(Point.JOB_ENQUEUEABLE, NAME, extender.job_enqueueable)
+        session.registry.add_job_enqueueable(NAME, extender.job_enqueueable)
     if "jobReady" in verbs:
-        session.add_fn(Point.JOB_READY, NAME, extender.job_ready)
-    session.add_event_handler(allocate=extender.on_allocate, deallocate=extender.on_deallocate)
-
-
-def _never(_task: TaskInfo) -> bool:
-    """Say that an answer may be another one the next time."""
-    return False
+        session.registry.add_job_ready(NAME, extender.job_ready)
+    session.registry.add_event_handler(allocate=extender.on_allocate, deallocate=extender.on_deallocate)
 
 
 def _no_opinion(_task: TaskInfo, nodes: NDArray[np.intp]) -> Refusals:

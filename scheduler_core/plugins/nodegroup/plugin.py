@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.choices import ClassAnswers
-from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.vain import leave_nothing
 from scheduler_core.model.fit import FITS, Code, Status, Why
@@ -49,22 +48,25 @@ def open_session(session: Session, arguments: Arguments) -> None:
         and arguments.get_bool("enablePreferredOrder", False),
         hierarchy=session.conf.hierarchy_enabled(NAME),
     )
-    session.add_class_part(queue_of)
     if groups.limits is not None:
-        session.add_event_handler(
-            allocate=groups.limits.allocate, deallocate=groups.limits.deallocate, in_vain=leave_nothing
+        session.registry.add_event_handler(
+            allocate=groups.limits.allocate, deallocate=groups.limits.deallocate, on_discard=leave_nothing
         )
-    session.add_fn(
-        Point.PREDICATE,
+    session.registry.add_predicate(
         NAME,
         groups.predicate,
-        is_local=groups.is_local,
-        is_settled=groups.is_local,
-        of_one=groups.predicate_of_one,
-        of_classes=groups.predicates_of,
+        class_key=queue_of,
+        cacheable_per_node=groups.is_local,
+        static_for_class=groups.is_local,
+        check_node=groups.predicate_of_one,
+        check_classes=groups.predicates_of,
     )
-    session.add_fn(
-        Point.NODE_ORDER, NAME, groups.score, of_one=groups.score_of_one, of_classes=groups.scores_of
+    session.registry.add_node_order(
+        NAME,
+        groups.score,
+        class_key=queue_of,
+        score_node=groups.score_of_one,
+        score_classes=groups.scores_of,
     )
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scheduler_core.conf import Arguments
 from scheduler_core.errors import ScoreError
 from scheduler_core.framework.choices import ClassAnswers
-from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.plugin_fn import shape_only
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.labels import SelectorError
@@ -67,26 +67,24 @@ class Weights:
 def open_session(session: Session, arguments: Arguments) -> None:
     """Register what nodeorder answers."""
     scores = NodeOrder(session, Weights.read(arguments))
-    session.add_fn(
-        Point.BATCH_NODE_ORDER,
+    session.registry.add_batch_node_order(
         NAME,
         scores.batch_score,
-        is_local=scores.is_local,
-        of_one=scores.of_one,
-        of_classes=scores.of_classes,
-        is_settled=scores.is_local,
+        class_key=scores.is_local if scores.mirror.services else shape_only,
+        cacheable_per_node=scores.is_local,
+        static_for_class=scores.is_local,
+        score_node=scores.of_one,
+        score_classes=scores.of_classes,
     )
-    if scores.mirror.services:
-        session.add_class_part(scores.is_local)
     images = ImageTable(session.nodes)
     weight = scores.weights.image_locality
     if weight != 0 and not images.is_empty():
-        session.add_fn(
-            Point.NODE_ORDER,
+        session.registry.add_node_order(
             NAME,
             lambda task, nodes: images.score(task.shape)[nodes] * float(weight),
-            of_one=lambda task: (images.score(task.shape) * float(weight)).tolist().__getitem__,
-            of_classes=lambda tasks: images.of_shapes([task.shape for task in tasks], float(weight)),
+            class_key=shape_only,
+            score_node=lambda task: (images.score(task.shape) * float(weight)).tolist().__getitem__,
+            score_classes=lambda tasks: images.of_shapes([task.shape for task in tasks], float(weight)),
         )
 
 

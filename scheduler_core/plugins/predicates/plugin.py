@@ -15,7 +15,7 @@ from scheduler_core.conf import Arguments
 from scheduler_core.errors import CoreError, EventError, PrePredicateError
 from scheduler_core.framework.choices import ClassAnswers
 from scheduler_core.framework.dry_run import DryRun
-from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.plugin_fn import shape_only
 from scheduler_core.framework.session import Session
 from scheduler_core.model.fit import FITS, POD_NUMBER, Code, Status, Why
 from scheduler_core.model.host_ports import host_ports
@@ -98,25 +98,25 @@ PLAIN.ignores_pods = True
 def open_session(session: Session, arguments: Arguments) -> None:
     """Register what predicates answers."""
     plugin = Predicates(session, arguments)
-    session.add_fn(Point.PRE_PREDICATE, NAME, plugin.pre_predicate)
-    session.add_fn(
-        Point.PREDICATE,
+    session.registry.add_pre_predicate(NAME, plugin.pre_predicate)
+    session.registry.add_predicate(
         NAME,
         plugin.predicate,
-        is_local=plugin.is_local,
-        of_one=plugin.of_one,
-        of_classes=plugin.of_classes,
-        is_settled=plugin.is_settled,
-        aside=plugin.predicate_aside,
+        class_key=plugin.is_local
+        if plugin.template_cache is not None or plugin.mirror.repelling.any()
+        else shape_only,
+        cacheable_per_node=plugin.is_local,
+        static_for_class=plugin.is_settled,
+        check_node=plugin.of_one,
+        check_classes=plugin.of_classes,
+        explain=plugin.predicate_aside,
     )
-    session.add_event_handler(
-        allocate=plugin.allocate, deallocate=plugin.mirror.remove, in_vain=plugin.evict_in_vain
+    session.registry.add_event_handler(
+        allocate=plugin.allocate, deallocate=plugin.mirror.remove, on_discard=plugin.evict_in_vain
     )
-    if plugin.template_cache is not None or plugin.mirror.repelling.any():
-        session.add_class_part(plugin.is_local)
-    session.add_fn(Point.SIMULATE_ADD_TASK, NAME, plugin.simulate_add)
-    session.add_fn(Point.SIMULATE_REMOVE_TASK, NAME, plugin.simulate_remove)
-    session.add_fn(Point.SIMULATE_PREDICATE, NAME, simulate_predicate)
+    session.registry.add_simulate_add_task(NAME, plugin.simulate_add)
+    session.registry.add_simulate_remove_task(NAME, plugin.simulate_remove)
+    session.registry.add_simulate_predicate(NAME, simulate_predicate)
 
 
 class Predicates:

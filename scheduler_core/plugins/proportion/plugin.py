@@ -29,29 +29,29 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     accounts = open_accounts(session)
     divide(session, accounts)
     proportion = Proportion(session, accounts)
-    session.add_fn(Point.QUEUE_ORDER, NAME, proportion.queue_order, key=proportion.queue_key)
-    session.add_fn(
+    session.registry.add_queue_order(NAME, proportion.queue_order, key=proportion.queue_key)
+    session.registry.add_evictable(
         Point.RECLAIMABLE,
         NAME,
         proportion.reclaimable,
-        judge=PerShapeBound(proportion.reclaimable_shapes),
-        is_alike=True,
+        bound=PerShapeBound(proportion.reclaimable_shapes),
+        same_for_equal_tasks=True,
     )
-    session.add_fn(Point.OVERUSED, NAME, proportion.overused)
-    session.add_fn(
-        Point.ALLOCATABLE, NAME, proportion.allocatable, once_freed=proportion.allocatable_once_freed
+    session.registry.add_overused(NAME, proportion.overused)
+    session.registry.add_allocatable(
+        NAME, proportion.allocatable, after_release=proportion.allocatable_once_freed
     )
-    session.add_fn(Point.PREEMPTIVE, NAME, proportion.preemptive)
-    session.add_fn(Point.JOB_ENQUEUEABLE, NAME, proportion.job_enqueueable)
+    session.registry.add_preemptive(NAME, proportion.preemptive)
+    session.registry.add_job_enqueueable(NAME, proportion.job_enqueueable)
     if proportion.reserves_when_enqueued:
-        session.add_fn(Point.JOB_ENQUEUED, NAME, proportion.reserve)
-    session.add_fn(Point.SIMULATE_ALLOCATABLE, NAME, simulate_allocatable)
-    session.add_fn(Point.SIMULATE_ADD_TASK, NAME, simulate_add_task)
-    session.add_fn(Point.SIMULATE_REMOVE_TASK, NAME, simulate_remove_task)
-    session.add_event_handler(
-        allocate=proportion.allocate, deallocate=proportion.deallocate, in_vain=proportion.in_vain
+        session.registry.add_job_enqueued(NAME, proportion.reserve)
+    session.registry.add_simulate_allocatable(NAME, simulate_allocatable)
+    session.registry.add_simulate_add_task(NAME, simulate_add_task)
+    session.registry.add_simulate_remove_task(NAME, simulate_remove_task)
+    session.registry.add_event_handler(
+        allocate=proportion.allocate, deallocate=proportion.deallocate, on_discard=proportion.in_vain
     )
-    session.add_report(proportion.report)
+    session.registry.add_report(proportion.report)
     copy_at_pre_predicate(session, NAME, accounts)
 
 

@@ -38,14 +38,18 @@ NOT_ALLOWED = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "not allow to dispatch
 def open_session(session: Session, arguments: Arguments) -> None:
     """Register what tdm answers."""
     tdm = Tdm(session, arguments)
-    session.add_class_part(lambda task: may_use_revocable_nodes(task.annotations()))
-    session.add_fn(Point.PREDICATE, NAME, tdm.predicate)
-    session.add_fn(Point.NODE_ORDER, NAME, tdm.node_order)
-    session.add_fn(Point.PREEMPTABLE, NAME, tdm.preemptable)
-    session.add_fn(Point.VICTIM_TASKS, NAME, tdm.victim_tasks)
-    session.add_fn(Point.JOB_ORDER, NAME, job_order)
-    session.add_fn(Point.JOB_PIPELINED, NAME, job_pipelined)
-    session.add_fn(Point.JOB_STARVING, NAME, job_starving)
+    session.registry.add_predicate(NAME, tdm.predicate, class_key=may_use_revocable)
+    session.registry.add_node_order(NAME, tdm.node_order, class_key=may_use_revocable)
+    session.registry.add_evictable(Point.PREEMPTABLE, NAME, tdm.preemptable)
+    session.registry.add_victim_tasks(NAME, tdm.victim_tasks)
+    session.registry.add_job_order(NAME, job_order)
+    session.registry.add_job_pipelined(NAME, job_pipelined)
+    session.registry.add_job_starving(NAME, job_starving)
+
+
+def may_use_revocable(task: TaskInfo) -> bool:
+    """Tell whether a pod says that it may use revocable nodes."""
+    return may_use_revocable_nodes(task.annotations())
 
 
 class Tdm:

@@ -1,0 +1,203 @@
+"""What is a plugin's function at an extension point, and how may its answers be kept?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from inspect import signature
+from types import FunctionType, MethodType
+from typing import Any
+
+from scheduler_core.errors import RegistrationError
+from scheduler_core.framework.bounds import PluginBound
+from scheduler_core.framework.choices import OfClasses
+from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.queue import QueueInfo
+from scheduler_core.resource import Resource
+
+ClassKey = Callable[[TaskInfo], Hashable]
+ForNode = Callable[[TaskInfo], Callable[[int], Any] | None]
+
+VARIADIC = 0x04
+
+
+@dataclass(frozen=True, slots=True)
+class PluginFn:
+    """A plugin's function at one extension point."""
+
+    plugin: str
+    fn: Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFn(PluginFn):
+    """A predicate or a score of nodes.
+
+    It is asked anew for every task and node unless `class_key` says for which tasks its answers are the same.
+
+    Attributes
+    ----------
+    class_key : callable or None
+        ``class_key(task)``: everything of a task, beside its pod's shape, that the answer depends on: its
+        `class`. Tasks of one class share their answers, each of which is kept until the node changes. None:
+        no answer is kept.
+    cacheable_per_node : callable
+        ``cacheable_per_node(task)``: whether the answer for a node depends on nothing but the task's class
+        and that node.
+    static_for_class : callable
+        ``static_for_class(task)``: whether that is so whatever pre-predicates find out.
+    for_node : callable or None
+        ``for_node(task)``: a function that gives the same answer for one node as a plain number, for all
+        tasks of the task's class; None when there is none. Never NaN.
+    for_classes : callable or None
+        ``for_classes(tasks)``: the same for several classes, of each of which there is one task, see
+        `ClassAnswers`. Only asked for tasks of which `static_for_class` is true.
+    explain : callable
+        ``explain(task, nodes)``: the same answer, given for an explanation: nothing is remembered of it, and
+        nobody outside is asked.
+
+    """
+
+    class_key: ClassKey | None
+    cacheable_per_node: Callable[[TaskInfo], bool]
+    static_for_class: Callable[[TaskInfo], bool]
+    for_node: ForNode | None
+    for_classes: OfClasses | None
+    explain: Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class QueueOrderFn(PluginFn):
+    """A comparison of queues.
+
+    Attributes
+    ----------
+    key : callable or None
+        ``key(queue)``: a tuple that puts queues in the same order; it changes only when a task of the queue
+        comes or goes. None when there is no such key.
+
+    """
+
+    key: Callable[[QueueInfo], tuple[Any, ...]] | None
+
+
+@dataclass(frozen=True, slots=True)
+class AllocatableFn(PluginFn):
+    """Whether a queue may take a task.
+
+    Attributes
+    ----------
+    after_release : callable or None
+        ``after_release(queue, task, freed)``: False when the answer stays no even once tasks of the queue
+        that hold so much have left.
+
+    """
+
+    after_release: Callable[[QueueInfo, TaskInfo, Resource], bool] | None
+
+
+@dataclass(frozen=True, slots=True)
+class EvictableFn(PluginFn):
+    """Which of some tasks may be evicted.
+
+    Attributes
+    ----------
+    bound : bound or None
+        At least the accepted ones of all tasks of a queue at once. None: every candidate is asked about.
+    same_for_equal_tasks : bool
+        Whether tasks of one job that are of one class and priority are answered alike as long as nothing
+        moves.
+
+    """
+
+    bound: PluginBound | None
+    same_for_equal_tasks: bool
+
+
+def shape_only(_task: TaskInfo) -> None:
+    """Return the class key of answers that read nothing of a task but its pod's shape."""
+
+
+def always(_task: TaskInfo) -> bool:
+    """Say that something is true of every task."""
+    return True
+
+
+def never(_task: TaskInfo) -> bool:
+    """Say that something is true of no task."""
+    return False
+
+
+def node_fn(
+    where: str,
+    plugin: str,
+    fn: Callable[..., Any],
+    *,
+    class_key: ClassKey | None,
+    cacheable_per_node: Callable[[TaskInfo], bool] | None,
+    static_for_class: Callable[[TaskInfo], bool] | None,
+    for_node: ForNode | None,
+    for_classes: OfClasses | None,
+    explain: Callable[..., Any] | None = None,
+) -> NodeFn:
+    """Return a checked function of tasks and nodes.
+
+    Raises
+    ------
+    RegistrationError
+        If what is said about keeping its answers does not hold together.
+
+    """
+    if class_key is None:
+        if cacheable_per_node or static_for_class or for_node or for_classes:
+            raise RegistrationError(
+                f"{where}: answers can only be kept per class of tasks; add class_key=..., a function of the "
+                "task that returns everything beside its pod's shape that the answer depends on "
+                "(shape_only: nothing)"
+            )
+        return NodeFn(plugin, fn, None, never, never, None, None, explain or fn)
+    if for_classes is not None and for_node is None:
+        raise RegistrationError(f"{where}: a form for several classes needs the form for one node, too")
+    if for_classes is not None and cacheable_per_node is not None and static_for_class is None:
+        raise RegistrationError(
+            f"{where}: a form for several classes needs static_for_class=..., since cacheable_per_node may "
+            "depend on what pre-predicates find out"
+        )
+    per_node = cacheable_per_node or always
+    return NodeFn(
+        plugin, fn, class_key, per_node, static_for_class or per_node, for_node, for_classes, explain or fn
+    )
+
+
+def check_arguments(where: str, fn: object, arguments: tuple[str, ...]) -> None:
+    """Check that a function takes some arguments.
+
+    Raises
+    ------
+    RegistrationError
+        If it does not, or is no function.
+
+    """
+    called = f"called with ({', '.join(arguments)})"
+    if not callable(fn):
+        raise RegistrationError(f"{where}: {fn!r} is not a function that can be {called}")
+    if not _takes(fn, len(arguments)):
+        raise RegistrationError(f"{where}: the function is {called}, but takes other arguments")
+
+
+def _takes(fn: Callable[..., Any], count: int) -> bool:
+    """Tell whether a function can be called with so many positional arguments."""
+    plain, bound = (fn.__func__, 1) if isinstance(fn, MethodType) else (fn, 0)
+    if isinstance(plain, FunctionType):  # as `signature` below, a hundred times faster
+        code = plain.__code__
+        most = code.co_argcount - bound
+        fewest = most - len(plain.__defaults__ or ())
+        needs_names = code.co_kwonlyargcount > len(plain.__kwdefaults__ or ())
+        return fewest <= count and (count <= most or bool(code.co_flags & VARIADIC)) and not needs_names
+    try:
+        signature(fn).bind(*[None] * count)
+    except ValueError:
+        return True  # a function of C says nothing of its arguments
+    except TypeError:
+        return False
+    return True

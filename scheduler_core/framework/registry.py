@@ -1,0 +1,400 @@
+"""What did the plugins of a session register, and who answers each extension point?
+
+One method for each point; what cannot be asked is refused when it is registered, not when it is asked.
+
+Source: volcano ``pkg/scheduler/framework/session_plugins.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from numpy.typing import NDArray
+
+from scheduler_core.conf import SchedulerConf
+from scheduler_core.errors import RegistrationError
+from scheduler_core.framework.bounds import PluginBound
+from scheduler_core.framework.choices import OfClasses
+from scheduler_core.framework.extension_points import Point, Vote
+from scheduler_core.framework.plugin_fn import (
+    AllocatableFn,
+    ClassKey,
+    EvictableFn,
+    ForNode,
+    PluginFn,
+    QueueOrderFn,
+    check_arguments,
+    node_fn,
+    shape_only,
+)
+from scheduler_core.model.fit import Why as Refusals
+from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.queue import QueueInfo
+from scheduler_core.resource import Resource
+from scheduler_core.trace import Why
+
+if TYPE_CHECKING:
+    from scheduler_core.framework.dry_run import DryRun
+
+Nodes = Any  # (K,) intp
+Handler = Callable[[TaskInfo], None]
+OnDiscard = Callable[[Sequence[TaskInfo]], None]
+Kind = TypeVar("Kind", bound=PluginFn)
+
+
+class Functions(dict[Point, list[Callable[..., Any]]]):
+    """The functions that answer each point, put together when it is asked first."""
+
+    def __init__(self, registry: Registry) -> None:
+        super().__init__()
+        self._registry = registry
+
+    def __missing__(self, point: Point) -> list[Callable[..., Any]]:
+        fns = self[point] = [added.fn for tier in self._registry.tiers_of(point) for added in tier]
+        return fns
+
+
+class Registry:
+    """What the plugins of one session answer, by extension point.
+
+    A second function of the same plugin for a point replaces the first.
+
+    Attributes
+    ----------
+    reports : list of callable
+        What plugins show of their state at the session's open and end.
+    close_fns : list of callable
+        What plugins do after the last action.
+    on_allocate, on_deallocate : list of callable
+        What plugins do when a task takes or gives back its node.
+    on_discard : list of callable or None
+        What each plugin does about evictions that are taken back; None when one has to be told of each.
+    functions : dict
+        The functions that answer each point, over all tiers in order.
+
+    """
+
+    def __init__(self, conf: SchedulerConf) -> None:
+        self._conf = conf
+        self._registered: dict[Point, dict[str, PluginFn]] = {point: {} for point in Point}
+        self._tiers: dict[Point, list[list[PluginFn]]] = {}
+        self.functions = Functions(self)
+        self._of_kind: dict[tuple[Point, type[PluginFn]], list[Any]] = {}
+        self._class_keys: list[ClassKey] = []
+        self._classes: dict[Hashable, int] = {}
+        self.reports: list[Callable[[], dict[str, Any]]] = []
+        self.close_fns: list[Callable[[], None]] = []
+        self.on_allocate: list[Handler] = []
+        self.on_deallocate: list[Handler] = []
+        self.on_discard: list[OnDiscard] | None = []
+
+    # orders
+
+    def add_job_order(self, plugin: str, key: Callable[[JobInfo], Any]) -> None:
+        """Register a key by which jobs are served, the smallest first."""
+        self._add(Point.JOB_ORDER, PluginFn(plugin, key))
+
+    def add_queue_order(
+        self,
+        plugin: str,
+        compare: Callable[[QueueInfo, QueueInfo], float],
+        *,
+        key: Callable[[QueueInfo], tuple[Any, ...]] | None = None,
+    ) -> None:
+        """Register a comparison of queues, and the same as a `key` if there is one, see `QueueOrderFn`."""
+        self._add(Point.QUEUE_ORDER, QueueOrderFn(plugin, compare, key), key=(key, "queue"))
+
+    def add_task_order(self, plugin: str, key: Callable[[TaskInfo], Any]) -> None:
+        """Register a key by which tasks of a job are placed, the smallest first."""
+        self._add(Point.TASK_ORDER, PluginFn(plugin, key))
+
+    def add_victim_queue_order(self, plugin: str, key: Callable[[QueueInfo, QueueInfo], Any]) -> None:
+        """Register a key by which queues lose tasks to a preemptor's queue, the smallest first."""
+        self._add(Point.VICTIM_QUEUE_ORDER, PluginFn(plugin, key))
+
+    # questions about a job or a queue
+
+    def add_job_valid(self, plugin: str, fn: Callable[[JobInfo], tuple[str, str] | None]) -> None:
+        """Register why a job is not valid: (reason, message) or None."""
+        self._add(Point.JOB_VALID, PluginFn(plugin, fn))
+
+    def add_job_ready(self, plugin: str, fn: Callable[[JobInfo], bool]) -> None:
+        """Register whether a job may be bound."""
+        self._add(Point.JOB_READY, PluginFn(plugin, fn))
+
+    def add_job_starving(self, plugin: str, fn: Callable[[JobInfo], bool]) -> None:
+        """Register whether a job may evict."""
+        self._add(Point.JOB_STARVING, PluginFn(plugin, fn))
+
+    def add_job_pipelined(self, plugin: str, fn: Callable[[JobInfo], Vote]) -> None:
+        """Register a vote on whether a job keeps its pipelined nodes."""
+        self._add(Point.JOB_PIPELINED, PluginFn(plugin, fn))
+
+    def add_job_enqueueable(self, plugin: str, fn: Callable[[JobInfo, Why], Vote]) -> None:
+        """Register a vote on whether a job may be enqueued."""
+        self._add(Point.JOB_ENQUEUEABLE, PluginFn(plugin, fn))
+
+    def add_job_enqueued(self, plugin: str, fn: Callable[[JobInfo], None]) -> None:
+        """Register what happens when a job was enqueued."""
+        self._add(Point.JOB_ENQUEUED, PluginFn(plugin, fn))
+
+    def add_overused(self, plugin: str, fn: Callable[[QueueInfo], bool]) -> None:
+        """Register whether a queue has all that it may have."""
+        self._add(Point.OVERUSED, PluginFn(plugin, fn))
+
+    def add_preemptive(
+        self, plugin: str, fn: Callable[[QueueInfo, Sequence[TaskInfo], Why | None], bool]
+    ) -> None:
+        """Register whether a queue may evict for some tasks."""
+        self._add(Point.PREEMPTIVE, PluginFn(plugin, fn))
+
+    def add_allocatable(
+        self,
+        plugin: str,
+        fn: Callable[[QueueInfo, TaskInfo, Why | None], bool],
+        *,
+        after_release: Callable[[QueueInfo, TaskInfo, Resource], bool] | None = None,
+    ) -> None:
+        """Register whether a queue may take a task, now and after others have left, see `AllocatableFn`."""
+        self._add(
+            Point.ALLOCATABLE,
+            AllocatableFn(plugin, fn, after_release),
+            after_release=(after_release, "queue, task, freed"),
+        )
+
+    # questions about nodes
+
+    def add_pre_predicate(self, plugin: str, fn: Callable[[TaskInfo], None]) -> None:
+        """Register a look at a task before its nodes are examined; it may raise PrePredicateError."""
+        self._add(Point.PRE_PREDICATE, PluginFn(plugin, fn))
+
+    def add_predicate(
+        self,
+        plugin: str,
+        fn: Callable[[TaskInfo, Nodes], Refusals],
+        *,
+        class_key: ClassKey | None = None,
+        cacheable_per_node: Callable[[TaskInfo], bool] | None = None,
+        static_for_class: Callable[[TaskInfo], bool] | None = None,
+        check_node: ForNode | None = None,
+        check_classes: OfClasses | None = None,
+        explain: Callable[[TaskInfo, Nodes], Refusals] | None = None,
+    ) -> None:
+        """Register why nodes refuse a task: (K,) numbers of the session's status table, 0: fits.
+
+        Without `class_key` it is asked anew for every task, see `NodeFn`.
+        """
+        self._add_node_fn(
+            Point.PREDICATE,
+            plugin,
+            fn,
+            class_key=class_key,
+            cacheable_per_node=cacheable_per_node,
+            static_for_class=static_for_class,
+            for_node=check_node,
+            for_classes=check_classes,
+            explain=explain,
+        )
+
+    def add_node_order(
+        self,
+        plugin: str,
+        fn: Callable[[TaskInfo, Nodes], NDArray[Any]],
+        *,
+        class_key: ClassKey | None = None,
+        cacheable_per_node: Callable[[TaskInfo], bool] | None = None,
+        static_for_class: Callable[[TaskInfo], bool] | None = None,
+        score_node: ForNode | None = None,
+        score_classes: OfClasses | None = None,
+    ) -> None:
+        """Register scores of nodes, each on its own: (K,) numbers.
+
+        Without `class_key` they are asked for anew for every task, see `NodeFn`.
+        """
+        self._add_node_fn(
+            Point.NODE_ORDER,
+            plugin,
+            fn,
+            class_key=class_key,
+            cacheable_per_node=cacheable_per_node,
+            static_for_class=static_for_class,
+            for_node=score_node,
+            for_classes=score_classes,
+        )
+
+    def add_batch_node_order(
+        self,
+        plugin: str,
+        fn: Callable[[TaskInfo, Nodes], NDArray[Any]],
+        *,
+        class_key: ClassKey | None = None,
+        cacheable_per_node: Callable[[TaskInfo], bool] | None = None,
+        static_for_class: Callable[[TaskInfo], bool] | None = None,
+        score_node: ForNode | None = None,
+        score_classes: OfClasses | None = None,
+    ) -> None:
+        """Register scores of all candidates together: (K,) numbers; it may raise ScoreError.
+
+        Scores of tasks that are `cacheable_per_node` do not compare candidates with each other.
+        """
+        self._add_node_fn(
+            Point.BATCH_NODE_ORDER,
+            plugin,
+            fn,
+            class_key=class_key,
+            cacheable_per_node=cacheable_per_node,
+            static_for_class=static_for_class,
+            for_node=score_node,
+            for_classes=score_classes,
+        )
+
+    def _add_node_fn(
+        self, point: Point, plugin: str, fn: Callable[..., Any], **keeping: Callable[..., Any] | None
+    ) -> None:
+        where = _where(point, plugin)
+        added = node_fn(where, plugin, fn, **keeping)
+        class_key = added.class_key
+        self._add(
+            point,
+            added,
+            class_key=(class_key, "task"),
+            cacheable_per_node=(added.cacheable_per_node, "task"),
+            static_for_class=(added.static_for_class, "task"),
+            for_node=(added.for_node, "task"),
+            for_classes=(added.for_classes, "tasks"),
+            explain=(added.explain, "task, nodes"),
+        )
+        if class_key is not None and class_key is not shape_only and class_key not in self._class_keys:
+            self._class_keys.append(class_key)
+
+    # who may be evicted
+
+    def add_evictable(
+        self,
+        point: Point,
+        plugin: str,
+        fn: Callable[[TaskInfo, Sequence[TaskInfo], Why | None], list[TaskInfo] | None],
+        *,
+        bound: PluginBound | None = None,
+        same_for_equal_tasks: bool = False,
+    ) -> None:
+        """Register which candidates may be evicted by preempt or reclaim, see `EvictableFn`."""
+        if point not in (Point.PREEMPTABLE, Point.RECLAIMABLE):
+            raise RegistrationError(
+                f"{_where(point, plugin)}: add_evictable is for Point.PREEMPTABLE and Point.RECLAIMABLE"
+            )
+        self._add(point, EvictableFn(plugin, fn, bound, same_for_equal_tasks))
+
+    def add_unified_evictable(
+        self,
+        plugin: str,
+        fn: Callable[[TaskInfo, Sequence[TaskInfo], str, Why | None], list[TaskInfo] | None],
+    ) -> None:
+        """Register which candidates may be evicted by gangpreempt or gangreclaim."""
+        self._add(Point.UNIFIED_EVICTABLE, PluginFn(plugin, fn))
+
+    def add_victim_tasks(self, plugin: str, fn: Callable[[Sequence[TaskInfo]], list[TaskInfo]]) -> None:
+        """Register which running tasks shuffle should evict."""
+        self._add(Point.VICTIM_TASKS, PluginFn(plugin, fn))
+
+    # dry runs of topology-aware preemption
+
+    def add_simulate_add_task(self, plugin: str, fn: Callable[[DryRun, TaskInfo], None]) -> None:
+        """Register what changes in a dry run when a task comes back."""
+        self._add(Point.SIMULATE_ADD_TASK, PluginFn(plugin, fn))
+
+    def add_simulate_remove_task(self, plugin: str, fn: Callable[[DryRun, TaskInfo], None]) -> None:
+        """Register what changes in a dry run when a task leaves."""
+        self._add(Point.SIMULATE_REMOVE_TASK, PluginFn(plugin, fn))
+
+    def add_simulate_allocatable(
+        self, plugin: str, fn: Callable[[DryRun, QueueInfo, TaskInfo], bool]
+    ) -> None:
+        """Register whether a queue may take a task in a dry run."""
+        self._add(Point.SIMULATE_ALLOCATABLE, PluginFn(plugin, fn))
+
+    def add_simulate_predicate(self, plugin: str, fn: Callable[[DryRun, TaskInfo], bool]) -> None:
+        """Register whether a dry run's node takes a task."""
+        self._add(Point.SIMULATE_PREDICATE, PluginFn(plugin, fn))
+
+    # events
+
+    def add_event_handler(
+        self, *, allocate: Handler, deallocate: Handler, on_discard: OnDiscard | None = None
+    ) -> None:
+        """Register what a plugin does when a task takes or gives back its node.
+
+        ``on_discard(tasks)`` leaves behind what is left when tasks give back their nodes, one after the
+        other, and take them again, the last one first; None: it has to be told of each.
+        """
+        for name, handler in (("allocate", allocate), ("deallocate", deallocate)):
+            check_arguments(f"add_event_handler: {name}", handler, ("task",))
+        self.on_allocate.append(allocate)
+        self.on_deallocate.append(deallocate)
+        if on_discard is None:
+            self.on_discard = None
+        elif self.on_discard is not None:
+            check_arguments("add_event_handler: on_discard", on_discard, ("tasks",))
+            self.on_discard.append(on_discard)
+
+    def add_report(self, report: Callable[[], dict[str, Any]]) -> None:
+        """Register what a plugin shows of its state at the session's open and end."""
+        self.reports.append(report)
+
+    def add_close_fn(self, close: Callable[[], None]) -> None:
+        """Register what a plugin does after the last action."""
+        self.close_fns.append(close)
+
+    def _add(self, point: Point, added: PluginFn, **further: tuple[Callable[..., Any] | None, str]) -> None:
+        """Keep a function that can be asked, with what belongs to it, each with its arguments."""
+        where = _where(point, added.plugin)
+        if point in self._tiers:
+            raise RegistrationError(f"{where}: the point has been asked; register while the session opens")
+        check_arguments(where, added.fn, point.arguments)
+        for name, (fn, arguments) in further.items():
+            if fn is not None:
+                check_arguments(f"{where}, {name}", fn, tuple(arguments.split(", ")))
+        self._registered[point][added.plugin] = added
+
+    # who answers
+
+    def tiers_of(self, point: Point) -> list[list[PluginFn]]:
+        """Return who answers a point, tier by tier, in order; tiers without an answer are empty lists."""
+        tiers = self._tiers.get(point)
+        if tiers is None:
+            registered = self._registered[point]
+            tiers = self._tiers[point] = [
+                [
+                    registered[option.name]
+                    for option in tier
+                    if option.name in registered
+                    and (not point.switches or any(option.enabled(switch) for switch in point.switches))
+                ]
+                for tier in self._conf.tiers
+            ]
+        return tiers
+
+    def of_kind(self, point: Point, kind: type[Kind]) -> list[Kind]:
+        """Return who answers a point over all tiers in order, as functions of the point's kind."""
+        known = self._of_kind.get((point, kind))
+        if known is None:
+            known = self._of_kind[point, kind] = [
+                added for tier in self.tiers_of(point) for added in tier if isinstance(added, kind)
+            ]
+        return known
+
+    def registered_by(self, plugin: str) -> set[Point]:
+        """Return the points for which a plugin registered a function, whatever its switches say."""
+        return {point for point, registered in self._registered.items() if plugin in registered}
+
+    def class_of(self, task: TaskInfo) -> int:
+        """Return the number of the task's class: tasks of one class fit and score alike on every node."""
+        if not self._class_keys:
+            return task.shape.number
+        key = (task.shape.number, *[class_key(task) for class_key in self._class_keys])
+        return self._classes.setdefault(key, len(self._classes))
+
+
+def _where(point: Point, plugin: str) -> str:
+    return f"plugin {plugin!r} at {point.label}"
