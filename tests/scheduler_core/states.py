@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from scheduler_core.errors import PrePredicateError
 from scheduler_core.framework.session import Session
+from scheduler_core.framework.statement import Statement
 from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.status import TaskStatus
 from scheduler_core.result import plain
 
 
@@ -38,3 +41,19 @@ def without_zeros(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: without_zeros(entry) for name, entry in value.items() if entry != 0}
     return [without_zeros(entry) for entry in value] if isinstance(value, list) else value
+
+
+def operate(statement: Statement, task: TaskInfo, node: int) -> None:
+    """Evict a running task, or place a pending one where it fits."""
+    session = statement.session
+    if task.status is TaskStatus.RUNNING:
+        statement.evict(task, "test", task)
+    elif task.status is TaskStatus.PENDING and session.nodes.fits_future_idle(task, node):
+        try:
+            session.pre_predicate(task)
+        except PrePredicateError:
+            return
+        if session.nodes.fits_idle(task, node):
+            statement.allocate(task, node)
+        else:
+            statement.pipeline(task, node, eviction_occurred=True)

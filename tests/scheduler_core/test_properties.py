@@ -13,10 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from scheduler_core import Options, simulate_document
-from scheduler_core.errors import PrePredicateError
 from scheduler_core.framework.statement import Statement
-from scheduler_core.model.job import TaskInfo
-from scheduler_core.model.status import TaskStatus
 from tests.builders import Object, Plugin, conf, decided, last_cycle, session_of
 from tests.scheduler_core.clusters import (
     PLUGINS,
@@ -28,7 +25,7 @@ from tests.scheduler_core.clusters import (
     configurations,
 )
 from tests.scheduler_core.soundness import assert_sound, tasks_of
-from tests.scheduler_core.states import state_of
+from tests.scheduler_core.states import operate, state_of
 
 EVERYTHING = "enqueue, allocate, preempt, reclaim, backfill"
 GUARDS = ("gang", "conformance", "priority", "drf", "cdp", "pdb")
@@ -216,22 +213,6 @@ def test_discarding_a_statement_restores_every_amount(data: st.DataObject) -> No
         )
     statement.discard()
     assert state_of(session) == before
-
-
-def operate(statement: Statement, task: TaskInfo, node: int) -> None:
-    """Evict a running task, or place a pending one where it fits."""
-    session = statement.session
-    if task.status is TaskStatus.RUNNING:
-        statement.evict(task, "test", task)
-    elif task.status is TaskStatus.PENDING and session.nodes.fits_future_idle(task, node):
-        try:
-            session.pre_predicate(task)
-        except PrePredicateError:
-            return
-        if session.nodes.fits_idle(task, node):
-            statement.allocate(task, node)
-        else:
-            statement.pipeline(task, node, eviction_occurred=True)
 
 
 @SEARCH
