@@ -126,31 +126,34 @@ def test_every_problem_of_a_patch_is_told_at_once(api: APIClient, at: str) -> No
         "parent": "nowhere",
     }
     assert rules(patch(api, at, body)) == {
-        "queues.waits.weight": "out_of_range",
-        "queues.waits.capability.cpu": "bad_quantity",
-        "queues.waits.capability.memory": "negative_quantity",
-        "queues.waits.reclaimable": "not_a_flag",
-        "queues.waits.color": "unknown_field",
-        "queues.waits.parent": "parent_missing",
+        "queues.waits.weight": "queue.weight",
+        "queues.waits.capability.cpu": "quantity.unreadable",
+        "queues.waits.capability.memory": "quantity.negative",
+        "queues.waits.reclaimable": "form.type",
+        "queues.waits.color": "queue.unknown_field",
+        "queues.waits.parent": "queue.parent_missing",
     }
     assert api.get(at).json()["revision"] == 1
 
 
 ODD = {
-    "a parent that is no text": ({"parent": {}}, {"queues.waits.parent": "not_a_text"}),
-    "a weight beyond reason": ({"weight": 2**70}, {"queues.waits.weight": "out_of_range"}),
+    "a parent that is no text": ({"parent": {}}, {"queues.waits.parent": "form.type"}),
+    "a weight beyond reason": ({"weight": 2**70}, {"queues.waits.weight": "number.range"}),
     "a quantity without end": (
         {"deserved": {"cpu": "9" * 5000}},
-        {"queues.waits.deserved.cpu": "bad_quantity"},
+        {"queues.waits.deserved.cpu": "quantity.unreadable"},
     ),
-    "a quantity that is a flag": ({"deserved": {"cpu": True}}, {"queues.waits.deserved.cpu": "bad_quantity"}),
+    "a quantity that is a flag": (
+        {"deserved": {"cpu": True}},
+        {"queues.waits.deserved.cpu": "quantity.unreadable"},
+    ),
     "a guarantee without resource": (
         {"guarantee": {"cpu": "1"}},
-        {"queues.waits.guarantee.cpu": "unknown_field"},
+        {"queues.waits.guarantee.cpu": "queue.unknown_field"},
     ),
-    "a name that is none": ({"name": "Not B"}, {"queues.waits.name": "name_bad"}),
-    "the name of another": ({"name": "busy"}, {"queues.waits.name": "name_taken"}),
-    "its own parent": ({"parent": "waits"}, {"queues.waits.parent": "parent_cycle"}),
+    "a name that is none": ({"name": "Not B"}, {"queues.waits.name": "name.illegal"}),
+    "the name of another": ({"name": "busy"}, {"queues.waits.name": "name.taken"}),
+    "its own parent": ({"parent": "waits"}, {"queues.waits.parent": "queue.cycle"}),
 }
 
 

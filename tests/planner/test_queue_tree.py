@@ -48,11 +48,11 @@ def test_a_queue_is_added_with_what_is_said_of_it(scenario: Scenario) -> None:
 
 
 NEW = {
-    "no name": ({}, "name_missing"),
-    "a taken name": ({"name": "waits"}, "name_taken"),
-    "a name with capitals": ({"name": "New"}, "name_bad"),
-    "a parent that is not there": ({"name": "new", "parent": "gone"}, "parent_missing"),
-    "a bad quantity": ({"name": "new", "capability": {"cpu": "x"}}, "bad_quantity"),
+    "no name": ({}, "form.missing"),
+    "a taken name": ({"name": "waits"}, "name.taken"),
+    "a name with capitals": ({"name": "New"}, "name.illegal"),
+    "a parent that is not there": ({"name": "new", "parent": "gone"}, "queue.parent_missing"),
+    "a bad quantity": ({"name": "new", "capability": {"cpu": "x"}}, "quantity.unreadable"),
 }
 
 
@@ -69,7 +69,7 @@ def test_a_queue_moves_with_all_below_it(scenario: Scenario) -> None:
 
 def test_a_queue_does_not_move_below_itself(scenario: Scenario) -> None:
     asked = {"scenario": scenario, "name": "waits", "patch": {"parent": "lowest"}}
-    assert broken_rules(queue_update, **asked) == ["parent_cycle"]
+    assert broken_rules(queue_update, **asked) == ["queue.cycle"]
 
 
 def test_another_name_takes_the_children_along(scenario: Scenario) -> None:
@@ -81,7 +81,7 @@ def test_another_name_takes_the_children_along(scenario: Scenario) -> None:
 @pytest.mark.parametrize("name", ["root", "default"])
 def test_queues_that_volcano_makes_keep_their_names_and_stay(scenario: Scenario, name: str) -> None:
     asked = {"scenario": scenario, "name": name}
-    assert broken_rules(queue_update, **asked, patch={"name": "other"}) == ["name_fixed"]
+    assert broken_rules(queue_update, **asked, patch={"name": "other"}) == ["queue.name_fixed"]
     assert broken_rules(queue_remove, **asked, subtree=True) == ["queue.delete_protected"]
 
 

@@ -58,15 +58,15 @@ def test_a_stale_edit_is_refused_with_both_revisions(scenario: Scenario) -> None
 
 
 BROKEN = {
-    "a weight of zero": ({"weight": 0}, "out_of_range", "weight"),
-    "a weight that is a text": ({"weight": "4"}, "out_of_range", "weight"),
-    "a quantity that is none": ({"capability": {"cpu": "8 cores"}}, "bad_quantity", "capability.cpu"),
-    "a negative quantity": ({"deserved": {"cpu": "-1"}}, "negative_quantity", "deserved.cpu"),
-    "a guarantee outside resource": ({"guarantee": {"cpu": "1"}}, "unknown_field", "guarantee.cpu"),
-    "a field that a queue does not have": ({"wieght": 4}, "unknown_field", "wieght"),
-    "a list instead of an object": ({"capability": ["cpu"]}, "not_an_object", "capability"),
-    "a missing parent": ({"parent": "gone"}, "parent_missing", "parent"),
-    "itself as parent": ({"parent": "waits"}, "parent_cycle", "parent"),
+    "a weight of zero": ({"weight": 0}, "queue.weight", "weight"),
+    "a weight that is a text": ({"weight": "4"}, "form.type", "weight"),
+    "a quantity that is none": ({"capability": {"cpu": "8 cores"}}, "quantity.unreadable", "capability.cpu"),
+    "a negative quantity": ({"deserved": {"cpu": "-1"}}, "quantity.negative", "deserved.cpu"),
+    "a guarantee outside resource": ({"guarantee": {"cpu": "1"}}, "queue.unknown_field", "guarantee.cpu"),
+    "a field that a queue does not have": ({"wieght": 4}, "queue.unknown_field", "wieght"),
+    "a list instead of an object": ({"capability": ["cpu"]}, "form.type", "capability"),
+    "a missing parent": ({"parent": "gone"}, "queue.parent_missing", "parent"),
+    "itself as parent": ({"parent": "waits"}, "queue.cycle", "parent"),
 }
 
 

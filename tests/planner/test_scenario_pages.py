@@ -236,7 +236,7 @@ def test_a_queue_that_cannot_be_added_keeps_what_was_typed(browser: Client, scen
     assert answer.status_code == 422
     page = text_of(answer)
     assert 'value="7"' in page
-    assert "Queue &#x27;waits&#x27; already exists." in page
+    assert "queue waits already exists" in page
     stale = browser.post(at, {**typed, "name": "new", "revision": "0"}, headers=asking_for("queue-"))
     assert (stale.status_code, 'name="revision" value="1"' in text_of(stale)) == (412, True)
 

@@ -1,0 +1,138 @@
+"""May a queue of this tree be written so? The same answer for a server and for files.
+
+What only the webhook refuses is a problem of the plan, and no obstacle to an edit. Refused is what no
+simulation could read, what the CRD does not have, and what makes no tree.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from scheduler_core.problem import Problem
+from scheduler_core.schema_rules import schema_problems
+from scheduler_core.validate import problems
+
+MADE_BY_VOLCANO = ("root", "default")
+"""Queues that the scheduler creates when they are missing."""
+
+_METADATA = ("annotations", "labels")
+_NOT_ALLOWED = ("quantity.negative", "word.unknown")
+"""What an existing object may say, with a warning, but no edit."""
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*", re.ASCII)
+_PART = re.compile(r"^queues\[0\]\.(?:spec|metadata|status)\.?")
+
+Parents = Mapping[str, str]
+"""The parent of each queue of a tree; empty for those below root."""
+
+
+def queue_problems(name: str, fields: Mapping[str, Any], parents: Parents) -> list[Problem]:
+    """Return why a queue cannot have these fields.
+
+    Parameters
+    ----------
+    name : str
+        Its present name, empty for a new queue.
+    fields : mapping
+        All its fields in the spelling of the CRD, those of metadata and status beside those of the spec.
+    parents : mapping
+        The tree before the edit.
+
+    Examples
+    --------
+    >>> [found.path for found in queue_problems("a", {"name": "a", "wieght": 4}, {"a": ""})]
+    ['queues.a.wieght']
+
+    """
+    return [
+        *_form_problems(name or str(fields.get("name") or ""), fields),
+        *tree_problems(name, fields, parents),
+    ]
+
+
+def removal_problems(name: str, leaving: Sequence[str], *, subtree: bool) -> Iterator[Problem]:
+    """Yield why a queue cannot be removed; `leaving` is the queue and all those below it."""
+    if kept := [queue for queue in leaving if queue in MADE_BY_VOLCANO]:
+        says = f"queue {kept[0]} cannot be removed: Volcano refuses to delete it and recreates it"
+        yield _refusal(name, "", "queue.delete_protected", says, kept[0], "remove other queues")
+    elif len(leaving) > 1 and not subtree:
+        says = f"queue {name} has children: {', '.join(leaving[1:])}"
+        fix = "remove or move them first, or remove the whole subtree"
+        yield _refusal(name, "", "queue.delete_has_children", says, len(leaving) - 1, fix)
+
+
+def below(name: str, parents: Parents) -> list[str]:
+    """Return the queues below one, parents first."""
+    children: dict[str, list[str]] = {}
+    for child in sorted(parents):
+        children.setdefault(parents[child], []).append(child)
+    found = [name]
+    for above in found:
+        found += [child for child in children.get(above, []) if child not in found]
+    return found[1:]
+
+
+def _form_problems(name: str, fields: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield what is wrong with the fields themselves, by the rules that an import has."""
+    metadata = {part: fields[part] for part in _METADATA if part in fields}
+    spec = {field: value for field, value in fields.items() if field not in (*_METADATA, "name", "state")}
+    queue = {
+        "metadata": {**metadata, "name": name if _NAME.fullmatch(name) else "queue"},
+        "spec": spec,
+        "status": {"state": fields.get("state")},
+    }
+    found = [*problems({"queues": [queue]}), *schema_problems("queues", 0, queue)]
+    for one in found:
+        field = _PART.sub("", one.path)
+        if (one.severity == "error" or one.rule in _NOT_ALLOWED) and field != one.path:
+            yield Problem(
+                one.rule, "error", f"queues.{name}.{field}", one.message, name,
+                re.split(r"[.\[]", field)[0], one.actual, one.limit, one.fix,
+            )  # fmt: skip
+
+
+def tree_problems(name: str, fields: Mapping[str, Any], parents: Parents) -> Iterator[Problem]:
+    """Yield why the fields of a queue do not fit into the tree; `name` is empty for a new one."""
+    new_name, parent = fields.get("name") or "", fields.get("parent") or ""
+    if (new_name != name or not name) and isinstance(new_name, str):
+        yield from _name_problems(name, new_name, parents)
+    if not isinstance(parent, str) or parent in ("", "root", parents.get(name)):
+        return
+    if parent not in parents:
+        says = f"queue {name or new_name}: there is no queue {parent!r} to be its parent"
+        fix = "choose a queue of this scenario"
+        yield _refusal(name or new_name, "parent", "queue.parent_missing", says, parent, fix)
+    elif name and name in _ancestry(parent, parents):
+        says = f"queue {name}: its parent {parent!r} is the queue itself or one of its descendants"
+        yield _refusal(name, "parent", "queue.cycle", says, parent, "choose another queue")
+
+
+def _name_problems(name: str, new_name: str, taken: Iterable[str]) -> Iterator[Problem]:
+    queue = name or new_name
+    if name in MADE_BY_VOLCANO:
+        says = f"queue {name} cannot be renamed: the scheduler creates it when it is missing"
+        yield _refusal(queue, "name", "queue.name_fixed", says, new_name, "add another queue instead")
+    if not new_name:
+        yield _refusal(queue, "name", "form.missing", "a queue needs a name", new_name, "write the name")
+    elif len(new_name) > 253 or not _NAME.fullmatch(new_name):
+        says = f"{new_name[:253]!r} is not a valid Kubernetes name"
+        fix = "use up to 253 lower-case letters, digits, '-' and '.'; begin and end with a letter or digit"
+        yield _refusal(queue, "name", "name.illegal", says, new_name[:253], fix)
+    elif new_name in taken:
+        says = f"queue {new_name} already exists"
+        yield _refusal(queue, "name", "name.taken", says, new_name, "choose another name")
+
+
+def _ancestry(name: str, parents: Parents) -> list[str]:
+    """Return `name` and the queues above it; a circle among them ends the way up."""
+    way: list[str] = []
+    while name in parents and name not in way:
+        way.append(name)
+        name = parents[name]
+    return way
+
+
+def _refusal(queue: str, field: str, rule: str, message: str, actual: Any, fix: str) -> Problem:
+    path = f"queues.{queue}.{field}".rstrip(".")
+    return Problem(rule, "error", path, message, queue, field, actual, None, fix)

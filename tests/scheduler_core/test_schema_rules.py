@@ -1,0 +1,85 @@
+"""What the CRDs do not take of a Queue or a PodGroup."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scheduler_core.lint import REFUSED, review
+from scheduler_core.queue_edits import queue_problems
+from scheduler_core.schema_rules import PODGROUP_SPEC, QUEUE_SPEC
+from tests.builders import queue
+
+CONF = {"actions": "allocate", "tiers": [{"plugins": [{"name": "gang"}]}]}
+
+
+def found(**lists: Any) -> dict[str, str]:
+    document = {"nodes": [], "pods": [], "podgroups": [], "queues": [], "scheduler_conf": CONF, **lists}
+    return {one.path: one.rule for one in review(document) if one.severity == "error"}
+
+
+def written(**spec: Any) -> dict[str, Any]:
+    return {"metadata": {"name": "a"}, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("spec", "rule", "path"),
+    [
+        ({"wieght": 4}, "queue.unknown_field", "queues[0].spec.wieght"),
+        ({"guarantee": {"cpu": "1"}}, "queue.unknown_field", "queues[0].spec.guarantee.cpu"),
+        ({"weight": 0}, "queue.weight", "queues[0].spec.weight"),
+        ({"weight": 70_000}, "queue.weight", "queues[0].spec.weight"),
+        ({"priority": 1.5}, "form.type", "queues[0].spec.priority"),
+    ],
+)
+def test_what_the_crd_does_not_take_is_an_error(spec: dict[str, Any], rule: str, path: str) -> None:
+    assert found(queues=[written(**spec)]) == {path: rule}
+
+
+def test_a_misspelt_field_names_the_one_that_was_meant() -> None:
+    (one,) = [one for one in review({"queues": [written(wieght=4)]}) if one.rule == "queue.unknown_field"]
+    assert one.fix == "write 'weight'"
+    assert one.queue == "a"
+
+
+def test_a_misspelt_field_of_a_podgroup_is_an_error() -> None:
+    group = {"metadata": {"name": "g", "namespace": "ml"}, "spec": {"minMembr": 2, "queue": "default"}}
+    assert found(podgroups=[group]) == {"podgroups[0].spec.minMembr": "podgroup.unknown_field"}
+
+
+def test_an_object_that_exists_may_say_it_all_the_same() -> None:
+    rules = {"queue.unknown_field", "queue.weight", "queue.priority", "podgroup.unknown_field"}
+    assert rules <= REFUSED
+
+
+@given(st.sampled_from(QUEUE_SPEC), st.sampled_from("abcxyz"))
+def test_every_field_with_a_letter_more_is_unknown(field: str, letter: str) -> None:
+    assert found(queues=[written(**{field + letter: "1"})]) == {
+        f"queues[0].spec.{field}{letter}": "queue.unknown_field"
+    }
+
+
+def test_the_fields_of_the_crds_are_known() -> None:
+    assert len(set(QUEUE_SPEC)) == 11
+    assert "minMember" in PODGROUP_SPEC
+    assert found(queues=[queue("a", weight=65535, capability={"cpu": "1"}, guarantee={})]) == {}
+
+
+@pytest.mark.parametrize(
+    ("fields", "rules"),
+    [
+        ({"name": "a", "weight": 2}, []),
+        ({"name": "a", "deserved": {"cpu": "-1"}}, ["quantity.negative"]),
+        ({"name": "a", "state": "Shut"}, ["word.unknown"]),
+        ({"name": "a", "parent": "b"}, ["queue.cycle"]),
+        ({"name": "a", "parent": "gone", "weight": "4"}, ["form.type", "queue.parent_missing"]),
+        ({"name": "b"}, ["name.taken"]),
+        ({"name": "A"}, ["name.illegal"]),
+        ({"name": ""}, ["form.missing"]),
+    ],
+)
+def test_an_edit_is_refused_with_every_problem(fields: dict[str, Any], rules: list[str]) -> None:
+    told = queue_problems("a", fields, {"root": "", "a": "", "b": "a"})
+    assert [one.rule for one in told] == rules
+    assert all(one.path.startswith("queues.a.") and one.fix for one in told)
