@@ -1,8 +1,9 @@
 """What do Kubernetes manifests say, and on which line? Text to plain objects and back; no rule of Volcano."""
 
-from manifests.conf import CONF_KEY, CONF_MAP, conf_lines, conf_problems, parse_conf, resolve
+from manifests.conf import CONF_KEY, CONF_MAP, conf_lines, conf_manifest, conf_problems, parse_conf, resolve
 from manifests.conf_patch import conf_patched
 from manifests.dump import dump
+from manifests.kinds import is_namespaced
 from manifests.patch import VERBS, NoPlace, Operation, patched, pointer
 from manifests.problem import ReadProblem, Severity, Unreadable
 from manifests.reader import MAX_TEXT_BYTES, Progress, read
@@ -25,10 +26,12 @@ __all__ = [
     "Severity",
     "Unreadable",
     "conf_lines",
+    "conf_manifest",
     "conf_patched",
     "conf_problems",
     "dump",
     "edited",
+    "is_namespaced",
     "parse_conf",
     "patched",
     "pointer",

@@ -11,6 +11,7 @@ from manifests.yaml_places import find_in_yaml
 
 CONF_KEY = "volcano-scheduler.conf"
 CONF_MAP = "volcano-scheduler-configmap"
+NAMESPACE = "volcano-system"
 
 MAX_CHARACTERS = 2**18
 MAX_TIERS = 50
@@ -20,6 +21,16 @@ MAX_KEYS = 1000
 
 _HARMLESS = frozenset(["yaml.duplicate", "json.duplicate"])
 """Volcano reads on and takes the last value."""
+
+
+def conf_manifest(text: str) -> dict[str, Any]:
+    """Return the ConfigMap in which the scheduler reads a configuration."""
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": CONF_MAP, "namespace": NAMESPACE},
+        "data": {CONF_KEY: text},
+    }
 
 
 def conf_document(text: str) -> Document:
@@ -37,6 +48,12 @@ def conf_document(text: str) -> Document:
         document.faults.append(
             Fault("conf.type", message, document.whole.line, "begin with `actions:` and `tiers:`")
         )
+        document.value = None
+    if isinstance(document.value, dict) and {"apiVersion", "kind"} <= document.value.keys():
+        kind = document.value["kind"]
+        message = f"this is a manifest of a {kind}, not a scheduler configuration"
+        fix = f"write the text under data of its key {CONF_KEY}"
+        document.faults.append(Fault("conf.manifest", message, document.whole.line, fix))
         document.value = None
     for amount, limit, steps in _amounts(document.value or {}):
         if amount > limit:

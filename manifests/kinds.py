@@ -37,6 +37,11 @@ def list_of(api_version: str, kind: str) -> str | None:
     return _LIST_OF.get((group_of(api_version), kind))
 
 
+def is_namespaced(list_name: str) -> bool:
+    """Tell whether the objects of a list lie in namespaces."""
+    return LISTS[list_name].namespaced
+
+
 def full_name(list_name: str, item: Any) -> tuple[str, str]:
     """Return namespace and name of an object with sound metadata; no namespace means `default`."""
     metadata = item["metadata"]

@@ -2,7 +2,7 @@
 
 from queuecast.client import Client
 from queuecast.local import Local
-from queuecast.plans import Refused
+from queuecast.problems import Refused, Rejected
 from queuecast.server import Failure, Unreachable
 
-__all__ = ["Client", "Failure", "Local", "Refused", "Unreachable"]
+__all__ = ["Client", "Failure", "Local", "Refused", "Rejected", "Unreachable"]

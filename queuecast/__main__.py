@@ -1,6 +1,7 @@
 """What would Volcano decide? `queuecast --help` lists the commands."""
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
 
@@ -9,9 +10,10 @@ from queuecast.check import check
 from queuecast.client import Client
 from queuecast.completion import script
 from queuecast.desk import Desk
-from queuecast.local import FOLDER, Local
-from queuecast.plans import Refused
+from queuecast.local import Local
+from queuecast.problems import Rejected
 from queuecast.server import Failure, Unreachable
+from queuecast.store import FOLDER
 from queuecast.upgrade import upgrade
 from scheduler_core.__main__ import until_closed
 
@@ -24,12 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = parser().parse_args(arguments)
     try:
         return until_closed(lambda: _run(asked))
-    except Refused as refused:
-        return _failed(refused, WRONG)
-    except Failure as failure:
-        return _failed(failure, _CODES.get(failure.status, WRONG))
-    except Unreachable as away:
-        return _failed(away, AWAY)
+    except Rejected as error:
+        return _failed(error, asked)
 
 
 def _run(asked: argparse.Namespace) -> int:
@@ -37,7 +35,7 @@ def _run(asked: argparse.Namespace) -> int:
         sys.stdout.write(script(parser(), asked.shell))
         return DONE
     if asked.command == "check":
-        report, code = check(asked)
+        report, code = check(asked, _desk(asked))
         if asked.to:
             asked.to.write_text(report, encoding="utf-8")
         else:
@@ -60,9 +58,15 @@ def _desk(asked: argparse.Namespace) -> Desk:
     return Client(getattr(asked, "server", ""), getattr(asked, "token", ""))
 
 
-def _failed(error: Exception, code: int) -> int:
-    sys.stderr.write(f"{error}\n")
-    return code
+def _failed(error: Rejected, asked: argparse.Namespace) -> int:
+    """Say why nothing was done, in the shape of the API where programs read it."""
+    if getattr(asked, "output", "table") in ("json", "yaml"):
+        sys.stderr.write(json.dumps(error.body, ensure_ascii=False, indent=2) + "\n")
+    else:
+        sys.stderr.write(f"{error}\n")
+    if isinstance(error, Unreachable):
+        return AWAY
+    return _CODES.get(error.status, WRONG) if isinstance(error, Failure) else WRONG
 
 
 if __name__ == "__main__":

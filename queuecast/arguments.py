@@ -4,12 +4,12 @@ import argparse
 from pathlib import Path
 from typing import TypeAlias
 
-from queuecast import commands
+from queuecast import commands, run_commands
 from queuecast.client import HERE
 from queuecast.completion import SHELLS
-from queuecast.local import FOLDER
 from queuecast.reports import FORMS as REPORTS
 from queuecast.shown import FORMS
+from queuecast.store import FOLDER
 
 EXIT_CODES = """\
 exit codes:
@@ -33,6 +33,7 @@ def parser() -> argparse.ArgumentParser:
     )
     groups = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_import(groups)
+    _command(_group(groups, "snapshot", "list"), "list", commands.snapshot_list)
     _add_scenario(groups)
     _add_delete(groups)
     _add_queue(groups)
@@ -51,13 +52,19 @@ Groups: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def _shared() -> argparse.ArgumentParser:
-    """Return the options that may stand before and behind every command."""
+    """Return the options that may come before and after every command."""
+    shared = _where()
+    shared.add_argument("--output", "-o", choices=FORMS, help="output format (table)")
+    return shared
+
+
+def _where() -> argparse.ArgumentParser:
+    """Return the options that say where scenarios are kept."""
     shared = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
     shared.add_argument("--server", metavar="URL", help=f"server address ($QUEUECAST_URL, default {HERE})")
     shared.add_argument("--token", help="API token ($QUEUECAST_TOKEN)")
     shared.add_argument("--local", action="store_true", help="work on files, without a server")
     shared.add_argument("--folder", type=Path, help=f"folder of --local ({FOLDER})")
-    shared.add_argument("--output", "-o", choices=FORMS, help="output format (table)")
     return shared
 
 
@@ -75,7 +82,13 @@ def _group(groups: Groups, name: str, says: str) -> Groups:
 
 def _add_import(groups: Groups) -> None:
     command = _command(groups, "import", commands.import_cluster)
-    command.add_argument("files", nargs="*", type=Path, help="output of kubectl get -o yaml, plain or gzip")
+    command.add_argument(
+        "files",
+        nargs="*",
+        type=Path,
+        help="output of kubectl get -o yaml, plain or gzip; - is standard input",
+    )
+    command.add_argument("--dry-run", action="store_true", help="read and check everything, save nothing")
     command.add_argument("--name", default="", help="the snapshot's name")
     command.add_argument("--cluster", action="store_true", help="read the live cluster of the kubeconfig")
     command.add_argument("--kubeconfig", help="another kubeconfig")
@@ -83,7 +96,7 @@ def _add_import(groups: Groups) -> None:
 
 
 def _add_scenario(groups: Groups) -> None:
-    scenario = _group(groups, "scenario", "list, create, branch, rebase, diff, export, remove")
+    scenario = _group(groups, "scenario", "list, create, branch, rebase, diff, validate, export, remove")
     _command(scenario, "list", commands.scenario_list)
     create = _command(scenario, "create", commands.scenario_create)
     create.add_argument("name")
@@ -97,7 +110,17 @@ def _add_scenario(groups: Groups) -> None:
     rebase.add_argument("--take", choices=("ours", "theirs"), help="which side wins every conflict")
     rebase.add_argument("--dry-run", action="store_true", help="list the conflicts only")
     _command(scenario, "diff", commands.scenario_diff).add_argument("scenario")
-    _command(scenario, "export", commands.scenario_export).add_argument("scenario")
+    _command(scenario, "validate", commands.scenario_validate).add_argument("scenario")
+    export = _command(scenario, "export", commands.scenario_export)
+    export.add_argument("scenario")
+    forms = export.add_mutually_exclusive_group()
+    for form, says in (
+        ("changed", "manifests of what changed (default)"),
+        ("whole", "manifests of everything"),
+        ("script", "a shell script that also deletes, opens and closes queues"),
+    ):
+        forms.add_argument(f"--{form}", dest="form", action="store_const", const=form, help=says)
+    export.set_defaults(form="changed")
     _command(scenario, "remove", commands.scenario_remove).add_argument("scenario")
 
 
@@ -109,12 +132,19 @@ def _add_delete(groups: Groups) -> None:
 
 
 def _add_queue(groups: Groups) -> None:
-    queue = _group(groups, "queue", "list, set")
+    queue = _group(groups, "queue", "list, set, add, remove")
     _command(queue, "list", commands.queue_list).add_argument("scenario")
-    change = _command(queue, "set", commands.queue_set)
-    change.add_argument("scenario")
-    change.add_argument("queue")
-    change.add_argument("fields", nargs="+", metavar="FIELD=VALUE", help="weight=4 capability.cpu=8 parent=")
+    for name, do, many in (("set", commands.queue_set, "+"), ("add", commands.queue_add, "*")):
+        change = _command(queue, name, do)
+        change.add_argument("scenario")
+        change.add_argument("queue")
+        change.add_argument(
+            "fields", nargs=many, metavar="FIELD=VALUE", help="weight=4 capability.cpu=8 parent="
+        )
+    remove = _command(queue, "remove", commands.queue_remove)
+    remove.add_argument("scenario")
+    remove.add_argument("queue")
+    remove.add_argument("--subtree", action="store_true", help="the queues below it, too")
 
 
 def _add_conf(groups: Groups) -> None:
@@ -135,7 +165,7 @@ def _add_job(groups: Groups) -> None:
     job = _group(groups, "job", "add")
     add = _command(job, "add", commands.job_add)
     add.add_argument("scenario")
-    add.add_argument("name", nargs="?", default="what-if", help="namespace/name of the job")
+    add.add_argument("name", nargs="?", default="", help="namespace/name of the job (what-if)")
     add.add_argument("--file", type=Path, help="a vcjob, or a PodGroup with its pods")
     add.add_argument("--queue", default="default")
     add.add_argument("--replicas", type=int, default=1)
@@ -147,21 +177,21 @@ def _add_job(groups: Groups) -> None:
 
 
 def _add_runs(groups: Groups) -> None:
-    run = _command(groups, "run", commands.run)
+    run = _command(groups, "run", run_commands.run)
     run.add_argument("scenarios", nargs="+", metavar="SCENARIO")
     run.add_argument("--cycles", type=int, default=1, help="number of scheduling cycles (1)")
     run.add_argument("--no-wait", action="store_true", help="start the runs and do not wait")
-    _command(groups, "queues", commands.queues_of_run).add_argument("run")
-    _command(groups, "compare", commands.compare).add_argument("runs", nargs="+", metavar="RUN")
-    explain = _command(groups, "explain", commands.explain)
+    _command(groups, "queues", run_commands.queues_of_run).add_argument("run")
+    _command(groups, "compare", run_commands.compare).add_argument("runs", nargs="+", metavar="RUN")
+    explain = _command(groups, "explain", run_commands.explain)
     explain.add_argument("run")
-    explain.add_argument("what", choices=tuple(commands.STORIES))
+    explain.add_argument("what", choices=tuple(run_commands.STORIES))
     explain.add_argument("name", help="namespace/name of a job or pod, or name of a queue or node")
     explain.add_argument(
         "--unblock", action="store_true", help="search for changes that would let the job run"
     )
     explain.add_argument("--seconds", type=float, default=5.0, help="how long to search (%(default)s)")
-    page = _command(groups, "open", commands.open_page)
+    page = _command(groups, "open", run_commands.open_page)
     page.add_argument("kind", choices=("scenarios", "runs"))
     page.add_argument("name", help="id, or the name of a scenario")
     page.add_argument("--print", action="store_true", help="print the address only")
@@ -187,11 +217,21 @@ def _add_upgrade(groups: Groups) -> None:
 
 
 def _add_check(groups: Groups) -> None:
-    check = groups.add_parser("check", help="simulate a change and check the result against rules, for CI")
-    check.add_argument("changes", nargs="+", type=Path, help="changed objects: queues, scheduler ConfigMap …")
-    check.add_argument("--against", nargs="+", type=Path, required=True, metavar="SNAPSHOT")
+    check = groups.add_parser(
+        "check", help="simulate a change and check the result against rules, for CI", parents=[_where()]
+    )
+    check.add_argument(
+        "changes",
+        nargs="+",
+        type=Path,
+        help="changed objects in any mix: queues, scheduler ConfigMap, vcjobs …",
+    )
+    check.add_argument(
+        "--against", nargs="+", required=True, metavar="SNAPSHOT",
+        help="files, or the name of a snapshot of the server or of --local",
+    )  # fmt: skip
     check.add_argument("--assert", dest="rules", type=Path, required=True, metavar="RULES")
-    check.add_argument("--report", choices=REPORTS, default="text", help="report format (text)")
+    check.add_argument("--report", choices=tuple(REPORTS), default="text", help="report format (text)")
     check.add_argument(
         "--to", type=Path, metavar="FILE", help="file for the report (default: standard output)"
     )

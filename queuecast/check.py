@@ -1,31 +1,58 @@
-"""May this change be merged? A plan is held to rules."""
+"""May this change be merged? It is simulated against a snapshot and held to rules."""
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-import yaml
+from queuecast import reports
+from queuecast.desk import Desk, Json
+from queuecast.effects import Effects
+from queuecast.local import Local
+from queuecast.plans import Source, changed, contents, faults, read, read_changes
+from queuecast.problems import Rejected, refusal
+from queuecast.rules import Rules
 
-from queuecast.outcome import Outcome
-from queuecast.plans import Refused, changed, read, simulate
-from queuecast.reports import FORMS, LOOPS, NOTES
-from queuecast.rules import Compared, judged
-
-KEPT, BROKEN = 0, 1
-
-
-def check(asked: argparse.Namespace) -> tuple[str, int]:
-    """Return the report and the exit code: 0 every rule holds, 1 one is broken."""
-    rules = _rules(asked.rules)
-    snapshot = read(asked.against)
-    plan = changed(snapshot, read(asked.changes))
-    outcomes = Compared(Outcome.of(simulate(snapshot)), Outcome.of(simulate(plan)))
-    verdicts = judged(rules, outcomes)
-    said = {LOOPS: outcomes.after.loops, NOTES: outcomes.after.notes}
-    return FORMS[asked.report](verdicts, said), KEPT if all(verdict.holds for verdict in verdicts) else BROKEN
+PASSED, FAILED, NOT_CHECKED = 0, 1, 2
 
 
-def _rules(path: Path) -> object:
+def check(asked: argparse.Namespace, desk: Desk | None = None) -> tuple[str, int]:
+    """Return the report and the exit code: 0 accepted and every rule kept, 1 not, 2 it cannot be checked.
+
+    Raises Rejected where the form of the report has no place for what prevents the check.
+    """
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise Refused([f"{path}: {error}"]) from None
+        report = _report(asked, desk)
+    except Rejected as error:
+        written = reports.refused(error, asked.report)
+        if not written:
+            raise
+        return written, NOT_CHECKED
+    return reports.FORMS[asked.report](report), PASSED if report["passed"] else FAILED
+
+
+def _report(asked: argparse.Namespace, desk: Desk | None) -> Json:
+    rules = Rules.read(*_only(asked.rules))
+    snapshot = _snapshot(asked.against, desk)
+    source = Source(read_changes(contents(asked.changes)))
+    plan = changed(snapshot, source.reading.document)
+    if wrong := faults(plan):
+        raise refusal([source.placed(one, plan) for one in wrong])
+    effects = Effects.of(snapshot, plan)
+
+    def place(one: Mapping[str, Any]) -> Json:
+        return source.placed(one, plan)
+
+    return effects.report(rules.judged(effects.outcomes), place)
+
+
+def _snapshot(against: list[str], desk: Desk | None) -> Json:
+    """Return what the change is put over: files, or a snapshot of a server or a folder by its name."""
+    if isinstance(desk, Local) and len(against) == 1 and not Path(against[0]).exists():
+        return desk.snapshot_document(against[0])
+    return read([Path(name) for name in against])
+
+
+def _only(path: Path) -> tuple[str, bytes]:
+    ((name, content),) = contents([path])
+    return name, content

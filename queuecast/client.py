@@ -5,11 +5,13 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import quote
 from uuid import UUID
 
 from manifests.differences import leaves
 from queuecast.desk import Files, Json, Progress
-from queuecast.plans import Refused, read_bytes
+from queuecast.plans import read_bytes
+from queuecast.problems import Refused, Rejected, unknown
 from queuecast.sending import bare_files, placed
 from queuecast.server import Failure, Server
 
@@ -26,7 +28,9 @@ class Client:
             address or os.environ.get("QUEUECAST_URL") or HERE, token or os.environ.get("QUEUECAST_TOKEN", "")
         )
 
-    def import_files(self, files: Files, *, name: str, progress: Progress | None = None) -> Json:
+    def import_files(
+        self, files: Files, *, name: str, progress: Progress | None = None, dry_run: bool = False
+    ) -> Json:
         """Read a cluster; return the snapshot. A large one is read by a worker, and followed until then.
 
         What may hold secrets is left out before anything is sent; see docs/importing.md.
@@ -34,14 +38,15 @@ class Client:
         reading = read_bytes(files, progress)
         bare = bare_files([name for name, _ in files], reading)
         try:
-            snapshot = self._imported(bare, name, progress)
+            snapshot = self._imported(bare, name, progress, dry_run)
         except Failure as failure:
-            told = {"code": failure.code, "message": str(failure).partition("\n")[0]}
+            told = {"code": failure.code, "message": failure.message}
             raise Failure(failure.status, {**told, "problems": placed(failure.problems, reading)}) from None
         return {**snapshot, "problems": placed(snapshot["problems"], reading)}
 
-    def _imported(self, files: Files, name: str, progress: Progress | None) -> Json:
-        answer = self.server.upload("snapshots/", {"name": name}, files)
+    def _imported(self, files: Files, name: str, progress: Progress | None, dry_run: bool) -> Json:
+        path = "snapshots/?dry_run=1" if dry_run else "snapshots/"
+        answer = self.server.upload(path, {"name": name}, files)
         if answer.status != HTTPStatus.ACCEPTED:
             return dict(answer.json)
         over = self._followed(f"imports/{answer.json['id']}/", progress)
@@ -87,9 +92,13 @@ class Client:
         found = self.server.get(f"{self._scenario(scenario)}diff/")["differences"]
         return [line for one in found for line in _by_field(one)]
 
-    def scenario_export(self, scenario: str) -> str:
-        """Return what differs from the snapshot as YAML, in an order that Volcano's webhook accepts."""
-        return str(self.server.get(f"{self._scenario(scenario)}export/")["changed"])
+    def scenario_export(self, scenario: str) -> Json:
+        """Return how the snapshot's cluster becomes the scenario: manifests, commands, what is impossible."""
+        return dict(self.server.get(f"{self._scenario(scenario)}export/"))
+
+    def scenario_problems(self, scenario: str) -> list[Json]:
+        """Return every problem of a scenario, errors first."""
+        return list(self.server.get(f"{self._scenario(scenario)}validate/")["problems"])
 
     def scenario_conflicts(self, scenario: str, snapshot: str) -> Json:
         """Return what a scenario would say on another snapshot: conflicts, differences, its revision."""
@@ -113,7 +122,31 @@ class Client:
 
     def queue_set(self, scenario: str, queue: str, patch: Mapping[str, Any]) -> Json:
         """Change a queue by a JSON merge patch; return it."""
-        return dict(self._edit("PATCH", f"{self._scenario(scenario)}queues/{queue}/", patch))
+        path = self._scenario(scenario)
+        try:
+            return dict(self._edit("PATCH", f"{path}queues/{quote(queue, safe='')}/", patch, seen_at=path))
+        except Failure as failure:
+            raise self._no_queue(path, queue, failure) from None
+
+    def queue_add(self, scenario: str, fields: Mapping[str, Any]) -> Json:
+        """Add a queue; return it."""
+        path = self._scenario(scenario)
+        return dict(self._edit("POST", f"{path}queues/", fields, seen_at=path))
+
+    def queue_remove(self, scenario: str, queue: str, *, subtree: bool = False) -> None:
+        """Remove a queue, with `subtree` those below it, too."""
+        path = self._scenario(scenario)
+        below = "?subtree=1" if subtree else ""
+        try:
+            self._edit("DELETE", f"{path}queues/{quote(queue, safe='')}/{below}", None, seen_at=path)
+        except Failure as failure:
+            raise self._no_queue(path, queue, failure) from None
+
+    def _no_queue(self, path: str, queue: str, failure: Failure) -> Rejected:
+        if failure.status != HTTPStatus.NOT_FOUND:
+            return failure
+        known = (one["name"] for one in self.server.rows(f"{path}queues/"))
+        return unknown("queue", queue, known, where="in the scenario")
 
     def conf(self, scenario: str) -> str:
         """Return the scheduler configuration."""
@@ -143,31 +176,36 @@ class Client:
 
     def run_wait(self, run: str, progress: Progress | None = None) -> Json:
         """Return a run once it is over."""
-        return self._followed(f"runs/{run}/", progress)
+        return self._followed(self._run(run), progress)
+
+    def runs(self, scenario: str = "") -> list[Json]:
+        """Return the runs, newest first, of all scenarios or of one."""
+        return list(self.server.rows(f"{self._scenario(scenario)}runs/" if scenario else "runs/"))
 
     def run_queues(self, run: str) -> list[Json]:
         """Return what a run made of each queue."""
-        return list(self.server.rows(f"runs/{run}/queues/"))
+        return list(self.server.rows(f"{self._run(run)}queues/"))
 
     def run_jobs(self, run: str) -> list[Json]:
         """Return what a run made of each job."""
-        return list(self.server.rows(f"runs/{run}/jobs/"))
+        return list(self.server.rows(f"{self._run(run)}jobs/"))
 
     def run_victims(self, run: str) -> list[Json]:
         """Return whom a run evicts."""
-        return list(self.server.rows(f"runs/{run}/victims/"))
+        return list(self.server.rows(f"{self._run(run)}victims/"))
 
     def run_documents(self, run: str) -> tuple[Json, Json]:
         """Return what a run read and what the core answered."""
-        return dict(self.server.get(f"runs/{run}/input/")), dict(self.server.get(f"runs/{run}/result/"))
+        path = self._run(run)
+        return dict(self.server.get(f"{path}input/")), dict(self.server.get(f"{path}result/"))
 
     def compare(self, runs: Sequence[str]) -> Json:
         """Return runs side by side."""
-        return dict(self.server.get("comparisons/", runs=",".join(runs)))
+        return dict(self.server.get("comparisons/", runs=",".join(self._run_id(run) for run in runs)))
 
     def page(self, kind: str, name: str) -> str:
         """Return the address of the page of a scenario or a run."""
-        return self.server.page(f"{kind}/{name if kind == 'runs' else self._id(kind, name)}/")
+        return self.server.page(f"{kind}/{self._run_id(name) if kind == 'runs' else self._id(kind, name)}/")
 
     def _followed(self, path: str, progress: Progress | None) -> Json:
         """Return a run or an import once it is over."""
@@ -187,15 +225,34 @@ class Client:
     def _scenario(self, name: str) -> str:
         return f"scenarios/{self._id('scenarios', name)}/"
 
+    def _run(self, name: str) -> str:
+        return f"runs/{self._run_id(name)}/"
+
+    def _run_id(self, name: str) -> str:
+        """Return the id of a run, or that of the newest one of a scenario that has this name."""
+        if _is_id(name):
+            return name
+        runs = self.server.get(f"{self._scenario(name)}runs/", page_size=1)["results"]
+        if not runs:
+            raise Refused(f"Scenario {name!r} has no run yet: queuecast run {name}.", code="not_found")
+        return str(runs[0]["id"])
+
     def _id(self, kind: str, name: str) -> str:
-        """Return the id of what is named by id, or by a name that only one has."""
-        try:
-            return str(UUID(name))
-        except ValueError:
-            found = [row["id"] for row in self.server.rows(f"{kind}/", name=name) if row["name"] == name]
-        if len(found) != 1:
-            raise Refused([f"{len(found)} {kind} have the name {name!r}; use the id."])
-        return str(found[0])
+        """Return the id of what is named by id, or the newest one of this name."""
+        if _is_id(name):
+            return name
+        found = [row for row in self.server.rows(f"{kind}/", name=name) if row["name"] == name]
+        if not found:
+            raise unknown(kind.removesuffix("s"), name, (row["name"] for row in self.server.rows(f"{kind}/")))
+        return str(found[0]["id"])
+
+
+def _is_id(name: str) -> bool:
+    try:
+        UUID(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _by_field(one: Mapping[str, Any]) -> Iterator[Json]:

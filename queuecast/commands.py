@@ -1,37 +1,28 @@
-"""What does each command ask for, and how is its answer told?"""
+"""What does each command about clusters, scenarios and their parts ask for, and how is its answer told?"""
 
 import argparse
 import json
-import time
-import webbrowser
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import manifests
 from queuecast.client import Client
-from queuecast.desk import Desk, Json
+from queuecast.desk import Desk, Files, Json
+from queuecast.exported import missing, unexported, written
 from queuecast.jobs import job_manifest
-from queuecast.lint import conf_findings, plan_findings
-from queuecast.plans import Refused, contents
-from queuecast.shown import Table, Told, amounts, percent, problems
+from queuecast.lint import conf_file_findings, conf_text, plan_findings
+from queuecast.plans import contents, new_problems
+from queuecast.problems import Refused, errors_of
+from queuecast.shown import Table, Told, brief, problems
 from queuecast.terminal import progress_line
-from scheduler_core import prepare
-from scheduler_core.explain import (
-    Limits,
-    Unknown,
-    job_story,
-    node_story,
-    pod_story,
-    queue_story,
-    text,
-    unblocking,
-)
 
 Command = Callable[[Desk, argparse.Namespace], Told]
 
 NO = 1
 """The exit code of a command whose answer is no: a run failed, a lint found an error, nobody decided."""
+STDIN = Path("-")
 
 
 def import_cluster(desk: Desk, asked: argparse.Namespace) -> Told:
@@ -42,14 +33,32 @@ def import_cluster(desk: Desk, asked: argparse.Namespace) -> Told:
         files = cluster_files(kubeconfig=asked.kubeconfig, context=asked.context)
         name = asked.name or asked.context or "cluster"
     else:
-        files = contents(asked.files)
+        files = _inputs(asked.files)
         name = asked.name or (asked.files[0].name.partition(".")[0] if asked.files else "")
     if not files:
-        raise Refused(["Name files, or use --cluster to read the live cluster of your kubeconfig."])
+        raise Refused("Name files, or use --cluster to read the live cluster of your kubeconfig.")
     with progress_line(f"import {name}") as progress:
-        snapshot = desk.import_files(files, name=name, progress=progress)
+        snapshot = desk.import_files(files, name=name, progress=progress, dry_run=asked.dry_run)
     held = ", ".join(f"{count} {kind}" for kind, count in snapshot["counts"].items() if count)
-    return Told(snapshot, [f"Snapshot {snapshot['id']}: {held}", problems(snapshot["problems"])])
+    head = f"Nothing was saved: {held}" if asked.dry_run else f"Snapshot {snapshot['id']}: {held}"
+    return Told(snapshot, [head, problems(snapshot["problems"])])
+
+
+def snapshot_list(desk: Desk, asked: argparse.Namespace) -> Told:
+    """List snapshots, newest first."""
+    found = desk.snapshots()
+    rows = [
+        (
+            one["id"],
+            one["name"],
+            one["counts"].get("nodes"),
+            one["counts"].get("queues"),
+            one["counts"].get("pods"),
+        )
+        for one in found
+    ]
+    columns = ("ID", "NAME", "NODES", "QUEUES", "PODS")
+    return Told(found, [Table(columns, rows, empty="No snapshot yet: queuecast import FILE…")])
 
 
 def scenario_list(desk: Desk, asked: argparse.Namespace) -> Told:
@@ -76,7 +85,7 @@ def scenario_remove(desk: Desk, asked: argparse.Namespace) -> Told:
 def delete(desk: Desk, asked: argparse.Namespace) -> Told:
     """Delete a cluster, snapshot, run or workspace with everything that depends on it."""
     if not isinstance(desk, Client):
-        raise Refused(["delete requires a server; with --local delete the file in the folder."])
+        raise Refused("delete requires a server; with --local delete the file in the folder.")
     depending = desk.delete(f"{asked.kind}s", asked.name, dry_run=asked.dry_run)
     counts = ", ".join(f"{kind}: {count}" for kind, count in depending.items()) or "nothing else"
     line = f"{asked.name} {'would be' if asked.dry_run else 'was'} deleted. With it: {counts}"
@@ -86,14 +95,14 @@ def delete(desk: Desk, asked: argparse.Namespace) -> Told:
 def scenario_diff(desk: Desk, asked: argparse.Namespace) -> Told:
     """Show what differs from the snapshot."""
     found = desk.scenario_diff(asked.scenario)
-    rows = [(one["kind"], one["name"], one["field"], *_shown(one["before"], one["after"])) for one in found]
+    rows = [(one["kind"], one["name"], one["field"], *brief(one["before"], one["after"])) for one in found]
     return Told(found, [Table(("KIND", "NAME", "FIELD", "BEFORE", "AFTER"), rows, empty="No difference.")])
 
 
 def scenario_rebase(desk: Desk, asked: argparse.Namespace) -> Told:
     """Rebase a scenario onto a newer snapshot."""
     if not isinstance(desk, Client):
-        raise Refused(["rebase requires a server; it does not work with --local."])
+        raise Refused("rebase requires a server; it does not work with --local.")
     found = desk.scenario_conflicts(asked.scenario, asked.snapshot)
     conflicts = found["conflicts"]
     if asked.dry_run or (conflicts and not asked.take):
@@ -109,7 +118,7 @@ _DECIDES = ("kind", "key", "field")
 
 def _carried(found: Json, undecided: bool) -> Iterator[Table | str]:
     rows = [
-        (one["kind"], one["key"], one["field"], *_shown(one["base"], one["ours"], one["theirs"]))
+        (one["kind"], one["key"], one["field"], *brief(one["base"], one["ours"], one["theirs"]))
         for one in found["conflicts"]
     ]
     columns = ("KIND", "NAME", "FIELD", "BASE", "OURS", "THEIRS")
@@ -121,9 +130,16 @@ def _carried(found: Json, undecided: bool) -> Iterator[Table | str]:
 
 
 def scenario_export(desk: Desk, asked: argparse.Namespace) -> Told:
-    """Write what to apply to the cluster, as YAML."""
-    text = desk.scenario_export(asked.scenario)
-    return Told({"text": text}, [text])
+    """Write what makes the cluster the scenario: manifests, or a script."""
+    export = desk.scenario_export(asked.scenario)
+    left = missing(export, asked.form)
+    notes = [*left, *unexported(desk.scenario_diff(asked.scenario))]
+    return Told(export, [written(export, asked.form)], code=NO if left else 0, notes=notes)
+
+
+def scenario_validate(desk: Desk, asked: argparse.Namespace) -> Told:
+    """Show every problem of a scenario, errors first."""
+    return _checked(desk.scenario_problems(asked.scenario))
 
 
 def queue_list(desk: Desk, asked: argparse.Namespace) -> Told:
@@ -133,27 +149,61 @@ def queue_list(desk: Desk, asked: argparse.Namespace) -> Told:
 
 def queue_set(desk: Desk, asked: argparse.Namespace) -> Told:
     """Change fields of a queue."""
-    return _queues(desk.queue_set(asked.scenario, asked.queue, patch_of(asked.fields)))
+    patch = patch_of(asked.fields)
+    return _edited(desk, asked, lambda: desk.queue_set(asked.scenario, asked.queue, patch), _queues)
+
+
+def queue_add(desk: Desk, asked: argparse.Namespace) -> Told:
+    """Add a queue."""
+    fields = {"name": asked.queue, **patch_of(asked.fields)}
+    return _edited(desk, asked, lambda: desk.queue_add(asked.scenario, fields), _queues)
+
+
+def queue_remove(desk: Desk, asked: argparse.Namespace) -> Told:
+    """Remove a queue; its jobs stay and find no queue."""
+
+    def remove() -> Json:
+        desk.queue_remove(asked.scenario, asked.queue, subtree=asked.subtree)
+        return {"removed": asked.queue}
+
+    return _edited(desk, asked, remove, lambda done: Told(done, [f"{asked.queue} was removed."]))
+
+
+def _edited(
+    desk: Desk, asked: argparse.Namespace, edit: Callable[[], Json], tell: Callable[[Json], Told]
+) -> Told:
+    """Make an edit and say with it which problems the scenario has since."""
+    before = desk.scenario_problems(asked.scenario)
+    done = tell(edit())
+    found = new_problems(before, desk.scenario_problems(asked.scenario))
+    return Told({**done.data, "problems": found}, [*done.parts, problems(found) if found else ""])
 
 
 def conf_lint(desk: Desk, asked: argparse.Namespace) -> Told:
-    """Check a scheduler configuration."""
-    return _checked(conf_findings(_text(asked.file)))
+    """Check a scheduler configuration: its own text, or the ConfigMap that holds it."""
+    ((label, content),) = _inputs([asked.file])
+    return _checked(conf_file_findings(label, content))
 
 
 def lint(desk: Desk, asked: argparse.Namespace) -> Told:
     """Check a plan in files: what Volcano refuses, and what it accepts although it is harmful."""
-    return _checked(plan_findings(contents(asked.files)))
+    return _checked(plan_findings(_inputs(asked.files)))
 
 
 def _checked(found: list[Json]) -> Told:
-    wrong = any(one["severity"] == "error" for one in found)
-    return Told(found, [problems(found) if found else "No problems found."], code=NO if wrong else 0)
+    return Told(
+        found, [problems(found) if found else "No problems found."], code=NO if errors_of(found) else 0
+    )
 
 
 def conf_set(desk: Desk, asked: argparse.Namespace) -> Told:
-    """Replace the scheduler configuration of a scenario."""
-    found = desk.conf_set(asked.scenario, _text(asked.file))
+    """Replace the scheduler configuration of a scenario: by its text, or by the ConfigMap that holds it."""
+    ((label, content),) = _inputs([asked.file])
+    text = conf_text(label, content)
+    try:
+        found = desk.conf_set(asked.scenario, text)
+    except Refused as refused:
+        raise refused.in_file(label) from None
     return Told(found, [problems(found) if found else "Saved."])
 
 
@@ -162,85 +212,24 @@ def conf_patch(desk: Desk, asked: argparse.Namespace) -> Told:
     try:
         operations = json.loads(_text(asked.file))
     except ValueError as error:
-        raise Refused([f"{asked.file}: {error}"]) from None
+        raise Refused(f"{asked.file}: {error}") from None
     found = desk.conf_patch(asked.scenario, operations)
     return Told(found, [problems(found) if found else "Saved."])
 
 
 def job_add(desk: Desk, asked: argparse.Namespace) -> Told:
     """Add a job to a scenario: a manifest, or one built from the options."""
+    if asked.file and asked.name:
+        raise Refused("Give --file or a name, not both: the manifest names its job itself.")
     text = _text(asked.file) if asked.file else manifests.dump(job_manifest(asked))
-    added = desk.job_add(asked.scenario, text)
-    return Told(added, [Table(("ADDED",), [(name,) for name in added])])
 
+    def add() -> Json:
+        return {"added": desk.job_add(asked.scenario, text)}
 
-def run(desk: Desk, asked: argparse.Namespace) -> Told:
-    """Run scenarios at once and wait for all of them."""
-    started = [desk.run_start(name, cycles=asked.cycles) for name in asked.scenarios]
-    if asked.no_wait:
-        return Told(started, [Table(("RUN", "STATE"), [(one["id"], one["state"]) for one in started])])
-    over = []
-    for number, one in enumerate(started, 1):
-        with progress_line(f"run {number} of {len(started)}") as progress:
-            over.append(desk.run_wait(one["id"], progress))
-    bodies = [_with_outcome(desk, one) for one in over]
-    rows = [
-        (one["id"], name, one["state"], len(one["victims"]), len(one["waiting"]), one.get("error"))
-        for name, one in zip(asked.scenarios, bodies, strict=True)
-    ]
-    columns = ("RUN", "SCENARIO", "STATE", "VICTIMS", "JOBS WAITING", "ERROR")
-    failed = any(one["state"] != "succeeded" for one in over)
-    return Told(bodies, [Table(columns, rows)], code=NO if failed else 0, notes=_notes(over))
+    def tell(done: Json) -> Told:
+        return Told(done, [Table(("ADDED",), [(name,) for name in done["added"]])])
 
-
-def queues_of_run(desk: Desk, asked: argparse.Namespace) -> Told:
-    """Show the result of a run for each queue."""
-    found = desk.run_queues(asked.run)
-    rows = [
-        (one["queue"], amounts(one["deserved"]), amounts(one["allocated"]), percent(one["share"]))
-        for one in found
-    ]
-    return Told(found, [Table(("QUEUE", "DESERVED", "ALLOCATED", "SHARE"), rows)])
-
-
-def compare(desk: Desk, asked: argparse.Namespace) -> Told:
-    """Show runs side by side, differences first."""
-    found = desk.compare(asked.runs)
-    return Told(found, list(_comparison(found)), notes=_notes(found["runs"]))
-
-
-def explain(desk: Desk, asked: argparse.Namespace) -> Told:
-    """Explain why a job waits, a queue has its amounts, a pod is evicted, a node is full."""
-    document, result = desk.run_documents(asked.run)
-    story, lines = STORIES[asked.what]
-    prepared = prepare(manifests.resolve(document))
-    try:
-        told = story(dict(prepared.document), result, asked.name)
-        loops = [loop for loop in result.get("loops", ()) if told.get("job") in loop.get("jobs", ())]
-        said = [line for loop in loops for line in text.loop_lines(loop)] + list(lines(told))
-        if asked.what == "job" and asked.unblock:
-            limits = Limits(milliseconds=asked.seconds * 1000, timer=lambda: time.perf_counter() * 1000)
-            found = unblocking(prepared.document, told["job"], prepared.simulate, limits)
-            told = {**told, "unblocking": found}
-            said += text.unblocking_lines(found)
-    except Unknown as error:
-        raise Refused([f"Run {asked.run}: {error}."]) from None
-    return Told(told, ["\n".join(said)], notes=result["notes"])
-
-
-def _notes(runs: Sequence[Json]) -> list[str]:
-    """Return what runs leave out and assume; one without a result has no notes yet."""
-    return [note for run in runs for note in run.get("notes", ())]
-
-
-def open_page(desk: Desk, asked: argparse.Namespace) -> Told:
-    """Open the page of a scenario or a run in the browser."""
-    if not isinstance(desk, Client):
-        raise Refused(["open requires a server; files have no pages."])
-    address = desk.page(asked.kind, asked.name)
-    if not asked.print:
-        webbrowser.open(address)
-    return Told({"address": address}, [address])
+    return _edited(desk, asked, add, tell)
 
 
 def patch_of(fields: Sequence[str]) -> Json:
@@ -255,7 +244,7 @@ def patch_of(fields: Sequence[str]) -> Json:
     for word in fields:
         way, equals, text = word.partition("=")
         if not equals:
-            raise Refused([f"{word!r} is not field=value."])
+            raise Refused(f"{word!r} is not field=value.")
         field, _, inner = way.partition(".")
         if not inner:
             patch[field] = _typed(field, text)
@@ -303,63 +292,17 @@ def _quantities(held: Mapping[str, Any] | None) -> str:
     return " ".join(f"{name}={quantity}" for name, quantity in (held or {}).items())
 
 
+def _inputs(paths: Sequence[Path]) -> Files:
+    """Return files by name; `-` is standard input."""
+    return [
+        ("standard input", sys.stdin.buffer.read()) if path == STDIN else contents([path])[0]
+        for path in paths
+    ]
+
+
 def _text(path: Path) -> str:
-    ((name, content),) = contents([path])
+    ((name, content),) = _inputs([path])
     try:
         return content.decode()
     except UnicodeDecodeError:
-        raise Refused([f"{name} is not UTF-8 text."]) from None
-
-
-def _comparison(found: Json) -> Iterator[Table]:
-    letters = [chr(ord("A") + place) for place in range(len(found["runs"]))]
-    facts = ("id", "bound", "victims_committed", "victims_new", "victims_gone", "jobs_pending")
-    heads = [
-        (letter, *(one[fact] for fact in facts)) for letter, one in zip(letters, found["runs"], strict=True)
-    ]
-    yield Table(("", "RUN", "PLACED", "VICTIMS", "NEW", "GONE", "JOBS WAITING"), heads, "Runs")
-    settings = [
-        (one["kind"], one["name"], one["field"], *_shown(*one["values"])) for one in found["settings"]
-    ]
-    yield Table(("KIND", "NAME", "FIELD", *letters), settings, "Settings that differ", "Same settings.")
-    for kind, head, cell, title, empty in (
-        ("queues", "QUEUE", _queue_cell, "Queues whose share differs", "Same figures for every queue."),
-        ("victims", "POD", _victim_cell, "Victims that differ", "Same victims."),
-        ("jobs", "JOB", _job_cell, "Jobs with a different outcome", "Every job has the same outcome."),
-    ):
-        rows = [(line["name"], *map(cell, line["runs"])) for line in found[kind] if line["differs"]]
-        yield Table((head, *letters), rows, title, empty)
-
-
-def _queue_cell(held: Mapping[str, Any] | None) -> str:
-    return percent(held["share"]) if held else "absent"
-
-
-def _victim_cell(held: Mapping[str, Any] | None) -> str:
-    return "evicted" if held else "not evicted"
-
-
-def _job_cell(held: Mapping[str, Any] | None) -> str:
-    return f"{held['pending']} of {held['pods']} pods wait" if held else "absent"
-
-
-def _shown(*values: Any) -> list[Any]:
-    """Return values for cells; a whole object, or a text of many lines, is only there or not."""
-    return ["present" if isinstance(value, Mapping) or "\n" in str(value) else value for value in values]
-
-
-def _with_outcome(desk: Desk, run: Json) -> Json:
-    """Return a run with its victims and with the jobs that wait; one that failed has neither."""
-    if run["state"] != "succeeded":
-        return {**run, "victims": [], "waiting": []}
-    waiting = [job for job in desk.run_jobs(run["id"]) if job["pending"]]
-    return {**run, "victims": desk.run_victims(run["id"]), "waiting": waiting}
-
-
-STORIES: Mapping[str, tuple[Callable[[Json, Json, str], Json], Callable[[Json], Iterator[str]]]] = {
-    "job": (job_story, text.job_lines),
-    "queue": (queue_story, text.queue_lines),
-    "pod": (pod_story, text.pod_lines),
-    "node": (node_story, text.node_lines),
-}
-"""Of each thing that can be explained: its story, and how it is told."""
+        raise Refused(f"{name} is not UTF-8 text.") from None

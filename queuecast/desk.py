@@ -13,10 +13,13 @@ Progress = Callable[[float, str], None]
 class Desk(Protocol):
     """Where scenarios are made, changed, run and compared.
 
-    A scenario or a snapshot is named by its id, or by its name where only one has it.
+    A scenario or a snapshot is named by its id, or by its name, which means the newest that has it. A run is
+    named by its id, or by the name of its scenario, which means the scenario's newest one.
     """
 
-    def import_files(self, files: Files, *, name: str, progress: Progress | None = None) -> Json:
+    def import_files(
+        self, files: Files, *, name: str, progress: Progress | None = None, dry_run: bool = False
+    ) -> Json:
         """Read a cluster; return the snapshot."""
 
     def snapshots(self) -> list[Json]:
@@ -29,7 +32,7 @@ class Desk(Protocol):
         """Begin a what-if."""
 
     def scenario_branch(self, scenario: str, name: str) -> Json:
-        """Begin a what-if where another one stands."""
+        """Begin a what-if with all that another one says."""
 
     def scenario_remove(self, scenario: str) -> None:
         """Remove a scenario with its runs."""
@@ -37,14 +40,23 @@ class Desk(Protocol):
     def scenario_diff(self, scenario: str) -> list[Json]:
         """Return what differs from the snapshot: kind, name, field, before, after."""
 
-    def scenario_export(self, scenario: str) -> str:
-        """Return what to apply to the cluster, as YAML."""
+    def scenario_export(self, scenario: str) -> Json:
+        """Return how the snapshot's cluster becomes the scenario: manifests, commands, what is impossible."""
+
+    def scenario_problems(self, scenario: str) -> list[Json]:
+        """Return every problem of a scenario, errors first."""
 
     def queues(self, scenario: str) -> list[Json]:
         """Return the queues in the spelling of their CRD."""
 
     def queue_set(self, scenario: str, queue: str, patch: Mapping[str, Any]) -> Json:
         """Change a queue by a JSON merge patch; return it."""
+
+    def queue_add(self, scenario: str, fields: Mapping[str, Any]) -> Json:
+        """Add a queue; return it."""
+
+    def queue_remove(self, scenario: str, queue: str, *, subtree: bool = False) -> None:
+        """Remove a queue, with `subtree` those below it, too."""
 
     def conf(self, scenario: str) -> str:
         """Return the scheduler configuration."""
@@ -67,6 +79,9 @@ class Desk(Protocol):
     def run_wait(self, run: str, progress: Progress | None = None) -> Json:
         """Return a run once it is over."""
 
+    def runs(self, scenario: str = "") -> list[Json]:
+        """Return the runs, newest first, of all scenarios or of one."""
+
     def run_queues(self, run: str) -> list[Json]:
         """Return what a run made of each queue."""
 
@@ -74,7 +89,7 @@ class Desk(Protocol):
         """Return what a run made of each job."""
 
     def run_victims(self, run: str) -> list[Json]:
-        """Return whom a run evicts."""
+        """Return which pods a run evicts."""
 
     def run_documents(self, run: str) -> tuple[Json, Json]:
         """Return what a run read and what the core answered."""

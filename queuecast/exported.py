@@ -1,55 +1,77 @@
-"""Which manifests does one apply to make a cluster's queues and configuration those of a scenario?"""
+"""Which manifests and commands make a cluster's queues and configuration those of a scenario?"""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import manifests
+from queuecast.problems import Json, told
+from scheduler_core.rollout import rollout
+from scheduler_core.rollout_objects import changed_objects, commands, script, unchanged_objects
 
-_METADATA = ("labels", "annotations")
-_NOT_SPEC = ("name", "state", *_METADATA)
+FORMS = ("changed", "whole", "script")
+_LEFT_OUT = ("scheduler_conf", "queues", "name", "now", "cycles")
+_END = "END_OF_MANIFESTS"
 
 
-def exported(changes: Iterable[Mapping[str, Any]], queues: Iterable[Mapping[str, Any]], conf: str) -> str:
-    """Return the changed queues, and the configuration if it changed, as YAML; empty when nothing did.
+def exported(before: Mapping[str, Any], after: Mapping[str, Any]) -> Json:
+    """Return the way from one document's queues and configuration to another's, as a server answers it."""
+    queues = list(after.get("queues") or ())
+    way = rollout(list(before.get("queues") or ()), queues)
+    text, present = _conf(after), _conf(before)
+    conf = manifests.conf_manifest(text) if text else None
+    changed = changed_objects(way, conf if text != present else None)
+    unchanged = [*unchanged_objects(way, queues), *([conf] if conf and text == present else [])]
+    return {
+        "steps": [{"verb": one.verb, "queue": one.name, "halfway": one.halfway} for one in way.steps],
+        "deletions": [step.name for step in way.deletions],
+        "states": dict(way.states),
+        "conf_changed": text != present,
+        "impossible": [told(one) for one in way.impossible],
+        "changed": _documents(changed),
+        "whole": _documents([*changed, *unchanged]),
+        "script": script(commands(way)),
+    }
 
-    `queues` are fields in the spelling of the CRD, as a server gives them.
 
-    >>> changed = [{"kind": "queues", "name": "a"}]
-    >>> print(exported(changed, [{"name": "a", "weight": 2, "parent": None}], ""), end="")
-    apiVersion: scheduling.volcano.sh/v1beta1
-    kind: Queue
-    metadata:
-      name: a
-    spec:
-      weight: 2
-    """
-    told = [(change["kind"], change["name"]) for change in changes]
-    touched = {name for kind, name in told if kind == "queues"}
-    objects = [_queue(queue) for queue in queues if queue["name"] in touched]
-    if any(kind in ("conf", "scheduler_conf") for kind, _ in told):
-        objects.append(_config_map(conf))
+def written(export: Mapping[str, Any], form: str) -> str:
+    """Return an export in one of its forms; the script applies the manifests, too, so it is the whole way."""
+    if form != "script":
+        return str(export[form])
+    lines = str(export["script"]).splitlines()[2:]
+    if export["changed"]:
+        lines = [f"kubectl apply -f - <<'{_END}'", *str(export["changed"]).splitlines(), _END, *lines]
+    return script(lines)
+
+
+def missing(export: Mapping[str, Any], form: str) -> list[str]:
+    """Return what an export in this form does not do, a sentence each."""
+    said = [
+        f"impossible: {one['message']}: the webhook refuses it in any order" for one in export["impossible"]
+    ]
+    if form == "script":
+        return said
+    said += [
+        f"not in these manifests: queue {name} is deleted; --script does it" for name in export["deletions"]
+    ]
+    for name, state in sorted(export["states"].items()):
+        action = "opened" if state == "Open" else "closed"
+        said.append(f"not in these manifests: queue {name} is {action}; --script does it")
+    return said
+
+
+def unexported(differences: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return which differences concern no queue and no configuration: they are what-ifs, and stay here."""
+    others = dict.fromkeys(f"{one['kind']} {one['name']}" for one in differences if one["kind"] not in _KINDS)
+    return [f"not exported: {other}; --plan writes it" for other in others]
+
+
+_KINDS = ("conf", *_LEFT_OUT)
+
+
+def _conf(document: Mapping[str, Any]) -> str:
+    conf = document.get("scheduler_conf") or ""
+    return conf if isinstance(conf, str) else manifests.dump(conf)
+
+
+def _documents(objects: Sequence[Mapping[str, Any]]) -> str:
     return manifests.dump(objects) if objects else ""
-
-
-def _queue(fields: Mapping[str, Any]) -> dict[str, Any]:
-    metadata = {field: fields[field] for field in _METADATA if fields.get(field)}
-    spec = {field: value for field, value in fields.items() if field not in _NOT_SPEC and _is_set(value)}
-    return {
-        "apiVersion": "scheduling.volcano.sh/v1beta1",
-        "kind": "Queue",
-        "metadata": {"name": fields["name"], **metadata},
-        "spec": spec,
-    }
-
-
-def _is_set(value: Any) -> bool:
-    return value not in (None, "", {}, {"resource": {}})
-
-
-def _config_map(text: str) -> dict[str, Any]:
-    return {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": "volcano-scheduler-configmap", "namespace": "volcano-system"},
-        "data": {"volcano-scheduler.conf": text},
-    }

@@ -3,10 +3,13 @@
 import argparse
 from typing import Any
 
+WHAT_IF = "what-if"
+"""The name of a job without one."""
+
 
 def job_manifest(asked: argparse.Namespace) -> dict[str, Any]:
     """Return a vcjob of one task: so many equal pods, all or at least `min_member` of them at once."""
-    namespace, _, name = asked.name.rpartition("/")
+    namespace, _, name = (asked.name or WHAT_IF).rpartition("/")
     requests = {"cpu": asked.cpu, "memory": asked.memory, **dict(_pair(word) for word in asked.request)}
     template = {
         "spec": {

@@ -1,39 +1,73 @@
 """What would Volcano refuse of files, or accept to their harm? The rules of pages and API, with lines."""
 
-from dataclasses import asdict
-
 import manifests
+from manifests.stream import read_documents
 from queuecast.desk import Files, Json
-from queuecast.plans import read_bytes
+from queuecast.plans import read_changes
+from queuecast.problems import Refused, refusal, told
 from scheduler_core.lint import conf_problems, review
 
 
-def conf_findings(text: str) -> list[Json]:
+def conf_findings(text: str, label: str = manifests.CONF_KEY) -> list[Json]:
     """Return all that there is to say about a configuration's text; errors first."""
     of_form = manifests.conf_problems(text)
-    found = [asdict(one) for one in of_form]
+    found = [told(one, document=label) for one in of_form]
     if any(one.severity == "error" for one in of_form):
         return found
     structure = manifests.parse_conf(text) if text.strip() else None
     of_core = conf_problems(structure)
     paths = [one.path.removeprefix("scheduler_conf") for one in of_core]
     lines = manifests.conf_lines(text, paths) if text.strip() else [None] * len(paths)
-    for one, line in zip(of_core, lines, strict=True):
-        found.append({**asdict(one), "document": manifests.CONF_KEY, "line": line})
-    return found
+    return found + [told(one, document=label, line=line) for one, line in zip(of_core, lines, strict=True)]
+
+
+def conf_file_findings(label: str, content: bytes) -> list[Json]:
+    """Return the same of a file: the configuration's own text, or the ConfigMap that holds it."""
+    if _is_manifest(content):
+        _conf_in(label, content)
+        return plan_findings([(label, content)])
+    return conf_findings(_decoded(label, content), label)
+
+
+def conf_text(label: str, content: bytes) -> str:
+    """Return the configuration in a file: its own text, or that of the ConfigMap in it."""
+    return _conf_in(label, content) if _is_manifest(content) else _decoded(label, content)
 
 
 def plan_findings(files: Files) -> list[Json]:
     """Return all that there is to say about the plan that files hold; errors first."""
-    return findings_in(read_bytes(files))
+    return findings_in(read_changes(files))
 
 
 def findings_in(reading: manifests.Reading) -> list[Json]:
     """Return all that there is to say about a plan that was read; errors first."""
-    found = review(manifests.resolve(reading.document))
-    return [_placed(asdict(one), reading) for one in found]
+    return [_placed(told(one), reading) for one in review(manifests.resolve(reading.document))]
 
 
 def _placed(one: Json, reading: manifests.Reading) -> Json:
-    label, line = reading.line_of(one["path"]) or (None, None)
+    label, line = reading.line_of(one["path"] or "") or (None, None)
     return {**one, "document": label, "line": line}
+
+
+def _is_manifest(content: bytes) -> bool:
+    """Tell whether a file holds Kubernetes objects rather than a configuration's own text."""
+    documents = read_documents(content.decode(errors="replace"))
+    return any(isinstance(one.value, dict) and "kind" in one.value for one in documents)
+
+
+def _conf_in(label: str, content: bytes) -> str:
+    reading = read_changes([(label, content)])
+    if reading.scheduler_conf_text is None:
+        fix = f"name the file with ConfigMap {manifests.CONF_MAP}"
+        says = f"there is no {manifests.CONF_KEY} in this file"
+        raise refusal(
+            [{"rule": "conf.missing", "severity": "error", "message": says, "document": label, "fix": fix}]
+        )
+    return reading.scheduler_conf_text
+
+
+def _decoded(label: str, content: bytes) -> str:
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        raise Refused(f"{label} is not UTF-8 text.") from None

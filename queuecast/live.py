@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from queuecast.desk import Files
-from queuecast.plans import Refused
+from queuecast.problems import Refused
 
 PAGE = 500
 """Objects in one answer of the API server."""
@@ -42,13 +42,13 @@ class _Cluster:
         try:
             from kubernetes import config
         except ImportError:
-            raise Refused(["Install the Kubernetes client: pip install 'queuecast[cluster]'."]) from None
+            raise Refused("Install the Kubernetes client: pip install 'queuecast[cluster]'.") from None
         try:
             self._api: Any = config.new_client_from_config(  # type: ignore[no-untyped-call]
                 kubeconfig, context, persist_config=False
             )
         except config.ConfigException as error:
-            raise Refused([f"The kubeconfig cannot be used: {error}"]) from None
+            raise Refused(f"The kubeconfig cannot be used: {error}") from None
 
     def listing(self, group: str, kind: str, plural: str) -> bytes:
         """Return all objects of a kind as a List; none when the cluster does not know the kind."""
@@ -69,11 +69,11 @@ class _Cluster:
             answer = self._api.call_api(*asked)
             content = answer.read()
         except Exception as error:  # whatever the client's transport raises
-            raise Refused([f"The cluster does not respond: {error}"]) from None
+            raise Refused(f"The cluster does not respond: {error}") from None
         if answer.status == 404:
             return None
         if answer.status >= 400:
-            raise Refused([f"The cluster refused {path}: {answer.status} {answer.reason}. {_ASK}"])
+            raise Refused(f"The cluster refused {path}: {answer.status} {answer.reason}. {_ASK}")
         return json.loads(content)
 
     def _items(self, path: str) -> Iterator[dict[str, Any]]:

@@ -1,103 +1,127 @@
 """How are scenarios made, changed, run and compared without a server? On files, with the same core."""
 
 import copy
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import manifests
 from manifests.differences import Difference, differences
+from queuecast import queues_edited
 from queuecast.beside import side_by_side
 from queuecast.desk import Files, Json, Progress
 from queuecast.exported import exported
 from queuecast.lint import conf_findings, findings_in
 from queuecast.outcome import Outcome
-from queuecast.plans import Refused, changed, read_bytes, refuse_errors, simulate
+from queuecast.plans import changed, faults, key_of, read_bytes, reviewed, simulate
+from queuecast.problems import Refused, errors_of, problem, refusal, told, unknown
 from queuecast.sending import bare_document
+from queuecast.store import FOLDER, Store, head
 
-FOLDER = Path(".queuecast")
-_METADATA = ("annotations", "labels")
+_FEWEST, _MOST = 2, 6
+_ADDED = ("jobs", "podgroups", "pods", "priorityclasses")
+"""What a text of new workloads may hold."""
 
 
 class Local:
-    """A folder with snapshots, scenarios and runs, each a JSON file; names are the ids."""
+    """A folder with snapshots, scenarios and runs."""
 
     def __init__(self, folder: Path = FOLDER) -> None:
-        self._folder = folder
+        self._store = Store(folder)
 
-    def import_files(self, files: Files, *, name: str, progress: Progress | None = None) -> Json:
-        """Read a cluster; return the snapshot."""
+    def import_files(
+        self, files: Files, *, name: str, progress: Progress | None = None, dry_run: bool = False
+    ) -> Json:
+        """Read a cluster; return the snapshot. One of the same name stays under its scenarios."""
         reading = read_bytes(files, progress)
         snapshot = {
-            "id": name,
+            "id": self._store.free_id("snapshots", name),
             "name": name,
             "counts": dict(reading.counts),
-            "problems": [*(asdict(found) for found in reading.problems), *findings_in(reading)],
+            "problems": [*(told(found) for found in reading.problems), *findings_in(reading)],
             "document": bare_document(reading),
         }
-        self._keep("snapshots", name, snapshot)
-        return _head(snapshot)
+        if not dry_run:
+            self._store.keep("snapshots", snapshot)
+        return head(snapshot) | ({"id": None} if dry_run else {})
 
     def snapshots(self) -> list[Json]:
         """Return the snapshots, newest first."""
-        return [_head(snapshot) for snapshot in self._all("snapshots")]
+        return [head(snapshot) for snapshot in self._store.all("snapshots")]
+
+    def snapshot_document(self, snapshot: str) -> Json:
+        """Return the objects and the configuration of a snapshot."""
+        return self._document("snapshots", snapshot)
 
     def scenarios(self) -> list[Json]:
         """Return the scenarios, last changed first."""
-        return [_head(scenario) for scenario in self._all("scenarios")]
+        return [head(scenario) for scenario in self._store.all("scenarios")]
 
     def scenario_create(self, snapshot: str, name: str) -> Json:
         """Begin a what-if."""
-        document = self._document("snapshots", snapshot)
-        return self._begin(name, snapshot=snapshot, parent=None, document=document)
+        there = self._store.one("snapshots", snapshot)
+        return self._begin(name, snapshot=there["id"], parent=None, document=there["document"])
 
     def scenario_branch(self, scenario: str, name: str) -> Json:
-        """Begin a what-if where another one stands."""
-        there = self._one("scenarios", scenario)
-        return self._begin(name, snapshot=there["snapshot"], parent=scenario, document=there["document"])
+        """Begin a what-if with all that another one says."""
+        there = self._scenario(scenario)
+        return self._begin(name, snapshot=there["snapshot"], parent=there["id"], document=there["document"])
 
     def scenario_remove(self, scenario: str) -> None:
         """Remove a scenario with its runs."""
-        self._one("scenarios", scenario)
-        for run in self._all("runs"):
-            if run["scenario"] == scenario:
-                self._path("runs", run["id"]).unlink()
-        self._path("scenarios", scenario).unlink()
+        there = self._scenario(scenario)
+        for run in self._store.all("runs"):
+            if run["scenario"] == there["id"]:
+                self._store.remove("runs", run["id"])
+        self._store.remove("scenarios", there["id"])
+
+    def scenario_document(self, scenario: str) -> Json:
+        """Return all that a scenario says, as one document."""
+        return self._document("scenarios", scenario)
 
     def scenario_diff(self, scenario: str) -> list[Json]:
         """Return what differs from the snapshot: kind, name, field, before, after."""
-        there = self._one("scenarios", scenario)
-        found = differences([self._document("snapshots", there["snapshot"]), there["document"]])
+        there = self._scenario(scenario)
+        found = differences([self._base(there), there["document"]])
         return [
-            {"kind": one.kind, "name": one.name, "field": _told(one), "before": before, "after": after}
+            {"kind": one.kind, "name": one.name, "field": _field(one), "before": before, "after": after}
             for one in found
             for before, after in [one.values]
         ]
 
-    def scenario_export(self, scenario: str) -> str:
-        """Return the queues that differ from the snapshot, and the configuration if it does, as YAML."""
-        return exported(self.scenario_diff(scenario), self.queues(scenario), self.conf(scenario))
+    def scenario_export(self, scenario: str) -> Json:
+        """Return how the snapshot's cluster becomes the scenario: manifests, commands, what is impossible."""
+        there = self._scenario(scenario)
+        return exported(self._base(there), there["document"])
+
+    def scenario_problems(self, scenario: str) -> list[Json]:
+        """Return every problem of a scenario, errors first."""
+        return reviewed(self._document("scenarios", scenario))
 
     def queues(self, scenario: str) -> list[Json]:
         """Return the queues in the spelling of their CRD."""
-        return [_fields(queue) for queue in self._document("scenarios", scenario).get("queues", ())]
+        return queues_edited.listed(self._document("scenarios", scenario))
 
     def queue_set(self, scenario: str, queue: str, patch: Mapping[str, Any]) -> Json:
         """Change a queue by a JSON merge patch; return it."""
-        there = self._one("scenarios", scenario)
-        manifest = next(
-            (one for one in there["document"].get("queues", ()) if one["metadata"]["name"] == queue), None
-        )
-        if manifest is None:
-            raise Refused([f"Scenario {scenario!r} has no queue {queue!r}."])
-        for field, value in patch.items():
-            part = {"state": "status"}.get(field, "metadata" if field in _METADATA else "spec")
-            manifest[part] = _merged(manifest.get(part), {field: value})
+        there = self._scenario(scenario)
+        edited = queues_edited.changed(there["document"], queue, patch)
         self._edit(there)
-        return _fields(manifest)
+        return edited
+
+    def queue_add(self, scenario: str, fields: Mapping[str, Any]) -> Json:
+        """Add a queue; return it."""
+        there = self._scenario(scenario)
+        added = queues_edited.added(there["document"], fields)
+        self._edit(there)
+        return added
+
+    def queue_remove(self, scenario: str, queue: str, *, subtree: bool = False) -> None:
+        """Remove a queue, with `subtree` those below it, too."""
+        there = self._scenario(scenario)
+        queues_edited.removed(there["document"], queue, subtree=subtree)
+        self._edit(there)
 
     def conf(self, scenario: str) -> str:
         """Return the scheduler configuration."""
@@ -106,11 +130,11 @@ class Local:
 
     def conf_set(self, scenario: str, text: str) -> list[Json]:
         """Replace the scheduler configuration; return what is worth knowing about it."""
-        there = self._one("scenarios", scenario)
-        if wrong := [one for one in manifests.conf_problems(text) if one.severity == "error"]:
-            raise Refused([f"line {one.line}: {one.message}" for one in wrong])
+        there = self._scenario(scenario)
+        if wrong := [told(one) for one in manifests.conf_problems(text) if one.severity == "error"]:
+            raise refusal(wrong)
         there["document"]["scheduler_conf"] = text
-        self._edit(there)
+        self._keep(there)
         return conf_findings(text)
 
     def conf_patch(self, scenario: str, operations: Any) -> list[Json]:
@@ -121,41 +145,53 @@ class Local:
         try:
             text = manifests.conf_patched(self.conf(scenario), operations)
         except manifests.Unreadable as error:
-            raise Refused([f"{one.path}: {one.message}" for one in error.problems]) from None
+            raise refusal([told(one) for one in error.problems]) from None
         return self.conf_set(scenario, text)
 
     def job_add(self, scenario: str, text: str) -> list[str]:
-        """Add the objects of a manifest; return their kinds and names."""
-        there = self._one("scenarios", scenario)
-        added = bare_document(read_bytes([("manifest", text.encode())]))
+        """Add the objects of a manifest, none of which may be there yet; return their kinds and names."""
+        there = self._scenario(scenario)
+        added = {kind: held for kind, held in _read_workloads(text).items() if kind in _ADDED and held}
+        if not added:
+            raise refusal([_no_workload()])
+        if taken := list(_taken(there["document"], added)):
+            raise refusal(taken)
         there["document"] = changed(there["document"], added)
         self._edit(there)
-        return [f"{kind}/{_key(held)}" for kind, held in _objects(added)]
+        return [
+            f"{kind}/{'/'.join(filter(None, key_of(kind, one)))}" for kind in added for one in added[kind]
+        ]
 
     def run_start(self, scenario: str, *, cycles: int = 1) -> Json:
         """Note a run; it is simulated when it is waited for."""
-        there = self._one("scenarios", scenario)
-        number = str(max((int(run["id"]) for run in self._all("runs")), default=0) + 1)
+        there = self._scenario(scenario)
+        number = str(max((int(run["id"]) for run in self._store.all("runs")), default=0) + 1)
         run = {
             "id": number,
             "state": "queued",
-            "scenario": scenario,
+            "scenario": there["id"],
             "scenario_revision": there["revision"],
             "options": {"cycles": cycles},
             "document": {**there["document"], "cycles": cycles},
         }
-        self._keep("runs", number, run)
-        return _head(run)
+        self._store.keep("runs", run)
+        return head(run)
 
     def run_wait(self, run: str, progress: Progress | None = None) -> Json:
         """Simulate a run that was not yet; return it."""
-        there = self._one("runs", run)
+        there = self._run(run)
         if there["state"] == "queued":
             there["result"] = simulate(there["document"], progress)
             there["notes"] = there["result"]["notes"]
             there["state"] = "succeeded"
-            self._keep("runs", run, there)
-        return _head(there)
+            self._store.keep("runs", there)
+        return head(there)
+
+    def runs(self, scenario: str = "") -> list[Json]:
+        """Return the runs, newest first, of all scenarios or of one."""
+        wanted = self._scenario(scenario)["id"] if scenario else None
+        found = [run for run in self._store.all("runs") if wanted in (None, run["scenario"])]
+        return [head(run) for run in sorted(found, key=lambda run: -int(run["id"]))]
 
     def run_queues(self, run: str) -> list[Json]:
         """Return what a run made of each queue."""
@@ -166,7 +202,7 @@ class Local:
         return [dict(job) for job in self._outcome(run).jobs.values()]
 
     def run_victims(self, run: str) -> list[Json]:
-        """Return whom a run evicts."""
+        """Return which pods a run evicts."""
         return [asdict(victim) for victim in self._outcome(run).victims]
 
     def run_documents(self, run: str) -> tuple[Json, Json]:
@@ -175,23 +211,35 @@ class Local:
         return there["document"], there["result"]
 
     def compare(self, runs: Sequence[str]) -> Json:
-        """Return runs side by side."""
-        heads = [_head(self._one("runs", run)) for run in runs]
-        settings = differences([self._document("runs", run) for run in runs])
-        return side_by_side(heads, settings, [self._outcome(run) for run in runs])
+        """Return two to six runs side by side."""
+        if not _FEWEST <= len(runs) <= _MOST:
+            raise Refused(f"Compare two to six runs, not {len(runs)}.")
+        held = [self._simulated(run) for run in runs]
+        settings = differences([run["document"] for run in held])
+        return side_by_side(
+            [head(run) for run in held], settings, [Outcome.of(run["result"]) for run in held]
+        )
 
     def _outcome(self, run: str) -> Outcome:
         return Outcome.of(self._simulated(run)["result"])
 
     def _simulated(self, run: str) -> Json:
-        there = self._one("runs", run)
+        there = self._run(run)
         if "result" not in there:
-            raise Refused([f"Run {run} has not been simulated: queuecast --local run {there['scenario']}."])
+            raise Refused(f"Run {run} has not been simulated: queuecast --local run {there['scenario']}.")
         return there
 
+    def _run(self, run: str) -> Json:
+        """Return a run by its id, or the newest one of a scenario by the scenario's name."""
+        runs = self._store.all("runs")
+        for held in sorted(runs, key=lambda held: -int(held["id"])):
+            if run in (held["id"], held["scenario"]):
+                return held
+        names = (name for held in runs for name in (held["id"], held["scenario"]))
+        raise unknown("run", run, names, where=f"in {self._store.folder}")
+
     def _begin(self, name: str, *, snapshot: str, parent: str | None, document: Json) -> Json:
-        if self._path("scenarios", name).exists():
-            raise Refused([f"Scenario {name!r} already exists."])
+        self._store.require_free("scenarios", name)
         scenario = {
             "id": name,
             "name": name,
@@ -200,78 +248,62 @@ class Local:
             "revision": 1,
             "document": copy.deepcopy(document),
         }
-        self._keep("scenarios", name, scenario)
-        return _head(scenario)
+        self._store.keep("scenarios", scenario)
+        return head(scenario)
 
     def _edit(self, scenario: Json) -> None:
-        """Keep an edited scenario under the next revision, or refuse it with every problem."""
-        refuse_errors(scenario["document"])
+        """Keep an edited scenario under the next revision, or refuse it with every problem of form."""
+        if wrong := [one for one in faults(scenario["document"]) if not _of_conf(one)]:
+            raise refusal(wrong)
+        self._keep(scenario)
+
+    def _keep(self, scenario: Json) -> None:
         scenario["revision"] += 1
-        self._keep("scenarios", scenario["name"], scenario)
+        self._store.keep("scenarios", scenario)
+
+    def _scenario(self, name: str) -> Json:
+        return self._store.one("scenarios", name)
+
+    def _base(self, scenario: Json) -> Json:
+        """Return the document of the snapshot on which a scenario was begun."""
+        return dict(self._store.by_id("snapshots", scenario["snapshot"])["document"])
 
     def _document(self, kind: str, name: str) -> Json:
-        return dict(self._one(kind, name)["document"])
-
-    def _one(self, kind: str, name: str) -> Json:
-        try:
-            held: Json = json.loads(self._path(kind, name).read_bytes())
-        except FileNotFoundError:
-            raise Refused([f"No {kind.removesuffix('s')} {name!r} in {self._folder}."]) from None
-        return held
-
-    def _all(self, kind: str) -> list[Json]:
-        files = sorted((self._folder / kind).glob("*.json"), key=lambda path: -path.stat().st_mtime_ns)
-        return [json.loads(path.read_bytes()) for path in files]
-
-    def _keep(self, kind: str, name: str, held: Json) -> None:
-        path = self._path(kind, name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(held, ensure_ascii=False), encoding="utf-8")
-
-    def _path(self, kind: str, name: str) -> Path:
-        return self._folder / kind / f"{quote(name, safe='')}.json"
+        return dict(self._store.one(kind, name)["document"])
 
 
-def _head(held: Json) -> Json:
-    """Return what stands about a thing without its content."""
-    return {key: value for key, value in held.items() if key not in ("document", "result")}
+def _of_conf(one: Mapping[str, Any]) -> bool:
+    """Tell whether a problem is the configuration's, which an edit of something else may leave as it is."""
+    return str(one["path"] or "").startswith("scheduler_conf")
 
 
-def _fields(queue: Mapping[str, Any]) -> Json:
-    metadata = queue["metadata"]
-    state = (queue.get("status") or {}).get("state")
-    return {
-        "name": metadata["name"],
-        **(queue.get("spec") or {}),
-        **({"state": state} if state else {}),
-        **{part: metadata[part] for part in _METADATA if metadata.get(part)},
-    }
-
-
-def _told(one: Difference) -> str:
-    """Return a field as a server tells it: those of a queue without the part of the object they stand in."""
+def _field(one: Difference) -> str:
+    """Return a field as a server names it: those of a queue without the part of the object they are in."""
     return one.field.removeprefix("spec.").removeprefix("metadata.") if one.kind == "queues" else one.field
 
 
-def _merged(target: Any, patch: Any) -> Any:
-    """Return `target` changed by a JSON merge patch (RFC 7396)."""
-    if not isinstance(patch, Mapping):
-        return patch
-    merged = dict(target or {})
-    for key, value in patch.items():
-        if value is None:
-            merged.pop(key, None)
-        else:
-            merged[key] = _merged(merged.get(key), value)
-    return merged
+def _read_workloads(text: str) -> Json:
+    reading = read_bytes([("manifest", text.encode())])
+    if wrong := errors_of(faults(reading.document)):
+        raise refusal(wrong)
+    return bare_document(reading)
 
 
-def _objects(document: Mapping[str, Any]) -> Iterator[tuple[str, Json]]:
-    for kind, objects in document.items():
-        if isinstance(objects, list):
-            yield from ((kind, held) for held in objects)
+def _no_workload() -> Json:
+    says, fix = (
+        "the text contains no job, PodGroup or pod",
+        "write a vcjob, a PodGroup with its pods, or pods",
+    )
+    return problem(rule="workload.none", severity="error", message=says, path="documents", fix=fix)
 
 
-def _key(held: Mapping[str, Any]) -> str:
-    metadata = held["metadata"]
-    return "/".join(part for part in (metadata.get("namespace"), metadata["name"]) if part)
+def _taken(document: Mapping[str, Any], added: Mapping[str, Any]) -> Iterator[Json]:
+    for kind, things in added.items():
+        there = {key_of(kind, held) for held in document.get(kind) or ()}
+        for key in (key_of(kind, thing) for thing in things if kind != "priorityclasses"):
+            if key in there:
+                name = "/".join(key)
+                yield problem(
+                    rule="name.taken", severity="error", message="a workload with this name already exists",
+                    path=f"{kind}.{name}", actual=name, fix="choose another name",
+                )  # fmt: skip

@@ -1,22 +1,30 @@
 """Which cluster results when changes are put over a snapshot, and what would Volcano decide about it?"""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import manifests
+from queuecast.problems import Json, Refused, problem, refusal, told
 from scheduler_core import Options, prepare, problems
 from scheduler_core.explain import with_loops
+from scheduler_core.lint import review
 
-_NAMED = ("nodes", "queues", "podgroups", "pods", "jobs", "priorityclasses")
+NAMED = (
+    "nodes", "queues", "podgroups", "pods", "jobs",
+    "priorityclasses", "resourcequotas", "namespaces", "poddisruptionbudgets",
+)  # fmt: skip
 """The lists of a scenario document whose objects a change replaces by name."""
 
-
-class Refused(Exception):
-    """A file cannot be read, or a plan cannot be simulated; the lines say why."""
-
-    def __init__(self, lines: Sequence[str]) -> None:
-        super().__init__("\n".join(lines))
+_PLACE = re.compile(r"^(\w+)\[(\d+)\]")
+_MADE = ("uid", "creationTimestamp", "generation", "resourceVersion", "ownerReferences")
+"""What the cluster writes into an object's metadata."""
+_DEFAULTS = {"parent": "root", "reclaimable": True, "weight": 1, "priority": 0}
+"""What the API server, the webhook and the controller write into a Queue that does not say it."""
+Key = tuple[str, str]
+"""Namespace and name."""
 
 
 def contents(paths: Sequence[Path]) -> list[tuple[str, bytes]]:
@@ -24,7 +32,7 @@ def contents(paths: Sequence[Path]) -> list[tuple[str, bytes]]:
     try:
         return [(str(path), path.read_bytes()) for path in paths]
     except OSError as error:
-        raise Refused([f"{error.filename}: {error.strerror}"]) from None
+        raise Refused(f"{error.filename}: {error.strerror}") from None
 
 
 def read_bytes(
@@ -32,18 +40,29 @@ def read_bytes(
 ) -> manifests.Reading:
     """Return what files hold, or raise Refused with every problem and its line."""
     reading = manifests.read(files, progress=progress) if progress else manifests.read(files)
-    wrong = [found for found in reading.problems if found.severity == "error"]
-    if wrong:
-        raise Refused([f"{found.document}:{found.line}: {found.message}" for found in wrong])
+    return _sound(reading)
+
+
+def read_changes(files: Sequence[tuple[str, bytes]]) -> manifests.Reading:
+    """Return the objects of a change, which may be nothing but the scheduler's configuration."""
+    reading = manifests.read(files)
+    if "scheduler_conf" in reading.document:
+        reading.problems = [found for found in reading.problems if found.rule != "form.empty"]
+    return _sound(reading)
+
+
+def _sound(reading: manifests.Reading) -> manifests.Reading:
+    if reading.has_errors:
+        raise refusal([told(found) for found in reading.problems if found.severity == "error"])
     return reading
 
 
-def read(paths: Sequence[Path]) -> dict[str, Any]:
+def read(paths: Sequence[Path]) -> Json:
     """Return what the files hold as one scenario document, or raise Refused with every problem."""
     return manifests.resolve(read_bytes(contents(paths)).document)
 
 
-def changed(snapshot: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+def changed(snapshot: Mapping[str, Any], changes: Mapping[str, Any]) -> Json:
     """Return the snapshot with the objects of `changes` in place of those of the same name, or beside them.
 
     >>> changed({"queues": [{"metadata": {"name": "a"}, "spec": {"weight": 1}}]},
@@ -51,9 +70,11 @@ def changed(snapshot: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str
     {'queues': [{'metadata': {'name': 'a'}, 'spec': {'weight': 2}}]}
     """
     document = dict(snapshot)
-    for kind in _NAMED:
-        objects = {_key(held): held for held in snapshot.get(kind) or ()}
-        objects |= {_key(held): _over(objects.get(_key(held)), held) for held in changes.get(kind) or ()}
+    for kind in NAMED:
+        objects: dict[Key, Any] = {key_of(kind, held): held for held in snapshot.get(kind) or ()}
+        for held in changes.get(kind) or ():
+            key = key_of(kind, held)
+            objects[key] = _over(kind, objects[key], held) if key in objects else held
         if objects:
             document[kind] = list(objects.values())
     if changes.get("scheduler_conf"):
@@ -61,34 +82,92 @@ def changed(snapshot: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str
     return document
 
 
-def refuse_errors(document: Mapping[str, Any]) -> None:
-    """Raise Refused with every problem that forbids to simulate the plan."""
+@dataclass(frozen=True)
+class Source:
+    """Files in which parts of a plan were written, to say where a problem of the plan stands."""
+
+    reading: manifests.Reading
+
+    def placed(self, one: Mapping[str, Any], document: Mapping[str, Any]) -> Json:
+        """Return a problem of the plan with file and line, where these files say what it is about."""
+        way = self._way(one.get("path") or "", document)
+        found = self.reading.line_of(way) if way else None
+        place = {} if found is None else {"document": found[0], "line": found[1]}
+        return problem(**{**one, **place})
+
+    def _way(self, path: str, document: Mapping[str, Any]) -> str:
+        """Return where an object of the plan stands among those of the files; empty when it does not."""
+        place = _PLACE.match(path)
+        if not place:
+            return path if path.startswith("scheduler_conf") else ""
+        kind, index = place[1], int(place[2])
+        key = key_of(kind, document[kind][index])
+        for number, held in enumerate(self.reading.document.get(kind) or ()):
+            if key_of(kind, held) == key:
+                return f"{kind}[{number}]{path[place.end() :]}"
+        return ""
+
+
+def faults(document: Mapping[str, Any]) -> list[Json]:
+    """Return every problem that forbids to simulate a plan."""
     try:
-        wrong = [found for found in problems(manifests.resolve(document)) if found.severity == "error"]
+        found = problems(manifests.resolve(document))
     except manifests.Unreadable as error:
-        raise Refused([f"{found.path}: {found.message}" for found in error.problems]) from None
-    if wrong:
-        raise Refused([f"{found.path}: {found.message}" for found in wrong])
+        return [told(one) for one in error.problems]
+    return [told(one) for one in found if one.severity == "error"]
 
 
-def simulate(
-    document: Mapping[str, Any], progress: Callable[[float, str], None] | None = None
-) -> dict[str, Any]:
+def reviewed(document: Mapping[str, Any]) -> list[Json]:
+    """Return all that there is to say about a plan; errors first."""
+    try:
+        return [told(one) for one in review(manifests.resolve(document))]
+    except manifests.Unreadable as error:
+        return [told(one) for one in error.problems]
+
+
+def introduced(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Json]:
+    """Return the problems that a plan has and the document that it began with does not."""
+    known = {_identity(one) for one in reviewed(before)}
+    return [one for one in reviewed(after) if _identity(one) not in known]
+
+
+def new_problems(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> list[Json]:
+    """Return the problems that were not there before."""
+    known = {_identity(one) for one in before}
+    return [dict(one) for one in after if _identity(one) not in known]
+
+
+def _identity(one: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return what tells problems apart, whatever the place of their object in its list."""
+    return one["rule"], one["severity"], one["message"]
+
+
+def simulate(document: Mapping[str, Any], progress: Callable[[float, str], None] | None = None) -> Json:
     """Return the core's result, or raise Refused with every problem of the plan."""
-    refuse_errors(document)
+    if wrong := faults(document):
+        raise Refused("The plan cannot be simulated.", wrong)
     prepared, options = prepare(manifests.resolve(document)), Options(progress=progress)
     result = with_loops(prepared, prepared.simulate(options=options), options)
     if "error" in result:
-        raise Refused([str(result["error"])])
+        raise Refused(str(result["error"]), code="not_simulated")
     return result
 
 
-def _key(held: Mapping[str, Any]) -> tuple[str, str]:
+def key_of(kind: str, held: Mapping[str, Any]) -> Key:
+    """Return namespace and name of an object; no namespace means `default` where the kind has one."""
     metadata = held.get("metadata") or {}
-    return metadata.get("namespace") or "", metadata.get("name") or ""
+    namespace = metadata.get("namespace") or "default"
+    return namespace if manifests.is_namespaced(kind) else "", metadata.get("name") or ""
 
 
-def _over(present: Mapping[str, Any] | None, change: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the changed object; the status of the present one stays where the change tells none."""
-    status = (present or {}).get("status")
-    return {**change, "status": status} if status and not change.get("status") else dict(change)
+def _over(kind: str, present: Mapping[str, Any], change: Mapping[str, Any]) -> Json:
+    """Return an object after `kubectl apply`: what the cluster wrote stays where the change is silent."""
+    made = {field: present["metadata"][field] for field in _MADE if field in present["metadata"]}
+    applied = {**change, "metadata": {**made, **change["metadata"]}}
+    if kind == "queues":
+        spec, there = change.get("spec") or {}, present.get("spec") or {}
+        kept = {field: value for field, value in _DEFAULTS.items() if there.get(field) == value}
+        applied["spec"] = {**kept, **spec}
+    if present.get("status") and not change.get("status"):
+        applied["status"] = present["status"]
+    return applied

@@ -1,82 +1,215 @@
-"""How are verdicts told to a person, to a CI system, and in a pull request?"""
+"""How is what a plan does told to a person, to a CI system, and in a pull request? One report, four forms."""
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 from xml.etree import ElementTree
 
-from queuecast.rules import Verdict
+from queuecast.problems import Rejected, line_of
+from queuecast.shown import Table, amounts, brief, percent
+
+Report = Mapping[str, Any]
 
 LOOPS = "Eviction loops"
 NOTES = "Left out and assumed"
-Said = Mapping[str, Sequence[str]]
+ACCEPTED = "accepted by the API server and Volcano's webhook"
+_MARKS = {"kept": "ok  ", "broken": "FAIL", "skipped": "skip"}
+_SIGNS = {"kept": "✅", "broken": "❌", "skipped": "⏭️"}
+_MOST = 20
 
 
-def text(verdicts: Sequence[Verdict], said: Said) -> str:
-    """Return a line for each rule, after what the simulation says besides, by title.
-
-    >>> rules = [Verdict("max_evictions: 2"), Verdict("job_runs: a/b", "a/b waits")]
-    >>> print(text(rules, {LOOPS: [], NOTES: ["Not modelled: hypernodes."]}), end="")
-    Left out and assumed:
-      - Not modelled: hypernodes.
-    <BLANKLINE>
-    ok    max_evictions: 2
-    FAIL  job_runs: a/b
-          a/b waits
-    1 of 2 rules broken
-    """
-    lines = [line for title, told in _titled(said) for line in (f"{title}:", *_items(told, "  - "), "")]
-    for verdict in verdicts:
-        lines.append(f"{'ok  ' if verdict.holds else 'FAIL'}  {verdict.rule}")
-        if not verdict.holds:
-            lines.append(f"      {verdict.why}")
-    return "\n".join([*lines, _sum(verdicts)]) + "\n"
-
-
-def markdown(verdicts: Sequence[Verdict], said: Said) -> str:
-    """Return a table for a pull request, and what the simulation says besides."""
-    below = [line for title, told in _titled(said) for line in ("", f"#### {title}", "", *_items(told, "- "))]
-    rows = [
-        f"| {'✅' if verdict.holds else '❌'} | {_cell(verdict.rule)} | {_cell(verdict.why)} |"
-        for verdict in verdicts
+def text(report: Report) -> str:
+    """Return sections of tables and lists, the rules last."""
+    parts = [
+        f"{title}:\n{told}"
+        for title, told in ((one.title, _as_text(one)) for one in _sections(report))
+        if told
     ]
-    table = ["| | rule | why |", "|---|---|---|", *rows]
-    return "\n".join([f"### Queuecast: {_sum(verdicts)}", "", *table, *below]) + "\n"
+    lines = []
+    for rule in _rules(report):
+        lines.append(f"{_MARKS[rule['status']]}  {rule['rule']}")
+        if rule["why"]:
+            lines.append(f"      {rule['why']}")
+    return "\n\n".join([*parts, "\n".join([*lines, summary(report)])]) + "\n"
 
 
-def junit(verdicts: Sequence[Verdict], said: Said) -> str:
-    """Return JUnit XML; what the simulation says besides is its output."""
-    broken = sum(not verdict.holds for verdict in verdicts)
-    suite = ElementTree.Element("testsuite", name="queuecast", tests=str(len(verdicts)), failures=str(broken))
-    for verdict in verdicts:
-        case = ElementTree.SubElement(suite, "testcase", classname="queuecast.check", name=verdict.rule)
-        if not verdict.holds:
-            ElementTree.SubElement(case, "failure", message=verdict.why)
-    lines = [line for title, told in _titled(said) for line in (f"{title}:", *told)]
-    if lines:
-        ElementTree.SubElement(suite, "system-out").text = "\n".join(lines)
-    ElementTree.indent(suite)
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(suite, "unicode") + "\n"
+def markdown(report: Report) -> str:
+    """Return tables for a pull request: the rules first, then what the change does."""
+    rows = [
+        f"| {_SIGNS[rule['status']]} | {_cell(rule['rule'])} | {_cell(rule['why'] or '')} |"
+        for rule in _rules(report)
+    ]
+    lines = [f"### Queuecast: {summary(report)}", ""]
+    lines += ["| | rule | why |", "|---|---|---|", *rows] if rows else []
+    for section in _sections(report):
+        lines += ["", f"#### {section.title}", "", *_as_markdown(section)]
+    return "\n".join(lines).rstrip("\n") + "\n"
 
 
-FORMS: Mapping[str, Callable[[Sequence[Verdict], Said], str]] = {
+def junit(report: Report) -> str:
+    """Return JUnit XML: a test for each rule and one for the change itself; all else is its output."""
+    cases = [
+        {"rule": ACCEPTED, "status": "broken" if errors else "kept", "why": "\n".join(map(line_of, errors))}
+        for errors in [[one for one in report["problems"] if one["severity"] == "error"]]
+    ]
+    cases += _rules(report)
+    counts = {status: sum(case["status"] == status for case in cases) for status in ("broken", "skipped")}
+    suite = ElementTree.Element(
+        "testsuite", name="queuecast", tests=str(len(cases)), failures=str(counts["broken"]),
+        skipped=str(counts["skipped"]), errors="0",
+    )  # fmt: skip
+    for case in cases:
+        test = ElementTree.SubElement(suite, "testcase", classname="queuecast.check", name=case["rule"])
+        if case["status"] != "kept":
+            kind = "failure" if case["status"] == "broken" else "skipped"
+            ElementTree.SubElement(test, kind, message=case["why"])
+    said = "\n\n".join(f"{one.title}:\n{_as_text(one)}" for one in _sections(report))
+    if said:
+        ElementTree.SubElement(suite, "system-out").text = said
+    return _xml(suite)
+
+
+def as_json(report: Report) -> str:
+    """Return the report itself."""
+    return json.dumps(report, ensure_ascii=False, indent=2) + "\n"
+
+
+FORMS: Mapping[str, Callable[[Report], str]] = {
     "text": text,
+    "json": as_json,
     "junit": junit,
     "markdown": markdown,
 }
 
 
-def _titled(said: Said) -> list[tuple[str, Sequence[str]]]:
-    """Return the titles under which something is said."""
-    return [(title, told) for title, told in said.items() if told]
+def refused(error: Rejected, form: str) -> str:
+    """Return the report of a check that could not be made; as text there is none."""
+    if form == "json":
+        return json.dumps(error.body, ensure_ascii=False, indent=2) + "\n"
+    if form == "markdown":
+        lines = [f"- {_cell(line_of(one))}" for one in error.problems]
+        return (
+            "\n".join([f"### Queuecast: not checked. {_cell(error.message)}", "", *lines]).rstrip("\n") + "\n"
+        )
+    if form == "junit":
+        suite = ElementTree.Element("testsuite", name="queuecast", tests="1", failures="0", errors="1")
+        test = ElementTree.SubElement(
+            suite, "testcase", classname="queuecast.check", name="the check can be made"
+        )
+        ElementTree.SubElement(test, "error", message=error.message).text = str(error)
+        return _xml(suite)
+    return ""
 
 
-def _items(told: Sequence[str], mark: str) -> list[str]:
-    return [f"{mark}{sentence}" for sentence in told]
+def summary(report: Report) -> str:
+    """Return in a few words whether the change may be made."""
+    rules = report["rules"]
+    broken = sum(rule["status"] == "broken" for rule in rules)
+    errors = sum(one["severity"] == "error" for one in report["problems"])
+    said = [f"{errors} {'problem' if errors == 1 else 'problems'} of the change"] if errors else []
+    if broken:
+        said.append(f"{broken} of {len(rules)} rules broken")
+    elif rules:
+        skipped = sum(rule["status"] == "skipped" for rule in rules)
+        said.append(
+            f"all {len(rules)} rules kept" + (f", {skipped} of them not applicable" if skipped else "")
+        )
+    return ", ".join(said) or "no rules"
 
 
-def _sum(verdicts: Sequence[Verdict]) -> str:
-    broken = sum(not verdict.holds for verdict in verdicts)
-    return f"{broken} of {len(verdicts)} rules broken" if broken else f"all {len(verdicts)} rules kept"
+class _Section:
+    """A part of a report: a table, or sentences."""
+
+    def __init__(self, title: str, told: Table | Sequence[str]) -> None:
+        self.title, self.told = title, told
+
+
+def _sections(report: Report) -> Iterator[_Section]:
+    for title, told in (
+        ("Problems", [line_of(one) for one in report["problems"] if one["severity"] != "remark"]),
+        ("Changes", _changes(report)),
+        ("Steps that the webhook accepts", _steps(report)),
+        ("Queues whose figures change", _queues(report)),
+        ("Evictions", _victims(report)),
+        ("Jobs that wait", _waiting(report)),
+        (LOOPS, report["loops"]),
+        (NOTES, report["notes"]),
+    ):
+        if told.rows if isinstance(told, Table) else told:
+            yield _Section(title, told)
+
+
+def _changes(report: Report) -> Table:
+    rows = [
+        (one["kind"], one["name"], one["field"], *brief(one["before"], one["after"]))
+        for one in report["changes"]
+    ]
+    return Table(("KIND", "NAME", "FIELD", "BEFORE", "AFTER"), rows)
+
+
+def _steps(report: Report) -> list[str]:
+    half = " (for now; a later step completes it)"
+    steps = [f"{one['verb']} queue {one['queue']}{half if one['halfway'] else ''}" for one in report["steps"]]
+    steps += [f"delete queue {name}" for name in report["deletions"]]
+    steps += [
+        f"{'open' if state == 'Open' else 'close'} queue {name}"
+        for name, state in sorted(report["states"].items())
+    ]
+    return [f"{number}. {step}" for number, step in enumerate(steps, 1)]
+
+
+def _queues(report: Report) -> Table:
+    rows = [
+        (
+            one["queue"],
+            *(amounts(one[part][side]) for part in ("deserved", "allocated") for side in ("before", "after")),
+            *(percent(one["share"][side]) for side in ("before", "after")),
+        )
+        for one in report["queues"]
+    ]
+    heads = (f"{part} {side}" for part in ("DESERVED", "ALLOCATED", "SHARE") for side in ("BEFORE", "AFTER"))
+    return Table(("QUEUE", *heads), rows)
+
+
+def _victims(report: Report) -> Table:
+    says = {"both": "with and without the change", "after": "by the change", "before": "no longer"}
+    rows = [(one["pod"], one["queue"], one["for_pod"], says[one["evicted"]]) for one in report["victims"]]
+    return Table(("POD", "QUEUE", "FOR", "EVICTED"), rows)
+
+
+def _waiting(report: Report) -> Table:
+    rows = [
+        (one["job"], one["queue"], one["pending_before"], one["pending_after"], one["message"])
+        for one in report["waiting"]
+    ]
+    return Table(("JOB", "QUEUE", "PODS WAITING BEFORE", "AFTER", "WHY"), rows)
+
+
+def _rules(report: Report) -> list[dict[str, Any]]:
+    return [dict(rule) for rule in report["rules"]]
+
+
+def _as_text(section: _Section) -> str:
+    if isinstance(section.told, Table):
+        return str(section.told)
+    return "\n".join(f"  - {sentence}" for sentence in section.told)
+
+
+def _as_markdown(section: _Section) -> list[str]:
+    told = section.told
+    if not isinstance(told, Table):
+        return [f"- {sentence}" for sentence in told]
+    cells = [[_cell(cell) for cell in row] for row in told.cells()]
+    rows = [f"| {' | '.join(row)} |" for row in cells[1 : _MOST + 1]]
+    more = ["", f"and {len(cells) - 1 - _MOST} more"] if len(cells) - 1 > _MOST else []
+    heads = [head.lower() for head in told.columns]
+    return [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|", *rows, *more]
 
 
 def _cell(words: str) -> str:
     return words.replace("|", "\\|").replace("\n", " ")
+
+
+def _xml(suite: ElementTree.Element) -> str:
+    ElementTree.indent(suite)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(suite, "unicode") + "\n"

@@ -2,88 +2,182 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+from manifests.document import Document, Steps
 from queuecast.outcome import Outcome
-from queuecast.plans import Refused
-from scheduler_core.quantity import milli_value, whole_value
+from queuecast.plans import key_of
+from queuecast.problems import Json, meant, refusal
+from queuecast.schema import problem_at, read_checked
+from queuecast.shown import amounts
+from scheduler_core.controllers.vcjob import VolcanoJob
+from scheduler_core.quantity import QuantityError, milli_value, parse_quantity, whole_value
+from scheduler_core.queue_edits import MADE_BY_VOLCANO, below
+
+Status = Literal["kept", "broken", "skipped"]
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """One rule, whether it holds, and the facts when it does not."""
+    """One rule, whether it holds, and the facts when it does not or does not apply."""
 
     rule: str
+    status: Status = "kept"
     why: str = ""
 
     @property
     def holds(self) -> bool:
         """Is there nothing to say against it?"""
-        return not self.why
+        return self.status != "broken"
 
 
 @dataclass(frozen=True)
 class Compared:
-    """The outcome under the changes beside that of the snapshot as it is."""
+    """The plan, and its outcome beside that of the snapshot as it is."""
 
+    document: Mapping[str, Any]
     before: Outcome
     after: Outcome
 
+    @property
+    def parents(self) -> dict[str, str]:
+        """Return the parent of every queue of the plan."""
+        made = dict.fromkeys(MADE_BY_VOLCANO, "")
+        return made | {
+            queue["metadata"]["name"]: (queue.get("spec") or {}).get("parent") or ""
+            for queue in self.document.get("queues") or ()
+        }
 
-def judged(rules: Any, outcomes: Compared) -> list[Verdict]:
-    """Return a verdict for each rule in order, or raise Refused when one cannot be understood."""
-    if not isinstance(rules, list) or not rules:
-        raise Refused(["The rules must be a list, such as `- no_new_pending: true`."])
-    verdicts = []
-    for number, rule in enumerate(rules, start=1):
-        if not isinstance(rule, Mapping) or len(rule) != 1 or next(iter(rule)) not in RULES:
-            raise Refused([f"Rule {number}: use one of {', '.join(RULES)}, with a value."])
-        ((name, wanted),) = rule.items()
-        try:
-            verdicts.append(Verdict(f"{name}: {_shown(wanted)}", RULES[name](wanted, outcomes)))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise Refused([f"Rule {number}, {name}: {error!s} is missing or invalid."]) from None
-    return verdicts
+    def tree(self, queue: str) -> list[str]:
+        """Return a queue and all queues below it."""
+        if queue == "root":
+            return sorted(self.parents)
+        return [queue, *below(queue, self.parents)]
+
+    def podgroup(self, job: str) -> str:
+        """Return the podgroup of a vcjob named as the job itself is; a podgroup's name stays."""
+        if job in self.after.ready:
+            return job
+        for held in self.document.get("jobs") or ():
+            namespace, name = key_of("jobs", held)
+            if job == f"{namespace}/{name}":
+                return f"{namespace}/{name}-{VolcanoJob(held, '').uid}"
+        for held in self.document.get("podgroups") or ():
+            namespace, name = key_of("podgroups", held)
+            owners = held["metadata"].get("ownerReferences") or ()
+            names = [f"{namespace}/{one.get('name')}" for one in owners if one.get("kind") == "Job"]
+            if job in names:
+                return f"{namespace}/{name}"
+        return job
 
 
-def _no_victim_in(queue: str, outcomes: Compared) -> str:
-    _known(queue, outcomes)
-    return _listed([str(victim) for victim in outcomes.after.victims if victim.queue == queue])
+@dataclass(frozen=True)
+class Rules:
+    """The rules of a file, with the place of each."""
+
+    label: str
+    document: Document
+    rules: Sequence[Mapping[str, Any]]
+    at: Steps = ()
+
+    @classmethod
+    def read(cls, label: str, content: bytes) -> "Rules":
+        """Return the rules that a text holds, or raise Refused with every problem and its line."""
+        document = read_checked(label, content, "rules")
+        found = cls(label, document, document.value)
+        if wrong := found.bad_quantities():
+            raise refusal(wrong)
+        return found
+
+    def bad_quantities(self) -> list[Json]:
+        """Return the amounts that Kubernetes could not read."""
+        return [
+            problem_at(
+                self.label, self.document, (*self.at, number, name, "resources", resource),
+                "quantity.unreadable", f"{resource}: {_unreadable(amount)}", "write 500m, 2 or 1.5Gi",
+            )
+            for number, rule in enumerate(self.rules)
+            for name, wanted in rule.items()
+            if name == "deserved_at_least"
+            for resource, amount in wanted["resources"].items()
+            if _unreadable(amount)
+        ]  # fmt: skip
+
+    def judged(self, outcomes: Compared) -> list[Verdict]:
+        """Return a verdict for each rule in order, or raise Refused for a queue that there is not."""
+        if wrong := self._unknown_queues(outcomes):
+            raise refusal(wrong)
+        return [
+            Verdict(f"{name}: {_shown(wanted)}", *RULES[name](wanted, outcomes))
+            for rule in self.rules
+            for name, wanted in rule.items()
+        ]
+
+    def _unknown_queues(self, outcomes: Compared) -> list[Json]:
+        found = []
+        for number, rule in enumerate(self.rules):
+            for name, wanted in rule.items():
+                steps: Steps = (*self.at, number, name)
+                if isinstance(wanted, Mapping):
+                    queue, steps = wanted["queue"], (*steps, "queue")
+                elif name == "no_victim_in":
+                    queue = wanted
+                else:
+                    continue
+                if queue not in outcomes.parents:
+                    fix = meant(queue, outcomes.parents).replace("Did you mean", "write").rstrip("?")
+                    says = f"there is no queue {queue!r} in the plan"
+                    found.append(problem_at(self.label, self.document, steps, "rules.queue", says, fix))
+        return found
 
 
-def _max_evictions(limit: int, outcomes: Compared) -> str:
+Judged = tuple[Status, str]
+KEPT: Judged = ("kept", "")
+
+
+def _no_victim_in(queue: str, outcomes: Compared) -> Judged:
+    tree = set(outcomes.tree(queue))
+    return _unless([str(victim) for victim in outcomes.after.victims if victim.queue in tree])
+
+
+def _max_evictions(limit: int, outcomes: Compared) -> Judged:
     count = len(outcomes.after.victims)
-    return f"{count} pods are evicted" if count > int(limit) else ""
+    return _unless([f"{count} pods are evicted"] if count > limit else [])
 
 
-def _job_runs(job: str, outcomes: Compared) -> str:
-    if job not in outcomes.after.ready:
-        return f"no such job: {job}"
-    return "" if outcomes.after.ready[job] else f"{job} waits"
+def _job_runs(job: str, outcomes: Compared) -> Judged:
+    group = outcomes.podgroup(job)
+    if group not in outcomes.after.ready:
+        return _unless([" ".join([f"no such job: {job}.", meant(job, outcomes.after.ready)]).strip()])
+    return _unless([] if outcomes.after.ready[group] else [f"{job} waits"])
 
 
-def _no_new_pending(wanted: bool, outcomes: Compared) -> str:
-    return _listed(sorted(outcomes.after.pending - outcomes.before.pending)) if wanted else ""
+def _no_new_pending(_wanted: bool, outcomes: Compared) -> Judged:
+    return _unless(sorted(outcomes.after.pending - outcomes.before.pending))
 
 
-def _deserved_at_least(wanted: Mapping[str, Any], outcomes: Compared) -> str:
-    queue = _known(wanted["queue"], outcomes)
+def _deserved_at_least(wanted: Mapping[str, Any], outcomes: Compared) -> Judged:
+    deserved = _deserved(wanted["queue"], outcomes)
+    if deserved is None:
+        return "skipped", _idle(wanted["queue"])
     short = []
     for resource, quantity in wanted["resources"].items():
-        least = whole_value(str(quantity)) if resource in ("memory", "pods") else milli_value(str(quantity))
-        deserved = queue["deserved"].get(resource, 0)
-        if deserved < least:
-            short.append(f"{resource}: {deserved:g} of {least:g} {_unit(resource)}")
-    return _listed(short)
+        least = _amount(resource, quantity)
+        if deserved.get(resource, 0) < least:
+            present, limit = ({resource: deserved.get(resource, 0)}, {resource: least})
+            short.append(f"{amounts(present)} is less than {amounts(limit).partition('=')[2]}")
+    return _unless(short)
 
 
-def _share_within(wanted: Mapping[str, Any], outcomes: Compared) -> str:
-    share = _known(wanted["queue"], outcomes)["share"]
-    low, high = float(wanted.get("min", 0)), float(wanted.get("max", "inf"))
-    return "" if low <= share <= high else f"the share is {share:.3f}"
+def _share_within(wanted: Mapping[str, Any], outcomes: Compared) -> Judged:
+    held = outcomes.after.queues.get(wanted["queue"])
+    if held is None:
+        return "skipped", _idle(wanted["queue"])
+    share, low, high = held["share"], wanted.get("min", 0), wanted.get("max", float("inf"))
+    return _unless([] if low <= share <= high else [f"the share is {share:.3f}"])
 
 
-RULES: Mapping[str, Callable[[Any, Compared], str]] = {
+RULES: Mapping[str, Callable[[Any, Compared], Judged]] = {
     "no_victim_in": _no_victim_in,
     "max_evictions": _max_evictions,
     "job_runs": _job_runs,
@@ -91,22 +185,46 @@ RULES: Mapping[str, Callable[[Any, Compared], str]] = {
     "deserved_at_least": _deserved_at_least,
     "share_within": _share_within,
 }
-"""Each answers what stands against it; an empty answer: nothing."""
+"""Each tells whether it holds, and what stands against it."""
 
 
-def _known(name: str, outcomes: Compared) -> Mapping[str, Any]:
-    if name not in outcomes.after.queues:
-        raise ValueError(f"queue {name!r}")
-    return outcomes.after.queues[name]
+def _deserved(queue: str, outcomes: Compared) -> Mapping[str, float] | None:
+    """Return what a queue deserves, or the queues below it together where no session counts it itself."""
+    counted = outcomes.after.queues
+    if queue in counted:
+        return dict(counted[queue]["deserved"])
+    parts = [counted[name]["deserved"] for name in outcomes.tree(queue) if name in counted]
+    if not parts:
+        return None
+    total: dict[str, float] = {}
+    for part in parts:
+        for resource, amount in part.items():
+            total[resource] = total.get(resource, 0) + amount
+    return total
 
 
-def _unit(resource: str) -> str:
-    return {"cpu": "millicores", "memory": "bytes", "pods": "pods"}.get(resource, "milliunits")
+def _idle(queue: str) -> str:
+    return f"queue {queue} has no podgroups: the scheduler computes neither deserved nor share for it"
 
 
-def _listed(facts: Sequence[str], most: int = 5) -> str:
+def _amount(resource: str, quantity: Any) -> float:
+    return float((whole_value if resource in ("memory", "pods") else milli_value)(str(quantity)))
+
+
+def _unreadable(quantity: Any) -> str:
+    try:
+        parse_quantity(str(quantity))
+    except QuantityError as error:
+        return str(error)
+    return ""
+
+
+def _unless(facts: Sequence[str], most: int = 5) -> Judged:
+    """Return that a rule holds unless there are facts against it."""
+    if not facts:
+        return KEPT
     more = f" and {len(facts) - most} more" if len(facts) > most else ""
-    return "; ".join(facts[:most]) + more
+    return "broken", "; ".join(facts[:most]) + more
 
 
 def _shown(wanted: Any) -> str:

@@ -10,6 +10,8 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import Request, urlopen
 
+from queuecast.problems import Rejected
+
 PATIENCE_SECONDS = 300.0
 """How long one answer may take; an import of many megabytes is read while its sender waits."""
 
@@ -17,20 +19,20 @@ Files = Sequence[tuple[str, bytes]]
 """Names and contents."""
 
 
-class Failure(Exception):
+class Failure(Rejected):
     """The server refused a call; `problems` says why, each with its rule and path."""
 
     def __init__(self, status: int, body: Mapping[str, Any]) -> None:
         self.status = status
-        self.code: str = body.get("code", "failed")
-        self.problems: list[dict[str, Any]] = list(body.get("problems") or ())
-        message = body.get("message", f"The server answered {status}.")
-        said = (f"{one.get('path') or one['rule']}: {one['message']}" for one in self.problems)
-        super().__init__("\n".join([str(message), *said]))
+        message = body.get("message") or f"The server answered {status}."
+        super().__init__(str(message), body.get("problems") or (), body.get("code") or "failed")
 
 
-class Unreachable(Exception):
+class Unreachable(Rejected):
     """Nobody answered, or what answered is no Queuecast."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, code="unreachable")
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,11 @@ from typing import Any
 
 import yaml
 
+from queuecast.problems import place_of
+
+_ENDLESS = 9.2e18
+_UNITS = {"cpu": "millicores", "memory": "bytes", "pods": "pods"}
+
 FORMS = ("table", "json", "yaml")
 
 
@@ -29,13 +34,14 @@ class Table:
         """
         if not self.rows:
             return self.empty
-        cells = [
-            list(self.columns),
-            *([_cell(value) for value in row] for row in self.rows),
-        ]
+        cells = self.cells()
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in cells]
         return "\n".join([self.title, *lines] if self.title else lines)
+
+    def cells(self) -> list[list[str]]:
+        """Return the columns and the rows as texts."""
+        return [list(self.columns), *([_cell(value) for value in row] for row in self.rows)]
 
 
 @dataclass(frozen=True)
@@ -71,21 +77,42 @@ def amounts(held: Mapping[str, Any] | None) -> str:
     return " ".join(f"{name}={_quantity(name, value)}" for name, value in sorted((held or {}).items()))
 
 
+def figures(held: Mapping[str, Any]) -> dict[str, Any]:
+    """Return amounts of the core as a server answers them, each with its unit.
+
+    >>> figures({"cpu": 1500})
+    {'cpu': {'value': 1500.0, 'unit': 'millicores', 'unlimited': False}}
+    """
+    return {
+        name: {
+            "value": None if value is None or value >= _ENDLESS else float(value),
+            "unit": _UNITS.get(name, "milliunits"),
+            "unlimited": value is None or value >= _ENDLESS,
+        }
+        for name, value in sorted(held.items())
+    }
+
+
 def percent(share: float | None) -> str:
     """Return a share as per cent."""
     return "-" if share is None else f"{share * 100:.1f} %"
 
 
+def brief(*values: Any) -> list[Any]:
+    """Return values for cells; a whole object, or a text of many lines, is only there or not."""
+    return ["present" if isinstance(value, Mapping) or "\n" in str(value) else value for value in values]
+
+
 def problems(found: Iterable[Mapping[str, Any]]) -> Table:
-    """Return what import, lint or validation found."""
-    facts = ("severity", "rule", "path", "line", "message")
-    return Table([fact.upper() for fact in facts], [[one.get(fact) for fact in facts] for one in found])
+    """Return what import, lint or validation found: where, and how it is fixed."""
+    rows = [[one["severity"], one["rule"], place_of(one), one["message"], one.get("fix")] for one in found]
+    return Table(("SEVERITY", "RULE", "PLACE", "MESSAGE", "FIX"), rows)
 
 
 def _quantity(resource: str, value: Any) -> str:
     if isinstance(value, Mapping):
         value = value["value"]
-    if value is None or value >= 9.2e18:
+    if value is None or value >= _ENDLESS:
         return "unlimited"
     if resource == "memory":
         for size, unit in ((2**40, "Ti"), (2**30, "Gi"), (2**20, "Mi"), (2**10, "Ki")):

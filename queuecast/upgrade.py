@@ -4,7 +4,8 @@ import argparse
 import json
 from typing import Any
 
-from queuecast.plans import Refused, read, refuse_errors
+from queuecast.plans import faults, read
+from queuecast.problems import Refused, refusal
 from scheduler_core import prepare
 from scheduler_core.release import RELEASES, Release, release_named, release_of
 from scheduler_core.upgrade import Impact, impact_data, impact_markdown, replay_impact, upgrade_impact
@@ -15,7 +16,8 @@ SAME, DIFFERENT = 0, 1
 def upgrade(asked: argparse.Namespace) -> tuple[str, int]:
     """Return the report of an upgrade, and 1 with `--exit-code` when anything differs."""
     document = read(asked.files)
-    refuse_errors(document)
+    if wrong := faults(document):
+        raise refusal(wrong)
     old = _release(asked.old) if asked.old else release_of(document)
     impact = _impact(document, old, _release(asked.new))
     name = asked.files[0].name.partition(".")[0]
@@ -36,5 +38,5 @@ def _release(text: str) -> Release:
     found = release_named(text)
     if found is None:
         known = ", ".join(release.name for release in RELEASES)
-        raise Refused([f"{text!r} is not a version of Volcano; known releases: {known}."])
+        raise Refused(f"{text!r} is not a version of Volcano; known releases: {known}.")
     return found

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from planner.rows import Problem
+from scheduler_core import Problem as Found
 from scheduler_core import queue_edits
 
 _NAME, _WORD = 253, 30
@@ -53,7 +54,7 @@ def row_problems(manifest: Mapping[str, Any], path: str) -> list[Problem]:
     ]
 
 
-def _row(found: queue_edits.Problem) -> Problem:
+def _row(found: Found) -> Problem:
     return Problem(**asdict(found) | {"field": found.field or None})
 
 

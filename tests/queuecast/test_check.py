@@ -47,7 +47,7 @@ def test_rules_that_hold_end_with_0(snapshot: Path, capsys: pytest.CaptureFixtur
         ("no_victim_in: busy", "of queue busy, for default/wait-"),
         ("max_evictions: 0", "pods are evicted"),
         ("job_runs: default/nobody", "no such job"),
-        ("deserved_at_least: {queue: waits, resources: {cpu: 12}}", "cpu: 4000 of 12000 millicores"),
+        ("deserved_at_least: {queue: waits, resources: {cpu: 12}}", "cpu=4 is less than 12"),
         ("share_within: {queue: busy, max: 1}", "the share is 1."),
     ],
 )
@@ -88,7 +88,7 @@ def test_reports_for_ci_and_for_a_pull_request(snapshot: Path, capsys: pytest.Ca
     open_queue = CLOSED.replace("1m", "12")
     assert check(snapshot, rules, open_queue, "--report", "junit", "--to", str(report)) == 1
     suite = ElementTree.fromstring(report.read_text().partition("\n")[2])  # noqa: S314 - our own file
-    assert (suite.get("tests"), suite.get("failures")) == ("2", "2")
+    assert (suite.get("tests"), suite.get("failures")) == ("3", "2")
     assert check(snapshot, rules, open_queue, "--report", "markdown") == 1
     assert "| ❌ | no_victim_in: busy | default/run-" in capsys.readouterr().out
 

@@ -129,7 +129,7 @@ def test_what_a_run_leaves_out_and_assumes_is_on_standard_error(
     pod = factories.pod("claimed", "wait")
     pod["spec"]["resourceClaims"] = [{"name": "gpu", "resourceClaimName": "gpu"}]
     (desk / "claimed.json").write_text(json.dumps(pod))
-    say("job", "add", "base", "claimed", "--file", "claimed.json")
+    say("job", "add", "base", "--file", "claimed.json")
     capsys.readouterr()
     for words in (["run", "base"], ["explain", "1", "job", "default/wait"], ["compare", "1", "1"]):
         say(*words)
@@ -145,7 +145,10 @@ def test_what_a_run_leaves_out_and_assumes_is_on_standard_error(
     [
         (["queue", "set", "base", "waits", "weight=lots"], "spec.weight"),
         (["queue", "set", "base", "waits", "weight"], "field=value"),
-        (["queue", "set", "base", "nobody", "weight=1"], "no queue 'nobody'"),
+        (
+            ["queue", "set", "base", "nobody", "weight=1"],
+            "No queue 'nobody' in the scenario. There",
+        ),
         (["run", "nothing"], "No scenario 'nothing'"),
         (["scenario", "create", "base", "--snapshot", "prod"], "already"),
         (["import", "missing.yaml"], "missing.yaml"),
@@ -252,4 +255,4 @@ def test_import_and_configuration_tell_what_the_lint_tells(
     assert "conf.no_backfill" in {one["rule"] for one in told(capsys, "conf", "set", "base", "conf.yaml")}
     (desk / "conf.yaml").write_text("tiers: [\n")
     say("conf", "set", "base", "conf.yaml", code=2)
-    assert "line 2: not YAML" in capsys.readouterr().err
+    assert "conf.yaml:2: error: not YAML" in capsys.readouterr().err

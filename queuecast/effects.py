@@ -1,0 +1,145 @@
+"""What does a plan do to a cluster? Its changes, their problems, and the outcome before and after."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from manifests.differences import differences, leaves
+from queuecast.exported import exported
+from queuecast.outcome import Outcome, Victim
+from queuecast.plans import introduced, simulate
+from queuecast.problems import Json, errors_of, problem
+from queuecast.rules import Compared, Verdict
+from queuecast.shown import figures
+
+Place = Callable[[Mapping[str, Any]], Json]
+"""Gives a problem the file and line where it was written."""
+
+_QUEUE = ("deserved", "allocated", "share")
+
+
+@dataclass(frozen=True)
+class Effects:
+    """A plan against what is there."""
+
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+    outcomes: Compared
+
+    @classmethod
+    def of(cls, before: Mapping[str, Any], after: Mapping[str, Any]) -> "Effects":
+        """Simulate both, or raise Refused with every problem of the plan."""
+        outcomes = Compared(after, Outcome.of(simulate(before)), Outcome.of(simulate(after)))
+        return cls(before, after, outcomes)
+
+    def report(self, verdicts: Sequence[Verdict] = (), place: Place = lambda one: problem(**one)) -> Json:
+        """Return all of it as one JSON object, from which every form of a report is made."""
+        found = [place(one) for one in introduced(self.before, self.after)]
+        export = exported(self.before, self.after)
+        known = {(one["rule"], one["queue"]) for one in found}
+        impossible = [one for one in export["impossible"] if (one["rule"], one["queue"]) not in known]
+        problems = [*found, *map(place, impossible)]
+        broken = any(not verdict.holds for verdict in verdicts) or bool(errors_of(problems))
+        return {
+            "passed": not broken,
+            "rules": [{"rule": one.rule, "status": one.status, "why": one.why or None} for one in verdicts],
+            "problems": problems,
+            "changes": list(self._changes()),
+            "steps": export["steps"],
+            "deletions": export["deletions"],
+            "states": export["states"],
+            "queues": list(self._queues()),
+            "victims": list(self._victims()),
+            "waiting": list(self._waiting()),
+            "loops": list(self.outcomes.after.loops),
+            "notes": list(self.outcomes.after.notes),
+        }
+
+    def _changes(self) -> Iterator[Json]:
+        for one in differences([self.before, self.after]):
+            if one.kind == "scheduler_conf":
+                yield from _conf_changes(*one.values)
+            else:
+                before, after = one.values
+                yield {
+                    "kind": one.kind,
+                    "name": one.name,
+                    "field": one.field,
+                    "before": before,
+                    "after": after,
+                }
+
+    def _queues(self) -> Iterator[Json]:
+        """Yield the queues whose figures differ, those of the plan's end beside those of the snapshot's."""
+        before, after = self.outcomes.before.queues, self.outcomes.after.queues
+        for name in sorted({*before, *after}):
+            sides = [held.get(name) for held in (before, after)]
+            if _figures_of(sides[0]) != _figures_of(sides[1]):
+                yield {
+                    "queue": name,
+                    **{
+                        part: {
+                            side: _figure(held, part)
+                            for side, held in zip(("before", "after"), sides, strict=True)
+                        }
+                        for part in _QUEUE
+                    },
+                }
+
+    def _victims(self) -> Iterator[Json]:
+        """Yield the evictions of both, each with the side on which it happens."""
+        before = {victim.pod: victim for victim in self.outcomes.before.victims}
+        after = {victim.pod: victim for victim in self.outcomes.after.victims}
+        for pod in sorted({*before, *after}):
+            victim = after.get(pod) or before[pod]
+            yield {**_victim(victim), "evicted": _side(pod in before, pod in after)}
+
+    def _waiting(self) -> Iterator[Json]:
+        before, after = self.outcomes.before.jobs, self.outcomes.after.jobs
+        for name in sorted({*before, *after}):
+            was, now = (held.get(name, {}).get("pending", 0) for held in (before, after))
+            if was or now:
+                job = after.get(name) or before[name]
+                yield {
+                    "job": name, "queue": job["queue"], "pending_before": was, "pending_after": now,
+                    "message": after.get(name, {}).get("message", ""),
+                }  # fmt: skip
+
+
+def _conf_changes(before: Any, after: Any) -> Iterator[Json]:
+    """Yield what differs in the configuration, value by value."""
+    sides = [{} if conf is None else dict(leaves(_as_mappings(conf))) for conf in (before, after)]
+    for field in dict.fromkeys(field for side in sides for field in side):
+        was, now = (side.get(field) for side in sides)
+        if was != now:
+            yield {"kind": "conf", "name": "", "field": field, "before": was, "after": now}
+
+
+def _as_mappings(value: Any) -> Any:
+    """Return lists as mappings, so that each entry has a path of its own, by its name or its number."""
+    if isinstance(value, Mapping):
+        return {key: _as_mappings(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return {
+            str((inner.get("name") if isinstance(inner, Mapping) else None) or number): _as_mappings(inner)
+            for number, inner in enumerate(value, 1)
+        }
+    return value
+
+
+def _side(before: bool, after: bool) -> str:
+    return "both" if before and after else "after" if after else "before"
+
+
+def _victim(victim: Victim) -> Json:
+    return {"pod": victim.pod, "queue": victim.queue, "for_pod": victim.for_pod}
+
+
+def _figures_of(held: Mapping[str, Any] | None) -> Any:
+    return held and [held.get(part) for part in _QUEUE]
+
+
+def _figure(held: Mapping[str, Any] | None, part: str) -> Any:
+    if held is None:
+        return None
+    return held[part] if part == "share" else figures(held[part])

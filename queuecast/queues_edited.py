@@ -1,0 +1,91 @@
+"""What does a scenario document say after an edit of a queue? By the rules that a server has, too."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from queuecast.problems import Json, Refused, refusal, told, unknown
+from scheduler_core.queue_edits import below, queue_problems, removal_problems
+
+_METADATA = ("annotations", "labels")
+
+
+def listed(document: Mapping[str, Any]) -> list[Json]:
+    """Return the queues in the spelling of their CRD, the fields of metadata and status among the others."""
+    return [_fields(queue) for queue in document.get("queues") or ()]
+
+
+def changed(document: Json, name: str, patch: Mapping[str, Any]) -> Json:
+    """Change a queue of the document by a JSON merge patch; return it."""
+    queue = _one(document, name)
+    after = merged(_fields(queue), patch)
+    if wrong := queue_problems(name, after, _parents(document)):
+        raise refusal([told(one) for one in wrong])
+    if after["name"] != name:
+        raise Refused("Renaming a queue requires a server: its children and jobs follow it there.")
+    for field, value in patch.items():
+        if field != "name":
+            part = {"state": "status"}.get(field, "metadata" if field in _METADATA else "spec")
+            queue[part] = merged(queue.get(part), {field: value})
+    return _fields(queue)
+
+
+def added(document: Json, fields: Mapping[str, Any]) -> Json:
+    """Add a queue to the document; return it."""
+    wanted = merged({}, fields)
+    if wrong := queue_problems("", wanted, _parents(document)):
+        raise refusal([told(one) for one in wrong])
+    queue: Json = {"metadata": {"name": wanted["name"]}}
+    document["queues"] = [*(document.get("queues") or ()), queue]
+    return changed(document, wanted["name"], {field: wanted[field] for field in wanted if field != "name"})
+
+
+def removed(document: Json, name: str, *, subtree: bool) -> None:
+    """Remove a queue of the document, with `subtree` those below it, too."""
+    _one(document, name)
+    leaving = [name, *below(name, _parents(document))]
+    if wrong := list(removal_problems(name, leaving, subtree=subtree)):
+        raise refusal([told(one) for one in wrong])
+    document["queues"] = [one for one in document["queues"] if one["metadata"]["name"] not in leaving]
+
+
+def merged(target: Any, patch: Any) -> Any:
+    """Return `target` changed by a JSON merge patch (RFC 7396).
+
+    >>> merged({"weight": 1, "capability": {"cpu": "8"}}, {"capability": {"cpu": None, "pods": "5"}})
+    {'weight': 1, 'capability': {'pods': '5'}}
+    """
+    if not isinstance(patch, Mapping):
+        return patch
+    result = dict(target) if isinstance(target, Mapping) else {}
+    for key, value in patch.items():
+        if value is None:
+            result.pop(key, None)
+        else:
+            result[key] = merged(result.get(key), value)
+    return result
+
+
+def _one(document: Json, name: str) -> Json:
+    queues: list[Json] = document.get("queues") or []
+    for queue in queues:
+        if queue["metadata"]["name"] == name:
+            return queue
+    raise unknown("queue", name, (queue["metadata"]["name"] for queue in queues), where="in the scenario")
+
+
+def _parents(document: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        queue["metadata"]["name"]: (queue.get("spec") or {}).get("parent") or ""
+        for queue in document.get("queues") or ()
+    }
+
+
+def _fields(queue: Mapping[str, Any]) -> Json:
+    metadata = queue["metadata"]
+    state = (queue.get("status") or {}).get("state")
+    return {
+        "name": metadata["name"],
+        **(queue.get("spec") or {}),
+        **({"state": state} if state else {}),
+        **{part: metadata[part] for part in _METADATA if metadata.get(part)},
+    }

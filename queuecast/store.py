@@ -1,0 +1,81 @@
+"""Where are snapshots, scenarios and runs kept without a server? In a folder, a JSON file each."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from queuecast.problems import Json, Refused, unknown
+
+FOLDER = Path(".queuecast")
+
+
+class Store:
+    """A folder of JSON files, by kind and id; what has the same name is told apart by a number."""
+
+    def __init__(self, folder: Path = FOLDER) -> None:
+        self.folder = folder
+
+    def one(self, kind: str, name: str) -> Json:
+        """Return the newest of this name, else what has it as its id; raise Refused where nothing has."""
+        everything = self.all(kind)
+        for part in ("name", "id"):
+            for held in everything:
+                if held.get(part) == name:
+                    return held
+        known = (str(held.get("name") or held["id"]) for held in everything)
+        raise unknown(kind.removesuffix("s"), name, known, where=f"in {self.folder}")
+
+    def by_id(self, kind: str, name: str) -> Json:
+        """Return what another thing names as its own by id."""
+        return _read(self._path(kind, name))
+
+    def all(self, kind: str) -> list[Json]:
+        """Return all of a kind, last written first."""
+        paths = sorted(
+            (self.folder / kind).glob("*.json"), key=lambda path: (-path.stat().st_mtime_ns, path.name)
+        )
+        return [_read(path) for path in paths]
+
+    def keep(self, kind: str, held: Mapping[str, Any]) -> None:
+        """Write one, whole or not at all."""
+        path = self._path(kind, held["id"])
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside = path.with_suffix(".new")
+        beside.write_text(json.dumps(held, ensure_ascii=False), encoding="utf-8")
+        beside.replace(path)
+
+    def remove(self, kind: str, name: str) -> None:
+        """Remove one."""
+        self._path(kind, name).unlink()
+
+    def free_id(self, kind: str, name: str) -> str:
+        """Return the name as an id, with a number behind it where others have it."""
+        return next(free for free in _numbered(name) if not self._path(kind, free).exists())
+
+    def require_free(self, kind: str, name: str) -> None:
+        """Raise Refused when something has this name already."""
+        if any(held["name"] == name for held in self.all(kind)):
+            raise Refused(f"{kind.removesuffix('s').capitalize()} {name!r} already exists.")
+
+    def _path(self, kind: str, name: str) -> Path:
+        return self.folder / kind / f"{quote(name, safe='')}.json"
+
+
+def head(held: Mapping[str, Any]) -> Json:
+    """Return what is known of a thing without its content."""
+    return {key: value for key, value in held.items() if key not in ("document", "result")}
+
+
+def _read(path: Path) -> Json:
+    held: Json = json.loads(path.read_bytes())
+    return held
+
+
+def _numbered(name: str) -> Iterator[str]:
+    yield name
+    number = 2
+    while True:
+        yield f"{name}.{number}"
+        number += 1
