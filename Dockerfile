@@ -21,10 +21,11 @@ COPY extender_client extender_client
 COPY traces traces
 COPY manifests manifests
 COPY planner planner
+COPY planning planning
 COPY scheduler_core scheduler_core
 COPY static static
 COPY templates templates
-RUN python -m compileall -q config extender_client manifests planner scheduler_core traces
+RUN python -m compileall -q config extender_client manifests planner planning scheduler_core traces
 
 USER queuecast
 # The secret of the build signs nothing: it is gone with this layer's process.

@@ -76,7 +76,7 @@ def print_sessions(names: list[str], runs: int) -> bool:
 
 def print_pages() -> bool:
     """Print what a run of many pods keeps of why it decided so, and what its pages take."""
-    from planner.selectors.steps import decisions
+    from planner.runs.selectors.steps import decisions
 
     run = finished_run()
     pods, victims = sum(run.job_outcomes.values_list("pods", flat=True)), run.victims.count()
@@ -106,10 +106,10 @@ def crowded() -> dict[str, Any]:
 
 def finished_run() -> Any:
     """Return a run of the made-up cluster, as a worker ends it."""
-    from planner.models import Run
-    from planner.services.execution import work_execute
-    from planner.services.runs import run_create
-    from planner.services.turns import Turn
+    from planner.runs.models import Run
+    from planner.runs.services.runs import run_create
+    from planner.work.execution import work_execute
+    from planner.work.turns import Turn
 
     scenario = scenario_of(crowded())
     run = run_create(scenario=scenario, user=scenario.owner)
@@ -123,7 +123,7 @@ def addresses(run: Any) -> Iterator[tuple[str, str]]:
     """Yield the pages that say why, and the same for scripts, each of the thing with most to tell."""
     from django.db.models import Count
 
-    from planner.selectors.steps import decisions
+    from planner.runs.selectors.steps import decisions
 
     victim = run.victims.all()[run.victims.count() // 2]
     waiting = run.job_outcomes.filter(pending__gt=0).first()

@@ -53,10 +53,10 @@ def main() -> int:
 
 def grown(runs: int) -> None:
     """Store runs, and print by how much the database grew with each kind."""
-    from planner.models import Run
-    from planner.services.execution import work_execute
-    from planner.services.runs import run_create
-    from planner.services.turns import Turn
+    from planner.runs.models import Run
+    from planner.runs.services.runs import run_create
+    from planner.work.execution import work_execute
+    from planner.work.turns import Turn
 
     scenario = scenario_of(document())
     sizes: dict[str, list[int]] = {"another input": [], "the same input again": []}

@@ -34,9 +34,9 @@ def installed() -> Iterator[None]:
 def scenario_of(document: dict[str, Any]) -> Any:
     """Return a stored scenario of a cluster with its configuration; its owner may edit it."""
     import manifests
-    from planner.models import Membership, Role, User, Workspace
-    from planner.services.scenarios import scenario_create
-    from planner.services.snapshots import snapshot_create
+    from planner.accounts.models import Membership, Role, User, Workspace
+    from planner.clusters.services.snapshots import snapshot_create
+    from planner.scenarios.services.scenarios import scenario_create
 
     objects = {name: listed for name, listed in document.items() if name != "scheduler_conf"}
     account = User.objects.create_user("bench").acting(Role.ADMIN)

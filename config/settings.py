@@ -76,17 +76,17 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "planner.middleware.addresses.ClientAddress",
+    "planner.web.middleware.addresses.ClientAddress",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "planner.middleware.private.PrivateAnswers",
+    "planner.web.middleware.private.PrivateAnswers",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "planner.middleware.outages.Outages",
+    "planner.web.middleware.outages.Outages",
     # Before anything reads the body, and the form's token is in the body.
-    "planner.middleware.bodies.BodyLimits",
+    "planner.web.middleware.bodies.BodyLimits",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -102,6 +102,9 @@ TEMPLATES = [
         "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
+            "libraries": {
+                name: f"planner.web.templatetags.{name}" for name in ("links", "quantities", "reasons")
+            },
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
@@ -112,7 +115,7 @@ TEMPLATES = [
 ]
 
 AUTH_USER_MODEL = "planner.User"
-SESSION_ENGINE = "planner.models.session"
+SESSION_ENGINE = "planner.accounts.models.session"
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "login"
@@ -190,7 +193,7 @@ STORAGES = {
     },
 }
 
-# Uploads: editors may send files of a cluster (planner.middleware.bodies); nobody else sends more than this
+# Uploads: editors may send files of a cluster (planner.web.middleware.bodies); nobody else sends more.
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = FILE_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
 FILE_UPLOAD_TEMP_DIR = VAR_DIR / "uploads"
@@ -296,9 +299,9 @@ SPECTACULAR_SETTINGS: dict[str, object] = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_NAME_OVERRIDES": {
-        "RoleEnum": "planner.models.workspace.Role",
-        "WorkState": "planner.models.work.Work.State",
-        "DecisionState": "planner.models.outcome.DecisionState",
+        "RoleEnum": "planner.accounts.models.workspace.Role",
+        "WorkState": "planner.work.models.work.Work.State",
+        "DecisionState": "planner.runs.models.outcome.DecisionState",
     },
 }
 

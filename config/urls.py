@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from planner.views import health, metrics
+from planner.web.views import health, metrics
 
 urlpatterns = [
     path("healthz", health.alive),
@@ -11,6 +11,6 @@ urlpatterns = [
     path("", include("planner.urls")),
 ]
 
-handler400 = "planner.middleware.refusals.bad_request"
-handler404 = "planner.middleware.refusals.not_found"
-handler500 = "planner.middleware.refusals.server_error"
+handler400 = "planner.web.middleware.refusals.bad_request"
+handler404 = "planner.web.middleware.refusals.not_found"
+handler500 = "planner.web.middleware.refusals.server_error"

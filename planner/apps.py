@@ -11,6 +11,6 @@ class PlannerConfig(AppConfig):
 
     def ready(self) -> None:
         """Begin to note who logs in."""
-        from planner.views.logging_in import listen
+        from planner.accounts.views.logging_in import listen
 
         listen()

@@ -3,33 +3,20 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 
-from planner.views import (
+from planner.accounts.views import (
     account,
-    changes,
-    compare,
-    conf,
-    deletion,
-    explain,
-    exports,
-    glossary,
-    home,
-    imports,
     invitations,
     logging_in,
     login,
     members,
-    nodes,
-    queues,
-    rebase,
-    runs,
-    scenarios,
     security,
-    sharing,
     sign_on,
-    status,
-    workloads,
     workspaces,
 )
+from planner.clusters.views import deletion, imports
+from planner.runs.views import compare, explain, runs, sharing
+from planner.scenarios.views import changes, conf, exports, nodes, queues, rebase, scenarios, workloads
+from planner.web.views import glossary, home, status
 
 pages = [
     path("", home.home, name="home"),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from planner.models import Workspace
+from planner.accounts.models import Workspace
 from tests import factories
 from tests.needs import unavailable
 

@@ -5,12 +5,15 @@ from collections.abc import Sequence
 from io import BytesIO
 from typing import Any
 
-from planner.models import Import, Membership, Role, Run, Scenario, Snapshot, User, Workspace
-from planner.services.imports import import_create, packed_files
-from planner.services.runs import run_create
-from planner.services.scenarios import scenario_create
-from planner.services.snapshots import snapshot_create
-from planner.services.tokens import token_make
+from planner.accounts.models import Membership, Role, User, Workspace
+from planner.accounts.services.tokens import token_make
+from planner.clusters.models import Import, Snapshot
+from planner.clusters.services.imports import import_create, packed_files
+from planner.clusters.services.snapshots import snapshot_create
+from planner.runs.models import Run
+from planner.runs.services.runs import run_create
+from planner.scenarios.models import Scenario
+from planner.scenarios.services.scenarios import scenario_create
 
 GROUP = "scheduling.k8s.io/group-name"
 

@@ -13,7 +13,7 @@ from scheduler_core.plugins.registry import OPENERS
 ROOT = Path(__file__).resolve().parent.parent
 REQUIREMENTS = sorted((ROOT / "requirements").glob("*.txt"))
 # Spelled in pieces, so that this file does not break its own rule.
-MACHINE_PATH = re.compile("/(?:" + "work|root|farm" + r")/[\w.]|/tmp/" + "bash_")
+MACHINE_PATH = re.compile(r"(?<![\w.])/(?:" + "work|root|farm" + r")/[\w.]|/tmp/" + "bash_")
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
 

@@ -14,12 +14,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from planner.accounts.models import User, Workspace
+from planner.accounts.services.events import export_note
+from planner.accounts.services.members import workspace_require
 from planner.api.sparse import only_asked
-from planner.models import Run, Scenario, User, Workspace
-from planner.selectors.runs import runs
-from planner.selectors.scenarios import scenarios
-from planner.services.events import export_note
-from planner.services.members import workspace_require
+from planner.runs.models import Run
+from planner.runs.selectors.runs import runs
+from planner.scenarios.models import Scenario
+from planner.scenarios.selectors.scenarios import scenarios
 
 
 @method_decorator(gzip_page, name="dispatch")

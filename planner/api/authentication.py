@@ -6,8 +6,8 @@ from knox.auth import TokenAuthentication
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
-from planner.models import Role
-from planner.services.tokens import token_used
+from planner.accounts.models import Role
+from planner.accounts.services.tokens import token_used
 
 
 class ApiToken(TokenAuthentication):

@@ -4,10 +4,10 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from planner.accounts.models import User
 from planner.api.access import is_dry
-from planner.models import User
-from planner.selectors.usage import Deletable, hanging_on
-from planner.services.deletion import thing_delete
+from planner.clusters.selectors.usage import Deletable, hanging_on
+from planner.clusters.services.deletion import thing_delete
 
 
 def deleted(request: Request, thing: Deletable, user: User) -> Response:

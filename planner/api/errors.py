@@ -14,8 +14,8 @@ from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.services.errors import Busy, Invalid, StaleRevision, is_outage
-from planner.services.logins import TooSoon
+from planner.accounts.services.logins import TooSoon
+from planner.errors import Busy, Invalid, StaleRevision, is_outage
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
     elif isinstance(error, PermissionDenied):
         error = exceptions.PermissionDenied(str(error) or None)
     elif isinstance(error, (RequestDataTooBig, UnreadablePostError, Busy)) or is_outage(error):
-        raise error  # answered for pages and scripts alike by planner.middleware
+        raise error  # answered for pages and scripts alike by planner.web.middleware
     elif isinstance(error, SuspiciousOperation):
         error = exceptions.ParseError(str(error))
     elif isinstance(error, TooSoon):

@@ -11,28 +11,13 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from planner.models import (
-    Change,
-    Cluster,
-    Event,
-    Import,
-    Invitation,
-    JobOutcome,
-    Membership,
-    PublicLink,
-    Queue,
-    QueueOutcome,
-    Run,
-    Scenario,
-    Session,
-    Snapshot,
-    TokenDetails,
-    Trace,
-    Victim,
-)
-from planner.models.outcome import DecisionState
-from planner.selectors.steps import Steps
-from planner.selectors.words import CHANGE_TEXTS, EVENT_TEXTS, holding
+from planner.accounts.models import Event, Invitation, Membership, Session, TokenDetails
+from planner.clusters.models import Cluster, Import, Snapshot
+from planner.runs.models import JobOutcome, PublicLink, QueueOutcome, Run, Trace, Victim
+from planner.runs.models.outcome import DecisionState
+from planner.runs.selectors.steps import Steps
+from planner.scenarios.models import Change, Queue, Scenario
+from planner.web.selectors.words import CHANGE_TEXTS, EVENT_TEXTS, holding
 
 _OF_EVERY_LIST = {"page", "page_size", "fields", "format"}
 ORDERING = "ordering"

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api.access import WorkspaceView, is_dry
-from planner.models import IdempotencyKey
+from planner.api.models import IdempotencyKey
 
 KEPT = timedelta(hours=24)
 LONGEST = 200

@@ -7,24 +7,15 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from planner.engine.preview import Preview
-from planner.engine.queues import queue_spec
-from planner.engine.unlimited import amounts
-from planner.models import (
-    Cluster,
-    Import,
-    JobOutcome,
-    Membership,
-    Queue,
-    QueueOutcome,
-    Role,
-    Run,
-    Scenario,
-    Snapshot,
-    Victim,
-)
-from planner.models.outcome import DecisionState
-from planner.rows import Amounts, Decision
+from planner.accounts.models import Membership, Role
+from planner.clusters.models import Cluster, Import, Snapshot
+from planner.runs.models import JobOutcome, QueueOutcome, Run, Victim
+from planner.runs.models.outcome import DecisionState
+from planner.scenarios.models import Queue, Scenario
+from planning.preview import Preview
+from planning.queues import queue_spec
+from planning.rows import Amounts, Decision
+from planning.unlimited import amounts
 
 logger = logging.getLogger(__name__)
 

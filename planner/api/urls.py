@@ -3,27 +3,13 @@
 from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView
 
-from planner.api.views import (
-    accounts,
-    checks,
-    clusters,
-    comparisons,
-    docs,
-    explain,
-    history,
-    imports,
-    nodes,
-    queues,
-    rebase,
-    runs,
-    scenarios,
-    sharing,
-    snapshots,
-    status,
-    workloads,
-    workspaces,
-)
-from planner.api.views.missing import Nowhere
+from planner.accounts.api import accounts, workspaces
+from planner.api import docs
+from planner.api.missing import Nowhere
+from planner.clusters.api import clusters, imports, snapshots
+from planner.runs.api import comparisons, explain, runs, sharing
+from planner.scenarios.api import checks, history, nodes, queues, rebase, scenarios, workloads
+from planner.work import api as status
 
 app_name = "api"
 

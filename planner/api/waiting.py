@@ -6,7 +6,7 @@ from threading import BoundedSemaphore
 
 from rest_framework.request import Request
 
-from planner.services.work import Kind
+from planner.work.lifecycle import Kind
 
 LONGEST_SECONDS = 30
 STEP_SECONDS = 0.2

@@ -5,8 +5,8 @@ from uuid import UUID
 from django.core.management.base import CommandError
 from django.db.models import Q
 
-from planner.models import Workspace
-from planner.selectors.workspaces import default_workspace
+from planner.accounts.models import Workspace
+from planner.accounts.selectors.workspaces import default_workspace
 
 
 def workspace_named(text: str | None) -> Workspace | None:

@@ -1,23 +1,23 @@
 """What is kept?"""
 
-from planner.models.access import Event, Identity, Invitation, TokenDetails
-from planner.models.idempotency import IdempotencyKey
-from planner.models.imports import Import, ImportPreview
-from planner.models.link import PublicLink
-from planner.models.logins import LoginGuesses
-from planner.models.outcome import JobOutcome, Outcome, QueueOutcome, Victim
-from planner.models.queue import Queue
-from planner.models.run import Run
-from planner.models.scenario import Change, ObjectChange, Scenario, ScenarioCopy
-from planner.models.second_factor import RecoveryCode, SecondFactor
-from planner.models.session import Session
-from planner.models.snapshot import Blob, Cluster, Snapshot
-from planner.models.tally import Tally
-from planner.models.trace import Trace
-from planner.models.user import User
-from planner.models.work import Work
-from planner.models.worker import Worker
-from planner.models.workspace import Membership, Role, Workspace
+from planner.accounts.models.access import Event, Identity, Invitation, TokenDetails
+from planner.accounts.models.logins import LoginGuesses
+from planner.accounts.models.second_factor import RecoveryCode, SecondFactor
+from planner.accounts.models.session import Session
+from planner.accounts.models.user import User
+from planner.accounts.models.workspace import Membership, Role, Workspace
+from planner.api.models import IdempotencyKey
+from planner.clusters.models.imports import Import, ImportPreview
+from planner.clusters.models.snapshot import Blob, Cluster, Snapshot
+from planner.runs.models.link import PublicLink
+from planner.runs.models.outcome import JobOutcome, Outcome, QueueOutcome, Victim
+from planner.runs.models.run import Run
+from planner.runs.models.trace import Trace
+from planner.scenarios.models.queue import Queue
+from planner.scenarios.models.scenario import Change, ObjectChange, Scenario, ScenarioCopy
+from planner.work.models.tally import Tally
+from planner.work.models.work import Work
+from planner.work.models.worker import Worker
 
 __all__ = [
     "Blob",

@@ -15,7 +15,7 @@ from knox.models import AuthToken
 from rest_framework.test import APIClient
 
 import manifests
-from planner.models import Membership, Role, TokenDetails, Workspace
+from planner.accounts.models import Membership, Role, TokenDetails, Workspace
 from scheduler_core import simulate_document
 from tests import factories
 from tests.planner import calls

@@ -12,12 +12,17 @@ from hypothesis.extra.django import TestCase
 from knox.models import AuthToken
 from rest_framework.test import APIClient
 
-from planner.models import Event, Invitation, Membership, Role, TokenDetails, User, Workspace
-from planner.selectors.workspaces import role_of
-from planner.services.errors import Invalid, RoleTooLow
-from planner.services.invitations import invitation_accept, invitation_make, invitation_offer, offer_accept
-from planner.services.members import full_access_require, member_change, member_remove
-from planner.services.tokens import token_make
+from planner.accounts.models import Event, Invitation, Membership, Role, TokenDetails, User, Workspace
+from planner.accounts.selectors.workspaces import role_of
+from planner.accounts.services.invitations import (
+    invitation_accept,
+    invitation_make,
+    invitation_offer,
+    offer_accept,
+)
+from planner.accounts.services.members import full_access_require, member_change, member_remove
+from planner.accounts.services.tokens import token_make
+from planner.errors import Invalid, RoleTooLow
 from tests import factories
 from tests.planner.pages import text_of
 

@@ -11,8 +11,8 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from rest_framework.test import APIClient
 
-from planner.middleware.bodies import AT_ONCE, LARGE_ROUTES, LARGEST, OF_FIELDS
-from planner.models import Role
+from planner.accounts.models import Role
+from planner.web.middleware.bodies import AT_ONCE, LARGE_ROUTES, LARGEST, OF_FIELDS
 from tests import factories
 from tests.planner.pages import text_of
 

@@ -16,12 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rest_framework.test import APIClient
 
-from planner.engine.bundle import NoBundle, about_of
-from planner.models import Blob, Run, Scenario, Snapshot
-from planner.services.bundles import bundle_of
-from planner.services.execution import work_execute
-from planner.services.scenarios import scenario_remove
-from planner.services.turns import next_turn
+from planner.clusters.models import Blob, Snapshot
+from planner.runs.models import Run
+from planner.runs.services.bundles import bundle_of
+from planner.scenarios.models import Scenario
+from planner.scenarios.services.scenarios import scenario_remove
+from planner.work.execution import work_execute
+from planner.work.turns import next_turn
+from planning.bundle import NoBundle, about_of
 from tests import factories
 
 ABOUT = {

@@ -21,10 +21,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from config.cache import LARGEST, JsonFileCache, JsonSerializer, OptionalRedisCache
-from planner.engine.demands import demand_from, plain
-from planner.engine.preview import figures
-from planner.engine.shelf import Shelf
-from planner.services.queues import queue_update
+from planner.scenarios.services.queues import queue_update
+from planning.demands import demand_from, plain
+from planning.preview import figures
+from planning.shelf import Shelf
 from scheduler_core.demand import demand_of
 from tests import factories
 from tests.needs import unavailable

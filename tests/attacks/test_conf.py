@@ -8,7 +8,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 import manifests
-from planner.models import Role
+from planner.accounts.models import Role
 from tests import factories
 
 pytestmark = pytest.mark.django_db

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import manifests
-from planner.engine.export import scenario_export
-from planner.models import Queue
-from planner.services.scenarios import scenario_create
+from planner.scenarios.models import Queue
+from planner.scenarios.services.scenarios import scenario_create
+from planning.export import scenario_export
 from tests import factories
 
 HOSTILE = [

@@ -9,9 +9,10 @@ from django.core import serializers
 from django.test import Client
 from django.utils import timezone
 
-from planner.models import Event, PublicLink, Run
-from planner.services.events import audit
-from planner.services.links import link_make, link_revoke
+from planner.accounts.models import Event
+from planner.accounts.services.events import audit
+from planner.runs.models import PublicLink, Run
+from planner.runs.services.links import link_make, link_revoke
 from tests import factories
 
 

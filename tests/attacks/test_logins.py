@@ -14,10 +14,9 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.middleware.addresses import client_address
-from planner.models import LoginGuesses
-from planner.services import logins
-from planner.services.logins import (
+from planner.accounts.models import LoginGuesses
+from planner.accounts.services import logins
+from planner.accounts.services.logins import (
     BY_ACCOUNT,
     BY_ADDRESS,
     BY_ADDRESS_AND_ACCOUNT,
@@ -25,6 +24,7 @@ from planner.services.logins import (
     TooSoon,
     guess_count,
 )
+from planner.web.middleware.addresses import client_address
 from tests import factories
 
 RIGHT = {"username": "owner", "password": "a-long-test-password"}

@@ -9,8 +9,9 @@ from django.db import OperationalError, connection
 from django.test import Client, RequestFactory
 from rest_framework.test import APIClient
 
-from planner.middleware.outages import outage
-from planner.models import Run, Snapshot
+from planner.clusters.models import Snapshot
+from planner.runs.models import Run
+from planner.web.middleware.outages import outage
 from tests import factories
 
 pytestmark = pytest.mark.django_db

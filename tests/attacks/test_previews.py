@@ -15,11 +15,12 @@ from django.test import Client
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from planner.models import Blob, ImportPreview, Scenario, Snapshot
-from planner.services import imports, previews
-from planner.services.imports import IN_PROCESS_BYTES, cluster_read, cluster_read_apart, packed
-from planner.services.previews import MOST, preview_keep
-from planner.services.retention import PREVIEWS_KEPT, old_runs_remove
+from planner.clusters.models import Blob, ImportPreview, Snapshot
+from planner.clusters.services import imports, previews
+from planner.clusters.services.imports import IN_PROCESS_BYTES, cluster_read, cluster_read_apart, packed
+from planner.clusters.services.previews import MOST, preview_keep
+from planner.clusters.services.retention import PREVIEWS_KEPT, old_runs_remove
+from planner.scenarios.models import Scenario
 from tests import factories
 from tests.planner.pages import text_of
 

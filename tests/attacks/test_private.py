@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
-from planner.models import Role
+from planner.accounts.models import Role
 from tests import factories
 
 pytestmark = pytest.mark.django_db

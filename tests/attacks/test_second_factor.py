@@ -13,10 +13,11 @@ from django.test import Client
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from planner.models import Event, LoginGuesses, RecoveryCode, Role, Run, SecondFactor, Session, User
-from planner.services.events import audit
-from planner.services.retention import old_runs_remove
-from planner.services.second_factor import pending_secret, second_factor_begin, second_factor_confirm
+from planner.accounts.models import Event, LoginGuesses, RecoveryCode, Role, SecondFactor, Session, User
+from planner.accounts.services.events import audit
+from planner.accounts.services.second_factor import pending_secret, second_factor_begin, second_factor_confirm
+from planner.clusters.services.retention import old_runs_remove
+from planner.runs.models import Run
 from tests import factories
 from tests.planner.pages import text_of
 

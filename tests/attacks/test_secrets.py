@@ -23,13 +23,15 @@ from rest_framework.test import APIClient
 
 import manifests
 from manifests.kinds import LISTS
-from planner.engine.bundle import About, Bundle
-from planner.engine.documents import encoded
-from planner.engine.revisions import state_of
-from planner.models import Blob, Change, Import, ObjectChange, Run, Scenario, ScenarioCopy
-from planner.services.execution import work_execute
-from planner.services.imports import cluster_read
-from planner.services.turns import next_turn
+from planner.clusters.models import Blob, Import
+from planner.clusters.services.imports import cluster_read
+from planner.runs.models import Run
+from planner.scenarios.models import Change, ObjectChange, Scenario, ScenarioCopy
+from planner.scenarios.selectors.revisions import state_of
+from planner.work.execution import work_execute
+from planner.work.turns import next_turn
+from planning.bundle import About, Bundle
+from planning.documents import encoded
 from queuecast.sending import bare_files
 from scheduler_core import encode, simulate_document
 from tests import factories

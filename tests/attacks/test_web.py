@@ -13,9 +13,11 @@ from django.utils import timezone
 from knox.models import AuthToken
 from rest_framework.test import APIClient
 
-from planner.models import Membership, Role, Run, Scenario, Workspace
-from planner.services.runs import run_create
-from planner.services.scenarios import scenario_create
+from planner.accounts.models import Membership, Role, Workspace
+from planner.runs.models import Run
+from planner.runs.services.runs import run_create
+from planner.scenarios.models import Scenario
+from planner.scenarios.services.scenarios import scenario_create
 from tests import factories
 
 SCRIPT = "<script>alert(1)</script>"

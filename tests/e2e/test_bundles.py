@@ -9,10 +9,10 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
-from planner.models import Run
-from planner.services.bundles import bundle_of
-from planner.services.execution import work_execute
-from planner.services.turns import Turn
+from planner.runs.models import Run
+from planner.runs.services.bundles import bundle_of
+from planner.work.execution import work_execute
+from planner.work.turns import Turn
 from tests import factories
 from tests.e2e.product import Product
 from tests.e2e.test_scripts import call

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from planner.sample.conf import SAMPLE_CONF
+from planner.clusters.sample.conf import SAMPLE_CONF
 from tests.e2e.product import Product
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyotp
 from playwright.sync_api import Browser, FloatRect, Locator, Page
 
-from planner.sample import sample_document
+from planner.clusters.sample import sample_document
 from tests.e2e.product import Product, chromium, product
 
 PICTURES = Path(__file__).parents[2] / "docs" / "pages"
@@ -104,8 +104,8 @@ CAREFUL, PASSWORD = "careful", "a-long-test-password"
 
 def careful_account() -> None:
     """Make an account whose second factor is on, in the installation that calls this."""
-    from planner.models import User
-    from planner.services.second_factor import (
+    from planner.accounts.models import User
+    from planner.accounts.services.second_factor import (
         pending_secret,
         second_factor_begin,
         second_factor_confirm,

@@ -4,13 +4,15 @@ from typing import Any
 
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from planner.models import Role, Run, Scenario, User
-from planner.services.bundles import bundle_of
-from planner.services.history import undo
-from planner.services.invitations import invitation_make, invitation_offer
-from planner.services.links import link_make
-from planner.services.queues import queue_update
-from planner.services.sessions import sessions_of
+from planner.accounts.models import Role, User
+from planner.accounts.services.invitations import invitation_make, invitation_offer
+from planner.accounts.services.sessions import sessions_of
+from planner.runs.models import Run
+from planner.runs.services.bundles import bundle_of
+from planner.runs.services.links import link_make
+from planner.scenarios.models import Scenario
+from planner.scenarios.services.history import undo
+from planner.scenarios.services.queues import queue_update
 from tests import factories
 
 

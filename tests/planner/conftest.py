@@ -7,9 +7,10 @@ import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
-from planner.models import Run, User
-from planner.services.execution import work_execute
-from planner.services.turns import Turn
+from planner.accounts.models import User
+from planner.runs.models import Run
+from planner.work.execution import work_execute
+from planner.work.turns import Turn
 from tests import factories
 
 

@@ -5,11 +5,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from planner.engine.documents import encoded
-from planner.engine.outcomes import rows_of
-from planner.models import Blob, Run, Scenario
-from planner.services.runs import run_finish
-from planner.services.work import work_claim
+from planner.clusters.models import Blob
+from planner.runs.models import Run
+from planner.runs.services.runs import run_finish
+from planner.scenarios.models import Scenario
+from planner.work.lifecycle import work_claim
+from planning.documents import encoded
+from planning.outcomes import rows_of
 from scheduler_core import simulate_document
 from tests import factories
 

@@ -3,10 +3,12 @@
 import pytest
 from django.test import Client
 
-from planner.models import Role, Run, Scenario, User
-from planner.services.errors import Invalid, RoleTooLow
-from planner.services.members import member_change, member_remove, member_set
-from planner.services.scenarios import conf_update
+from planner.accounts.models import Role, User
+from planner.accounts.services.members import member_change, member_remove, member_set
+from planner.errors import Invalid, RoleTooLow
+from planner.runs.models import Run
+from planner.scenarios.models import Scenario
+from planner.scenarios.services.scenarios import conf_update
 from tests import factories
 
 

@@ -11,7 +11,7 @@ import django
 
 django.setup()
 
-from planner.services.turns import does_any_wait, turn_claim  # noqa: E402
+from planner.work.turns import does_any_wait, turn_claim  # noqa: E402
 
 PAUSE = 0.25
 

@@ -26,13 +26,14 @@ from django.db import connections  # noqa: E402
 from django.test import Client  # noqa: E402
 
 import manifests  # noqa: E402
-from planner.models import Import, Run, Snapshot  # noqa: E402
-from planner.selectors.steps import decisions  # noqa: E402
-from planner.services.accounts import admin_create  # noqa: E402
-from planner.services.imports import packed_files  # noqa: E402
-from planner.services.scenarios import scenario_create  # noqa: E402
-from planner.services.work import work_cancel  # noqa: E402
-from planner.tasks import kick, submit_import, submit_run  # noqa: E402
+from planner.accounts.services.accounts import admin_create  # noqa: E402
+from planner.clusters.models import Import, Snapshot  # noqa: E402
+from planner.clusters.services.imports import packed_files  # noqa: E402
+from planner.runs.models import Run  # noqa: E402
+from planner.runs.selectors.steps import decisions  # noqa: E402
+from planner.scenarios.services.scenarios import scenario_create  # noqa: E402
+from planner.work.lifecycle import work_cancel  # noqa: E402
+from planner.work.tasks import kick, submit_import, submit_run  # noqa: E402
 from scheduler_core import Options, encode, simulate_document  # noqa: E402
 from tests import factories  # noqa: E402
 

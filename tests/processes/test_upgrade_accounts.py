@@ -30,7 +30,7 @@ with connection.cursor() as rows:
     rows.execute("update django_content_type set app_label = 'auth' where model = 'user'")
 """
 MAKE = """
-from planner.services.accounts import admin_create
+from planner.accounts.services.accounts import admin_create
 admin_create()
 """
 NOW = """

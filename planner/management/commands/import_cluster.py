@@ -7,13 +7,13 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
-from planner.engine.importing import Files
+from planner.clusters.services.imports import cluster_import, cluster_read
+from planner.errors import Invalid
 from planner.management.workspaces import workspace_named
-from planner.models import Scenario
-from planner.rows import Problem
-from planner.services.errors import Invalid
-from planner.services.imports import cluster_import, cluster_read
-from planner.services.scenarios import scenario_create
+from planner.scenarios.models import Scenario
+from planner.scenarios.services.scenarios import scenario_create
+from planning.importing import Files
+from planning.rows import Problem
 
 
 class Command(BaseCommand):

@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from planner.selectors.workspaces import default_workspace
-from planner.services.samples import sample_load
+from planner.accounts.selectors.workspaces import default_workspace
+from planner.clusters.services.samples import sample_load
 
 
 class Command(BaseCommand):

@@ -4,11 +4,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from planner.accounts.models import Role, Workspace
+from planner.accounts.services.accounts import email_set
+from planner.accounts.services.members import member_set
+from planner.errors import Invalid
 from planner.management.workspaces import workspace_named
-from planner.models import Role, Workspace
-from planner.services.accounts import email_set
-from planner.services.errors import Invalid
-from planner.services.members import member_set
 
 
 class Command(BaseCommand):

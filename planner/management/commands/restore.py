@@ -10,7 +10,8 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
-from planner.models import Snapshot, User, Workspace
+from planner.accounts.models import User, Workspace
+from planner.clusters.models import Snapshot
 
 
 class Command(BaseCommand):

@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from planner.models import User
-from planner.services.second_factor import has_second_factor, second_factor_reset
+from planner.accounts.models import User
+from planner.accounts.services.second_factor import has_second_factor, second_factor_reset
 
 
 class Command(BaseCommand):

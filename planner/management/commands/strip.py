@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from planner.services.stripping import stored_strip
+from planner.clusters.services.stripping import stored_strip
 
 
 class Command(BaseCommand):

@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from planner.services.retention import old_runs_remove
+from planner.clusters.services.retention import old_runs_remove
 
 
 class Command(BaseCommand):

@@ -5,9 +5,9 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from planner.models import Role
-from planner.services.accounts import token_create
-from planner.services.tokens import DEFAULT_DAYS, LONGEST_DAYS
+from planner.accounts.models import Role
+from planner.accounts.services.accounts import token_create
+from planner.accounts.services.tokens import DEFAULT_DAYS, LONGEST_DAYS
 
 
 class Command(BaseCommand):

@@ -14,11 +14,11 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
+from planner.accounts.services.accounts import ADMIN, admin_create
+from planner.clusters.models import Snapshot
 from planner.management.supervisor import Program, Supervisor
-from planner.models import Snapshot
-from planner.services.accounts import ADMIN, admin_create
-from planner.services.execution import worker_name
-from planner.services.recovery import worker_lost
+from planner.work.execution import worker_name
+from planner.work.recovery import worker_lost
 
 WORKER = "worker"
 HOST = "127.0.0.1"

@@ -1,0 +1,171 @@
+"""What do scripts read and write about tokens, invitations, links and bundles?"""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from planner.accounts.models import Event, Invitation, Role, Session, TokenDetails
+from planner.accounts.services.tokens import DEFAULT_DAYS, LONGEST_DAYS
+from planner.api.serializers import ImportSerializer, RunSerializer
+from planner.runs.models import PublicLink
+from planner.runs.services.links import DEFAULT_DAYS as DEFAULT_LINK_DAYS
+from planner.runs.services.links import LONGEST_DAYS as LONGEST_LINK_DAYS
+
+
+class TokenSerializer(serializers.ModelSerializer[TokenDetails]):
+    """An API token of the caller, without its text."""
+
+    id = serializers.CharField(
+        source="token.token_key", read_only=True, help_text="The first characters of the token."
+    )
+    created = serializers.DateTimeField(source="token.created", read_only=True)
+    expires = serializers.DateTimeField(source="token.expiry", allow_null=True, read_only=True)
+
+    class Meta:
+        model = TokenDetails
+        fields = ["id", "name", "scope", "created", "expires", "last_used"]
+        read_only_fields = ["name", "scope", "last_used"]
+
+
+class TokenMade(TokenSerializer):
+    """A new token; its text is returned only once."""
+
+    text = serializers.CharField(
+        read_only=True,
+        allow_null=True,
+        help_text="Null if the call is repeated with the same idempotency key.",
+    )
+
+    class Meta(TokenSerializer.Meta):
+        fields = [*TokenSerializer.Meta.fields, "text"]
+
+
+class TokenMake(serializers.Serializer[Any]):
+    """A token to make."""
+
+    name = serializers.CharField(max_length=100, allow_blank=True, default="")
+    scope = serializers.ChoiceField(choices=Role.choices)
+    days = serializers.IntegerField(
+        min_value=1,
+        max_value=LONGEST_DAYS,
+        required=False,
+        help_text=f"{DEFAULT_DAYS} without this, or as long as the token that makes it.",
+    )
+
+
+class AccountDeletion(serializers.Serializer[Any]):
+    """What confirms that an account is to be deleted."""
+
+    confirmation = serializers.CharField(
+        trim_whitespace=False, help_text="The password; the user name of an account without one."
+    )
+
+
+class InvitationSerializer(serializers.ModelSerializer[Invitation]):
+    """An invitation that nobody accepted yet, without its link."""
+
+    invited_by = serializers.CharField(source="invited_by.username", allow_null=True, default=None)
+    username = serializers.CharField(read_only=True, help_text="The account that it is for; empty: a link.")
+
+    class Meta:
+        model = Invitation
+        fields = ["id", "username", "role", "created", "expires", "invited_by"]
+        read_only_fields = ["role", "created", "expires"]
+
+
+class OfferSerializer(InvitationSerializer):
+    """An invitation that names the caller and waits for its answer."""
+
+    workspace = serializers.CharField(source="workspace.name", read_only=True)
+
+    class Meta(InvitationSerializer.Meta):
+        fields = ["id", "workspace", "role", "created", "expires", "invited_by"]
+
+
+class InvitationMade(InvitationSerializer):
+    """A new invitation; its link is returned only once."""
+
+    address = serializers.CharField(
+        read_only=True,
+        allow_null=True,
+        help_text="Null if the call is repeated with the same idempotency key.",
+    )
+
+    class Meta(InvitationSerializer.Meta):
+        fields = [*InvitationSerializer.Meta.fields, "address"]
+
+
+class EventSerializer(serializers.ModelSerializer[Event]):
+    """Who did what about members, tokens, invitations and public links."""
+
+    class Meta:
+        model = Event
+        fields = ["id", "created", "actor", "kind", "action", "subject", "before", "after"]
+
+
+class SessionSerializer(serializers.ModelSerializer[Session]):
+    """A browser that is logged in to the caller's account."""
+
+    id = serializers.CharField(source="name", read_only=True)
+    expires = serializers.DateTimeField(source="expire_date", read_only=True)
+
+    class Meta:
+        model = Session
+        fields = ["id", "agent", "address", "began", "expires"]
+        read_only_fields = ["agent", "address", "began"]
+
+
+class LoginSerializer(serializers.ModelSerializer[Event]):
+    """A log-in to the caller's account, a failure, or a change of how it logs in."""
+
+    class Meta:
+        model = Event
+        fields = ["id", "created", "actor", "action", "subject", "address"]
+
+
+class LinkSerializer(serializers.ModelSerializer[PublicLink]):
+    """A link by which anybody may read one run, without its address."""
+
+    made_by = serializers.CharField(source="made_by.username", allow_null=True, default=None)
+
+    class Meta:
+        model = PublicLink
+        fields = ["id", "label", "created", "expires", "made_by", "reads", "last_read"]
+        read_only_fields = ["label", "expires", "reads", "last_read"]
+
+
+class LinkMade(LinkSerializer):
+    """A new link with its address, which is shown this once."""
+
+    address = serializers.CharField(
+        read_only=True,
+        allow_null=True,
+        help_text="Null if the call is repeated with the same idempotency key.",
+    )
+
+    class Meta(LinkSerializer.Meta):
+        fields = [*LinkSerializer.Meta.fields, "address"]
+
+
+class LinkMake(serializers.Serializer[Any]):
+    """A link to make."""
+
+    label = serializers.CharField(max_length=100, allow_blank=True, default="")  # type: ignore[assignment]
+    days = serializers.IntegerField(min_value=1, max_value=LONGEST_LINK_DAYS, default=DEFAULT_LINK_DAYS)
+
+
+class BundleFile(serializers.Serializer[Any]):
+    """A bundle to import."""
+
+    file = serializers.FileField()
+
+
+class BundleImported(serializers.Serializer[Any]):
+    """The run that repeats a bundle, and the result that it should come to; of a large one, its import."""
+
+    run = RunSerializer(allow_null=True)
+    result_sha256 = serializers.CharField(allow_null=True)
+    engine_version = serializers.CharField(allow_null=True)
+    imported_by = ImportSerializer(
+        allow_null=True, help_text="A worker reads a bundle of more than 20 MB: follow this import."
+    )

@@ -1,0 +1,78 @@
+"""What may an account see, and in which role?"""
+
+from typing import TypeVar
+
+from django.db.models import F, QuerySet
+from django.utils import timezone
+
+from planner.accounts.models import Event, Invitation, Membership, Role, TokenDetails, User, Workspace
+from planner.clusters.models import Cluster, Import, Snapshot
+from planner.runs.models import Run
+from planner.scenarios.models import Scenario
+
+Owned = TypeVar("Owned", Cluster, Import, Run, Scenario, Snapshot)
+
+
+def default_workspace() -> Workspace:
+    """Return the oldest workspace, which a migration made, whatever it is called now (1 query)."""
+    return Workspace.objects.earliest("created")
+
+
+def visible(rows: QuerySet[Owned], user: User) -> QuerySet[Owned]:
+    """Return those rows that belong to a workspace of the account, each with its `role` there."""
+    mine = rows.filter(workspace__memberships__user=user)
+    return mine.annotate(role=F("workspace__memberships__role"))
+
+
+def memberships(user: User) -> QuerySet[Membership]:
+    """Return the workspaces of an account with its role in each, the oldest first (1 query)."""
+    return Membership.objects.filter(user=user).select_related("workspace")
+
+
+def members(workspace: Workspace) -> QuerySet[Membership]:
+    """Return who may see a workspace, by name (1 query)."""
+    return workspace.memberships.select_related("user").order_by("user__username")
+
+
+def role_of(user: User, workspace: Workspace) -> Role | None:
+    """Return the caller's role in a workspace, within its limit; None when it is no member (1 query)."""
+    role = role_held(user, workspace)
+    return None if role is None else min(role, user.limit, key=list(Role).index)
+
+
+def role_held(user: User, workspace: Workspace) -> Role | None:
+    """Return the role of an account in a workspace, whoever asks; None when it is no member (1 query)."""
+    role = workspace.memberships.filter(user=user).values_list("role", flat=True).first()
+    return None if role is None else Role(role)
+
+
+def editable(user: User) -> QuerySet[Membership]:
+    """Return the caller's memberships of workspaces that it may edit, the oldest first (1 query)."""
+    mine = memberships(user).exclude(role=Role.VIEWER)
+    return mine if user.limit.covers(Role.EDITOR) else mine.none()
+
+
+def tokens(user: User) -> QuerySet[TokenDetails]:
+    """Return the tokens of an account, newest first (1 query)."""
+    mine = TokenDetails.objects.filter(token__user=user).select_related("token")
+    return mine.order_by("-token__created")
+
+
+def open_invitations(workspace: Workspace) -> QuerySet[Invitation]:
+    """Return the invitations to a workspace that nobody accepted yet, newest first (1 query)."""
+    return _open().filter(workspace=workspace)
+
+
+def offers(user: User) -> QuerySet[Invitation]:
+    """Return the invitations that name an account and wait for its answer, newest first (1 query)."""
+    return _open().filter(invitee=user)
+
+
+def _open() -> QuerySet[Invitation]:
+    still = Invitation.objects.filter(accepted_by=None, expires__gt=timezone.now())
+    return still.select_related("workspace", "invited_by")
+
+
+def events(workspace: Workspace) -> QuerySet[Event]:
+    """Return what happened to members, tokens, invitations and links, newest first (1 query)."""
+    return Event.objects.filter(workspace=workspace)

@@ -1,0 +1,39 @@
+"""Who may log in, and with which token may a script call?"""
+
+import secrets
+
+from django.db import transaction
+
+from planner.accounts.models import Role, User
+from planner.accounts.selectors.workspaces import default_workspace
+from planner.accounts.services.members import member_set
+from planner.accounts.services.tokens import DEFAULT_DAYS, token_make
+
+ADMIN = "admin"
+
+
+@transaction.atomic
+def admin_create() -> str | None:
+    """Create the account `admin`, admin of the default workspace, with a random password and return it.
+
+    None when somebody has an account already.
+    """
+    if User.objects.exists():
+        return None
+    password = secrets.token_urlsafe(12)
+    User.objects.create_superuser(ADMIN, password=password)
+    member_set(workspace=default_workspace(), username=ADMIN, role=Role.ADMIN)
+    return password
+
+
+def email_set(*, account: User, email: str) -> None:
+    """Set the address by which single sign-on finds an account."""
+    account.email = email
+    account.save(update_fields=["email"])
+
+
+def token_create(*, username: str, scope: Role, days: int = DEFAULT_DAYS, name: str = "") -> str:
+    """Return a new API token of an account; it is kept as a hash only. Raises User.DoesNotExist."""
+    user = User.objects.get_by_natural_key(username).acting(Role.ADMIN)
+    _, token = token_make(user=user, scope=scope, days=days, name=name or "manage.py token")
+    return token

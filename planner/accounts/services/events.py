@@ -1,0 +1,103 @@
+"""Who did what that others may ask about later? Noted where it is done, never changed, and logged."""
+
+import logging
+from datetime import timedelta
+from functools import partial
+from typing import TypedDict, Unpack
+
+from django.utils import timezone
+from structlog.contextvars import bound_contextvars
+
+from planner.accounts.models import Event, User, Workspace
+
+NOTED_AGAIN = timedelta(hours=1)
+"""So often at most the same reading becomes an event."""
+
+audit = logging.getLogger("planner.audit")
+
+
+class Told(TypedDict, total=False):
+    """From what to what."""
+
+    before: str
+    after: str
+
+
+def event_note(
+    *,
+    workspace: Workspace | None,
+    user: User | None,
+    kind: Event.Kind,
+    action: str,
+    subject: str,
+    actor: str = "",
+    address: str = "",
+    **told: Unpack[Told],
+) -> None:
+    """Note what `actor` did, who is `user` unless said otherwise; with neither it is the installation."""
+    name = actor or (user.get_username() if user else "")
+    Event.objects.create(
+        workspace=workspace,
+        user=user,
+        actor=name,
+        kind=kind,
+        action=action,
+        subject=subject[:253],
+        address=address[:45],
+        **told,
+    )
+    event_log(
+        actor=name, kind=kind, action=action, subject=subject, address=address, workspace=workspace, **told
+    )
+
+
+def login_note(*, user: User, action: str, address: str = "", subject: str = "") -> None:
+    """Note something about how an account logs in, in the history of the account alone."""
+    event_note(
+        workspace=None,
+        user=user,
+        kind=Event.Kind.LOGIN,
+        action=action,
+        subject=subject or user.get_username(),
+        address=address,
+    )
+
+
+def event_log(
+    *,
+    actor: str,
+    kind: Event.Kind,
+    action: str,
+    subject: str,
+    address: str = "",
+    workspace: Workspace | None = None,
+    **told: Unpack[Told],
+) -> None:
+    """Write an event to the log only, under the logger `planner.audit`."""
+    facts = {
+        "actor": actor,
+        "kind": str(kind),
+        "action": action,
+        "subject": subject,
+        "address": address,
+        "workspace": str(workspace.pk) if workspace else "",
+        **told,
+    }
+    with bound_contextvars(**{name: value for name, value in facts.items() if value}):
+        audit.info("audit")
+
+
+def export_note(*, user: User, workspace: Workspace, subject: str, address: str) -> None:
+    """Note that `user` exported something: always in the log, the same thing as an event once an hour."""
+    before = Event.objects.filter(
+        user=user, kind=Event.Kind.EXPORT, subject=subject, created__gt=timezone.now() - NOTED_AGAIN
+    )
+    note = event_log if before.exists() else partial(event_note, user=user)
+    note(
+        actor=user.get_username(),
+        workspace=workspace,
+        kind=Event.Kind.EXPORT,
+        action="exported",
+        subject=subject,
+        address=address,
+    )

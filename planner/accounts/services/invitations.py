@@ -1,0 +1,148 @@
+"""How does somebody become a member? By accepting a link, or an invitation that names the account."""
+
+import hashlib
+import secrets
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from planner.accounts.models import Event, Invitation, Role, User, Workspace
+from planner.accounts.selectors.workspaces import role_held
+from planner.accounts.services.events import event_note
+from planner.accounts.services.members import full_access_require, member_join, role_require
+from planner.errors import Invalid
+from planning.rows import Problem
+
+OPEN_DAYS = 7
+
+
+@transaction.atomic
+def invitation_make(*, workspace: Workspace, role: Role, user: User) -> tuple[Invitation, str]:
+    """Invite whoever opens the link; return its secret, which is kept as a hash only."""
+    return _make(workspace, role, user)
+
+
+@transaction.atomic
+def invitation_offer(*, workspace: Workspace, username: str, role: Role, user: User) -> Invitation:
+    """Offer an account a membership, which it accepts or declines on its own page.
+
+    A name that no account has gets the same answer, so nobody learns which accounts exist. An invitation
+    is for the account that has the name now, never for one that takes it later. Nobody gets its link.
+    """
+    account = User.objects.filter(username=username).first()
+    invitation, _ = _make(workspace, role, user, username=username, invitee=account)
+    workspace.invitations.filter(username=username, accepted_by=None).exclude(pk=invitation.pk).delete()
+    return invitation
+
+
+@transaction.atomic
+def invitation_revoke(*, invitation: Invitation, user: User) -> None:
+    """Revoke an open invitation."""
+    role_require(user=user, workspace=invitation.workspace, needed=Role.ADMIN)
+    _note(invitation, user, "removed")
+    invitation.delete()
+
+
+@transaction.atomic
+def invitation_decline(*, invitation: Invitation, user: User) -> None:
+    """Decline an invitation that names the account."""
+    full_access_require(user=user)
+    _note(invitation, user, "declined")
+    invitation.delete()
+
+
+def invitation_of(*, secret: str) -> Invitation | None:
+    """Return the open invitation of a link (2 queries)."""
+    found = (
+        Invitation.objects.select_related("workspace", "invited_by").filter(digest=_digest(secret)).first()
+    )
+    return found if found is not None and _holds(found) else None
+
+
+def invitation_accept(*, secret: str, user: User) -> None:
+    """Make an account a member by a link, which is used up then; a higher role that it has already stays."""
+    _accept(Invitation.objects.filter(digest=_digest(secret)), user)
+
+
+def offer_accept(*, invitation: Invitation, user: User) -> None:
+    """Make an account a member by an invitation that names it."""
+    full_access_require(user=user)
+    _accept(Invitation.objects.filter(pk=invitation.pk, invitee=user), user)
+
+
+@transaction.atomic
+def account_by_invitation(*, secret: str, username: str, password: str) -> User:
+    """Make an account for the person who opens a link, under the password rules, and make it a member."""
+    problems = []
+    if not username or User.objects.filter(username__iexact=username).exists():
+        problems.append(Problem("account.name", "error", "This name is taken.", path="username"))
+    try:
+        User(username=username).full_clean(exclude=["password"], validate_unique=False)
+        validate_password(password, User(username=username))
+    except ValidationError as error:
+        problems += [Problem("account.rule", "error", message, path="password") for message in error.messages]
+    if problems:
+        raise Invalid(problems)
+    account = User.objects.create_user(username, password=password)
+    invitation_accept(secret=secret, user=account)
+    return account
+
+
+def _make(workspace: Workspace, role: Role, user: User, **named: Any) -> tuple[Invitation, str]:
+    role_require(user=user, workspace=workspace, needed=Role.ADMIN)
+    secret = secrets.token_urlsafe(24)
+    invitation = Invitation.objects.create(
+        workspace=workspace,
+        role=role,
+        digest=_digest(secret),
+        expires=timezone.now() + timedelta(days=OPEN_DAYS),
+        invited_by=user,
+        **named,
+    )
+    _note(invitation, user, "made")
+    return invitation, secret
+
+
+@transaction.atomic
+def _accept(found: QuerySet[Invitation], user: User) -> None:
+    """Make an account a member by the one invitation of `found`. Raises Invalid when it no longer holds."""
+    invitation = found.select_for_update().first()
+    if invitation is None or not _holds(invitation):
+        message = "This invitation was used or revoked, or it has expired."
+        raise Invalid([Problem("invitation.spent", "error", message)])
+    member_join(workspace=invitation.workspace, account=user, role=Role(invitation.role))
+    invitation.accepted_by = user
+    invitation.save(update_fields=["accepted_by"])
+    _note(invitation, user, "accepted")
+
+
+def _holds(invitation: Invitation) -> bool:
+    """Is an invitation open, and may the one who made it still invite?"""
+    admin = invitation.invited_by
+    return (
+        invitation.accepted_by_id is None
+        and invitation.expires > timezone.now()
+        and admin is not None
+        and admin.is_active
+        and role_held(admin, invitation.workspace) == Role.ADMIN
+    )
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _note(invitation: Invitation, user: User, action: str) -> None:
+    event_note(
+        workspace=invitation.workspace,
+        user=user,
+        kind=Event.Kind.INVITATION,
+        action=action,
+        subject=invitation.username or f"invitation {str(invitation.pk)[:8]}",
+        after=invitation.role,
+    )

@@ -1,0 +1,128 @@
+"""May this account do that, and who decides so?"""
+
+from typing import Unpack
+from uuid import UUID
+
+from django.db import transaction
+
+from planner.accounts.models import Event, Membership, Role, User, Workspace
+from planner.accounts.selectors.workspaces import editable, role_held, role_of
+from planner.accounts.services.events import Told, event_note
+from planner.errors import Invalid, RoleTooLow
+from planning.rows import Problem
+
+
+def role_require(*, user: User | None, workspace: Workspace, needed: Role = Role.EDITOR) -> None:
+    """Raise RoleTooLow unless the account's role covers `needed`; None is the installation itself."""
+    if user is None:
+        return
+    role = role_of(user, workspace)
+    if role is None or not role.covers(needed):
+        raise RoleTooLow(needed=needed, role=role)
+
+
+def full_access_require(*, user: User) -> None:
+    """Raise RoleTooLow when the caller is a token below admin: it decides nothing about its account."""
+    if user.limit != Role.ADMIN:
+        raise RoleTooLow(needed=Role.ADMIN, role=user.limit)
+
+
+def workspace_require(*, user: User, chosen: UUID | str | None = None) -> Workspace:
+    """Return the workspace that an import goes to: the chosen one, else the first that the account may edit.
+
+    Raises RoleTooLow when it may only look, and Invalid when the chosen one is none of its own.
+    """
+    if chosen is not None:
+        workspace = Workspace.objects.filter(memberships__user=user, pk=chosen).first()
+        if workspace is None:
+            message = "You are a member of no such workspace."
+            problem = Problem("workspace.unknown", "error", message, path="workspace", actual=str(chosen))
+            raise Invalid([problem])
+        role_require(user=user, workspace=workspace)
+        return workspace
+    first = editable(user).first()
+    if first is None:
+        raise RoleTooLow(needed=Role.EDITOR, role=None)
+    return first.workspace
+
+
+def status_require(*, user: User) -> None:
+    """Raise RoleTooLow unless the account is in some workspace: counts of all of them are for members."""
+    if not user.is_superuser and not user.memberships.exists():
+        raise RoleTooLow(needed=Role.VIEWER, role=None)
+
+
+@transaction.atomic
+def member_set(*, workspace: Workspace, username: str, role: Role) -> Membership:
+    """Make an account a member without asking it, as only the installation itself may; or change its role."""
+    account = User.objects.filter(username=username).first()
+    if account is None:
+        raise Invalid([_refusal("member.unknown", f"There is no account {username!r}.", username)])
+    member, is_new = Membership.objects.get_or_create(
+        workspace=workspace, user=account, defaults={"role": role}
+    )
+    if is_new:
+        _note(workspace, None, "made", username, after=role)
+        return member
+    return member_change(membership=member, role=role)
+
+
+@transaction.atomic
+def member_change(*, membership: Membership, role: Role, user: User | None = None) -> Membership:
+    """Give a member another role; the last admin stays one. A former admin's invitations are revoked."""
+    workspace, username, before = membership.workspace, membership.user.get_username(), membership.role
+    role_require(user=user, workspace=workspace, needed=Role.ADMIN)
+    if role != Role.ADMIN:
+        _keep_an_admin(workspace, username)
+        _revoke_invitations(membership)
+    if before != role:
+        membership.role = role
+        membership.save(update_fields=["role"])
+        _note(workspace, user, "changed", username, before=before, after=role)
+    return membership
+
+
+@transaction.atomic
+def member_join(*, workspace: Workspace, account: User, role: Role) -> None:
+    """Make an invited account a member; a role that covers the offered one stays."""
+    before = role_held(account, workspace)
+    if before is None or not before.covers(role):
+        Membership.objects.update_or_create(workspace=workspace, user=account, defaults={"role": role})
+        _note(workspace, account, "made", account.get_username(), before=before or "", after=role)
+
+
+@transaction.atomic
+def member_remove(*, membership: Membership, user: User | None = None) -> None:
+    """Remove a member and the invitations that it made. Anybody may leave; the last admin stays."""
+    workspace, username = membership.workspace, membership.user.get_username()
+    if user is not None and user.pk == membership.user_id:
+        full_access_require(user=user)
+    else:
+        role_require(user=user, workspace=workspace, needed=Role.ADMIN)
+    _keep_an_admin(workspace, username)
+    _revoke_invitations(membership)
+    _note(workspace, user, "removed", username, before=membership.role)
+    membership.delete()
+
+
+def _keep_an_admin(workspace: Workspace, username: str) -> None:
+    """Raise Invalid when nobody but `username` could still decide about members."""
+    Workspace.objects.select_for_update().get(pk=workspace.pk)
+    admins = list(workspace.memberships.filter(role=Role.ADMIN).values_list("user__username", flat=True))
+    if admins == [username]:
+        raise Invalid([_refusal("member.last_admin", "A workspace needs at least one admin.", username)])
+
+
+def _revoke_invitations(membership: Membership) -> None:
+    """Delete the open invitations of an account that is about to decide about members no longer."""
+    membership.workspace.invitations.filter(invited_by=membership.user, accepted_by=None).delete()
+
+
+def _note(workspace: Workspace, user: User | None, action: str, username: str, **told: Unpack[Told]) -> None:
+    event_note(
+        workspace=workspace, user=user, kind=Event.Kind.MEMBER, action=action, subject=username, **told
+    )
+
+
+def _refusal(rule: str, message: str, username: str) -> Problem:
+    return Problem(rule, "error", message, path="username", actual=username)

@@ -1,0 +1,91 @@
+"""With which tokens may a script call, and what may each do?"""
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+from knox.models import AuthToken
+
+from planner.accounts.models import Event, Role, TokenDetails, User
+from planner.accounts.services.events import event_note
+from planner.accounts.services.members import full_access_require
+from planner.errors import Invalid
+from planning.rows import Problem
+
+LONGEST_DAYS = 3650
+DEFAULT_DAYS = 90
+USED_AGAIN = timedelta(minutes=1)
+"""So often the last use of a token is written down at most."""
+
+
+@transaction.atomic
+def token_make(
+    *,
+    user: User,
+    scope: Role,
+    days: int | None = None,
+    name: str = "",
+    parent: AuthToken | None = None,
+) -> tuple[TokenDetails, str]:
+    """Make a token of an account; return it with its text, which is kept as a hash only.
+
+    `parent` is the token that the caller itself used, if any: the new one ends with it, if not before.
+    """
+    full_access_require(user=user)
+    token, text = AuthToken.objects.create(user=user)
+    token.expiry = _expiry(days, parent)
+    token.save(update_fields=["expiry"])
+    details = TokenDetails.objects.create(
+        token=token, name=name, scope=scope, parent=parent.details if parent else None
+    )
+    _note(user, "made", details)
+    return details, str(text)
+
+
+@transaction.atomic
+def token_revoke(*, user: User, details: TokenDetails) -> None:
+    """Revoke a token, and those that were made with it, at once."""
+    full_access_require(user=user)
+    for child in details.children.select_related("token"):
+        token_revoke(user=user, details=child)
+    _note(user, "removed", details)
+    details.token.delete()
+
+
+def token_used(*, token: AuthToken) -> Role | None:
+    """Note that a token is used; return what it may do. None: nobody has said so, it may do nothing."""
+    now = timezone.now()
+    details = TokenDetails.objects.filter(token=token).first()
+    if details is None:
+        return None
+    stale = Q(last_used=None) | Q(last_used__lt=now - USED_AGAIN)
+    if details.last_used is None or details.last_used < now - USED_AGAIN:
+        TokenDetails.objects.filter(stale, pk=details.pk).update(last_used=now)
+    return Role(details.scope)
+
+
+def _expiry(days: int | None, parent: AuthToken | None) -> datetime:
+    """Return when a new token expires. Raises Invalid when that is after its parent does."""
+    asked = timezone.now() + timedelta(days=days or DEFAULT_DAYS)
+    if parent is None or parent.expiry is None or asked <= parent.expiry:
+        return asked
+    if days is None:
+        expiry: datetime = parent.expiry
+        return expiry
+    message = f"A token cannot outlive the one that makes it, which expires on {parent.expiry:%Y-%m-%d}."
+    raise Invalid([Problem("token.outlives", "error", message, path="days", actual=days)])
+
+
+def _note(user: User, action: str, details: TokenDetails) -> None:
+    """Note it in every workspace of the account, which the token opens. Its name is the owner's own."""
+    for membership in user.memberships.select_related("workspace"):
+        event_note(
+            workspace=membership.workspace,
+            user=user,
+            kind=Event.Kind.TOKEN,
+            action=action,
+            subject=f"{details.token.token_key}…",
+            after=details.scope if action == "made" else "",
+            before=details.scope if action == "removed" else "",
+        )

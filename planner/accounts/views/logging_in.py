@@ -1,0 +1,96 @@
+"""What follows a right password or single sign-on? The second factor, if there is one, then the session."""
+
+import math
+import time
+from http import HTTPStatus
+from typing import Any
+
+from django.contrib.auth import login
+from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from planner.accounts.models import User
+from planner.accounts.services.logins import TooSoon
+from planner.accounts.services.second_factor import has_second_factor, second_factor_check
+from planner.accounts.services.sessions import login_failure_note, logout_note, session_begin
+
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+PENDING = "second-factor"
+PATIENCE_SECONDS = 600
+"""For how long a right password waits for its code."""
+
+
+def log_in(request: HttpRequest, account: User, leads_to: str) -> HttpResponse:
+    """Log somebody in who proved to hold the account, or ask for the second factor first."""
+    if not has_second_factor(account):
+        login(request, account, backend=BACKEND)
+        return redirect(leads_to)
+    request.session.flush()
+    request.session[PENDING] = {"user": account.pk, "at": time.time(), "leads_to": leads_to}
+    return redirect("login-code")
+
+
+@never_cache
+@sensitive_post_parameters("code")
+@require_http_methods(["GET", "POST"])
+def code(request: HttpRequest) -> HttpResponse:
+    """Ask for a code of the second factor, and log in with the right one."""
+    pending = request.session.get(PENDING)
+    if pending is None or time.time() - pending["at"] > PATIENCE_SECONDS:
+        return redirect("login")
+    if request.method == "GET":
+        return render(request, "accounts/code.html")
+    account = User.objects.filter(pk=pending["user"], is_active=True).first()
+    typed = request.POST.get("code", "")
+    try:
+        if account is None or not second_factor_check(user=account, code=typed, address=address_of(request)):
+            _failed(request, account)
+            return _refused(request, "This code is wrong or was used.", HTTPStatus.UNPROCESSABLE_ENTITY)
+    except TooSoon as error:
+        response = _refused(request, f"Too many wrong codes. {error}", HTTPStatus.TOO_MANY_REQUESTS)
+        response["Retry-After"] = str(math.ceil(error.wait.total_seconds()))
+        return response
+    login(request, account, backend=BACKEND)
+    request.session.pop(PENDING, None)
+    return redirect(pending["leads_to"])
+
+
+def address_of(request: HttpRequest | None) -> str:
+    """Return where a request comes from, as the middleware of trusted proxies left it."""
+    return request.META.get("REMOTE_ADDR", "") if request is not None else ""
+
+
+def _failed(request: HttpRequest, account: User | None) -> None:
+    if account is not None:
+        login_failure_note(username=account.get_username(), address=address_of(request))
+
+
+def _refused(request: HttpRequest, message: str, status: int) -> HttpResponse:
+    return render(request, "accounts/code.html", {"message": message}, status=status)
+
+
+def listen() -> None:
+    """Note every log-in and failure, whichever way it came; called once, when Django starts."""
+    user_logged_in.connect(_on_login, dispatch_uid="planner.login")
+    user_login_failed.connect(_on_failure, dispatch_uid="planner.login-failed")
+    user_logged_out.connect(_on_logout, dispatch_uid="planner.logout")
+
+
+def _on_login(sender: Any, request: HttpRequest, user: User, **told: Any) -> None:
+    agent = request.META.get("HTTP_USER_AGENT", "")
+    session_begin(user=user, session=request.session, address=address_of(request), agent=agent)
+
+
+def _on_failure(
+    sender: Any, credentials: dict[str, Any], request: HttpRequest | None = None, **told: Any
+) -> None:
+    login_failure_note(username=str(credentials.get("username", "")), address=address_of(request))
+
+
+def _on_logout(sender: Any, request: HttpRequest, user: User | None, **told: Any) -> None:
+    if user is not None:
+        logout_note(user=user, address=address_of(request))

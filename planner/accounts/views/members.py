@@ -1,0 +1,130 @@
+"""Who is a member of a workspace, who is invited, and what happened to them?"""
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_GET, require_POST
+
+from planner.accounts.models import Event, Membership, Role
+from planner.accounts.selectors.workspaces import events, memberships, open_invitations
+from planner.accounts.selectors.workspaces import members as members_of
+from planner.accounts.services.invitations import invitation_make, invitation_offer, invitation_revoke
+from planner.accounts.services.members import member_change, member_remove
+from planner.errors import Invalid
+from planner.scenarios.selectors.scenarios import workspace_changes
+from planner.web.selectors.words import CHANGE_TEXTS, EVENT_TEXTS, holding
+from planner.web.views.listing import Listing
+from planner.web.views.pages import caller
+
+LONGEST_USERNAME = 150
+
+
+@login_required
+@require_GET
+def members(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
+    """Show the members, and to admins the open invitations."""
+    return _page(request, _mine(request, workspace_id))
+
+
+@login_required
+@require_POST
+def member(request: HttpRequest, workspace_id: UUID, username: str) -> HttpResponse:
+    """Give a member another role, or take it out."""
+    mine = _mine(request, workspace_id)
+    found = get_object_or_404(members_of(mine.workspace), user__username=username)
+    try:
+        if request.POST.get("do") == "remove":
+            member_remove(membership=found, user=caller(request))
+        else:
+            member_change(membership=found, role=_role(request), user=caller(request))
+    except Invalid as error:
+        for problem in error.problems:
+            messages.warning(request, problem.message)
+    if username == caller(request).get_username():
+        return redirect("planner:account")
+    return redirect("planner:members", workspace_id)
+
+
+@login_required
+@require_POST
+def invite(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
+    """Invite the account that is named; without a name make a link and show it, this once."""
+    mine = _mine(request, workspace_id)
+    if username := request.POST.get("username", "").strip():
+        if len(username) > LONGEST_USERNAME:
+            raise Http404
+        invitation_offer(
+            workspace=mine.workspace, username=username, role=_role(request), user=caller(request)
+        )
+        messages.success(request, f"Invited. {username} finds the invitation on the account page.")
+        return redirect("planner:members", workspace_id)
+    _, secret = invitation_make(workspace=mine.workspace, role=_role(request), user=caller(request))
+    address = request.build_absolute_uri(reverse("planner:invitation", args=[secret]))
+    return _page(request, mine, address)
+
+
+@login_required
+@require_POST
+def uninvite(request: HttpRequest, workspace_id: UUID, invitation_id: UUID) -> HttpResponse:
+    """Take an invitation back."""
+    mine = _mine(request, workspace_id)
+    found = get_object_or_404(open_invitations(mine.workspace), pk=invitation_id)
+    invitation_revoke(invitation=found, user=caller(request))
+    return redirect("planner:members", workspace_id)
+
+
+@login_required
+@require_GET
+def history(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
+    """Show who did what, as far as the filter lets it through."""
+    mine = _mine(request, workspace_id)
+    kind, words = request.GET.get("kind", ""), request.GET.get("words", "").strip()
+    found, changed = events(mine.workspace), workspace_changes(mine.workspace)
+    if kind in Event.Kind.values:
+        found = found.filter(kind=kind)
+    found, changed = holding(found, EVENT_TEXTS, words), holding(changed, CHANGE_TEXTS, words)
+    context = {
+        "mine": mine,
+        "events": Listing(found, name="page", asked=request.GET),
+        "changes": Listing(changed, name="changes", asked=request.GET),
+        "events_query": _query(kind=kind, words=words),
+        "changes_query": _query(words=words),
+        "kinds": Event.Kind.choices,
+        "kind": kind,
+        "words": words,
+        "place": "account",
+    }
+    return render(request, "accounts/history.html", context)
+
+
+def _query(**asked: str) -> str:
+    return urlencode({name: value for name, value in asked.items() if value})
+
+
+def _page(request: HttpRequest, mine: Membership, invited: str = "") -> HttpResponse:
+    context = {
+        "mine": mine,
+        "members": members_of(mine.workspace),
+        "invitations": open_invitations(mine.workspace),
+        "invited": invited,
+        "roles": Role.choices,
+        "place": "account",
+    }
+    return render(request, "accounts/members.html", context)
+
+
+def _mine(request: HttpRequest, workspace_id: UUID) -> Membership:
+    """Return the caller's own membership of the workspace that the address names."""
+    return get_object_or_404(memberships(caller(request)), workspace=workspace_id)
+
+
+def _role(request: HttpRequest) -> Role:
+    try:
+        return Role(request.POST.get("role", ""))
+    except ValueError:
+        raise Http404 from None

@@ -1,0 +1,150 @@
+"""How does an account stay its owner's? Password, second factor, sessions, and who logged in."""
+
+import math
+from http import HTTPStatus
+from typing import Any
+
+import segno
+from django.contrib import messages
+from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.forms import PasswordChangeForm
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_GET, require_POST
+
+from planner.accounts.services.logins import Guesser, TooSoon, guess_count, guess_right
+from planner.accounts.services.second_factor import (
+    codes_left,
+    has_second_factor,
+    pending_secret,
+    provisioning_address,
+    recovery_codes_renew,
+    second_factor_begin,
+    second_factor_confirm,
+    second_factor_remove,
+)
+from planner.accounts.services.sessions import (
+    login_events,
+    other_sessions_end,
+    password_note,
+    session_end,
+    sessions_of,
+)
+from planner.accounts.views.logging_in import address_of
+from planner.errors import Invalid
+from planner.web.views.listing import Listing
+from planner.web.views.pages import caller
+
+
+@never_cache
+@login_required
+@require_GET
+def security(request: HttpRequest) -> HttpResponse:
+    """Show password, second factor, sessions and log-ins of the caller."""
+    return _page(request)
+
+
+@never_cache
+@sensitive_post_parameters()
+@login_required
+@require_POST
+def password(request: HttpRequest) -> HttpResponse:
+    """Change the own password; every other session ends."""
+    user = caller(request)
+    if not user.has_usable_password():
+        raise Http404
+    guesser = Guesser(f"password of {user.get_username()}", address_of(request))
+    form = PasswordChangeForm(user, request.POST)
+    try:
+        guess_count(guesser)
+    except TooSoon as error:
+        return _too_soon(request, error)
+    if not form.is_valid():
+        return _page(request, form=form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    guess_right(guesser)
+    form.save()
+    update_session_auth_hash(request, user)
+    other_sessions_end(user=user, but=request.session.session_key)
+    password_note(user=user, address=address_of(request))
+    messages.success(request, "Password changed. Every other session has ended.")
+    return redirect("planner:security")
+
+
+@login_required
+@require_POST
+def sessions(request: HttpRequest) -> HttpResponse:
+    """End one session, or all but this one."""
+    user, name = caller(request), request.POST.get("session", "")
+    if name:
+        if not session_end(user=user, name=name):
+            raise Http404
+        messages.success(request, "The session has ended.")
+    else:
+        other_sessions_end(user=user, but=request.session.session_key)
+        messages.success(request, "All other sessions have ended.")
+    return redirect("planner:security")
+
+
+@never_cache
+@sensitive_post_parameters("code")
+@login_required
+@require_POST
+def second_factor(request: HttpRequest) -> HttpResponse:
+    """Set the second factor up, confirm it, replace its recovery codes, or switch it off."""
+    user, do = caller(request), request.POST.get("do", "")
+    asked: dict[str, Any] = {
+        "user": user,
+        "code": request.POST.get("code", ""),
+        "address": address_of(request),
+    }
+    try:
+        if do == "begin":
+            second_factor_begin(user=user)
+            return redirect("planner:security")
+        if do == "confirm":
+            return _page(request, codes=second_factor_confirm(**asked))
+        if do == "renew":
+            return _page(request, codes=recovery_codes_renew(**asked))
+        if do == "remove":
+            second_factor_remove(**asked)
+            messages.success(request, "The second factor is off.")
+            return redirect("planner:security")
+    except Invalid as error:
+        return _page(request, problems=error.problems, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    except TooSoon as error:
+        return _too_soon(request, error)
+    raise Http404
+
+
+def _too_soon(request: HttpRequest, error: TooSoon) -> HttpResponse:
+    response = _page(request, paused=f"Too many attempts. {error}", status=HTTPStatus.TOO_MANY_REQUESTS)
+    response["Retry-After"] = str(math.ceil(error.wait.total_seconds()))
+    return response
+
+
+def _page(
+    request: HttpRequest,
+    *,
+    form: PasswordChangeForm | None = None,
+    status: int = HTTPStatus.OK,
+    **more: Any,
+) -> HttpResponse:
+    user = caller(request)
+    present = request.session.session_key
+    context = {
+        "place": "account",
+        "form": form,
+        "has_password": user.has_usable_password(),
+        "has_second_factor": has_second_factor(user),
+        "codes_left": codes_left(user),
+        "sessions": [(session, session.session_key == present) for session in sessions_of(user)],
+        "logins": Listing(login_events(user), name="page", asked=request.GET),
+        **more,
+    }
+    if secret := pending_secret(user):
+        drawn = segno.make(provisioning_address(user, secret), error="m")
+        context |= {"secret": secret, "picture": drawn.svg_data_uri(scale=4, border=4, light="#fff")}
+    return render(request, "accounts/security.html", context, status=status)

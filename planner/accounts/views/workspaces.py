@@ -1,0 +1,95 @@
+"""In which workspace does the browser work, and how is one made, renamed and left?"""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_POST
+
+from planner.accounts.models import Membership, Workspace
+from planner.accounts.selectors.workspaces import editable, memberships
+from planner.accounts.services.members import member_remove, workspace_require
+from planner.accounts.services.workspaces import workspace_make, workspace_rename
+from planner.errors import Invalid
+from planner.web.views.pages import caller
+
+CHOSEN = "workspace"
+"""The key of the session under which the chosen workspace is kept."""
+
+
+def present_membership(request: HttpRequest, mine: Iterable[Membership]) -> Membership | None:
+    """Return the membership of the workspace that the caller chose last, else the first."""
+    by_id = {str(member.workspace_id): member for member in mine}
+    return by_id.get(request.session.get(CHOSEN, "")) or next(iter(by_id.values()), None)
+
+
+def workspace_for_import(request: HttpRequest) -> Workspace:
+    """Return where an import goes: where the form says, else the present workspace.
+
+    What the form says holds for what comes after it. Where the account may only look at the present one, it
+    is the first that it may edit. Raises RoleTooLow when there is none.
+    """
+    mine = {str(member.workspace_id): member.workspace for member in editable(caller(request))}
+    if (named := request.POST.get("workspace", "")) in mine:
+        request.session[CHOSEN] = named
+    return mine.get(request.session.get(CHOSEN, "")) or workspace_require(user=caller(request))
+
+
+@login_required
+@require_POST
+def make(request: HttpRequest) -> HttpResponse:
+    """Make a workspace and work in it."""
+    try:
+        member = workspace_make(name=request.POST.get("name", ""), user=caller(request))
+    except Invalid as error:
+        _warn(request, error)
+        return redirect("planner:account")
+    request.session[CHOSEN] = str(member.workspace_id)
+    messages.success(request, f"Made. You work in {member.workspace} now; invite others here.")
+    return redirect("planner:members", member.workspace_id)
+
+
+@login_required
+@require_POST
+def switch(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
+    """Work in another workspace."""
+    member = _membership(request, workspace_id)
+    request.session[CHOSEN] = str(member.workspace_id)
+    return redirect("planner:home")
+
+
+@login_required
+@require_POST
+def rename(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
+    """Give a workspace another name."""
+    member = _membership(request, workspace_id)
+    try:
+        workspace_rename(workspace=member.workspace, name=request.POST.get("name", ""), user=caller(request))
+    except Invalid as error:
+        _warn(request, error)
+    return redirect("planner:members", workspace_id)
+
+
+@login_required
+@require_POST
+def leave(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
+    """Be a member no longer."""
+    member = _membership(request, workspace_id)
+    try:
+        member_remove(membership=member, user=caller(request))
+        messages.success(request, f"You left {member.workspace}.")
+    except Invalid as error:
+        _warn(request, error)
+    return redirect("planner:account")
+
+
+def _membership(request: HttpRequest, workspace_id: UUID) -> Membership:
+    return get_object_or_404(memberships(caller(request)), workspace=workspace_id)
+
+
+def _warn(request: HttpRequest, error: Invalid) -> None:
+    for problem in error.problems:
+        messages.warning(request, problem.message)

@@ -1,1 +1,0 @@
-"""Each call: one selector, one service or one task, then an answer."""

@@ -1,0 +1,122 @@
+"""How do scripts bring a cluster in?"""
+
+from collections.abc import Mapping
+from io import BytesIO
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.urls import reverse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import status
+from rest_framework.generics import get_object_or_404
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
+from planner.api.deletion import deleted
+from planner.api.filters import SnapshotFilter
+from planner.api.idempotency import once
+from planner.api.parsers import JsonBody
+from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, PREFER, WORKSPACE, answers, listed
+from planner.api.serializers import ImportSerializer, SnapshotFiles, SnapshotSerializer, SnapshotUpload
+from planner.api.tables import TableList
+from planner.api.waiting import wait_until_over
+from planner.clusters.models import Blob, Snapshot
+from planner.clusters.selectors.imports import imports
+from planner.clusters.services.imports import cluster_import, cluster_read_apart, is_large, packed_files
+from planner.scenarios.selectors.scenarios import snapshots
+from planner.work.tasks import submit_import
+from planning.archive import OpenFiles
+
+
+@extend_schema_view(get=extend_schema(responses=listed(SnapshotSerializer)))
+class SnapshotList(TableList):
+    """The snapshots of the workspace, newest first."""
+
+    queryset = Snapshot.objects.none()
+    serializer_class = SnapshotSerializer
+    filterset_class = SnapshotFilter
+    parser_classes = [JsonBody, MultiPartParser]
+
+    def get_queryset(self) -> QuerySet[Snapshot]:
+        """Return what the caller may see."""
+        return snapshots(self.user)
+
+    @extend_schema(
+        request={"application/json": SnapshotUpload, "multipart/form-data": SnapshotFiles},
+        responses=answers({201: SnapshotSerializer, 202: ImportSerializer}, 400, 403, 413, 422),
+        parameters=[DRY_RUN, IDEMPOTENCY_KEY, PREFER, WORKSPACE],
+        filters=False,
+    )
+    def post(self, request: Request) -> Response:
+        """Import a cluster: one scenario, the text of any mix of documents, or files.
+
+        More than 20 MB of text is read by a worker: the answer is the import, to be followed.
+        """
+        workspace = self.workspace_for_import()
+        name, files = _sent(request)
+        facts: dict[str, Any] = {
+            "workspace": workspace,
+            "name": name,
+            "provenance": ("API: " + ", ".join(label for label, _ in files))[:500],
+        }
+        if not is_large(files):
+            return self._imported(request, files, facts)
+        response = self._handed_on(request, packed_files(files), facts)
+        asked = get_object_or_404(imports(self.user), pk=response.data["id"])
+        response["Location"] = reverse("api:import", args=[asked.pk])
+        for header, value in wait_until_over(request, asked).items():
+            response[header] = value
+            response.data = ImportSerializer(asked).data
+        return response
+
+    @once
+    def _imported(self, request: Request, files: OpenFiles, facts: Mapping[str, Any]) -> Response:
+        """Read files at once and keep what they hold."""
+        read = cluster_read_apart(files)
+        with saved_unless_dry(request):
+            snapshot = cluster_import(read=read, owner=self.user, **facts)
+        return made(request, SnapshotSerializer(snapshot).data, status.HTTP_201_CREATED)
+
+    @once
+    def _handed_on(self, request: Request, files: Blob, facts: Mapping[str, Any]) -> Response:
+        """Leave files to a worker; a dry run is one for the worker, too."""
+        asked = submit_import(files=files, is_dry=is_dry(request), user=self.user, **facts)
+        return Response(ImportSerializer(asked).data, status.HTTP_202_ACCEPTED)
+
+
+class SnapshotDetail(WorkspaceView):
+    """One snapshot."""
+
+    @extend_schema(responses=answers({200: SnapshotSerializer}, 404))
+    def get(self, request: Request, snapshot_id: UUID) -> Response:
+        """Return a snapshot: what it holds, and what import found."""
+        snapshot = get_object_or_404(snapshots(self.user), pk=snapshot_id)
+        return Response(SnapshotSerializer(snapshot).data)
+
+    @extend_schema(responses=answers({200: OpenApiTypes.OBJECT, 204: None}, 403, 404), parameters=[DRY_RUN])
+    def delete(self, request: Request, snapshot_id: UUID) -> Response:
+        """Delete a snapshot with its scenarios and runs; a dry run shows how many of each."""
+        return deleted(request, get_object_or_404(snapshots(self.user), pk=snapshot_id), self.user)
+
+
+def _sent(request: Request) -> tuple[str, OpenFiles]:
+    """Return the name and the open files of an upload.
+
+    A scenario is handed on as the body that it came in, so that problems tell the body's own lines.
+    """
+    if request.content_type.startswith("multipart/"):
+        sent = [file for field in request.FILES for file in request.FILES.getlist(field)]
+        upload = SnapshotFiles(data={"name": request.POST.get("name", ""), "files": sent})
+        upload.is_valid(raise_exception=True)
+        files = [(file.name, file) for file in upload.validated_data["files"]]
+        return upload.validated_data["name"] or files[0][0], files
+    body = request.body
+    asked = SnapshotUpload(data=request.data)
+    asked.is_valid(raise_exception=True)
+    documents = asked.validated_data.get("documents")
+    label, text = ("body", body) if documents is None else ("documents", documents.encode())
+    return asked.validated_data["name"], [(label, BytesIO(text))]

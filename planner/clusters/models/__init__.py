@@ -1,0 +1,6 @@
+"""What is kept of clusters?"""
+
+from planner.clusters.models.imports import Import, ImportPreview
+from planner.clusters.models.snapshot import Blob, Cluster, Snapshot
+
+__all__ = ["Blob", "Cluster", "Import", "ImportPreview", "Snapshot"]

@@ -1,0 +1,122 @@
+"""How much does a workspace keep, and what goes with a thing that is deleted?"""
+
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models.functions import Length
+from knox.models import AuthToken
+
+from planner.accounts.models import Membership, Session, User, Workspace
+from planner.clusters.models import Blob, Cluster, Import, Snapshot
+from planner.runs.models import PublicLink, Run, Trace
+from planner.scenarios.models import Scenario, ScenarioCopy
+
+Deletable = Run | Scenario | Snapshot | Cluster | Workspace
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Bytes that a workspace keeps, packed; what it shares with another one counts for both."""
+
+    snapshots: int
+    runs: int
+    rest: int
+    quota: int
+
+    @property
+    def total(self) -> int:
+        """Return the bytes of everything."""
+        return self.snapshots + self.runs + self.rest
+
+    @property
+    def is_full(self) -> bool:
+        """Is there no room for more?"""
+        return bool(self.quota) and self.total >= self.quota
+
+
+def usage(workspace: Workspace) -> Usage:
+    """Return what a workspace keeps (4 queries)."""
+    runs = Run.objects.filter(workspace=workspace)
+    of_runs = Q(Exists(runs.filter(input=OuterRef("pk")))) | Q(Exists(runs.filter(result=OuterRef("pk"))))
+    snapshots = Exists(Snapshot.objects.filter(workspace=workspace, content=OuterRef("pk")))
+    waiting = Exists(Import.objects.filter(workspace=workspace, files=OuterRef("pk")))
+    copies = Exists(ScenarioCopy.objects.filter(scenario__workspace=workspace, content=OuterRef("pk")))
+    traces = Trace.objects.filter(Exists(runs.filter(outcome=OuterRef("outcome"))))
+    return Usage(
+        snapshots=_bytes(Blob.objects.filter(snapshots)),
+        runs=_bytes(Blob.objects.filter(of_runs)) + _bytes(traces),
+        rest=_bytes(Blob.objects.filter(Q(waiting) | Q(copies))),
+        quota=round(settings.WORKSPACE_MB * 1e6),
+    )
+
+
+def _bytes(rows: "QuerySet[Blob] | QuerySet[Trace]") -> int:
+    return int(rows.aggregate(bytes=Sum(Length("packed")))["bytes"] or 0)
+
+
+def hanging_on(thing: Deletable) -> dict[str, int]:
+    """Return how many things of each kind go when this one is deleted, itself not counted."""
+    runs = runs_of(thing)
+    found = {
+        "clusters": Cluster.objects.filter(workspace=thing).count() if isinstance(thing, Workspace) else 0,
+        "snapshots": snapshots_of(thing).count(),
+        "scenarios": scenarios_of(thing).count(),
+        "runs": runs.filter(explains=None).count(),
+        "searches": runs.exclude(explains=None).count(),
+        "public links": PublicLink.objects.filter(Q(run__in=runs) | Q(run=thing.pk)).count(),
+        "members": thing.memberships.count() if isinstance(thing, Workspace) else 0,
+    }
+    return {name: count for name, count in found.items() if count}
+
+
+def hanging_on_account(user: User) -> dict[str, int]:
+    """Return how many things of each kind go with an account (3 queries)."""
+    found = {
+        "memberships": Membership.objects.filter(user=user).count(),
+        "API tokens": AuthToken.objects.filter(user=user).count(),
+        "sessions": Session.objects.filter(user=user).count(),
+    }
+    return {name: count for name, count in found.items() if count}
+
+
+def snapshots_of(thing: Deletable) -> QuerySet[Snapshot]:
+    """Return the snapshots that go with a thing."""
+    if isinstance(thing, Workspace):
+        return Snapshot.objects.filter(workspace=thing)
+    return Snapshot.objects.filter(cluster=thing) if isinstance(thing, Cluster) else Snapshot.objects.none()
+
+
+def scenarios_of(thing: Deletable) -> QuerySet[Scenario]:
+    """Return the scenarios that go with a thing, those that are out of sight among them."""
+    if isinstance(thing, Snapshot):
+        return Scenario.objects.filter(snapshot=thing)
+    return Scenario.objects.filter(snapshot__in=snapshots_of(thing))
+
+
+def runs_of(thing: Deletable) -> QuerySet[Run]:
+    """Return the runs that go with a thing: of a run the searches about it."""
+    if isinstance(thing, Run):
+        return Run.objects.filter(explains=thing)
+    if isinstance(thing, Scenario):
+        return Run.objects.filter(scenario=thing)
+    return Run.objects.filter(scenario__in=scenarios_of(thing))
+
+
+def stored_snapshots(workspace: Workspace) -> QuerySet[Snapshot]:
+    """Return the snapshots of a workspace with their sizes and scenarios, newest first (1 query)."""
+    rows = Snapshot.objects.filter(workspace=workspace).select_related("cluster")
+    return rows.annotate(
+        bytes=Length("content__packed"), scenario_count=Count("scenarios", filter=Q(scenarios__removed=None))
+    ).order_by("-created")
+
+
+def sole_admin_of(user: User) -> list[Workspace]:
+    """Return the workspaces that nobody but this account could decide about (1 query)."""
+    admins = Q(memberships__role="admin")
+    return list(
+        Workspace.objects.annotate(
+            admin_count=Count("memberships", filter=admins),
+            mine=Count("memberships", filter=admins & Q(memberships__user=user)),
+        ).filter(admin_count=1, mine=1)
+    )

@@ -1,0 +1,88 @@
+"""How does something go for good? What hangs on it goes too; what others share stays while they have it."""
+
+from django.db import transaction
+
+from planner.accounts.models import Event, Role, User, Workspace
+from planner.accounts.services.events import event_note
+from planner.accounts.services.logins import is_own_password
+from planner.accounts.services.members import full_access_require, role_require
+from planner.clusters.selectors.usage import (
+    Deletable,
+    hanging_on,
+    runs_of,
+    scenarios_of,
+    snapshots_of,
+    sole_admin_of,
+)
+from planner.errors import Invalid
+from planner.runs.models import Outcome
+from planning.rows import Problem
+
+
+@transaction.atomic
+def thing_delete(*, thing: Deletable, user: User | None) -> dict[str, int]:
+    """Delete a run, scenario, snapshot, cluster or workspace; return how much hung on it.
+
+    Running work notices at its next heartbeat that its row is gone, and stops. Documents without owner are
+    removed by the workers' sweep.
+    """
+    is_workspace = isinstance(thing, Workspace)
+    workspace = thing if isinstance(thing, Workspace) else thing.workspace
+    role_require(user=user, workspace=workspace, needed=Role.ADMIN if is_workspace else Role.EDITOR)
+    gone = hanging_on(thing)
+    event_note(
+        workspace=None if is_workspace else workspace,
+        user=user,
+        kind=Event.Kind.WORKSPACE if is_workspace else Event.Kind.SCENARIO,
+        action="deleted",
+        subject=f"{thing._meta.verbose_name} {thing}",
+        before=", ".join(f"{count} {name}" for name, count in gone.items())[:253],
+    )
+    runs_of(thing).delete()
+    scenarios_of(thing).delete()
+    snapshots_of(thing).delete()
+    thing.delete()
+    outcomes_without_owner_delete()
+    return gone
+
+
+def account_delete(*, user: User, confirmation: str, address: str) -> None:
+    """Delete the caller's own account with its tokens, sessions and memberships; what it made stays.
+
+    `confirmation` is its password; an account without one confirms with its user name. Raises Invalid when it
+    is wrong and when `account_deletable_require` does, TooSoon after many wrong passwords.
+    """
+    account_deletable_require(user=user)
+    if user.has_usable_password():
+        is_confirmed = is_own_password(user=user, password=confirmation, address=address)
+        message = "The password is wrong."
+    else:
+        is_confirmed = confirmation == user.get_username()
+        message = "This is not the user name of the account."
+    if not is_confirmed:
+        raise Invalid([Problem("account.not_confirmed", "error", message, path="confirmation")])
+    with transaction.atomic():
+        event_note(
+            workspace=None,
+            user=user,
+            kind=Event.Kind.MEMBER,
+            action="deleted",
+            subject=user.get_username(),
+            address=address,
+        )
+        user.delete()
+
+
+def account_deletable_require(*, user: User) -> None:
+    """Raise Invalid while a workspace has no other admin, RoleTooLow for a token below scope admin."""
+    full_access_require(user=user)
+    if alone := sole_admin_of(user):
+        names = ", ".join(workspace.name for workspace in alone)
+        message = f"You are the only admin of {names}."
+        fix = "Make another member admin, or delete the workspace first."
+        raise Invalid([Problem("account.sole_admin", "error", message, fix=fix)])
+
+
+def outcomes_without_owner_delete() -> int:
+    """Delete the figures that no run has any more."""
+    return Outcome.objects.filter(runs=None).delete()[1].get("planner.Outcome", 0)

@@ -1,0 +1,185 @@
+"""How does a cluster come in? One way for page, API and command; what is large is read by a worker."""
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from planner.accounts.models import User, Workspace
+from planner.accounts.services.members import role_require
+from planner.clusters.models import Blob, Import, Snapshot
+from planner.clusters.sealing import sealed
+from planner.clusters.services.quotas import room_require
+from planner.clusters.services.snapshots import snapshot_keep
+from planner.errors import Busy, Invalid
+from planner.work.processes import Read, reading
+from planner.work.subprocess_runner import ChildFailed, Limits
+from planning.archive import OpenFiles, holds_more, parcel
+from planning.documents import encoded
+from planning.importing import Files, Imported, read_cluster
+from planning.preview import demand_keep
+from planning.rows import Problem
+
+IN_PROCESS_BYTES = 2**18
+"""So much text is read at once in the process that asks."""
+PATIENCE_SECONDS = 2.0
+_reader = threading.BoundedSemaphore(1)
+
+
+@dataclass(frozen=True)
+class ClusterRead:
+    """What was read, packed as it would be kept."""
+
+    content: Blob | None
+    """The objects as one document, unsaved; None with an error."""
+    scheduler_conf: str
+    counts: Mapping[str, int]
+    unknown_kinds: Mapping[str, int]
+    problems: Sequence[Problem]
+
+    @property
+    def has_conf(self) -> bool:
+        """Was there a scheduler configuration?"""
+        return bool(self.scheduler_conf)
+
+
+def cluster_read(files: Files) -> Imported:
+    """Read a cluster and save nothing; a live export is as of this moment."""
+    return read_cluster(files, now=moment(timezone.now()), keep=settings.KEEP_ANNOTATIONS)
+
+
+def cluster_read_apart(files: OpenFiles) -> ClusterRead:
+    """Read a cluster and save nothing, in a process of its own unless it is small.
+
+    A hostile text takes a hundred times its size, and that may not be this process'. Raises Busy.
+    """
+    if not holds_more(files, IN_PROCESS_BYTES):
+        return packed(cluster_read([(label, file.read()) for label, file in files]))
+    with read_by_child(files) as read:
+        return kept_of(read)
+
+
+@contextmanager
+def read_by_child(files: OpenFiles, *, is_bundle: bool = False) -> Iterator[Read]:
+    """Read files in a process of its own, one at a time; raises Busy or Invalid."""
+    if not _reader.acquire(timeout=PATIENCE_SECONDS):
+        raise Busy("The server is reading another import. Try again in a few seconds.")
+    limits = Limits(settings.IMPORT_MEMORY_MB, settings.IMPORT_SECONDS, settings.RUN_HEARTBEAT_SECONDS)
+    try:
+        with reading(
+            parcel(files),
+            now=moment(timezone.now()),
+            keep=settings.KEEP_ANNOTATIONS,
+            is_bundle=is_bundle,
+            limits=limits,
+            beat=_go_on,
+        ) as read:
+            yield read
+    except ChildFailed as error:
+        fix = "Split the file, or import it by `manage.py import_cluster`, which has no such limit"
+        raise Invalid([Problem("import.too_costly", "error", str(error), fix=fix)]) from None
+    finally:
+        _reader.release()
+
+
+def kept_of(read: Read) -> ClusterRead:
+    """Return what a child read, packed."""
+    content = None if read.has_errors else Blob.of_pieces(read.document())
+    if content is not None and read.demand is not None:
+        demand_keep(content.sha256, read.demand)
+    return ClusterRead(
+        content=content,
+        scheduler_conf=read.scheduler_conf,
+        counts=read.counts,
+        unknown_kinds=read.unknown_kinds,
+        problems=read.problems,
+    )
+
+
+def _go_on(done: float, doing: str) -> bool:
+    return True
+
+
+def packed(read: Imported) -> ClusterRead:
+    """Return what was read with its objects packed; slow, so not inside a transaction."""
+    return ClusterRead(
+        content=None if read.has_errors else Blob.of(encoded(read.document)),
+        scheduler_conf=read.scheduler_conf,
+        counts=read.counts,
+        unknown_kinds=read.unknown_kinds,
+        problems=read.problems,
+    )
+
+
+def cluster_import(
+    *,
+    read: Imported | ClusterRead,
+    workspace: Workspace,
+    name: str,
+    provenance: str,
+    owner: User | None = None,
+) -> Snapshot:
+    """Keep what was read as a snapshot, or raise Invalid with everything that was found."""
+    role_require(user=owner, workspace=workspace)
+    found = packed(read) if isinstance(read, Imported) else read
+    if found.content is None:
+        raise Invalid(found.problems)
+    room_require(workspace=workspace)
+    return snapshot_keep(
+        workspace=workspace,
+        name=name,
+        content=found.content,
+        scheduler_conf=found.scheduler_conf,
+        counts=found.counts,
+        problems=found.problems,
+        provenance=provenance,
+        owner=owner,
+    )
+
+
+def is_large(files: OpenFiles) -> bool:
+    """Do files hold so much text that a worker has to read them?"""
+    return holds_more(files, settings.IMPORT_SYNCHRONOUS_BYTES)
+
+
+def packed_files(files: OpenFiles) -> Blob:
+    """Return the unsaved blob in which files wait for a worker, sealed; slow, so not inside a transaction."""
+    return Blob.of_pieces(sealed(parcel(files)))
+
+
+@transaction.atomic
+def import_create(
+    *,
+    files: Blob,
+    workspace: Workspace,
+    name: str,
+    provenance: str,
+    is_dry: bool = False,
+    is_bundle: bool = False,
+    user: User | None = None,
+) -> Import:
+    """Keep packed files for a worker that reads them; `is_dry`: it only tells what it finds.
+
+    Interfaces call `planner.work.tasks.submit_import`, which also sends the kick.
+    """
+    role_require(user=user, workspace=workspace)
+    room_require(workspace=workspace)
+    return Import.objects.create(
+        workspace=workspace,
+        owner=user,
+        name=name,
+        provenance=provenance,
+        is_dry=is_dry,
+        is_bundle=is_bundle,
+        files=files.keep(),
+    )
+
+
+def moment(when: datetime) -> str:
+    """Return a moment as Kubernetes writes it."""
+    return when.strftime("%Y-%m-%dT%H:%M:%SZ")

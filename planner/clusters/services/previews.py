@@ -1,0 +1,87 @@
+"""What was read for a page and waits to be saved? Kept as rows, for an hour, a few for each workspace."""
+
+from dataclasses import asdict
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Length
+from django.utils import timezone
+
+from planner.accounts.models import User, Workspace
+from planner.accounts.services.members import role_require
+from planner.clusters.models import ImportPreview, Snapshot
+from planner.clusters.services.imports import ClusterRead
+from planner.clusters.services.quotas import room_require
+from planner.clusters.services.retention import PREVIEWS_KEPT, previews_remove
+from planner.clusters.services.snapshots import snapshot_keep
+from planning.rows import Problem
+
+MOST = 20
+"""Previews of one workspace; the oldest go first."""
+MOST_BYTES = 50_000_000
+"""What they may take together, packed."""
+
+
+def preview_keep(
+    *, read: ClusterRead, workspace: Workspace, name: str, provenance: str, user: User
+) -> ImportPreview:
+    """Keep what was read, so that its reader can save it."""
+    role_require(user=user, workspace=workspace)
+    assert read.content is not None, "what has errors cannot be saved"
+    with transaction.atomic():
+        preview = ImportPreview.objects.create(
+            workspace=workspace,
+            owner=user,
+            name=name,
+            provenance=provenance,
+            content=read.content.keep(),
+            scheduler_conf=read.scheduler_conf,
+            counts=dict(read.counts),
+            problems=[asdict(problem) for problem in read.problems],
+        )
+    _make_room(workspace)
+    return preview
+
+
+def preview_of(*, user: User, preview_id: str) -> ImportPreview | None:
+    """Return a preview of an account that it may still save."""
+    try:
+        return _young().filter(owner=user, pk=UUID(preview_id)).first()
+    except ValueError:
+        return None
+
+
+@transaction.atomic
+def preview_save(*, preview: ImportPreview, user: User) -> Snapshot:
+    """Keep a preview as a snapshot."""
+    role_require(user=user, workspace=preview.workspace)
+    room_require(workspace=preview.workspace)
+    snapshot = snapshot_keep(
+        workspace=preview.workspace,
+        name=preview.name,
+        content=preview.content,
+        scheduler_conf=preview.scheduler_conf,
+        counts=preview.counts,
+        problems=[Problem(**told) for told in preview.problems],
+        provenance=preview.provenance,
+        owner=user,
+    )
+    preview.delete()
+    return snapshot
+
+
+def _make_room(workspace: Workspace) -> None:
+    """Remove the oldest previews of a workspace that are too many, or too large together."""
+    previews_remove(ImportPreview.objects.filter(created__lte=timezone.now() - PREVIEWS_KEPT))
+    taken, too_many = 0, []
+    newest_first = ImportPreview.objects.filter(workspace=workspace).order_by("-created", "pk")
+    for place, (pk, size) in enumerate(newest_first.values_list("pk", Length("content__packed"))):
+        taken += size
+        if place >= MOST or (place and taken > MOST_BYTES):
+            too_many.append(pk)
+    previews_remove(ImportPreview.objects.filter(pk__in=too_many))
+
+
+def _young() -> QuerySet[ImportPreview]:
+    return ImportPreview.objects.filter(created__gt=timezone.now() - PREVIEWS_KEPT)

@@ -1,0 +1,86 @@
+"""What does a worker do with an import that it has claimed?"""
+
+from dataclasses import asdict
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from planner.accounts.models import Role
+from planner.clusters.models import Blob, Import
+from planner.clusters.sealing import opened
+from planner.clusters.services.imports import ClusterRead, kept_of, moment
+from planner.clusters.services.snapshots import snapshot_keep
+from planner.runs.services.bundles import bundle_keep
+from planner.work.lifecycle import Claim, work_end
+from planner.work.processes import Read, reading
+from planner.work.watch import Watch, limits, patiently
+
+State = Import.State
+
+
+def import_read(claim: Claim[Import], watch: Watch) -> None:
+    """Read an import's files in a child process and store what they hold.
+
+    Raises ChildFailed and ChildStopped as `reading` does.
+    """
+    asked = patiently(lambda: Import.objects.select_related("files").get(pk=claim.id))
+    assert asked.files is not None, "files stay until the import is over"
+    with reading(
+        opened(asked.files.pieces()),
+        now=moment(asked.created),
+        keep=settings.KEEP_ANNOTATIONS,
+        is_bundle=asked.is_bundle,
+        limits=limits(),
+        beat=watch.beat,
+    ) as read:
+        if read.has_errors:
+            patiently(lambda: _refuse(claim, read))
+            return
+        with watch.beating("storing the objects"):
+            found = None if asked.is_dry else kept_of(read)
+            frozen = Blob.of_pieces(read.input()) if found and asked.is_bundle else None
+        patiently(lambda: _finish(claim, read, found, frozen))
+
+
+def _refuse(claim: Claim[Import], read: Read) -> bool:
+    """End an import whose files must be mended, with all that is wrong; was it still this worker's?"""
+    errors = sum(problem.is_error for problem in read.problems)
+    error = f"{errors} problem{'' if errors == 1 else 's'} to fix; nothing was saved."
+    return work_end(claim=claim, state=State.FAILED, error=error, **_facts(read))
+
+
+@transaction.atomic
+def _finish(claim: Claim[Import], read: Read, found: ClusterRead | None, frozen: Blob | None) -> bool:
+    """Keep the snapshot and end the import, or nothing at all; was the import still this worker's?"""
+    mine = claim.mine().select_for_update().first()
+    if mine is None:
+        return False
+    made: dict[str, Any] = {}
+    if found is not None and read.about is not None and frozen is not None:
+        # What its sender may do by now counts: a run is queued in the sender's name.
+        user = None if mine.owner is None else mine.owner.acting(Role.EDITOR)
+        run = bundle_keep(read=found, about=read.about, frozen=frozen, workspace=mine.workspace, user=user)
+        made = {"run": run, "snapshot": run.scenario.snapshot}
+    elif found is not None and found.content is not None:
+        made["snapshot"] = snapshot_keep(
+            workspace=mine.workspace,
+            name=mine.name,
+            content=found.content,
+            scheduler_conf=found.scheduler_conf,
+            counts=found.counts,
+            problems=found.problems,
+            provenance=mine.provenance,
+            owner=mine.owner,
+        )
+    return work_end(claim=claim, state=State.SUCCEEDED, **made, **_facts(read))
+
+
+def _facts(read: Read) -> dict[str, Any]:
+    """Return what is kept of what was read, whether it can be saved or not."""
+    return {
+        "counts": dict(read.counts),
+        "unknown_kinds": dict(read.unknown_kinds),
+        "has_conf": bool(read.scheduler_conf),
+        "problems": [asdict(problem) for problem in read.problems],
+    }

@@ -1,0 +1,123 @@
+"""What is old enough to go? Runs and imports that ended long ago, and what nothing refers to any more."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
+from knox.models import AuthToken
+
+from planner.accounts.models import Workspace
+from planner.accounts.services.logins import expired_guesses_remove
+from planner.accounts.services.sessions import expired_sessions_remove
+from planner.api.models import IdempotencyKey
+from planner.clusters.models import Blob, Import, ImportPreview
+from planner.clusters.selectors.usage import usage
+from planner.clusters.services.deletion import outcomes_without_owner_delete
+from planner.runs.models import Run
+from planner.scenarios.models import Scenario
+from planner.work.models import Tally
+from planner.work.tallies import tally
+
+KEYS_KEPT = timedelta(days=1)
+BLOBS_KEPT = timedelta(days=1)
+"""Bytes that nothing refers to may be about to be used, so young ones stay."""
+PREVIEWS_KEPT = timedelta(hours=1)
+"""For how long what was previewed can be saved."""
+AT_ONCE = 200
+FEW = 10
+
+
+@dataclass(frozen=True)
+class Removed:
+    """How many rows went, by kind."""
+
+    runs: int
+    imports: int
+    blobs: int
+    keys: int
+    tokens: int
+
+
+def old_runs_remove(*, keep: timedelta) -> Removed:
+    """Remove runs that ended longer ago than `keep`, the oldest of a full workspace, and leftovers.
+
+    Each scenario keeps its last run, and goes itself so long after somebody removed it.
+
+    Of imports only the files and the row go: the snapshot stays.
+    """
+    now = timezone.now()
+    runs = _removed_in_steps(_old_runs(ended_before=now - keep)) + _runs_beyond_size_remove(now)
+    _removed_in_steps(Scenario.objects.filter(removed__lt=now - keep))
+    outcomes_without_owner_delete()
+    tally(Tally.REMOVED_RUNS, runs)
+    imports = _removed_in_steps(Import.objects.filter(finished__lt=now - keep))
+    Import.objects.filter(state__in=Import.OVER).exclude(files=None).update(files=None)
+    expired_guesses_remove()
+    expired_sessions_remove()
+    previews_remove(ImportPreview.objects.filter(created__lte=now - PREVIEWS_KEPT))
+    expired = AuthToken.objects.filter(expiry__lt=now)
+    keys = IdempotencyKey.objects.filter(created__lt=now - KEYS_KEPT)
+    return Removed(
+        runs=runs,
+        imports=imports,
+        blobs=_removed_in_steps(blobs_without_owner().filter(created__lt=now - BLOBS_KEPT)),
+        keys=keys.delete()[0],
+        tokens=expired.delete()[0],
+    )
+
+
+def _runs_beyond_size_remove(now: datetime) -> int:
+    """Remove the oldest runs of workspaces whose runs take more than they may; return how many went."""
+    removed = 0
+    limit = settings.KEEP_RUNS_MB * 1e6
+    for workspace in Workspace.objects.all() if limit else ():
+        while usage(workspace).runs > limit:
+            oldest = _old_runs(ended_before=now).filter(workspace=workspace).order_by("finished")
+            went = list(oldest.values_list("pk", flat=True)[:FEW])
+            if not went:
+                break
+            Run.objects.filter(pk__in=went).delete()
+            outcomes_without_owner_delete()
+            removed += len(went)
+    return removed
+
+
+def _old_runs(*, ended_before: datetime) -> QuerySet[Run]:
+    later = Run.objects.filter(scenario=OuterRef("scenario"), created__gt=OuterRef("created"), explains=None)
+    return Run.objects.filter(finished__lt=ended_before).filter(Exists(later))
+
+
+def previews_remove(previews: QuerySet[ImportPreview]) -> None:
+    """Remove previews of imports, and bytes of theirs that nobody has kept since."""
+    for pk, content, created in list(previews.values_list("pk", "content", "created")):
+        with transaction.atomic():
+            held = Blob.objects.select_for_update().filter(pk=content, created__lte=created)
+            blobs = list(held.values_list("pk", flat=True))
+            ImportPreview.objects.filter(pk=pk).delete()
+            blobs_without_owner().filter(pk__in=blobs).delete()
+
+
+def blobs_without_owner() -> QuerySet[Blob]:
+    """Return the bytes that nothing refers to."""
+    blobs = Blob.objects.all()
+    for relation in Blob._meta.related_objects:
+        owners = relation.related_model._default_manager.filter(**{relation.field.name: OuterRef("pk")})
+        blobs = blobs.exclude(Exists(owners))
+    return blobs
+
+
+def _removed_in_steps(rows: QuerySet[Any]) -> int:
+    """Remove a few at a time, so that others can write in between; return how many went."""
+    removed = 0
+    while True:
+        with transaction.atomic():
+            some = list(rows.values_list("pk", flat=True)[:AT_ONCE])
+            # Asked again in the same breath: a row may have been taken up since.
+            rows.filter(pk__in=some).delete()
+        removed += len(some)
+        if len(some) < AT_ONCE:
+            return removed

@@ -1,0 +1,79 @@
+"""How is an imported cluster kept?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from django.db import transaction
+
+from planner.accounts.models import User, Workspace
+from planner.accounts.services.members import role_require
+from planner.clusters.models import Blob, Cluster, Snapshot
+from planner.clusters.services.quotas import room_require
+from planning.documents import encoded
+from planning.rows import Problem
+
+
+def snapshot_create(
+    *,
+    workspace: Workspace,
+    name: str,
+    document: Mapping[str, Any],
+    scheduler_conf: str = "",
+    counts: Mapping[str, int] | None = None,
+    problems: Sequence[Problem] = (),
+    provenance: str = "",
+    cluster: str = "",
+    owner: User | None = None,
+) -> Snapshot:
+    """Keep a scenario document (golden format) as a snapshot.
+
+    `scheduler_conf` is the configuration as text; a `scheduler_conf` inside the document is left out of the
+    kept content, so hand over its text. `problems` are warnings and remarks; a caller refuses errors before.
+    """
+    role_require(user=owner, workspace=workspace)
+    room_require(workspace=workspace)
+    content = Blob.of(encoded({key: value for key, value in document.items() if key != "scheduler_conf"}))
+    with transaction.atomic():
+        return snapshot_keep(
+            workspace=workspace,
+            name=name,
+            content=content,
+            scheduler_conf=scheduler_conf,
+            counts=counts or {},
+            problems=problems,
+            provenance=provenance,
+            cluster=cluster,
+            owner=owner,
+        )
+
+
+@transaction.atomic
+def snapshot_keep(
+    *,
+    workspace: Workspace,
+    name: str,
+    content: Blob,
+    scheduler_conf: str,
+    counts: Mapping[str, int],
+    problems: Sequence[Problem],
+    provenance: str,
+    owner: User | None,
+    cluster: str = "",
+) -> Snapshot:
+    """Keep a document that is packed already, without `scheduler_conf`, as a snapshot.
+
+    Whether its owner may do that was asked when it was sent.
+    """
+    belongs_to, _ = Cluster.objects.get_or_create(workspace=workspace, name=cluster or name)
+    return Snapshot.objects.create(
+        workspace=workspace,
+        cluster=belongs_to,
+        name=name,
+        owner=owner,
+        provenance=provenance,
+        counts=dict(counts),
+        problems=[asdict(problem) for problem in problems],
+        scheduler_conf=scheduler_conf,
+        content=content.keep(),
+    )

@@ -1,0 +1,200 @@
+"""How does a cluster come in through the browser? Read and shown, then saved; large ones by a worker."""
+
+from collections.abc import Sequence
+from http import HTTPStatus
+from io import BytesIO
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from planner.accounts.selectors.workspaces import editable
+from planner.accounts.views.workspaces import workspace_for_import
+from planner.clusters.models import Import
+from planner.clusters.selectors.imports import get_import, problems_of, recent_imports
+from planner.clusters.services.imports import ClusterRead, cluster_read_apart, is_large, packed_files
+from planner.clusters.services.previews import preview_keep, preview_of, preview_save
+from planner.errors import Invalid
+from planner.scenarios.selectors.scenarios import scenarios
+from planner.scenarios.services.scenarios import scenario_create
+from planner.web.views.following import UNCHANGED, seen
+from planner.web.views.pages import caller, page_or_part
+from planner.work.lifecycle import work_cancel
+from planner.work.tasks import submit_import
+from planning.archive import OpenFiles
+from planning.importing import MAX_TEXT_BYTES
+from planning.rows import Problem
+
+PASTED = "pasted text"
+PARTS = {"import": "clusters/_import.html"}
+BEGUN = "Imported. The scenario starts as an exact copy of the cluster; change a queue and run it."
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def import_cluster(request: HttpRequest) -> HttpResponse:
+    """Show the form; with files or a text, show what was read of them and save nothing.
+
+    What is too large to be read meanwhile goes to a worker, and the browser to the page of that import.
+    """
+    workspace = workspace_for_import(request)
+    if request.method == "GET":
+        context = {
+            "place": "import",
+            "typed": {},
+            "imports": recent_imports(caller(request)),
+            "into": workspace,
+            "editable": editable(caller(request)),
+        }
+        return render(request, "clusters/import.html", context)
+    if _size(request) > MAX_TEXT_BYTES:
+        return _page(request, problems=[_too_large()])
+    files = _sent(request)
+    if not files:
+        return _page(request, problems=[_nothing_sent()])
+    name = request.POST.get("name", "").strip() or files[0][0].partition(".")[0]
+    provenance = ", ".join(label for label, _ in files)
+    if is_large(files):
+        asked = submit_import(
+            files=packed_files(files),
+            workspace=workspace,
+            name=name[:253],
+            provenance=provenance[:500],
+            user=caller(request),
+        )
+        return redirect("planner:import-detail", asked.pk)
+    try:
+        read = cluster_read_apart(files)
+    except Invalid as error:
+        return _page(request, problems=error.problems)
+    if read.content is None:
+        return _page(request, read=read, problems=read.problems)
+    preview = preview_keep(
+        read=read, workspace=workspace, name=name[:253], provenance=provenance[:500], user=caller(request)
+    )
+    return _page(request, read=read, problems=read.problems, draft=str(preview.pk))
+
+
+@login_required
+@require_GET
+def detail(request: HttpRequest, import_id: UUID) -> HttpResponse:
+    """Show an import that a worker reads; a poll that has seen this much hears that nothing changed."""
+    asked = import_or_404(request, import_id)
+    if request.GET.get("seen") == seen(asked):
+        return HttpResponse(status=UNCHANGED)
+    return page_or_part(request, "clusters/import_detail.html", PARTS, _context(request, asked))
+
+
+@login_required
+@require_POST
+def cancel(request: HttpRequest, import_id: UUID) -> HttpResponse:
+    """Ask an import to stop and show where it stands."""
+    asked = work_cancel(work=import_or_404(request, import_id), user=caller(request))
+    if request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
+        return render(request, PARTS["import"], _context(request, asked))
+    return redirect("planner:import-detail", asked.pk)
+
+
+@login_required
+@require_POST
+def begin(request: HttpRequest, import_id: UUID) -> HttpResponse:
+    """Begin a scenario on what an import kept."""
+    asked = import_or_404(request, import_id)
+    if asked.snapshot is None:
+        raise Http404
+    scenario = scenario_create(snapshot=asked.snapshot, name=asked.name, owner=caller(request))
+    messages.success(request, BEGUN)
+    return redirect("planner:scenario-detail", scenario.pk)
+
+
+@login_required
+@require_POST
+def save(request: HttpRequest) -> HttpResponse:
+    """Keep a previewed cluster as a snapshot and open its first scenario."""
+    preview = preview_of(user=caller(request), preview_id=request.POST.get("draft", ""))
+    if preview is None:
+        messages.warning(request, "This preview is older than an hour. Preview the files again, then save.")
+        return redirect("planner:import")
+    snapshot = preview_save(preview=preview, user=caller(request))
+    scenario = scenario_create(snapshot=snapshot, name=snapshot.name, owner=caller(request))
+    messages.success(request, BEGUN)
+    return redirect("planner:scenario-detail", scenario.pk)
+
+
+def _page(
+    request: HttpRequest,
+    *,
+    problems: Sequence[Problem],
+    read: ClusterRead | None = None,
+    draft: str = "",
+) -> HttpResponse:
+    """Return the form with everything that was typed, what was read, and what is wrong with it."""
+    context = {
+        "place": "import",
+        "typed": {
+            "name": request.POST.get("name", ""),
+            "documents": request.POST.get("documents", ""),
+            "had_files": bool(request.FILES),
+        },
+        "read": read,
+        "problems": problems,
+        "errors": sum(problem.is_error for problem in problems),
+        "draft": draft,
+        "imports": recent_imports(caller(request)),
+        "into": workspace_for_import(request),
+        "editable": editable(caller(request)),
+    }
+    status = HTTPStatus.OK if draft else HTTPStatus.UNPROCESSABLE_ENTITY
+    return render(request, "clusters/import.html", context, status=status)
+
+
+def import_or_404(request: HttpRequest, import_id: UUID) -> Import:
+    """Return an import of a workspace of the caller."""
+    try:
+        return get_import(caller(request), import_id)
+    except Import.DoesNotExist:
+        raise Http404 from None
+
+
+def _context(request: HttpRequest, asked: Import) -> dict[str, Any]:
+    """Return what the page of an import shows."""
+    problems = problems_of(asked)
+    return {
+        "place": "import",
+        "import": asked,
+        "seen": seen(asked),
+        "problems": problems,
+        "errors": sum(problem.is_error for problem in problems),
+        "scenario": scenarios(caller(request)).filter(snapshot=asked.snapshot_id).first(),
+    }
+
+
+def _sent(request: HttpRequest) -> OpenFiles:
+    files: list[tuple[str, Any]] = [(file.name or "file", file) for file in request.FILES.getlist("files")]
+    if (text := request.POST.get("documents", "")).strip():
+        # A browser sends line ends as CR LF; lines are counted the same, and a YAML text keeps its own.
+        files.append((PASTED, BytesIO(text.replace("\r\n", "\n").encode())))
+    return files
+
+
+def _size(request: HttpRequest) -> int:
+    sizes = [file.size or 0 for file in request.FILES.getlist("files")]
+    return sum(sizes) + len(request.POST.get("documents", ""))
+
+
+def _too_large() -> Problem:
+    limit = MAX_TEXT_BYTES // 10**6
+    return Problem(
+        "import.too_large",
+        "error",
+        f"The upload is larger than {limit} MB.",
+        fix="Compress it with gzip, or leave out objects that Volcano does not schedule.",
+    )
+
+
+def _nothing_sent() -> Problem:
+    return Problem("import.empty", "error", "No file and no text.", fix="Choose files or paste a text.")

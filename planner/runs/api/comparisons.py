@@ -1,0 +1,65 @@
+"""How do scripts ask what differs between runs?"""
+
+from types import SimpleNamespace
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ErrorDetail, NotFound, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from planner.api.schema import answers
+from planner.api.tables import TableView, is_table
+from planner.runs.api.serializers.compared import ComparisonSerializer
+from planner.runs.selectors.comparisons import Comparison, NotComparable, asked_runs, compared_runs
+from planner.runs.selectors.settings import settings_that_differ
+
+TABLES = ("queues", "runs", "settings", "jobs", "victims", "placements")
+LONGEST = 1000
+"""A list ends here; each run's own lists have all."""
+
+RUNS = OpenApiParameter(
+    "runs",
+    OpenApiTypes.STR,
+    required=True,
+    description="The ids of two to six runs, separated by commas.",
+)
+TABLE = OpenApiParameter("table", enum=TABLES, description="For CSV: which list; default `queues`.")
+
+
+class Comparisons(TableView):
+    """Runs side by side."""
+
+    def rows_of(self, request: Request) -> str:
+        """Return the requested table, by default that of the queues."""
+        return request.query_params.get("table", TABLES[0])
+
+    @extend_schema(responses=answers({200: ComparisonSerializer}, 404, 422), parameters=[RUNS, TABLE])
+    def get(self, request: Request) -> Response:
+        """Return what differs between runs: settings, queues, jobs, victims, placements."""
+        if self.rows_of(request) not in TABLES:
+            raise ValidationError({"table": [ErrorDetail(f"One of {', '.join(TABLES)}.", "invalid_choice")]})
+        try:
+            asked = asked_runs(request.query_params.getlist("runs"))
+        except NotComparable as error:
+            raise ValidationError({"runs": [ErrorDetail(str(error), "not_comparable")]}) from None
+        runs = compared_runs(self.user, asked)
+        if len(runs) < len(asked):
+            raise NotFound
+        longest = None if is_table(request) else LONGEST
+        return Response(ComparisonSerializer(_cut(Comparison(runs), longest)).data)
+
+
+def _cut(comparison: Comparison, longest: int | None) -> SimpleNamespace:
+    lists = {
+        "settings": settings_that_differ(comparison.runs),
+        "queues": comparison.queues.rows,
+        "jobs": comparison.jobs.rows,
+        "victims": comparison.victims.rows,
+        "placements": comparison.placements.rows,
+    }
+    return SimpleNamespace(
+        heads=comparison.heads,
+        totals={name: len(rows) for name, rows in lists.items()},
+        **{name: rows[:longest] for name, rows in lists.items()},
+    )

@@ -1,0 +1,197 @@
+"""Why did a run decide so, for scripts?"""
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import NotFound
+from rest_framework.generics import get_object_or_404
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from planner.api.access import WorkspaceView, is_dry, saved_unless_dry
+from planner.api.idempotency import once
+from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers
+from planner.runs.api.serializers import explained
+from planner.runs.selectors.explain import derivation, flow, job_story, loops, victim_story
+from planner.runs.selectors.moments import Moments
+from planner.runs.selectors.runs import job_outcomes, queue_outcomes
+from planner.runs.selectors.searches import search_of
+from planner.runs.selectors.steps import decisions
+from planner.runs.selectors.stories import (
+    job_decisions,
+    node_at_end,
+    node_decisions,
+    node_pods,
+    node_steps,
+    pod_decisions,
+    pod_place,
+    pod_waits_for,
+    victims_around_pod,
+    victims_for_job,
+    victims_of_job,
+    victims_on_node,
+)
+from planner.work.tasks import submit_search
+from planning.standing import node_said, pod_said
+
+
+class ExplainQueue(WorkspaceView):
+    """A queue's story."""
+
+    @extend_schema(responses=answers({200: explained.QueueStorySerializer}, 404))
+    def get(self, request: Request, run_id: UUID, name: str) -> Response:
+        """Return why a queue deserves what it does, what it lost, and what others lost for it."""
+        run = self.run()
+        story = {
+            "figures": get_object_or_404(queue_outcomes(run), queue=name),
+            "deserved": derivation(run, name),
+            "taken": [row for row in flow(run) if row.giver == name],
+            "given": [row for row in flow(run) if row.taker == name],
+        }
+        return Response(explained.QueueStorySerializer(story).data)
+
+
+class ExplainJob(WorkspaceView):
+    """A job's story."""
+
+    @extend_schema(responses=answers({200: explained.JobStorySerializer}, 404))
+    def get(self, request: Request, run_id: UUID, namespace: str, job: str) -> Response:
+        """Return why a job waits and by how much, the decisions about it, and the pods evicted for it."""
+        run, key = self.run(), f"{namespace}/{job}"
+        story = {
+            "outcome": get_object_or_404(job_outcomes(run), job=key),
+            "pending": job_story(run, key),
+            "decisions": job_decisions(run, key),
+            "taken": victims_of_job(run, key),
+            "given": victims_for_job(run, key),
+        }
+        return Response(explained.JobStorySerializer(story).data)
+
+
+class ExplainUnblock(WorkspaceView):
+    """A search for what would unblock a job."""
+
+    @extend_schema(responses=answers({200: explained.SearchSerializer}, 404))
+    def get(self, request: Request, run_id: UUID, namespace: str, job: str) -> Response:
+        """Return the progress of the search and what it found; null if no search was started."""
+        run = self.run()
+        outcome = get_object_or_404(job_outcomes(run), job=f"{namespace}/{job}")
+        search = search_of(run, outcome.job)
+        return Response(
+            explained.SearchSerializer(search).data if search else explained.no_search(outcome.job)
+        )
+
+    @extend_schema(
+        request=None,
+        responses=answers({202: explained.SearchSerializer}, 403, 404, 422),
+        parameters=[DRY_RUN, IDEMPOTENCY_KEY],
+    )
+    @once
+    def post(self, request: Request, run_id: UUID, namespace: str, job: str) -> Response:
+        """Start a search; a running or finished search is not repeated."""
+        run = self.run()
+        outcome = get_object_or_404(job_outcomes(run), job=f"{namespace}/{job}")
+        with saved_unless_dry(request):
+            search = submit_search(run=run, job=outcome.job, user=self.user)
+        body = explained.SearchSerializer(search).data
+        return Response(body, 200 if is_dry(request) else 202)
+
+
+class ExplainVictim(WorkspaceView):
+    """A victim's story."""
+
+    @extend_schema(responses=answers({200: explained.VictimStorySerializer}, 404))
+    def get(self, request: Request, run_id: UUID, order: int) -> Response:
+        """Return why a pod was selected: for which pod, by which votes, and which candidates stayed."""
+        run = self.run()
+        victim = get_object_or_404(run.victims.all(), order=order)
+        return Response(explained.VictimStorySerializer(_kept(victim_story(run, victim))).data)
+
+
+class ExplainFlow(WorkspaceView):
+    """What went from queue to queue."""
+
+    @extend_schema(responses=answers({200: explained.FlowSerializer}, 404))
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """Return what queues lost to each other by evictions."""
+        return Response(explained.FlowSerializer({"flows": flow(self.run())}).data)
+
+
+class ExplainLoops(WorkspaceView):
+    """Evictions that never end."""
+
+    @extend_schema(responses=answers({200: explained.LoopsSerializer}, 404))
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """Return which pods are evicted and bound again without end, why, and what ends that."""
+        return Response(explained.LoopsSerializer({"loops": loops(self.run())}).data)
+
+
+class ExplainPod(WorkspaceView):
+    """A pod's story."""
+
+    @extend_schema(responses=answers({200: explained.PodStorySerializer}, 404))
+    def get(self, request: Request, run_id: UUID, namespace: str, pod: str) -> Response:
+        """Return the place of a pod, and the decisions about it or for it."""
+        run, key = self.run(), f"{namespace}/{pod}"
+        place, steps = pod_place(run, key), list(pod_decisions(run, key))
+        if place is None and not steps:
+            raise NotFound("The run has no such pod.")
+        story = {
+            "reason": pod_said(key, place, steps, pod_waits_for(run, place)),
+            "place": place,
+            "decisions": steps,
+            "victims": victims_around_pod(run, key),
+        }
+        return Response(explained.PodStorySerializer(story).data)
+
+
+class ExplainNode(WorkspaceView):
+    """A node's story."""
+
+    @extend_schema(responses=answers({200: explained.NodeStorySerializer}, 404))
+    def get(self, request: Request, run_id: UUID, node: str) -> Response:
+        """Return the state of a node at the end, its pods, and the decisions on it."""
+        run = self.run()
+        at_end = node_at_end(run, node)
+        if at_end is None:
+            raise NotFound("The run has no such node.")
+        story = {
+            "reason": node_said(at_end, node_steps(run, node)),
+            "at_end": at_end,
+            "pods": node_pods(run, node),
+            "decisions": node_decisions(run, node),
+            "victims": victims_on_node(run, node),
+        }
+        return Response(explained.NodeStorySerializer(story).data)
+
+
+class ExplainStep(WorkspaceView):
+    """A moment of a run."""
+
+    @extend_schema(responses=answers({200: explained.StepSerializer}, 404))
+    def get(self, request: Request, run_id: UUID, seq: int) -> Response:
+        """Return the state of queues and nodes after a step; step 0 is the start of the session."""
+        run = self.run()
+        steps = decisions(run)
+        if seq > len(steps):
+            raise NotFound(f"The run took {len(steps)} steps.")
+        step = steps[seq - 1] if seq else None
+        cycle = step.cycle if step else 1
+        moments = Moments(run, cycle)
+        moment = _kept(moments.at(seq) if moments.is_kept else None)
+        body = {
+            "step": step,
+            "steps": len(steps),
+            "cycle": cycle,
+            "queues": moment.queues,
+            "nodes": moment.nodes,
+        }
+        return Response(explained.StepSerializer(body).data)
+
+
+def _kept(told: Any) -> Any:
+    """Return what was kept, or answer 404: runs of before explanations were kept in parts, or without any."""
+    if told is None:
+        raise NotFound("The run recorded no explanation of this.", "no_explanation")
+    return told

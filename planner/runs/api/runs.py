@@ -1,0 +1,191 @@
+"""How do scripts start a run, follow it, and read what it did?"""
+
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.http import HttpResponse, HttpResponseBase
+from django.utils.cache import get_conditional_response
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_view
+from rest_framework import status
+from rest_framework.exceptions import NotFound
+from rest_framework.generics import get_object_or_404
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from planner.api import filters, serializers
+from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
+from planner.api.deletion import deleted
+from planner.api.idempotency import once
+from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, PREFER, answers, listed
+from planner.api.tables import TableList
+from planner.api.waiting import wait_until_over
+from planner.clusters.models import Blob
+from planner.runs.models import JobOutcome, QueueOutcome, Run, Trace, Victim
+from planner.runs.selectors.runs import job_outcomes, queue_outcomes, runs, victims
+from planner.runs.selectors.steps import Steps, decisions
+from planner.work.lifecycle import work_cancel
+from planner.work.tasks import submit_run
+
+
+@extend_schema_view(get=extend_schema(responses=listed(serializers.RunSerializer)))
+class RunList(TableList):
+    """The runs of the workspace, newest first."""
+
+    queryset = Run.objects.none()
+    serializer_class = serializers.RunSerializer
+    filterset_class = filters.RunFilter
+
+    def get_queryset(self) -> QuerySet[Run]:
+        """Return what the caller may see."""
+        return runs(self.user)
+
+
+@extend_schema_view(get=extend_schema(operation_id="scenarios_runs_list"))
+class ScenarioRuns(RunList):
+    """The runs of one scenario, newest first."""
+
+    def get_queryset(self) -> QuerySet[Run]:
+        """Return the scenario's runs."""
+        return super().get_queryset().filter(scenario=self.scenario())
+
+    @extend_schema(
+        request=serializers.RunOptions,
+        responses=answers({202: serializers.RunSerializer}, 400, 403, 404, 422),
+        parameters=[DRY_RUN, IDEMPOTENCY_KEY, PREFER],
+        filters=False,
+    )
+    def post(self, request: Request, scenario_id: UUID) -> Response:
+        """Freeze the scenario's present revision and queue a run of it."""
+        response = self._submitted(request)
+        if not is_dry(request):
+            run = get_object_or_404(runs(self.user), pk=response.data["id"])
+            for name, value in wait_until_over(request, run).items():
+                response[name] = value
+                response.data = serializers.RunSerializer(run).data
+        return response
+
+    @once
+    def _submitted(self, request: Request) -> Response:
+        scenario = self.scenario()
+        options = serializers.RunOptions(data=request.data)
+        options.is_valid(raise_exception=True)
+        with saved_unless_dry(request):
+            run = submit_run(scenario=scenario, options=options.validated_data, user=self.user)
+        return made(request, serializers.RunSerializer(run).data, status.HTTP_202_ACCEPTED)
+
+
+class RunDetail(WorkspaceView):
+    """One run."""
+
+    @extend_schema(responses=answers({200: serializers.RunSerializer}, 404), parameters=[PREFER])
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """Return a run: state, progress, notes, timings."""
+        run = self.run()
+        headers = wait_until_over(request, run)
+        return Response(serializers.RunSerializer(run).data, headers=headers)
+
+    @extend_schema(responses=answers({200: OpenApiTypes.OBJECT, 204: None}, 403, 404), parameters=[DRY_RUN])
+    def delete(self, request: Request, run_id: UUID) -> Response:
+        """Delete a run with its searches and links; a dry run shows how many of each."""
+        return deleted(request, self.run(), self.user)
+
+
+class RunCancel(WorkspaceView):
+    """Stopping a run."""
+
+    @extend_schema(request=None, responses=answers({200: serializers.RunSerializer}, 403, 404))
+    def post(self, request: Request, run_id: UUID) -> Response:
+        """Cancel a queued run at once, ask a running one to stop, leave one that is over as it is."""
+        return Response(serializers.RunSerializer(work_cancel(work=self.run(), user=self.user)).data)
+
+
+_BYTES = {(200, "application/json"): OpenApiResponse(OpenApiTypes.OBJECT, "The stored bytes.")}
+
+
+class RunInput(WorkspaceView):
+    """What a run reads."""
+
+    sparse = False
+
+    @extend_schema(responses=answers(_BYTES, 404))
+    def get(self, request: Request, run_id: UUID) -> HttpResponseBase:
+        """Return the frozen input as a scenario document."""
+        run = self.run()
+        self.note_export(run.workspace, f"run {run.pk}: input")
+        return _kept(request, run.input)
+
+
+class RunResult(WorkspaceView):
+    """What the core answered."""
+
+    sparse = False
+
+    @extend_schema(responses=answers(_BYTES, 404))
+    def get(self, request: Request, run_id: UUID) -> HttpResponseBase:
+        """Return the core's result, byte for byte what `python -m scheduler_core simulate` prints."""
+        run = self.run()
+        if run.result is None:
+            raise NotFound(f"The run is {run.state} and has no result.", "no_result")
+        self.note_export(run.workspace, f"run {run.pk}: result")
+        return _kept(request, run.result)
+
+
+@extend_schema_view(get=extend_schema(responses=listed(serializers.QueueOutcomeSerializer)))
+class RunQueues(TableList):
+    """The result of a run for each queue, in tree order."""
+
+    queryset = QueueOutcome.objects.none()
+    serializer_class = serializers.QueueOutcomeSerializer
+    filterset_class = filters.QueueOutcomeFilter
+
+    def get_queryset(self) -> QuerySet[QueueOutcome]:
+        """Return the run's queues."""
+        return queue_outcomes(self.run())
+
+
+@extend_schema_view(get=extend_schema(responses=listed(serializers.JobOutcomeSerializer)))
+class RunJobs(TableList):
+    """The result of a run for each job."""
+
+    queryset = JobOutcome.objects.none()
+    serializer_class = serializers.JobOutcomeSerializer
+    filterset_class = filters.JobOutcomeFilter
+
+    def get_queryset(self) -> QuerySet[JobOutcome]:
+        """Return the run's jobs."""
+        return job_outcomes(self.run())
+
+
+@extend_schema_view(get=extend_schema(responses=listed(serializers.VictimSerializer)))
+class RunVictims(TableList):
+    """The pods that a run chose to evict, in the order chosen."""
+
+    queryset = Victim.objects.none()
+    serializer_class = serializers.VictimSerializer
+    filterset_class = filters.VictimFilter
+
+    def get_queryset(self) -> QuerySet[Victim]:
+        """Return the run's victims."""
+        return victims(self.run())
+
+
+@extend_schema_view(get=extend_schema(responses=listed(serializers.DecisionSerializer)))
+class RunDecisions(TableList):
+    """Every step that a run took, in the order taken."""
+
+    queryset = Trace.objects.none()  # which holds them; the schema asks for some rows
+    serializer_class = serializers.DecisionSerializer
+    filterset_class = filters.DecisionFilter
+
+    def get_queryset(self) -> Steps:  # type: ignore[override]  # they are no rows
+        """Return the run's decisions."""
+        return decisions(self.run())
+
+
+def _kept(request: Request, blob: Blob) -> HttpResponseBase:
+    """Return bytes that never change under their hash, or 304 to whom has them already."""
+    tag = f'"{blob.sha256}"'
+    if unchanged := get_conditional_response(request, etag=tag):
+        return unchanged
+    return HttpResponse(blob.content(), content_type="application/json", headers={"ETag": tag})

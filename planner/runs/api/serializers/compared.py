@@ -1,0 +1,147 @@
+"""What do scripts read about runs side by side?"""
+
+from typing import Any
+
+from drf_spectacular.extensions import OpenApiSerializerFieldExtension
+from rest_framework import serializers
+
+from planner.api.serializers import AmountsField
+from planner.runs.models import Run
+
+
+class RunByRun(serializers.ListField):
+    """One value per run, in the requested order; null where a run has none."""
+
+    def to_representation(self, held: Any) -> list[Any]:
+        """Return a body for each run."""
+        assert self.child is not None, "a list of something"
+        return [None if one is None else self.child.to_representation(one) for one in held]
+
+
+class RunByRunSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
+    """How the schema describes `RunByRun`."""
+
+    target_class = RunByRun
+
+    def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+        """Return a list of things that may be null."""
+        component = auto_schema.resolve_serializer(self.target.child, direction)
+        return {"type": "array", "items": {"allOf": [component.ref], "nullable": True}}
+
+
+class ComparedRunSerializer(serializers.Serializer[Any]):
+    """The result of a run; `victims_new`, `_gone` and `_same` compare with the first run."""
+
+    id = serializers.UUIDField(source="run.pk")
+    scenario = serializers.UUIDField(source="run.scenario_id")
+    scenario_name = serializers.CharField(source="run.scenario.name")
+    scenario_revision = serializers.IntegerField(source="run.scenario_revision")
+    state = serializers.ChoiceField(source="run.state", choices=Run.State.choices)
+    created = serializers.DateTimeField(source="run.created")
+    notes = serializers.ListField(
+        child=serializers.CharField(), source="run.notes", help_text="What the run leaves out and assumes."
+    )
+    bound = serializers.IntegerField(source="counts.bound")
+    pipelined = serializers.IntegerField(source="counts.pipelined")
+    victims_committed = serializers.IntegerField(source="counts.victims_committed")
+    victims_new = serializers.IntegerField(source="victims.new")
+    victims_gone = serializers.IntegerField(source="victims.gone")
+    victims_same = serializers.IntegerField(source="victims.same")
+    work_lost = serializers.FloatField(help_text="Total run time of the evicted pods, in pod-seconds.")
+    jobs = serializers.IntegerField(source="counts.jobs")
+    jobs_pending = serializers.IntegerField(source="counts.jobs_pending")
+
+
+class SettingSerializer(serializers.Serializer[Any]):
+    """A setting that differs between runs; an empty `field` means the whole object."""
+
+    kind = serializers.CharField()
+    name = serializers.CharField()
+    field = serializers.CharField()
+    values = serializers.ListField(
+        child=serializers.JSONField(allow_null=True), help_text="One value per run."
+    )
+
+
+class ComparedQueue(serializers.Serializer[Any]):
+    """The result of a run for a queue."""
+
+    parent = serializers.CharField()  # type: ignore[assignment]  # a field, not the base's link
+    in_session = serializers.BooleanField()
+    weight = serializers.IntegerField(allow_null=True)
+    share = serializers.FloatField(allow_null=True)
+    share_at_open = serializers.FloatField(allow_null=True)
+    deserved = AmountsField()
+    allocated = AmountsField()
+    request = AmountsField()
+    guarantee = AmountsField()
+    capability = AmountsField()
+
+
+class ComparedJob(serializers.Serializer[Any]):
+    """The result of a run for a job."""
+
+    queue = serializers.CharField()
+    pods = serializers.IntegerField()
+    pending = serializers.IntegerField()
+    ready = serializers.BooleanField()
+    phase = serializers.CharField()
+    gate = serializers.CharField()
+
+
+class ComparedVictim(serializers.Serializer[Any]):
+    """An eviction that a run committed."""
+
+    job = serializers.CharField()
+    queue = serializers.CharField()
+    for_job = serializers.CharField()
+    for_queue = serializers.CharField()
+    action = serializers.CharField()
+    ran_seconds = serializers.FloatField(allow_null=True)
+
+
+class ComparedPlacement(serializers.Serializer[Any]):
+    """Where a run puts a pod."""
+
+    node = serializers.CharField()
+    op = serializers.ChoiceField(choices=["bind", "pipeline"])
+
+
+class ComparedQueueLine(serializers.Serializer[Any]):
+    """A queue, run by run; null where a run has no such queue."""
+
+    name = serializers.CharField()
+    differs = serializers.BooleanField()
+    runs = RunByRun(child=ComparedQueue(), source="held")
+
+
+class ComparedJobLine(ComparedQueueLine):
+    """A job, run by run; null where a run has no such job."""
+
+    runs = RunByRun(child=ComparedJob(), source="held")
+
+
+class ComparedVictimLine(ComparedQueueLine):
+    """A pod, run by run; null where it stays."""
+
+    runs = RunByRun(child=ComparedVictim(), source="held")
+
+
+class ComparedPlacementLine(ComparedQueueLine):
+    """A pod, run by run; null where it is not placed."""
+
+    runs = RunByRun(child=ComparedPlacement(), source="held")
+
+
+class ComparisonSerializer(serializers.Serializer[Any]):
+    """Runs side by side, in the requested order; differences come first in every list."""
+
+    runs = ComparedRunSerializer(many=True, source="heads")
+    settings = SettingSerializer(many=True)
+    queues = ComparedQueueLine(many=True)
+    jobs = ComparedJobLine(many=True)
+    victims = ComparedVictimLine(many=True)
+    placements = ComparedPlacementLine(many=True)
+    totals = serializers.DictField(
+        child=serializers.IntegerField(), help_text="The length of each list; at most 1000 rows are returned."
+    )

@@ -1,0 +1,59 @@
+"""What does each queue deserve, hold, ask for and may reach, of one resource?"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from planner.runs.charts.figure import figure_of
+from planner.web.templatetags.quantities import Scale, resource_label, scale_of
+from planning.rows import QueueFigures
+
+# Wide and pale behind, narrow and full in front, ticks on top: one line a queue, read like a thermometer.
+BARS = (("request", "Request", 0.72), ("allocated", "Allocated", 0.4))
+TICKS = (
+    ("deserved", "Deserved", "line-ns", 22),
+    ("guarantee", "Guarantee", "triangle-up", 10),
+    ("capability", "Capability", "triangle-left", 11),
+)
+
+
+def amounts_figure(rows: Sequence[QueueFigures], resource: str, scale: Scale | None = None) -> dict[str, Any]:
+    """Return a line per queue. Where nothing is set, promised or limited, nothing is drawn.
+
+    `scale` is the unit of a figure that shares its axis; alone it takes that of its largest amount.
+    """
+    amounts = {
+        measure: [getattr(row, measure).get(resource) for row in rows]
+        for measure in ("request", "allocated", "deserved", "guarantee", "capability")
+    }
+    scale = scale or scale_of(
+        resource, max((value for column in amounts.values() for value in column if value), default=0)
+    )
+    queues = [row.queue for row in rows]
+
+    def numbers(measure: str) -> list[float | None]:
+        nothing = (None, 0) if measure == "guarantee" else (None,)
+        return [None if value in nothing else scale.number(value or 0.0) for value in amounts[measure]]
+
+    hover = f"%{{x:,.4~f}} {scale.many}"
+    bars = [
+        go.Bar(
+            name=name, meta=measure, y=queues, x=numbers(measure), width=width,
+            orientation="h", hovertemplate=hover,
+        )
+        for measure, name, width in BARS
+    ]  # fmt: skip
+    ticks = [
+        go.Scatter(
+            name=name, meta=measure, y=queues, x=numbers(measure), mode="markers",
+            marker={"symbol": symbol, "size": size}, hovertemplate=hover,
+        )
+        for measure, name, symbol, size in TICKS
+    ]  # fmt: skip
+    axis = (
+        f"{resource_label(resource)} in {scale.many}"
+        if scale.many != resource_label(resource)
+        else scale.many
+    )
+    return figure_of([*bars, *ticks], rows=len(rows), axis=axis, barmode="overlay")

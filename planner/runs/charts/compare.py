@@ -1,0 +1,70 @@
+"""How do runs look side by side? One panel a run, all with the same axes."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from planner.runs.charts.amounts import amounts_figure
+from planner.runs.charts.share import share_figure
+from planner.web.templatetags.quantities import scale_of
+from planning.rows import QueueFigures
+
+GAP = 0.03
+"""The part of the width between two panels."""
+
+Figure = Mapping[str, Any]
+Runs = Mapping[str, Sequence[QueueFigures]]
+"""The rows of each run under its title; a run may lack a queue."""
+
+
+def compared_amounts_figure(runs: Runs, resource: str, queues: Sequence[str]) -> dict[str, Any]:
+    """Return deserved, allocated, request, guarantee and capability of each queue, run beside run."""
+    amounts = (
+        getattr(row, measure).get(resource) or 0.0
+        for rows in runs.values()
+        for row in rows
+        for measure in ("request", "allocated", "deserved", "guarantee", "capability")
+    )
+    scale = scale_of(resource, max(amounts, default=0.0))
+    figures = {title: amounts_figure(rows, resource, scale) for title, rows in runs.items()}
+    return _side_by_side(figures, queues)
+
+
+def compared_share_figure(runs: Runs, queues: Sequence[str]) -> dict[str, Any]:
+    """Return the share of each queue, run beside run."""
+    return _side_by_side({title: share_figure(rows) for title, rows in runs.items()}, queues)
+
+
+def _side_by_side(figures: Mapping[str, Figure], queues: Sequence[str]) -> dict[str, Any]:
+    """Return one figure with a panel each; the first panel tells the names and the legend for all."""
+    first = next(iter(figures.values()))["layout"]
+    axes = {}
+    for number, (title, figure) in enumerate(figures.items(), 1):
+        begin, end = _span(number - 1, len(figures))
+        axes[f"xaxis{number if number > 1 else ''}"] = {
+            **figure["layout"]["xaxis"],
+            "domain": [begin, end],
+            "title": {"text": f"{title}<br>{figure['layout']['xaxis']['title']['text']}"},
+            **({"matches": "x"} if number > 1 else {}),
+        }
+    data = [
+        {**trace, "xaxis": f"x{number if number > 1 else ''}", "yaxis": "y", "showlegend": number == 1}
+        for number, figure in enumerate(figures.values(), 1)
+        for trace in figure["data"]
+    ]
+    shapes = [
+        {**shape, "xref": axis.replace("axis", "")} for axis in axes for shape in first.get("shapes", ())
+    ]
+    order = {"categoryorder": "array", "categoryarray": list(queues)}
+    margin = {**first["margin"], "b": first["margin"]["b"] + 18}
+    yaxis = {**first["yaxis"], **order}
+    return {
+        "data": data,
+        "layout": {**first, **axes, "margin": margin, "yaxis": yaxis, "shapes": shapes},
+    }
+
+
+def _span(place: int, panels: int) -> tuple[float, float]:
+    """Return where a panel begins and ends on the width of 1."""
+    width = (1 - GAP * (panels - 1)) / panels
+    begin = place * (width + GAP)
+    return round(begin, 4), round(begin + width, 4)

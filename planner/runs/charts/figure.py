@@ -1,0 +1,32 @@
+"""What do all figures have in common? Colours and fonts are the page's: static/runs/charts.js adds them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+ROW_PIXELS = 30
+FRAME_PIXELS = 110
+
+
+def figure_of(traces: Sequence[Any], *, rows: int, axis: str, **layout: Any) -> dict[str, Any]:
+    """Return the figure as JSON-ready data: horizontal, a line per row, the first row on top.
+
+    A trace says in ``meta`` which measure it shows; the page gives each measure its one colour.
+    """
+    figure = go.Figure(
+        data=traces,
+        layout={
+            "template": "none",
+            "height": FRAME_PIXELS + ROW_PIXELS * max(rows, 3),
+            "margin": {"l": 8, "r": 16, "t": 48, "b": 44},
+            "xaxis": {"title": {"text": axis}, "rangemode": "tozero", "automargin": True},
+            "yaxis": {"autorange": "reversed", "automargin": True, "type": "category", "ticksuffix": "  "},
+            "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "xanchor": "left"},
+            "hovermode": "y unified",
+            "dragmode": False,
+        }
+        | layout,
+    )
+    data: dict[str, Any] = figure.to_plotly_json()
+    return data

@@ -1,0 +1,38 @@
+"""How full is each queue, before and after?"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from planner.runs.charts.figure import figure_of
+from planning.rows import QueueFigures
+
+
+def share_figure(rows: Sequence[QueueFigures]) -> dict[str, Any]:
+    """Return a bar per queue: allocated as a part of deserved; a tick shows where the cycle began."""
+    queues = [row.queue for row in rows]
+    end = go.Bar(
+        name="Share at the end",
+        meta="allocated",
+        y=queues,
+        x=[_percent(row.share) for row in rows],
+        width=0.5,
+        orientation="h",
+        hovertemplate="%{x:,.1f} %",
+    )
+    start = go.Scatter(
+        name="Share at the start",
+        meta="start",
+        y=queues,
+        x=[_percent(row.share_at_open) for row in rows],
+        mode="markers",
+        marker={"symbol": "line-ns", "size": 18},
+        hovertemplate="%{x:,.1f} %",
+    )
+    full = {"type": "line", "x0": 100, "x1": 100, "yref": "paper", "y0": 0, "y1": 1, "name": "full"}
+    return figure_of([end, start], rows=len(rows), axis="Share (allocated ÷ deserved), in %", shapes=[full])
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else share * 100

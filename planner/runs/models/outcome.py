@@ -1,0 +1,125 @@
+"""What did the core make of an input, in the figures that pages and scripts filter and sort on?
+
+Decisions are no rows: a run takes tens of thousands of them, so they are kept packed, see `Trace`.
+
+Amounts are JSON objects in the scheduler's units (cpu in milli-cores, memory in bytes, pods as a count,
+other resources in milli-units); null says unlimited, a missing name says that nothing is set.
+"""
+
+from django.db import models
+
+from planner.accounts.models.workspace import Identified
+
+
+class Outcome(Identified):
+    """What an engine made of one input under one set of options; runs that agree in all three share it."""
+
+    created = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"outcome {self.pk}"
+
+
+def part_of_outcome(name: str) -> "models.ForeignKey[Outcome, Outcome]":
+    """Return the field by which rows belong to an outcome; its column keeps the name of its first release."""
+    return models.ForeignKey(Outcome, on_delete=models.CASCADE, related_name=name, db_column="run_id")
+
+
+class QueueOutcome(Identified):
+    """What a run made of one queue: at the end of the last cycle, and at open of the first."""
+
+    outcome = part_of_outcome("queue_outcomes")
+    queue = models.CharField(max_length=253)
+    parent = models.CharField(max_length=253, blank=True)
+    depth = models.PositiveSmallIntegerField(default=0)
+    position = models.PositiveIntegerField(help_text="Position in the tree, parents first.")
+    weight = models.IntegerField(null=True)
+    in_session = models.BooleanField(
+        help_text="Whether the queue plugin counts it; if not, its figures are empty."
+    )
+    overused = models.BooleanField(null=True)
+    share = models.FloatField(null=True)
+    share_at_open = models.FloatField(null=True)
+    deserved = models.JSONField(default=dict)
+    allocated = models.JSONField(default=dict)
+    allocated_at_open = models.JSONField(default=dict)
+    request = models.JSONField(default=dict)
+    capability = models.JSONField(default=dict)
+    real_capability = models.JSONField(default=dict)
+    guarantee = models.JSONField(default=dict)
+    elastic = models.JSONField(default=dict)
+    inqueue = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [models.UniqueConstraint(fields=["outcome", "queue"], name="queue_once_an_outcome")]
+
+    def __str__(self) -> str:
+        return self.queue
+
+
+class JobOutcome(Identified):
+    """What a run made of one job (a podgroup), at the end of the last cycle."""
+
+    outcome = part_of_outcome("job_outcomes")
+    job = models.CharField(max_length=510, help_text="namespace/name of the podgroup.")
+    queue = models.CharField(max_length=253)
+    position = models.PositiveIntegerField()
+    phase_before = models.CharField(max_length=30, blank=True)
+    phase_after = models.CharField(max_length=30, blank=True)
+    priority = models.BigIntegerField(default=0)
+    min_available = models.IntegerField(default=0)
+    pods = models.PositiveIntegerField(default=0)
+    task_status = models.JSONField(default=dict, help_text="Pods by task status.")
+    pending = models.PositiveIntegerField(default=0, help_text="Waiting pods.")
+    ready = models.BooleanField(default=False)
+    pipelined = models.BooleanField(default=False)
+    starving = models.BooleanField(default=False)
+    gate = models.CharField(max_length=60, blank=True, help_text="The gate at which it waits.")
+    message = models.TextField(
+        blank=True, help_text="Why it waits: the reason of the gate, otherwise the fit error."
+    )
+    fit_error = models.TextField(blank=True)
+    pending_reasons = models.JSONField(default=dict, help_text="Pods by reason.")
+    pending_explain = models.JSONField(default=dict, help_text="The explanation as returned by the core.")
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [models.UniqueConstraint(fields=["outcome", "job"], name="job_once_an_outcome")]
+
+    def __str__(self) -> str:
+        return self.job
+
+
+class DecisionState(models.TextChoices):
+    """What became of a decision when its statement ended."""
+
+    COMMITTED = "committed", "Committed"
+    KEPT = "kept", "Kept"
+    FAILED = "failed", "Failed"
+
+
+class Victim(Identified):
+    """A running pod that a run chose to evict."""
+
+    outcome = part_of_outcome("victims")
+    order = models.PositiveIntegerField(help_text="Position among the decisions.")
+    cycle = models.PositiveIntegerField(default=1)
+    pod = models.CharField(max_length=510)
+    job = models.CharField(max_length=510, blank=True)
+    queue = models.CharField(max_length=253, blank=True)
+    node = models.CharField(max_length=253, blank=True)
+    for_pod = models.CharField(max_length=510, blank=True)
+    for_job = models.CharField(max_length=510, blank=True)
+    for_queue = models.CharField(max_length=253, blank=True)
+    action = models.CharField(max_length=30)
+    reason = models.TextField(blank=True)
+    state = models.CharField(max_length=10, choices=DecisionState.choices)
+    ran_seconds = models.FloatField(null=True, help_text="How long it had run; null if its start is unknown.")
+
+    class Meta:
+        ordering = ["order"]
+        constraints = [models.UniqueConstraint(fields=["outcome", "order"], name="victim_once_an_outcome")]
+
+    def __str__(self) -> str:
+        return self.pod

@@ -1,0 +1,61 @@
+"""Which simulations were asked for, over which input, and with what result?"""
+
+from django.db import models
+from django.db.models import QuerySet
+
+from planner.clusters.models.snapshot import Blob
+from planner.runs.models.outcome import JobOutcome, Outcome, QueueOutcome, Victim
+from planner.runs.models.trace import Trace
+from planner.scenarios.models.scenario import Scenario
+from planner.work.models.work import Work
+
+
+class Run(Work):
+    """One execution of a scenario's revision over a frozen input."""
+
+    scenario = models.ForeignKey(Scenario, on_delete=models.CASCADE, related_name="runs")
+    scenario_revision = models.PositiveIntegerField()
+    options = models.JSONField(default=dict, help_text="`cycles` and `explain` as requested.")
+    explains = models.ForeignKey(
+        "self",
+        null=True,
+        on_delete=models.CASCADE,
+        related_name="searches",
+        help_text="Set on a search for what would unblock a job of that run; its input is that run's.",
+    )
+    job = models.CharField(max_length=510, blank=True, help_text="The job that a search is about.")
+    input = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="runs_reading")
+    result = models.ForeignKey(Blob, null=True, on_delete=models.PROTECT, related_name="runs_writing")
+    notes = models.JSONField(
+        default=list, help_text="What the run leaves out and what it assumes, one sentence each."
+    )
+    outcome = models.ForeignKey(
+        Outcome,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="runs",
+        help_text="The result in figures; null until the run succeeded, and for a search.",
+    )
+    engine_version = models.CharField(max_length=60, blank=True)
+    found_so_far = models.JSONField(null=True, help_text="What a search has found while it has no result.")
+    timings = models.JSONField(default=dict, help_text="What a clock measured, in milliseconds.")
+
+    @property
+    def queue_outcomes(self) -> QuerySet[QueueOutcome]:
+        """What it made of each queue, in tree order."""
+        return QueueOutcome.objects.filter(outcome=self.outcome_id)
+
+    @property
+    def job_outcomes(self) -> QuerySet[JobOutcome]:
+        """What it made of each job, in the result's order."""
+        return JobOutcome.objects.filter(outcome=self.outcome_id)
+
+    @property
+    def victims(self) -> QuerySet[Victim]:
+        """The pods that it chose to evict, in the order chosen."""
+        return Victim.objects.filter(outcome=self.outcome_id)
+
+    @property
+    def traces(self) -> QuerySet[Trace]:
+        """What is kept packed of its decisions and their reasons."""
+        return Trace.objects.filter(outcome=self.outcome_id)

@@ -1,0 +1,78 @@
+"""What did a run do? Lists are querysets, to be filtered and cut into pages; figures are plain rows."""
+
+from dataclasses import fields
+from uuid import UUID
+
+from django.db.models import Count, Q, QuerySet
+
+from planner.accounts.models import User
+from planner.accounts.selectors.workspaces import visible
+from planner.runs.models import JobOutcome, PublicLink, QueueOutcome, Run, Victim
+from planner.runs.models.outcome import DecisionState
+from planner.runs.selectors.steps import decisions
+from planning.rows import QueueFigures, RunCounts
+
+
+def runs(user: User) -> QuerySet[Run]:
+    """Return the runs that an account may see, newest first, without input and result (1 query).
+
+    Searches are left out: they belong to the run that they are about.
+    """
+    return _runs_and_searches(user).filter(explains=None)
+
+
+def get_run(user: User, run_id: UUID) -> Run:
+    """Return a run or a search with its scenario, or raise Run.DoesNotExist (1 query)."""
+    return _runs_and_searches(user).get(pk=run_id)
+
+
+def _runs_and_searches(user: User) -> QuerySet[Run]:
+    present = Run.objects.filter(scenario__removed=None)
+    return visible(present.select_related("workspace", "scenario", "owner"), user)
+
+
+def queue_figures(run: Run) -> list[QueueFigures]:
+    """Return what the run made of each queue, in tree order (1 query)."""
+    names = [field.name for field in fields(QueueFigures)]
+    return [QueueFigures(**values) for values in run.queue_outcomes.values(*names)]
+
+
+def queue_outcomes(run: Run) -> QuerySet[QueueOutcome]:
+    """Return the queues of a run in tree order (1 query)."""
+    return run.queue_outcomes.all()
+
+
+def job_outcomes(run: Run) -> QuerySet[JobOutcome]:
+    """Return the jobs of a run by key (1 query)."""
+    return run.job_outcomes.all()
+
+
+def pending_jobs(run: Run) -> QuerySet[JobOutcome]:
+    """Return the jobs that still have waiting pods at the end of the run (1 query)."""
+    return run.job_outcomes.filter(pending__gt=0)
+
+
+def victims(run: Run) -> QuerySet[Victim]:
+    """Return the pods chosen as victims, in the order chosen (1 query)."""
+    return run.victims.all()
+
+
+def run_counts(run: Run) -> RunCounts:
+    """Return how much the run decided: pods that occur in several cycles count once (3 queries)."""
+    steps = decisions(run)
+    bound = {step.pod for step in steps if step.op == "bind" and step.state == DecisionState.COMMITTED}
+    pipelined = {step.pod for step in steps if step.op == "pipeline"}
+    taken = run.victims.aggregate(
+        evictions=Count("pk", filter=Q(state=DecisionState.COMMITTED)),
+        **{
+            f"victims_{kind}": Count("pod", filter=Q(state=kind), distinct=True)
+            for kind in DecisionState.values
+        },
+    )
+    jobs = run.job_outcomes.aggregate(jobs=Count("pk"), jobs_pending=Count("pk", filter=Q(pending__gt=0)))
+    return RunCounts(bound=len(bound), pipelined=len(pipelined), **taken, **jobs)
+
+
+def links_of(run: Run) -> QuerySet[PublicLink]:
+    """Return the public links of a run, newest first, expired ones among them (1 query)."""
+    return PublicLink.objects.filter(run=run).select_related("made_by")

@@ -1,0 +1,109 @@
+"""What did a run do about one queue, job, pod or node, and which run was before it?"""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from django.db.models import Q, QuerySet
+
+from planner.runs.models import JobOutcome, Run, Trace, Victim
+from planner.runs.models.outcome import DecisionState
+from planner.runs.selectors.explain import job_story, told
+from planner.runs.selectors.moments import node_moment
+from planner.runs.selectors.steps import Steps, decisions
+from planning.rows import NodeMoment, PodPlace
+
+SHOWN = 200
+"""A story's lists end here; the API pages through all of it."""
+
+
+def queue_jobs(run: Run, queue: str) -> QuerySet[JobOutcome]:
+    """Return the jobs of a queue, those that wait first (1 query)."""
+    return run.job_outcomes.filter(queue=queue).order_by("-pending", "position")[:SHOWN]
+
+
+def victims_of_queue(run: Run, queue: str) -> QuerySet[Victim]:
+    """Return the victims that were taken from a queue (1 query)."""
+    return run.victims.filter(queue=queue)[:SHOWN]
+
+
+def victims_for_queue(run: Run, queue: str) -> QuerySet[Victim]:
+    """Return the victims that were evicted for pods of a queue (1 query)."""
+    return run.victims.filter(for_queue=queue)[:SHOWN]
+
+
+def job_decisions(run: Run, job: str) -> Steps:
+    """Return the steps about a job's own pods (1 query)."""
+    return decisions(run).where(job=job)[:SHOWN]
+
+
+def victims_of_job(run: Run, job: str) -> QuerySet[Victim]:
+    """Return the victims among a job's pods (1 query)."""
+    return run.victims.filter(job=job)[:SHOWN]
+
+
+def victims_for_job(run: Run, job: str) -> QuerySet[Victim]:
+    """Return the victims that were evicted for a job's pods (1 query)."""
+    return run.victims.filter(for_job=job)[:SHOWN]
+
+
+def pod_place(run: Run, pod: str) -> PodPlace | None:
+    """Return where a pod stands at the end, None when no job of the run has it (1 query)."""
+    return next((place for place in _places(run) if place.pod == pod), None)
+
+
+def pod_waits_for(run: Run, place: PodPlace | None) -> str:
+    """Return what stopped the job of a waiting pod, empty for any other pod (1 query)."""
+    story = None if place is None or place.status != "Pending" else job_story(run, place.job)
+    return "" if story is None else story.reason.sentence
+
+
+def pod_decisions(run: Run, pod: str) -> Steps:
+    """Return the steps about a pod, and those that evicted others for it (1 query)."""
+    return decisions(run).that(lambda step: pod in (step.pod, step.for_pod))[:SHOWN]
+
+
+def victims_around_pod(run: Run, pod: str) -> QuerySet[Victim]:
+    """Return the victims that a pod is or that had to go for it (1 query)."""
+    return run.victims.filter(Q(pod=pod) | Q(for_pod=pod))[:SHOWN]
+
+
+def node_at_end(run: Run, node: str) -> NodeMoment | None:
+    """Return how a node stands at the end of the run, None when it has no such node (1 query)."""
+    cycles = told(run, Trace.NODES) or [[]]
+    row = next((row for row in cycles[-1] if row["name"] == node), None)
+    return None if row is None else node_moment(node, row)
+
+
+def node_pods(run: Run, node: str) -> list[PodPlace]:
+    """Return the pods of jobs that stand on a node at the end, by job (1 query)."""
+    return [place for place in _places(run) if place.node == node]
+
+
+def node_decisions(run: Run, node: str) -> Steps:
+    """Return the steps on a node (1 query)."""
+    return decisions(run).where(node=node)[:SHOWN]
+
+
+def node_steps(run: Run, node: str) -> dict[str, int]:
+    """Return how many pods a node had steps of each kind for (1 query)."""
+    taken = decisions(run).where(node=node, state=DecisionState.COMMITTED)
+    return Counter(op for op, _ in {(step.op, step.pod) for step in taken})
+
+
+def victims_on_node(run: Run, node: str) -> QuerySet[Victim]:
+    """Return the victims of a node (1 query)."""
+    return run.victims.filter(node=node)[:SHOWN]
+
+
+def _places(run: Run) -> Iterator[PodPlace]:
+    for job, pods in (told(run, Trace.PODS) or {}).items():
+        for pod, status, node, why in pods:
+            yield PodPlace(pod, job, status, node, why)
+
+
+def run_before(run: Run) -> Run | None:
+    """Return the newest run of the same scenario that succeeded before this one was asked for (1 query)."""
+    earlier = Run.objects.filter(
+        scenario=run.scenario_id, state=Run.State.SUCCEEDED, created__lt=run.created, explains=None
+    )
+    return earlier.order_by("-created").first()

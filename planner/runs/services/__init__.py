@@ -1,0 +1,1 @@
+"""What changes about runs, and by which rule?"""

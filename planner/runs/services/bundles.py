@@ -1,0 +1,66 @@
+"""How does a run leave for another installation, and arrive?"""
+
+from typing import IO
+
+from django.conf import settings
+from django.db import transaction
+
+from planner.accounts.models import User, Workspace
+from planner.clusters.models import Blob
+from planner.clusters.services.imports import ClusterRead, cluster_import, kept_of, read_by_child
+from planner.errors import Invalid
+from planner.runs.models import Run
+from planner.runs.services.runs import run_queue
+from planner.scenarios.services.scenarios import scenario_create
+from planning.bundle import About, Bundle, NoBundle, unpacked_bytes
+
+
+def bundle_of(*, run: Run) -> bytes:
+    """Return a succeeded run as one file."""
+    assert run.result is not None, "only a run with a result travels"
+    about = About(
+        name=run.scenario.name,
+        scenario_revision=run.scenario_revision,
+        options=run.options,
+        engine_version=run.engine_version,
+        input_sha256=run.input.sha256,
+        result_sha256=run.result.sha256,
+    )
+    return Bundle(about, run.input.content(), run.result.content()).packed()
+
+
+def is_large_bundle(file: IO[bytes]) -> bool:
+    """Does a bundle hold so much that a worker has to read it? Raises Invalid where it is none."""
+    try:
+        return unpacked_bytes(file) > int(settings.IMPORT_SYNCHRONOUS_BYTES)
+    except NoBundle as error:
+        raise Invalid(error.problems) from None
+
+
+def bundle_import(*, file: IO[bytes], workspace: Workspace, user: User) -> tuple[Run, About]:
+    """Keep the cluster of a bundle as snapshot and scenario, and queue the run again over the same bytes.
+
+    Interfaces call `planner.work.tasks.submit_bundle`, which also sends the kick.
+    """
+    with read_by_child([("run.zip", file)], is_bundle=True) as read:
+        found, about = kept_of(read), read.about
+        if found.content is None or about is None:
+            raise Invalid(found.problems)
+        frozen = Blob.of_pieces(read.input())
+    return bundle_keep(read=found, about=about, frozen=frozen, workspace=workspace, user=user), about
+
+
+@transaction.atomic
+def bundle_keep(
+    *, read: ClusterRead, about: About, frozen: Blob, workspace: Workspace, user: User | None
+) -> Run:
+    """Keep what was read of a bundle and queue its run."""
+    snapshot = cluster_import(
+        read=read,
+        workspace=workspace,
+        name=about.name,
+        provenance=f"bundle of a run, engine {about.engine_version}"[:500],
+        owner=user,
+    )
+    scenario = scenario_create(snapshot=snapshot, name=about.name, owner=user)
+    return run_queue(scenario=scenario, content=frozen, options=about.options, user=user)

@@ -1,0 +1,88 @@
+"""How is it found out what would unblock a job, and how is a found change tried?"""
+
+from typing import Any
+
+from django.db import transaction
+
+from planner.accounts.models import User
+from planner.accounts.services.members import role_require
+from planner.runs.models import Run
+from planner.runs.selectors.searches import search_of
+from planner.scenarios.models import Scenario
+from planner.scenarios.services.branches import scenario_branch
+from planner.scenarios.services.objects import objects_write
+from planner.scenarios.services.queues import queue_update
+from planner.scenarios.services.scenarios import conf_update
+from planning.search import changed_objects, conf_text
+
+State = Run.State
+
+
+@transaction.atomic
+def search_create(*, run: Run, job: str, user: User | None = None) -> tuple[Run, bool]:
+    """Queue a search for what would unblock a job of a run, unless one is on its way or came to an answer.
+
+    Return it, and whether it is new. Interfaces call `planner.work.tasks.submit_search`.
+    """
+    role_require(user=user, workspace=run.workspace)
+    Run.objects.select_for_update().get(pk=run.pk)
+    present = search_of(run, job)
+    if present is not None and present.state not in (State.FAILED, State.CANCELLED):
+        return present, False
+    search = Run.objects.create(
+        workspace=run.workspace,
+        scenario=run.scenario,
+        scenario_revision=run.scenario_revision,
+        owner=user,
+        options=run.options,
+        input_id=run.input_id,
+        explains=run,
+        job=job,
+    )
+    return search, True
+
+
+@transaction.atomic
+def change_try(*, search: Run, number: int, user: User | None = None) -> Scenario:
+    """Begin a what-if from the scenario as the run saw it, with one of the found changes made.
+
+    Raises IndexError when the search found no such change.
+    """
+    assert search.result is not None, "only a search that came to an answer offers changes"
+    change = search.result.document()["changes"][number]
+    branch = scenario_branch(
+        scenario=search.scenario,
+        name=f"{search.scenario.name}: {search.job}, {change['id'].removeprefix('unblock.')}"[:253],
+        revision=search.scenario_revision,
+        user=user,
+    )
+    made = change["changes"]
+    for one in made:
+        branch.refresh_from_db()
+        if one["kind"] == "queues":
+            queue_update(
+                scenario=branch,
+                name=one["key"],
+                patch=_patch(one["field"], one["after"]),
+                expected_revision=branch.revision,
+                user=user,
+            )
+        elif one["kind"] == "conf":
+            text = conf_text(one["after"])
+            conf_update(scenario=branch, text=text, expected_revision=branch.revision, user=user)
+    branch.refresh_from_db()
+    others = [one for one in made if one["kind"] not in ("queues", "conf")]
+    if others:
+        wanted = changed_objects(search.input.document(), others)
+        objects_write(scenario=branch, wanted=wanted, expected_revision=branch.revision, user=user)
+    branch.refresh_from_db()
+    return branch
+
+
+def _patch(field: str, value: Any) -> dict[str, Any]:
+    """Return the merge patch of a queue that sets a field, given with the part of the object that has it."""
+    _part, *path = field.split(".")
+    for name in reversed(path):
+        value = {name: value}
+    patch: dict[str, Any] = value
+    return patch

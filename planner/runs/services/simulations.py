@@ -1,0 +1,89 @@
+"""What does a worker do with a run that it has claimed?"""
+
+import json
+import logging
+import time
+from typing import Any
+
+from django.conf import settings
+
+from planner.clusters.models import Blob
+from planner.runs.models import Run
+from planner.runs.services.runs import run_fail, run_finish, run_share
+from planner.work.lifecycle import Claim
+from planner.work.processes import Simulated, simulate
+from planner.work.watch import Watch, limits, patiently
+from planning.outcomes import Rows, rows_of
+from planning.version import ENGINE_VERSION
+
+logger = logging.getLogger(__name__)
+
+
+def run_simulate(claim: Claim[Run], watch: Watch) -> None:
+    """Simulate a run in a child process and store how it ended, or share what is known already.
+
+    Raises ChildFailed and ChildStopped as `simulate` does.
+    """
+    run = patiently(lambda: Run.objects.get(pk=claim.id))
+    twin = patiently(lambda: known_twin(run))
+    if twin and patiently(lambda: run_share(claim=claim, twin=twin, timings=_waited(run))):
+        logger.info("Sharing the result of run %s: same input, same engine.", twin.pk)
+    else:
+        _simulate(run, claim, watch)
+
+
+def _simulate(run: Run, claim: Claim[Run], watch: Watch) -> None:
+    document = run.input.content()
+    began = time.monotonic()
+    simulated = simulate(
+        document,
+        explain=run.options["explain"],
+        limits=limits(),
+        beat=watch.beat,
+        heard=watch.heard,
+        job=run.job,
+    )
+    process_ms = round((time.monotonic() - began) * 1000, 1)
+    with watch.beating("storing the outcome"):
+        blob = Blob.of(simulated.result)
+        result = json.loads(simulated.result)
+        rows = _rows(run, document, simulated, result)
+    facts: dict[str, Any] = {
+        "claim": claim,
+        "result": blob,
+        "notes": result.get("notes", []),
+        "timings": {**_waited(run), **simulated.timings, "process_ms": process_ms},
+        "engine_version": simulated.engine_version,
+    }
+    error = simulated.error
+    if error is not None:
+        patiently(lambda: run_fail(error=error, **facts))
+    else:
+        patiently(lambda: run_finish(rows=rows, **facts))
+
+
+def _waited(run: Run) -> dict[str, float]:
+    assert run.started is not None, "a claimed run has started"
+    return {"queued_ms": round((run.started - run.created).total_seconds() * 1000, 1)}
+
+
+def _rows(run: Run, document: bytes, simulated: Simulated, result: Any) -> Rows | None:
+    """Return the rows of a simulation; a search, or one that ended with an error, has none."""
+    if run.job or simulated.error is not None:
+        return None
+    return rows_of(result, json.loads(document))
+
+
+def known_twin(run: Run) -> Run | None:
+    """Return a run of the same input by the same engine, None where an extender had a say in it."""
+    if settings.RUN_EXTENDER_HOSTS:
+        return None
+    same = Run.objects.filter(
+        input=run.input_id,
+        explains=run.explains_id,
+        job=run.job,
+        options__explain=run.options["explain"],
+        engine_version=ENGINE_VERSION,
+        state=Run.State.SUCCEEDED,
+    )
+    return same.exclude(pk=run.pk).first()

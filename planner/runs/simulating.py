@@ -1,0 +1,78 @@
+"""What does a run's child process do? Read the frozen input, simulate, write the result, tell how far it is.
+
+Started by `planner.work.processes` as ``python -m planner.runs.simulating INPUT RESULT EXPLAIN JOB
+HOST…``: two open files by number, the job that a search is about (empty: one simulation), and the hosts that
+plugin extender may call.
+"""
+
+import json
+import sys
+import time
+
+import manifests
+from extender_client import AllowedHosts, ExtenderClient
+from planner.work.subprocess_worker import Failed, ended, tell, tell_progress, tell_so_far
+from planning.search import search
+from planning.version import ENGINE_VERSION
+from scheduler_core import Options, encode, prepare
+from scheduler_core.explain import Limits, with_loops
+
+SEARCH_MS = 5000.0
+"""How long a search may take, where the cluster is not so large that few simulations fit into it."""
+
+
+def main(input_file: int, result_file: int, options: Options, job: str) -> int:
+    """Simulate once, or search for what would unblock `job`; return the exit status."""
+    return ended(lambda: _simulate(input_file, result_file, options, job))
+
+
+def _simulate(input_file: int, result_file: int, options: Options, job: str) -> None:
+    clock = _Clock()
+    tell_progress(0.0, "reading the input")
+    with open(input_file, "rb") as source:
+        content = source.read()
+    try:
+        document = manifests.resolve(json.loads(content))
+    except manifests.Unreadable as error:
+        raise Failed(f"The scheduler configuration cannot be read: {error}.") from None
+    clock.lap("load_ms")
+    if job:
+        limits = Limits(milliseconds=SEARCH_MS, timer=lambda: time.perf_counter() * 1000)
+        result = search(document, job, options, limits, tell_so_far)
+    else:
+        prepared = prepare(document)
+        result = with_loops(prepared, prepared.simulate(options=options), options)
+    clock.lap("simulate_ms")
+    with open(result_file, "wb") as target:
+        target.write(encode(result))
+    clock.lap("encode_ms")
+    tell(timings=clock.laps, engine_version=ENGINE_VERSION, error=result.get("error"))
+
+
+def _options(explain: bool, hosts: list[str]) -> Options:
+    return Options(
+        explain=explain,
+        progress=tell_progress,
+        extender=ExtenderClient(AllowedHosts(hosts)).post if hosts else None,
+    )
+
+
+class _Clock:
+    """How long each step took, in milliseconds."""
+
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, name: str) -> None:
+        now = time.perf_counter()
+        self.laps[name] = round((now - self._last) * 1000, 1)
+        self._last = now
+
+
+if __name__ == "__main__":
+    sys.exit(
+        main(
+            int(sys.argv[1]), int(sys.argv[2]), _options(sys.argv[3] == "explain", sys.argv[5:]), sys.argv[4]
+        )
+    )

@@ -1,0 +1,150 @@
+"""Why did a run decide so, page by page?"""
+
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from planner.runs.charts import flow_figure
+from planner.runs.models import Victim
+from planner.runs.selectors.explain import flow, victim_neighbours, victim_story, victims_together
+from planner.runs.selectors.searches import search_of
+from planner.runs.selectors.stories import (
+    node_at_end,
+    node_decisions,
+    node_pods,
+    node_steps,
+    pod_decisions,
+    pod_place,
+    pod_waits_for,
+    victims_around_pod,
+    victims_on_node,
+)
+from planner.runs.services.searches import change_try
+from planner.runs.views.runs import job_or_404, run_or_404, search_context
+from planner.runs.views.step_page import StepPage
+from planner.web.templatetags.quantities import resource_order
+from planner.web.views.pages import caller
+from planner.work.tasks import submit_search
+from planning.standing import node_said, pod_said
+
+
+@login_required
+@require_GET
+def victim(request: HttpRequest, run_id: UUID, order: int) -> HttpResponse:
+    """Show why one pod was selected as a victim."""
+    run = run_or_404(request, run_id)
+    try:
+        row = run.victims.get(order=order)
+    except Victim.DoesNotExist:
+        raise Http404 from None
+    story = victim_story(run, row)
+    context = {
+        "run": run,
+        "victim": row,
+        "story": story,
+        "near": victim_neighbours(run, row),
+        "together": victims_together(run, row, story) if story else (),
+        "resources": resource_order({**story.needed, **story.freed}) if story else (),
+    }
+    return render(request, "runs/victim.html", context)
+
+
+@login_required
+@require_GET
+def lost(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Show which queue lost how much to which."""
+    run = run_or_404(request, run_id)
+    rows = flow(run)
+    resources = resource_order({"pods", *(name for row in rows for name in row.amounts)})
+    asked = request.GET.get("resource", "")
+    resource = asked if asked in resources else resources[0]
+    context = {
+        "run": run,
+        "rows": rows,
+        "resources": resources,
+        "resource": resource,
+        "figure": flow_figure(rows, resource),
+    }
+    return render(request, "runs/flow.html", context)
+
+
+@login_required
+@require_GET
+def step(request: HttpRequest, run_id: UUID, seq: int) -> HttpResponse:
+    """Show how queues and nodes stood at one step, and the steps around it."""
+    page = StepPage(run_or_404(request, run_id), seq, request.GET)
+    if not 0 <= seq <= page.total:
+        raise Http404
+    return render(request, "runs/step.html", {"run": page.run, "page": page})
+
+
+@login_required
+@require_GET
+def pod(request: HttpRequest, run_id: UUID, namespace: str, name: str) -> HttpResponse:
+    """Tell what a run made of one pod."""
+    run = run_or_404(request, run_id)
+    key = f"{namespace}/{name}"
+    place = pod_place(run, key)
+    steps = list(pod_decisions(run, key))
+    if place is None and not steps:
+        raise Http404
+    context = {
+        "run": run,
+        "pod": key,
+        "place": place,
+        "said": pod_said(key, place, steps, pod_waits_for(run, place)),
+        "decisions": steps,
+        "victims": victims_around_pod(run, key),
+    }
+    return render(request, "runs/pod.html", context)
+
+
+@login_required
+@require_GET
+def node(request: HttpRequest, run_id: UUID, node: str) -> HttpResponse:
+    """Tell what a run made of one node."""
+    run = run_or_404(request, run_id)
+    stands = node_at_end(run, node)
+    if stands is None:
+        raise Http404
+    context = {
+        "run": run,
+        "node": stands,
+        "said": node_said(stands, node_steps(run, node)),
+        "resources": resource_order({*stands.idle, *stands.releasing, *stands.pipelined}),
+        "pods": node_pods(run, node),
+        "decisions": node_decisions(run, node),
+        "victims": victims_on_node(run, node),
+    }
+    return render(request, "runs/node.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def unblock(request: HttpRequest, run_id: UUID, namespace: str, name: str) -> HttpResponse:
+    """Begin to search for what would unblock a job, or tell how far the search is."""
+    run = run_or_404(request, run_id)
+    job = job_or_404(run, f"{namespace}/{name}")
+    if request.method == "POST":
+        submit_search(run=run, job=job.job, user=caller(request))
+    if not request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
+        return redirect("planner:run-job", run.pk, namespace, name)
+    return render(request, "runs/_unblock.html", {"run": run, "job": job, **search_context(run, job.job)})
+
+
+@login_required
+@require_POST
+def unblock_try(request: HttpRequest, run_id: UUID, namespace: str, name: str, number: int) -> HttpResponse:
+    """Begin a what-if with one of the changes that a search found, and go to its page."""
+    run = run_or_404(request, run_id)
+    search = search_of(run, job_or_404(run, f"{namespace}/{name}").job)
+    if search is None or search.result is None:
+        raise Http404
+    try:
+        branch = change_try(search=search, number=number, user=caller(request))
+    except IndexError:
+        raise Http404 from None
+    return redirect("planner:scenario-detail", branch.pk)

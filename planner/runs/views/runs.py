@@ -1,0 +1,133 @@
+"""How is a run started, followed, stopped and read?"""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from planner.runs.models import JobOutcome, Run
+from planner.runs.selectors.explain import derivation, flow, job_story
+from planner.runs.selectors.figures import resources
+from planner.runs.selectors.runs import get_run, job_outcomes, queue_figures
+from planner.runs.selectors.searches import found, search_of
+from planner.runs.selectors.stories import (
+    job_decisions,
+    queue_jobs,
+    victims_for_job,
+    victims_for_queue,
+    victims_of_job,
+    victims_of_queue,
+)
+from planner.runs.views.run_page import RunPage
+from planner.scenarios.views.scenarios import scenario_or_404
+from planner.web.templatetags.quantities import resource_order
+from planner.web.views.following import UNCHANGED, seen
+from planner.web.views.pages import caller, page_or_part
+from planner.work.lifecycle import work_cancel
+from planner.work.tasks import submit_run
+
+PARTS = {
+    "run": "runs/_run.html",
+    "amounts": "runs/_amounts.html",
+    "victims": "runs/_victims.html",
+    "pending": "runs/_pending.html",
+    "decisions": "runs/_decisions.html",
+}
+
+
+@login_required
+@require_POST
+def submit(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
+    """Start a run of the scenario's present revision and go to its page."""
+    run = submit_run(scenario=scenario_or_404(request, scenario_id), user=caller(request))
+    return redirect("planner:run-detail", run.pk)
+
+
+@login_required
+@require_GET
+def detail(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Show a run; a poll that has seen this state and progress hears that nothing changed."""
+    run = run_or_404(request, run_id)
+    if run.explains_id:
+        return redirect("planner:run-job", run.explains_id, *run.job.split("/", 1))
+    if request.GET.get("seen") == seen(run):
+        return HttpResponse(status=UNCHANGED)
+    context = {"run": run, "page": RunPage(run, request.GET), "seen": seen(run)}
+    return page_or_part(request, "runs/detail.html", PARTS, context)
+
+
+@login_required
+@require_POST
+def cancel(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Ask a run to stop and show where it stands."""
+    run = work_cancel(work=run_or_404(request, run_id), user=caller(request))
+    if request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
+        return render(
+            request, PARTS["run"], {"run": run, "page": RunPage(run, request.GET), "seen": seen(run)}
+        )
+    return redirect("planner:run-detail", run.pk)
+
+
+@login_required
+@require_GET
+def queue(request: HttpRequest, run_id: UUID, queue: str) -> HttpResponse:
+    """Show what a run made of one queue."""
+    run = run_or_404(request, run_id)
+    figures = next((row for row in queue_figures(run) if row.queue == queue), None)
+    if figures is None:
+        raise Http404
+    context = {
+        "run": run,
+        "row": figures,
+        "resources": resource_order(resources([figures]) | set(figures.real_capability)),
+        "derivation": derivation(run, queue),
+        "jobs": queue_jobs(run, queue),
+        "flows": [link for link in flow(run) if queue in (link.giver, link.taker)],
+        "taken": victims_of_queue(run, queue),
+        "given": victims_for_queue(run, queue),
+    }
+    return render(request, "runs/queue.html", context)
+
+
+@login_required
+@require_GET
+def job(request: HttpRequest, run_id: UUID, namespace: str, name: str) -> HttpResponse:
+    """Show what a run made of one job."""
+    run = run_or_404(request, run_id)
+    key = f"{namespace}/{name}"
+    outcome = job_or_404(run, key)
+    context = {
+        "run": run,
+        "job": outcome,
+        "story": job_story(run, key),
+        **search_context(run, key),
+        "decisions": job_decisions(run, key),
+        "taken": victims_of_job(run, key),
+        "given": victims_for_job(run, key),
+    }
+    return render(request, "runs/job.html", context)
+
+
+def job_or_404(run: Run, job: str) -> JobOutcome:
+    """Return what a run made of a job that it has."""
+    try:
+        return job_outcomes(run).get(job=job)
+    except JobOutcome.DoesNotExist:
+        raise Http404 from None
+
+
+def search_context(run: Run, job: str) -> dict[str, Any]:
+    """Return what the part about unblocking shows: the search, and what it found."""
+    search = search_of(run, job)
+    return {"search": search, "found": found(search) if search else None}
+
+
+def run_or_404(request: HttpRequest, run_id: UUID) -> Run:
+    """Return a run of a workspace of the caller."""
+    try:
+        return get_run(caller(request), run_id)
+    except Run.DoesNotExist:
+        raise Http404 from None

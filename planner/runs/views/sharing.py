@@ -1,0 +1,107 @@
+"""How is a run shown to somebody without an account, and how does it leave?"""
+
+from http import HTTPStatus
+from uuid import UUID
+
+from django import forms
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from planner.runs.charts import amounts_figure
+from planner.runs.models import PublicLink, Run
+from planner.runs.selectors.explain import loops
+from planner.runs.selectors.figures import most_contested, resources, shown_queues
+from planner.runs.selectors.runs import links_of, pending_jobs, queue_figures, run_counts, victims
+from planner.runs.services.links import DEFAULT_DAYS, LONGEST_DAYS, link_make, link_revoke, run_by_link
+from planner.runs.views.runs import run_or_404
+from planner.web.templatetags.quantities import resource_order
+from planner.web.views.listing import Listing
+from planner.web.views.pages import caller
+
+
+@login_required
+@require_GET
+def share(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Show the public links of a run and its bundle."""
+    return _share_page(request, run_or_404(request, run_id))
+
+
+@login_required
+@require_POST
+def link_add(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Make a public link and show its address, this once."""
+    run = run_or_404(request, run_id)
+    form = LinkForm(request.POST)
+    if not form.is_valid():
+        return _share_page(request, run, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    _, secret = link_make(run=run, user=caller(request), **form.cleaned_data)
+    address = request.build_absolute_uri(reverse("planner:shared", args=[secret]))
+    return _share_page(request, run, address=address)
+
+
+class LinkForm(forms.Form):
+    """For whom a link is, and for how long."""
+
+    label = forms.CharField(max_length=100, required=False)
+    days = forms.IntegerField(min_value=1, max_value=LONGEST_DAYS)
+
+
+def _share_page(
+    request: HttpRequest,
+    run: Run,
+    form: LinkForm | None = None,
+    *,
+    address: str = "",
+    status: int = HTTPStatus.OK,
+) -> HttpResponse:
+    context = {
+        "run": run,
+        "links": links_of(run),
+        "address": address,
+        "form": form or LinkForm(initial={"days": DEFAULT_DAYS}),
+        "longest": LONGEST_DAYS,
+    }
+    return render(request, "runs/share.html", context, status=status)
+
+
+@login_required
+@require_POST
+def link_remove(request: HttpRequest, run_id: UUID, link_id: UUID) -> HttpResponse:
+    """Revoke a public link."""
+    run = run_or_404(request, run_id)
+    link = get_object_or_404(PublicLink.objects.filter(run=run), pk=link_id)
+    link_revoke(link=link, user=caller(request))
+    return redirect("planner:share", run_id)
+
+
+@never_cache
+@require_GET
+def shared(request: HttpRequest, secret: str) -> HttpResponse:
+    """Show a run to anybody who has its link: what it decided, and no way further."""
+    run = run_by_link(secret=secret, address=request.META.get("REMOTE_ADDR", ""))
+    if run is None:
+        raise Http404
+    figures = queue_figures(run)
+    names = resource_order(resources(figures)) or ["cpu"]
+    asked = request.GET.get("resource", "")
+    resource = asked if asked in names else most_contested(figures, names)
+    queues = shown_queues(figures, everything=request.GET.get("show") == "all")
+    context = {
+        "run": run,
+        "counts": run_counts(run),
+        "loops": loops(run),
+        "resources": names,
+        "resource": resource,
+        "queues": queues,
+        "figure": amounts_figure(queues.rows, resource),
+        "victims": Listing(victims(run), name="victims", asked=request.GET),
+        "pending": Listing(pending_jobs(run), name="pending", asked=request.GET),
+    }
+    answer = render(request, "runs/shared.html", context)
+    answer.headers["Referrer-Policy"] = "no-referrer"
+    answer.headers["X-Robots-Tag"] = "noindex"
+    return answer

@@ -1,0 +1,162 @@
+"""What does the page of one step of a run show? Each part is read only when the template asks for it."""
+
+from functools import cached_property
+
+from django.http import QueryDict
+
+from planner.runs.models import Run
+from planner.runs.selectors.figures import TOP
+from planner.runs.selectors.moments import Moments
+from planner.runs.selectors.steps import TEXTS, Steps, decisions
+from planner.web.templatetags.quantities import resource_order
+from planning.rows import Amounts, Decision, NodeMoment, QueueMoment
+
+NEAR = 6
+"""So many steps before and after are listed."""
+
+
+class StepPage:
+    """One step under the filters of its address; step 0 is the opening of the run."""
+
+    def __init__(self, run: Run, seq: int, asked: QueryDict) -> None:
+        self.run = run
+        self.seq = seq
+        self.asked = asked
+        self.words = asked.get("words", "").strip()
+
+    @cached_property
+    def steps(self) -> Steps:
+        """All that the run took."""
+        return decisions(self.run)
+
+    @property
+    def total(self) -> int:
+        """How many steps the run took."""
+        return len(self.steps)
+
+    @cached_property
+    def step(self) -> Decision | None:
+        """The decision, None at the opening."""
+        return self.steps[self.seq - 1] if 0 < self.seq <= self.total else None
+
+    @cached_property
+    def cycle(self) -> int:
+        """The cycle of this step."""
+        return self.step.cycle if self.step else 1
+
+    @cached_property
+    def walked(self) -> Steps:
+        """The steps that the filter lets through."""
+        if not self.words:
+            return self.steps
+        named = self.run.job_outcomes.filter(queue__icontains=self.words)
+        jobs = set(named.values_list("job", flat=True))
+        naming = {step.seq for step in self.steps.naming(self.words, TEXTS)}
+        return self.steps.that(lambda step: step.job in jobs or step.seq in naming)
+
+    @cached_property
+    def near(self) -> list[Decision]:
+        """The steps around this one."""
+        return [*self._before_and_here[-NEAR - 1 :], *self._later[:NEAR]]
+
+    @cached_property
+    def _before_and_here(self) -> Steps:
+        return self.walked.that(lambda step: step.seq <= self.seq)
+
+    @cached_property
+    def _later(self) -> Steps:
+        return self.walked.that(lambda step: step.seq > self.seq)
+
+    # where the buttons lead; None where there is nothing
+
+    @property
+    def first(self) -> int | None:
+        """The opening."""
+        return 0 if self.seq else None
+
+    @property
+    def before(self) -> int | None:
+        """The step before, or the opening."""
+        earlier = [one.seq for one in self.near if one.seq < self.seq]
+        return earlier[-1] if earlier else self.first
+
+    @property
+    def after(self) -> int | None:
+        """The next step."""
+        return next((one.seq for one in self.near if one.seq > self.seq), None)
+
+    @property
+    def last(self) -> int | None:
+        """The last step."""
+        last = self.walked[-1].seq if self.walked else None
+        return last if last != self.seq else None
+
+    @property
+    def next_action(self) -> int | None:
+        """The first step of the next action that did something."""
+        if self.step is None:
+            return self.after
+        return next((step.seq for step in self._later if not self._is_same_action(step)), None)
+
+    @property
+    def action_before(self) -> int | None:
+        """The last step of the action before that did something."""
+        if self.step is None:
+            return None
+        earlier = reversed(self._before_and_here)
+        return next((step.seq for step in earlier if not self._is_same_action(step)), self.first)
+
+    def _is_same_action(self, other: Decision) -> bool:
+        assert self.step is not None, "the opening has no action"
+        return (other.cycle, other.action) == (self.step.cycle, self.step.action)
+
+    # how things stood
+
+    @cached_property
+    def moments(self) -> Moments:
+        """The steps of this cycle, to be undone."""
+        return Moments(self.run, self.cycle)
+
+    @cached_property
+    def request(self) -> Amounts:
+        """What the pod of this step takes."""
+        return self.moments.request_of(self.step.pod) if self.step and self.step.pod else {}
+
+    @cached_property
+    def _around(self) -> tuple[dict[str, QueueMoment], list[QueueMoment], list[NodeMoment]]:
+        before, after = self.moments.around(self.seq)
+        return {row.queue: row for row in before.queues}, list(after.queues), list(after.nodes)
+
+    @cached_property
+    def resources(self) -> list[str]:
+        """The resources to switch between."""
+        named = {name for row in self._around[1] for name in {**row.deserved, **row.allocated}}
+        return resource_order(named) or ["cpu"]
+
+    @cached_property
+    def resource(self) -> str:
+        """The resource that is shown: the one asked for, else the scarcest kind that the pod takes."""
+        asked = self.asked.get("resource", "")
+        if asked in self.resources:
+            return asked
+        taken = [name for name in self.resources if self.request.get(name)]
+        return next((name for name in taken if name not in ("cpu", "memory", "pods")), self.resources[0])
+
+    @cached_property
+    def queues(self) -> list[tuple[QueueMoment, QueueMoment | None]]:
+        """The queues, each with how it stood before if this step changed it; those first, then by share."""
+        before, after, _ = self._around
+        rows = [(row, None if row == before[row.queue] else before[row.queue]) for row in after]
+        return sorted(rows, key=lambda row: (row[1] is None, -row[0].share, row[0].queue))[:TOP]
+
+    @cached_property
+    def nodes(self) -> list[NodeMoment]:
+        """The nodes of the steps around, that of this step first."""
+        places = {name: place for place, name in enumerate(self._node_names)}
+        rows = [row for row in self._around[2] if row.node in places]
+        return sorted(rows, key=lambda row: places[row.node])
+
+    @cached_property
+    def _node_names(self) -> list[str]:
+        here = [self.step.node] if self.step else []
+        return list(dict.fromkeys(name for name in [*here, *(one.node for one in self.near)] if name))

@@ -1,0 +1,1 @@
+"""How is a what-if made, edited, checked and exported?"""

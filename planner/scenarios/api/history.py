@@ -1,0 +1,167 @@
+"""How do scripts read a scenario's history, take changes back, hold it against its base, and branch it?"""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
+from rest_framework import status
+from rest_framework.exceptions import ErrorDetail, ValidationError
+from rest_framework.generics import get_object_or_404
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from planner.api.access import WorkspaceView, made, saved_unless_dry
+from planner.api.filters import ChangeFilter
+from planner.api.idempotency import once
+from planner.api.schema import DRY_RUN, ETAG, IDEMPOTENCY_KEY, IF_MATCH, answers, listed
+from planner.api.serializers import ScenarioSerializer
+from planner.api.tables import TableList, TableView
+from planner.scenarios.api.edits import edited, told_when_stale
+from planner.scenarios.api.preconditions import etag, seen_revision
+from planner.scenarios.api.serializers.history import (
+    BranchCreate,
+    ChangeSerializer,
+    DifferenceNamed,
+    DifferencesSerializer,
+    difference_body,
+)
+from planner.scenarios.models import Change
+from planner.scenarios.selectors.revisions import BASES, SNAPSHOT, START, differences_from
+from planner.scenarios.selectors.scenarios import changes
+from planner.scenarios.services.branches import scenario_branch
+from planner.scenarios.services.history import change_revert, difference_revert, redo, undo
+from planning.states import Edit
+
+BASE = OpenApiParameter(
+    "base",
+    enum=BASES,
+    description="`snapshot`, or `start`: what the scenario started from (for a branch: its parent).",
+)
+_EDITED = answers({200: ScenarioSerializer}, 400, 403, 404, 412, 422, 428)
+_EDITING = [DRY_RUN, IF_MATCH, ETAG]
+
+
+@extend_schema_view(get=extend_schema(responses=listed(ChangeSerializer)))
+class ChangeList(TableList):
+    """Who changed what in a scenario, newest first."""
+
+    queryset = Change.objects.none()
+    serializer_class = ChangeSerializer
+    filterset_class = ChangeFilter
+
+    def get_queryset(self) -> QuerySet[Change]:
+        """Return the scenario's changes."""
+        return changes(self.scenario())
+
+
+class ChangeRevert(WorkspaceView):
+    """One change of a scenario."""
+
+    @extend_schema(request=None, responses=_EDITED, parameters=_EDITING)
+    def post(self, request: Request, scenario_id: UUID, change_id: UUID) -> Response:
+        """Revert one change, as a new revision."""
+        scenario = self.scenario()
+        change = get_object_or_404(scenario.changes, pk=change_id)
+        revision = seen_revision(request)
+        with told_when_stale(scenario), saved_unless_dry(request):
+            change_revert(scenario=scenario, change=change, expected_revision=revision, user=self.user)
+        return edited(request, scenario, ScenarioSerializer(scenario).data)
+
+
+class Undo(WorkspaceView):
+    """The last revision that is not undone yet."""
+
+    @extend_schema(request=None, responses=_EDITED, parameters=_EDITING)
+    def post(self, request: Request, scenario_id: UUID) -> Response:
+        """Undo it, as a new revision."""
+        scenario = self.scenario()
+        with told_when_stale(scenario), saved_unless_dry(request):
+            undo(scenario=scenario, expected_revision=seen_revision(request), user=self.user)
+        return edited(request, scenario, ScenarioSerializer(scenario).data)
+
+
+class Redo(WorkspaceView):
+    """The revision that was undone last."""
+
+    @extend_schema(request=None, responses=_EDITED, parameters=_EDITING)
+    def post(self, request: Request, scenario_id: UUID) -> Response:
+        """Make it again, as a new revision."""
+        scenario = self.scenario()
+        with told_when_stale(scenario), saved_unless_dry(request):
+            redo(scenario=scenario, expected_revision=seen_revision(request), user=self.user)
+        return edited(request, scenario, ScenarioSerializer(scenario).data)
+
+
+class Diff(TableView):
+    """In what a scenario differs from its base: queues and configuration first, then objects."""
+
+    rows_in = "differences"
+
+    @extend_schema(responses=answers({200: DifferencesSerializer}, 404, 422), parameters=[BASE, ETAG])
+    def get(self, request: Request, scenario_id: UUID) -> Response:
+        """Return the differences, queue by queue and field by field."""
+        scenario = self.scenario()
+        base = _base(request)
+        found = [difference_body(edit) for edit in differences_from(scenario, base)]
+        body = {"base": base, "revision": scenario.revision, "differences": found}
+        return Response(DifferencesSerializer(body).data, headers={"ETag": etag(scenario.revision)})
+
+
+class DiffRevert(WorkspaceView):
+    """One difference of a scenario from its base."""
+
+    @extend_schema(request=DifferenceNamed, responses=_EDITED, parameters=[BASE, *_EDITING])
+    def post(self, request: Request, scenario_id: UUID) -> Response:
+        """Put one thing back as it is in the base, a job or podgroup with its parts, as a new revision."""
+        scenario = self.scenario()
+        base, revision = _base(request), seen_revision(request)
+        asked = DifferenceNamed(data=request.data)
+        asked.is_valid(raise_exception=True)
+        with told_when_stale(scenario), saved_unless_dry(request):
+            one = _named(differences_from(scenario, base), asked.validated_data)
+            difference_revert(
+                scenario=scenario, difference=one, base=base, expected_revision=revision, user=self.user
+            )
+        return edited(request, scenario, ScenarioSerializer(scenario).data)
+
+
+class Branch(WorkspaceView):
+    """Branches of a scenario."""
+
+    @extend_schema(
+        request=BranchCreate,
+        responses=answers({201: ScenarioSerializer}, 400, 403, 404, 422),
+        parameters=[DRY_RUN, IDEMPOTENCY_KEY, ETAG],
+    )
+    @once
+    def post(self, request: Request, scenario_id: UUID) -> Response:
+        """Begin a what-if with all that this one says now, or said at `revision`."""
+        scenario = self.scenario()
+        asked = BranchCreate(data=request.data)
+        asked.is_valid(raise_exception=True)
+        revision = asked.validated_data.get("revision")
+        if revision is not None and revision > scenario.revision:
+            raise ValidationError(
+                {"revision": [ErrorDetail("The scenario has no such revision yet.", "max_value")]}
+            )
+        with saved_unless_dry(request):
+            branch = scenario_branch(
+                scenario=scenario, name=asked.validated_data["name"], revision=revision, user=self.user
+            )
+        body = ScenarioSerializer(branch).data
+        return made(request, body, status.HTTP_201_CREATED, ETag=etag(branch.revision))
+
+
+def _base(request: Request) -> str:
+    base = request.query_params.get("base", SNAPSHOT)
+    if base not in BASES:
+        raise ValidationError({"base": [ErrorDetail(f"One of {SNAPSHOT}, {START}.", "invalid_choice")]})
+    return base
+
+
+def _named(found: list[Edit], asked: dict[str, Any]) -> Edit:
+    for edit in found:
+        if (edit.kind, edit.key, edit.field) == (asked["kind"], asked["key"], asked["field"]):
+            return edit
+    raise ValidationError({"key": [ErrorDetail("No difference with this name.", "unchanged")]})

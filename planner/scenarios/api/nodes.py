@@ -1,0 +1,178 @@
+"""How do scripts change the nodes of a scenario?"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
+from rest_framework.exceptions import ErrorDetail, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from planner.api.access import WorkspaceView, saved_unless_dry
+from planner.api.filters import in_order_asked, is_asked, ordering_parameter, refuse_unknown
+from planner.api.idempotency import once
+from planner.api.pagination import Pages
+from planner.api.parsers import JsonBody, MergePatch
+from planner.api.schema import DRY_RUN, ETAG, IDEMPOTENCY_KEY, IF_MATCH, answers, paged
+from planner.api.tables import TableView
+from planner.scenarios.api.edits import edited, told_when_stale
+from planner.scenarios.api.preconditions import etag, seen_revision
+from planner.scenarios.api.serializers.manifests import (
+    ManifestSerializer,
+    NamesSerializer,
+    NodesAddSerializer,
+    sent_object,
+)
+from planner.scenarios.models import Scenario
+from planner.scenarios.selectors.revisions import objects_in, state_of
+from planner.scenarios.services.nodes import NODES, node_create, nodes_add, nodes_remove, nodes_update
+from planning.nodes import node_like, node_of
+
+NAME = OpenApiParameter("name", description="Part of the name.")
+UNSCHEDULABLE = OpenApiParameter("unschedulable", bool, description="Is it cordoned?")
+PAGE = OpenApiParameter("page", int)
+PAGE_SIZE = OpenApiParameter("page_size", int, description="Default 100, at most 1000.")
+
+
+def _is_cordoned(node: Mapping[str, Any]) -> bool:
+    return bool((node.get("spec") or {}).get("unschedulable"))
+
+
+ORDERS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+    "name": lambda node: node["metadata"]["name"],
+    "unschedulable": _is_cordoned,
+    "created": lambda node: str(node["metadata"].get("creationTimestamp") or ""),
+}
+"""By what nodes can be ordered."""
+
+
+class NodeList(TableView):
+    """The nodes of a scenario, in the order of the import, added ones last."""
+
+    @extend_schema(
+        operation_id="scenarios_nodes_list",
+        responses=answers({200: paged(ManifestSerializer)}, 404, 422),
+        parameters=[NAME, UNSCHEDULABLE, ordering_parameter(ORDERS), PAGE, PAGE_SIZE, ETAG],
+    )
+    def get(self, request: Request, scenario_id: UUID) -> Response:
+        """Return a page of nodes as Kubernetes writes them."""
+        scenario = self.scenario()
+        known = {"name", "unschedulable", "ordering", "page", "page_size", "fields", "format"}
+        refuse_unknown(request.query_params, known)
+        part = request.query_params.get("name", "").lower()
+        cordoned = is_asked(request, "unschedulable")
+        nodes = [
+            node
+            for name, node in objects_in(scenario, state_of(scenario)).of_kind(NODES).items()
+            if part in name.lower() and cordoned in (None, _is_cordoned(node))
+        ]
+        pages = Pages()
+        page = pages.paginate_queryset(in_order_asked(nodes, request, ORDERS), request, self)
+        body = pages.get_paginated_response(list(page or ())).data
+        return Response(body, headers={"ETag": etag(scenario.revision)})
+
+    @extend_schema(
+        request=ManifestSerializer,
+        responses=answers({201: ManifestSerializer}, 400, 403, 404, 412, 422, 428),
+        parameters=[DRY_RUN, IF_MATCH, IDEMPOTENCY_KEY, ETAG],
+    )
+    @once
+    def post(self, request: Request, scenario_id: UUID) -> Response:
+        """Add one node, given as its object."""
+        scenario, revision = self.scenario(), seen_revision(request)
+        manifest = sent_object(request.data)
+        with told_when_stale(scenario), saved_unless_dry(request):
+            node_create(scenario=scenario, manifest=manifest, expected_revision=revision, user=self.user)
+        return edited(request, scenario, manifest, status.HTTP_201_CREATED)
+
+
+class NodesAdd(WorkspaceView):
+    """A pool of nodes."""
+
+    @extend_schema(
+        request=NodesAddSerializer,
+        responses=answers({201: NamesSerializer}, 400, 403, 404, 412, 422, 428),
+        parameters=[DRY_RUN, IF_MATCH, IDEMPOTENCY_KEY, ETAG],
+    )
+    @once
+    def post(self, request: Request, scenario_id: UUID) -> Response:
+        """Add so many nodes of one shape: like a node that is there, or of a typed capacity."""
+        scenario, revision = self.scenario(), seen_revision(request)
+        asked = NodesAddSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        sent = asked.validated_data
+        shape = sent.get("like") and _node(scenario, sent["like"])
+        if "like" in sent and shape is None:
+            raise ValidationError({"like": [ErrorDetail("No such node.", "does_not_exist")]})
+        with told_when_stale(scenario), saved_unless_dry(request):
+            names = nodes_add(
+                scenario=scenario,
+                prefix=sent["prefix"],
+                count=sent["count"],
+                made=lambda name: (
+                    node_like(shape, name)
+                    if shape
+                    else node_of(name, sent["capacity"], sent.get("labels") or {})
+                ),
+                expected_revision=revision,
+                user=self.user,
+            )
+        return edited(request, scenario, {"names": names}, status.HTTP_201_CREATED)
+
+
+class NodeDetail(WorkspaceView):
+    """One node of a scenario."""
+
+    parser_classes = [JsonBody, MergePatch]
+
+    @extend_schema(responses=answers({200: ManifestSerializer}, 404), parameters=[ETAG])
+    def get(self, request: Request, scenario_id: UUID, node: str) -> Response:
+        """Return a node as Kubernetes writes it."""
+        scenario = self.scenario()
+        return Response(self._found(scenario, node), headers={"ETag": etag(scenario.revision)})
+
+    @extend_schema(
+        request=ManifestSerializer,
+        responses=answers({200: ManifestSerializer}, 400, 403, 404, 412, 422, 428),
+        parameters=[DRY_RUN, IF_MATCH, ETAG],
+    )
+    def patch(self, request: Request, scenario_id: UUID, node: str) -> Response:
+        """Change a node by a JSON merge patch (RFC 7396): cordon, taint, label, resize."""
+        scenario, revision = self.scenario(), seen_revision(request)
+        self._found(scenario, node)
+        patch = sent_object(request.data)
+        with told_when_stale(scenario), saved_unless_dry(request):
+            nodes_update(
+                scenario=scenario,
+                names=[node],
+                patch=lambda _: patch,
+                expected_revision=revision,
+                user=self.user,
+            )
+            body = self._found(scenario, node)
+        return edited(request, scenario, body)
+
+    @extend_schema(
+        responses=answers({204: None}, 400, 403, 404, 412, 422, 428), parameters=[DRY_RUN, IF_MATCH, ETAG]
+    )
+    def delete(self, request: Request, scenario_id: UUID, node: str) -> Response:
+        """Remove a node; its pods stay and take no room anywhere."""
+        scenario, revision = self.scenario(), seen_revision(request)
+        self._found(scenario, node)
+        with told_when_stale(scenario), saved_unless_dry(request):
+            nodes_remove(scenario=scenario, names=[node], expected_revision=revision, user=self.user)
+        return edited(request, scenario, None, status.HTTP_204_NO_CONTENT)
+
+    def _found(self, scenario: Scenario, name: str) -> dict[str, object]:
+        found = _node(scenario, name)
+        if found is None:
+            raise Http404
+        return found
+
+
+def _node(scenario: Scenario, name: str) -> dict[str, object] | None:
+    found = objects_in(scenario, state_of(scenario)).get(NODES, name)
+    return None if found is None else dict(found)

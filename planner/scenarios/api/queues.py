@@ -1,0 +1,144 @@
+"""How do scripts shape the queue tree of a scenario, and what does each queue get?"""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
+from rest_framework import status
+from rest_framework.exceptions import ErrorDetail, ValidationError
+from rest_framework.generics import get_object_or_404
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from planner.api.access import WorkspaceView, saved_unless_dry
+from planner.api.filters import QueueFilter
+from planner.api.idempotency import once
+from planner.api.parsers import JsonBody, MergePatch
+from planner.api.schema import DRY_RUN, ETAG, IDEMPOTENCY_KEY, IF_MATCH, answers, listed
+from planner.api.serializers import PreviewSerializer, QueueSerializer
+from planner.api.tables import TableList, TableView
+from planner.scenarios.api.edits import edited, told_when_stale
+from planner.scenarios.api.preconditions import etag, seen_revision
+from planner.scenarios.models import Change, Queue, Scenario
+from planner.scenarios.selectors.history import as_before
+from planner.scenarios.services.queues import queue_create, queue_remove, queue_update
+from planning.preview import figures
+from planning.queues import queue_spec
+
+SUBTREE = OpenApiParameter("subtree", bool, description="Also remove its descendants.")
+
+
+@extend_schema_view(get=extend_schema(responses=listed(QueueSerializer), parameters=[ETAG]))
+class QueueList(TableList):
+    """The queues of a scenario, in the order of the import."""
+
+    queryset = Queue.objects.none()
+    serializer_class = QueueSerializer
+    filterset_class = QueueFilter
+
+    def list(self, request: Request, *args: Any, **kwargs: Any) -> Any:
+        """Return a page of queues under the scenario's revision."""
+        scenario = self.scenario()
+        self.queryset = scenario.queues.all()
+        response = super().list(request)
+        response.headers["ETag"] = etag(scenario.revision)
+        return response
+
+    @extend_schema(
+        request=QueueSerializer,
+        responses=answers({201: QueueSerializer}, 400, 403, 404, 412, 422, 428),
+        parameters=[DRY_RUN, IF_MATCH, IDEMPOTENCY_KEY, ETAG],
+        filters=False,
+    )
+    @once
+    def post(self, request: Request, scenario_id: UUID) -> Response:
+        """Add a queue; only its name is needed, what is left out is not set."""
+        scenario = self.scenario()
+        revision = seen_revision(request)
+        with told_when_stale(scenario, partial(_versions, scenario, "")), saved_unless_dry(request):
+            queue = queue_create(
+                scenario=scenario, spec=_object(request.data), expected_revision=revision, user=self.user
+            )
+        return edited(request, scenario, queue_spec(queue), status.HTTP_201_CREATED)
+
+
+class QueueDetail(WorkspaceView):
+    """One queue of a scenario, in the spelling of its CRD."""
+
+    parser_classes = [JsonBody, MergePatch]
+
+    @extend_schema(responses=answers({200: QueueSerializer}, 404), parameters=[ETAG])
+    def get(self, request: Request, scenario_id: UUID, name: str) -> Response:
+        """Return a queue."""
+        scenario = self.scenario()
+        queue = get_object_or_404(scenario.queues, name=name)
+        return Response(queue_spec(queue), headers={"ETag": etag(scenario.revision)})
+
+    @extend_schema(
+        request=QueueSerializer,
+        responses=answers({200: QueueSerializer}, 400, 403, 404, 412, 422, 428),
+        parameters=[DRY_RUN, IF_MATCH, ETAG],
+    )
+    def patch(self, request: Request, scenario_id: UUID, name: str) -> Response:
+        """Change fields of a queue by a JSON merge patch (RFC 7396): null removes, quantities are strings.
+
+        Another `parent` moves it with all below it; another `name` takes its children and its jobs along.
+        """
+        scenario = self.scenario()
+        get_object_or_404(scenario.queues, name=name)
+        revision = seen_revision(request)
+        with told_when_stale(scenario, partial(_versions, scenario, name)), saved_unless_dry(request):
+            queue = queue_update(
+                scenario=scenario,
+                name=name,
+                patch=_object(request.data),
+                expected_revision=revision,
+                user=self.user,
+            )
+        return edited(request, scenario, queue_spec(queue))
+
+    @extend_schema(
+        responses=answers({204: None}, 400, 403, 404, 412, 422, 428),
+        parameters=[SUBTREE, DRY_RUN, IF_MATCH, ETAG],
+    )
+    def delete(self, request: Request, scenario_id: UUID, name: str) -> Response:
+        """Remove a queue, with `subtree` those below it, too; their jobs stay and find no queue."""
+        scenario = self.scenario()
+        get_object_or_404(scenario.queues, name=name)
+        revision = seen_revision(request)
+        subtree = request.query_params.get("subtree", "").lower() in ("1", "true")
+        with told_when_stale(scenario, partial(_versions, scenario, name)), saved_unless_dry(request):
+            queue_remove(
+                scenario=scenario, name=name, subtree=subtree, expected_revision=revision, user=self.user
+            )
+        return edited(request, scenario, None, status.HTTP_204_NO_CONTENT)
+
+
+class ScenarioPreview(TableView):
+    """What the queues of a scenario get, without a run."""
+
+    rows_in = "queues"
+
+    @extend_schema(responses=answers({200: PreviewSerializer}, 404), parameters=[ETAG])
+    def get(self, request: Request, scenario_id: UUID) -> Response:
+        """Return what each queue deserves, reaches and holds when a session opens, as the page shows it."""
+        scenario = self.scenario()
+        preview = PreviewSerializer(figures(scenario)).data
+        return Response(preview, headers={"ETag": etag(scenario.revision)})
+
+
+def _versions(scenario: Scenario, name: str, later: list[Change]) -> tuple[Any, Any]:
+    """Return the queue `name` as the caller saw it, and as it is now; both None when it is gone."""
+    queue = scenario.queues.filter(name=name).first()
+    if queue is None:
+        return None, None
+    current = queue_spec(queue)
+    return as_before(current, later, f"queues.{name}."), current
+
+
+def _object(body: Any) -> Mapping[str, Any]:
+    if not isinstance(body, Mapping):
+        raise ValidationError([ErrorDetail("Send a JSON object.", "not_an_object")])
+    return body

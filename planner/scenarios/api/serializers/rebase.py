@@ -1,0 +1,76 @@
+"""What do scripts read and say about carrying a scenario over to a newer snapshot?"""
+
+from dataclasses import asdict
+from typing import Any
+
+from rest_framework import serializers
+
+from planner.api.serializers import ProblemSerializer
+from planner.clusters.models import Snapshot
+from planner.scenarios.api.serializers.history import DifferenceSerializer, difference_body
+from planner.scenarios.selectors.revisions import differences_on
+from planning.rebase import SIDES, WHATS, ConflictId, Rebased
+
+
+class ConflictSerializer(serializers.Serializer[Any]):
+    """Something that both sides changed, to be decided by its kind, key and field."""
+
+    what = serializers.ChoiceField(choices=WHATS)
+    kind = serializers.CharField()
+    key = serializers.CharField(help_text="Queues are named as in the older snapshot.")
+    field = serializers.CharField(help_text="Empty: the whole object.")
+    base = serializers.JSONField()
+    ours = serializers.JSONField(
+        help_text="For a whole object what the scenario changed; null means removed."
+    )
+    theirs = serializers.JSONField(help_text="For a whole object what changed since; null means removed.")
+    also = serializers.ListField(
+        child=serializers.CharField(), help_text="Objects to which this choice applies."
+    )
+
+
+class RebaseSerializer(serializers.Serializer[Any]):
+    """The scenario on another snapshot; undecided conflicts show the scenario's value."""
+
+    snapshot = serializers.UUIDField()
+    revision = serializers.IntegerField()
+    conflicts = ConflictSerializer(many=True)
+    problems = ProblemSerializer(many=True)
+    differences = DifferenceSerializer(many=True, help_text="Differences from the new snapshot.")
+
+
+class ChoiceSerializer(serializers.Serializer[Any]):
+    """The side that holds in one conflict."""
+
+    kind = serializers.CharField(max_length=40)
+    key = serializers.CharField(max_length=510, allow_blank=True, default="")
+    field = serializers.CharField(max_length=1000, allow_blank=True, default="")
+    take = serializers.ChoiceField(choices=SIDES)
+
+
+class RebaseCreate(serializers.Serializer[Any]):
+    """A scenario to rebase."""
+
+    snapshot = serializers.UUIDField(
+        help_text="A snapshot of the same workspace, usually of the same cluster."
+    )
+    name = serializers.CharField(
+        max_length=253, required=False, help_text="Default: the name of the scenario."
+    )
+    choices = ChoiceSerializer(many=True, default=list)
+
+
+def choices_of(asked: list[dict[str, str]]) -> dict[ConflictId, str]:
+    """Return the choices of a request by what they decide."""
+    return {(one["kind"], one["key"], one["field"]): one["take"] for one in asked}
+
+
+def rebase_body(snapshot: Snapshot, revision: int, carried: Rebased) -> dict[str, Any]:
+    """Return what carrying over would make."""
+    return {
+        "snapshot": snapshot.pk,
+        "revision": revision,
+        "conflicts": [asdict(conflict) for conflict in carried.conflicts],
+        "problems": [asdict(problem) for problem in carried.problems],
+        "differences": [difference_body(edit) for edit in differences_on(snapshot, carried.state)],
+    }

@@ -1,0 +1,85 @@
+"""What do scripts read and write of workloads?"""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from planner.api.serializers import AmountsField, QuantitiesField
+from planning.workloads import KINDS
+
+_KINDS = f"One of {', '.join(KINDS)}."
+
+
+class WorkloadSerializer(serializers.Serializer[Any]):
+    """A vcjob, a podgroup with its pods, or a pod without one; `requests` are those of one pod."""
+
+    kind = serializers.CharField(help_text=_KINDS)
+    namespace = serializers.CharField()
+    name = serializers.CharField()
+    queue = serializers.CharField()
+    priorityClassName = serializers.CharField(source="priority_class")  # noqa: N815  # Kubernetes' spelling
+    minMember = serializers.IntegerField(source="min_member")  # noqa: N815  # the CRD's spelling
+    replicas = serializers.IntegerField(help_text="Pods.")
+    running = serializers.IntegerField(help_text="Pods on a node.")
+    pending = serializers.IntegerField(help_text="Waiting pods.")
+    requests = QuantitiesField()
+    amounts = AmountsField()
+    origin = serializers.ChoiceField(choices=["imported", "changed", "added"])
+
+
+class JobAddSerializer(serializers.Serializer[Any]):
+    """A job to add, described by its fields; it becomes a vcjob of one task."""
+
+    name = serializers.CharField(max_length=253)
+    namespace = serializers.CharField(max_length=253, required=False)
+    queue = serializers.CharField(max_length=253, required=False)
+    priorityClassName = serializers.CharField(max_length=253, required=False)  # noqa: N815
+    minMember = serializers.IntegerField(required=False, help_text="Missing: all replicas.")  # noqa: N815
+    replicas = serializers.IntegerField()
+    requests = QuantitiesField(required=False)
+
+
+class CopySerializer(serializers.Serializer[Any]):
+    """A workload to copy."""
+
+    kind = serializers.CharField(help_text=_KINDS)
+    namespace = serializers.CharField(max_length=253)
+    name = serializers.CharField(max_length=253)
+    count = serializers.IntegerField(min_value=1, max_value=10_000, default=1)
+
+
+class WorkloadAddSerializer(serializers.Serializer[Any]):
+    """What to add: a job by its fields, the text of vcjobs, podgroups and pods, or copies."""
+
+    job = JobAddSerializer(required=False)
+    documents = serializers.CharField(required=False, trim_whitespace=False, help_text="YAML or JSON.")
+    copy = CopySerializer(required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Ask for exactly one of the three."""
+        if len(attrs) != 1:
+            raise serializers.ValidationError("Send one of job, documents, copy.", code="one_of")
+        return attrs
+
+
+class WorkloadPatch(serializers.Serializer[Any]):
+    """What to change; null takes a queue or a priority class away, or the request of a resource."""
+
+    queue = serializers.CharField(allow_null=True, required=False)
+    priorityClassName = serializers.CharField(allow_null=True, required=False)  # noqa: N815
+    minMember = serializers.IntegerField(required=False)  # noqa: N815
+    replicas = serializers.IntegerField(required=False)
+    requests = serializers.DictField(child=serializers.CharField(allow_null=True), required=False)
+
+
+class ObjectNamed(serializers.Serializer[Any]):
+    """An object that an edit touched."""
+
+    kind = serializers.CharField()
+    key = serializers.CharField()
+
+
+class ObjectsTouched(serializers.Serializer[Any]):
+    """Which objects an edit added."""
+
+    objects = ObjectNamed(many=True)

@@ -1,0 +1,6 @@
+"""What is kept of scenarios?"""
+
+from planner.scenarios.models.queue import Queue
+from planner.scenarios.models.scenario import Change, ObjectChange, Scenario, ScenarioCopy
+
+__all__ = ["Change", "ObjectChange", "Queue", "Scenario", "ScenarioCopy"]

@@ -1,0 +1,123 @@
+"""Which what-if is being edited, and how did it come to be what it is?"""
+
+from django.conf import settings
+from django.db import models
+
+from planner.accounts.models.workspace import Identified, Workspace
+from planner.clusters.models.snapshot import Blob, Snapshot
+
+
+class Scenario(Identified):
+    """An editable scenario on a snapshot. Every edit raises the revision and is kept as a Change."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="scenarios")
+    name = models.CharField(max_length=253)
+    snapshot = models.ForeignKey(Snapshot, on_delete=models.PROTECT, related_name="scenarios")
+    parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="branches")
+    parent_revision = models.PositiveIntegerField(
+        null=True, help_text="The parent's revision at which this branch started."
+    )
+    conf_text = models.TextField(
+        blank=True, help_text="volcano-scheduler.conf as the user wrote it; empty: Volcano's default."
+    )
+    release = models.CharField(
+        max_length=40,
+        blank=True,
+        db_default="",
+        help_text="The release of Volcano that decides; empty: the snapshot's.",
+    )
+    revision = models.PositiveIntegerField(default=1)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="scenarios"
+    )
+    created = models.DateTimeField(auto_now_add=True)
+    updated = models.DateTimeField(auto_now_add=True)
+    removed = models.DateTimeField(
+        null=True, help_text="When it was removed. Its changes are kept as long as ended runs are."
+    )
+
+    class Meta:
+        ordering = ["-updated"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Change(Identified):
+    """Who changed what in a scenario, when, from what to what.
+
+    `kind` is a list of the scenario document (`queues`, `nodes`, `jobs`…) `conf` or `release`; `key` is the
+    object's name, below its namespace where it has one (`default/train`).
+    """
+
+    class Way(models.TextChoices):
+        """Is it an edit of its own, or does it walk back or forth through earlier ones?"""
+
+        EDIT = "edit", "Edit"
+        UNDO = "undo", "Undo"
+        REDO = "redo", "Redo"
+
+    scenario = models.ForeignKey(Scenario, on_delete=models.CASCADE, related_name="changes")
+    revision = models.PositiveIntegerField(help_text="The revision that this change made.")
+    way = models.CharField(max_length=4, choices=Way.choices, default=Way.EDIT)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="changes"
+    )
+    actor = models.CharField(
+        max_length=150, blank=True, db_default="", help_text="The account; empty for the system."
+    )
+    created = models.DateTimeField(auto_now_add=True)
+    kind = models.CharField(max_length=40)
+    key = models.CharField(max_length=510, blank=True, help_text="Empty for conf and release.")
+    field = models.CharField(
+        max_length=253, blank=True, help_text="In CRD spelling; empty for the whole object."
+    )
+    before = models.JSONField(null=True, help_text="Null if it was absent or unset.")
+    after = models.JSONField(null=True, help_text="Null if it is absent or unset.")
+
+    class Meta:
+        ordering = ["-revision", "kind", "key", "field"]
+        indexes = [models.Index(fields=["scenario", "revision"], name="change_of_revision")]
+
+    def __str__(self) -> str:
+        return f"{self.path} at revision {self.revision}"
+
+    @property
+    def path(self) -> str:
+        """Return what it is about, as one text: `queues.research.weight`, `conf`."""
+        return ".".join(part for part in (self.kind, self.key, self.field) if part)
+
+
+class ObjectChange(Identified):
+    """An object other than a queue that a scenario has otherwise than its snapshot."""
+
+    scenario = models.ForeignKey(Scenario, on_delete=models.CASCADE, related_name="object_changes")
+    kind = models.CharField(max_length=40, help_text="A list of the scenario document: `nodes`, `jobs`…")
+    key = models.CharField(max_length=510)
+    manifest = models.JSONField(null=True, help_text="null: removed.")
+
+    class Meta:
+        ordering = ["kind", "key"]
+        constraints = [
+            models.UniqueConstraint(fields=["scenario", "kind", "key"], name="object_change_once_a_scenario")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.key}"
+
+
+class ScenarioCopy(Identified):
+    """A full copy of a scenario at one revision, so that those near it are rebuilt in few steps."""
+
+    scenario = models.ForeignKey(Scenario, on_delete=models.CASCADE, related_name="copies")
+    revision = models.PositiveIntegerField()
+    content = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="scenario_copies")
+
+    class Meta:
+        ordering = ["revision"]
+        constraints = [
+            models.UniqueConstraint(fields=["scenario", "revision"], name="scenario_copy_once_a_revision")
+        ]
+
+    def __str__(self) -> str:
+        return f"revision {self.revision}"

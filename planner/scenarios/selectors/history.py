@@ -1,0 +1,44 @@
+"""What happened to a scenario, what since somebody looked, and what can be taken back?"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from planner.scenarios.models import Change, Scenario
+from planner.scenarios.selectors.scenarios import changes
+
+
+def changes_since(scenario: Scenario, revision: int) -> list[Change]:
+    """Return the changes made after a revision, oldest first (1 query)."""
+    return list(changes(scenario).filter(revision__gt=revision).order_by("revision", "kind", "key", "field"))
+
+
+def as_before(present: Mapping[str, Any], later: Iterable[Change], prefix: str) -> dict[str, Any]:
+    """Return the fields of an object as they were before the changes `later`, given oldest first."""
+    before = dict(present)
+    for change in reversed(list(later)):
+        field = change.path.removeprefix(prefix)
+        # Names may hold dots: a change of queue `a.b` begins like one of `a`, and names no field of it.
+        if change.path.startswith(prefix) and field in before:
+            before[field] = change.before
+    return before
+
+
+def steps(scenario: Scenario) -> dict[str, int | None]:
+    """Return which revision `undo` and `redo` would take back, None when there is none (1 query)."""
+    done: list[int] = []
+    taken_back: list[int] = []
+    revisions = scenario.changes.order_by("revision").values_list("revision", "way").distinct()
+    for revision, way in revisions:
+        if way == Change.Way.UNDO:
+            done.pop()
+            taken_back.append(revision)
+        elif way == Change.Way.REDO:
+            taken_back.pop()
+            done.append(revision)
+        else:
+            done.append(revision)
+            taken_back.clear()
+    return {
+        Change.Way.UNDO: done[-1] if done else None,
+        Change.Way.REDO: taken_back[-1] if taken_back else None,
+    }

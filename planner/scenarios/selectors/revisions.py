@@ -1,0 +1,86 @@
+"""What did a scenario say at one of its revisions, and in what does it differ from where it began?"""
+
+from itertools import groupby
+
+from planner.clusters.models import Snapshot
+from planner.scenarios.models import Queue, Scenario
+from planning.contents import Objects, content_of
+from planning.differences import differences
+from planning.rebase import Choices, Rebased, Side, rebased
+from planning.states import Edit, State
+from planning.workloads import Workloads
+
+SNAPSHOT, START = "snapshot", "start"
+BASES = (SNAPSHOT, START)
+"""What a scenario can be held against: its snapshot, or what it began with, for a branch its parent's."""
+
+
+def state_of(scenario: Scenario) -> State:
+    """Return a scenario as it is now, its queues with their rows (2 queries)."""
+    return State(
+        conf_text=scenario.conf_text,
+        queues={row.name: row for row in scenario.queues.all()},
+        objects={(row.kind, row.key): row.manifest for row in scenario.object_changes.all()},
+        release=scenario.release,
+    )
+
+
+def state_at(scenario: Scenario, revision: int) -> State:
+    """Return a scenario as it was: from the last full copy before, by the changes since (2 or 3 queries)."""
+    copied = (
+        scenario.copies.filter(revision__lte=revision).select_related("content").order_by("revision").last()
+    )
+    if copied is None:
+        state, begin = state_of_snapshot(scenario.snapshot), 1
+    else:
+        state, begin = State.of(copied.content.document()), copied.revision
+    changes = scenario.changes.filter(revision__gt=begin, revision__lte=revision).order_by("revision")
+    for _, together in groupby(changes, key=lambda change: change.revision):
+        state.make(together)
+    content_of(scenario.snapshot).settle(state)
+    return state
+
+
+def state_of_snapshot(snapshot: Snapshot) -> State:
+    """Return what a scenario on a snapshot begins with."""
+    rows = first_queues(snapshot)
+    return State(conf_text=snapshot.scheduler_conf, queues={row.name: row for row in rows})
+
+
+def objects_in(scenario: Scenario, state: State) -> Objects:
+    """Return the objects of a state of a scenario, those of the snapshot included."""
+    return Objects(content_of(scenario.snapshot), state)
+
+
+def first_queues(snapshot: Snapshot) -> list[Queue]:
+    """Return the unsaved queues that a scenario on a snapshot begins with."""
+    return list(Side(content_of(snapshot), snapshot.scheduler_conf).rows.values())
+
+
+def base_of(scenario: Scenario, base: str) -> State:
+    """Return what a scenario is held against (2 queries at most)."""
+    return state_at(scenario, 1) if base == START else state_of_snapshot(scenario.snapshot)
+
+
+def differences_from(scenario: Scenario, base: str) -> list[Edit]:
+    """Return in what a scenario differs from its snapshot, or from what it began with (4 queries at most)."""
+    content = content_of(scenario.snapshot)
+    return differences(base_of(scenario, base), state_of(scenario), content)
+
+
+def parts_differing(scenario: Scenario, base: str, edit: Edit) -> list[Edit]:
+    """Return the difference `edit` with those of the other objects of its workload, here or in the base."""
+    sides = [objects_in(scenario, state) for state in (state_of(scenario), base_of(scenario, base))]
+    parts = {part for side in sides for part in Workloads(side).parts(edit.kind, edit.key)}
+    return [other for other in differences_from(scenario, base) if (other.kind, other.key) in parts]
+
+
+def rebase_of(scenario: Scenario, snapshot: Snapshot, choices: Choices) -> Rebased:
+    """Return what a scenario says once it is carried over to another snapshot (4 queries at most)."""
+    sides = [Side(content_of(one), one.scheduler_conf) for one in (scenario.snapshot, snapshot)]
+    return rebased(sides[0], state_of(scenario), sides[1], choices)
+
+
+def differences_on(snapshot: Snapshot, state: State) -> list[Edit]:
+    """Return in what a state on a snapshot differs from it (1 query at most)."""
+    return differences(state_of_snapshot(snapshot), state, content_of(snapshot))

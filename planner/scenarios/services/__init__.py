@@ -1,0 +1,1 @@
+"""What changes about scenarios, and by which rule?"""

@@ -1,0 +1,91 @@
+"""How does a what-if begin as a copy of another one, on the same snapshot or on a newer one?"""
+
+from django.db import transaction
+
+from planner.accounts.models import User
+from planner.accounts.services.members import role_require
+from planner.clusters.models import Snapshot
+from planner.errors import Invalid
+from planner.scenarios.models import ObjectChange, Queue, Scenario
+from planner.scenarios.selectors.revisions import rebase_of, state_at
+from planner.scenarios.services.revisions import copy_keep, revision_lock
+from planning.objects import object_problems
+from planning.rebase import OURS, THEIRS, Choices, Conflict
+from planning.rows import Problem
+from planning.states import State
+
+
+@transaction.atomic
+def scenario_branch(
+    *, scenario: Scenario, name: str, revision: int | None = None, user: User | None = None
+) -> Scenario:
+    """Begin a what-if with all that another one says now, or said at one of its revisions."""
+    role_require(user=user, workspace=scenario.workspace)
+    present = Scenario.objects.select_for_update().select_related("snapshot").get(pk=scenario.pk)
+    begin = present.revision if revision is None else revision
+    state = state_at(present, begin)
+    return _begun(present, state, snapshot=present.snapshot, name=name, revision=begin, user=user)
+
+
+@transaction.atomic
+def scenario_rebase(
+    *,
+    scenario: Scenario,
+    snapshot: Snapshot,
+    name: str,
+    choices: Choices,
+    expected_revision: int,
+    user: User | None = None,
+) -> Scenario:
+    """Begin a branch on another snapshot, with all that this scenario changed; the scenario stays.
+
+    Raises RoleTooLow, StaleRevision, and Invalid with every undecided conflict, and why choices do not
+    fit together; then nothing was saved.
+    """
+    role_require(user=user, workspace=scenario.workspace)
+    revision_lock(scenario=scenario, expected=expected_revision)
+    carried = rebase_of(scenario, snapshot, choices)
+    objects = {id_: manifest for id_, manifest in carried.state.objects.items() if manifest is not None}
+    undecided = [_undecided(conflict) for conflict in carried.conflicts if not conflict.take]
+    if problems := [*undecided, *carried.problems, *object_problems(objects)]:
+        raise Invalid(problems)
+    return _begun(
+        scenario, carried.state, snapshot=snapshot, name=name, revision=expected_revision, user=user
+    )
+
+
+def _undecided(conflict: Conflict) -> Problem:
+    path = ".".join(part for part in conflict.id if part)
+    says = "Both sides changed this; choose one."
+    fix = f"Choose {OURS} or {THEIRS} for it."
+    return Problem("rebase.undecided", "error", says, path=path, field=conflict.field or None, fix=fix)
+
+
+def _begun(
+    parent: Scenario, state: State, *, snapshot: Snapshot, name: str, revision: int, user: User | None
+) -> Scenario:
+    branch = Scenario.objects.create(
+        workspace=parent.workspace,
+        name=name,
+        snapshot=snapshot,
+        parent=parent,
+        parent_revision=revision,
+        conf_text=state.conf_text,
+        release=state.release,
+        owner=user,
+    )
+    Queue.objects.bulk_create(_own(row, branch) for row in state.ordered_queues())
+    ObjectChange.objects.bulk_create(
+        (
+            ObjectChange(scenario=branch, kind=kind, key=key, manifest=manifest)
+            for (kind, key), manifest in sorted(state.objects.items(), key=lambda entry: entry[0])
+        ),
+        batch_size=500,
+    )
+    copy_keep(scenario=branch)
+    return branch
+
+
+def _own(row: Queue, branch: Scenario) -> Queue:
+    row.scenario = branch
+    return row

@@ -1,0 +1,167 @@
+"""How is a change taken back: the last one, the last one taken back, or any one alone?"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from django.db import transaction
+
+from planner.accounts.models import User
+from planner.accounts.services.members import role_require
+from planner.errors import Invalid
+from planner.scenarios.models import Change, Queue, Scenario
+from planner.scenarios.selectors.history import steps
+from planner.scenarios.selectors.revisions import objects_in, parts_differing, state_of
+from planner.scenarios.services.objects import object_rows_save, objects_write
+from planner.scenarios.services.queues import queue_remove, queue_restore, queue_update
+from planner.scenarios.services.revisions import revision_lock, revision_raise
+from planner.scenarios.services.scenarios import conf_update, release_update
+from planning.contents import content_of
+from planning.queues import queue_spec
+from planning.rows import Problem
+from planning.states import CONF, QUEUES, RELEASE, Difference, Edit, inverses, queue_of
+from planning.workloads import KINDS
+
+
+@transaction.atomic
+def undo(*, scenario: Scenario, expected_revision: int, user: User | None = None) -> Scenario:
+    """Take back the last revision that was not taken back yet, as a new revision."""
+    return _walk(scenario, Change.Way.UNDO, expected_revision, user)
+
+
+@transaction.atomic
+def redo(*, scenario: Scenario, expected_revision: int, user: User | None = None) -> Scenario:
+    """Make again what was taken back last, as a new revision."""
+    return _walk(scenario, Change.Way.REDO, expected_revision, user)
+
+
+@transaction.atomic
+def change_revert(
+    *, scenario: Scenario, change: Change, expected_revision: int, user: User | None = None
+) -> Scenario:
+    """Take back one change alone; refused when its object is no longer as the change left it."""
+    role_require(user=user, workspace=scenario.workspace)
+    revision_lock(scenario=scenario, expected=expected_revision)
+    together = list(scenario.changes.filter(revision=change.revision))
+    backwards = inverses(together)[together.index(change)]
+    if _present(scenario, backwards) != _comparable(backwards, backwards.before):
+        raise Invalid([_refusal(change, "history.changed_since", _CHANGED_SINCE)])
+    _put(scenario, backwards, expected_revision, user)
+    return scenario
+
+
+@transaction.atomic
+def difference_revert(
+    *,
+    scenario: Scenario,
+    difference: Edit,
+    base: str,
+    expected_revision: int,
+    user: User | None = None,
+) -> Scenario:
+    """Put what differs from a base back as it is there, a job or podgroup with all that belongs to it."""
+    role_require(user=user, workspace=scenario.workspace)
+    revision_lock(scenario=scenario, expected=expected_revision)
+    if difference.kind in KINDS:
+        parts = parts_differing(scenario, base, difference)
+        wanted = {(part.kind, part.key): part.before for part in parts}
+        objects_write(scenario=scenario, wanted=wanted, expected_revision=expected_revision, user=user)
+        return scenario
+    put_back = replace(difference, before=difference.after, after=difference.before)
+    _put(scenario, put_back, expected_revision, user)
+    return scenario
+
+
+def _walk(scenario: Scenario, way: Change.Way, expected: int, user: User | None) -> Scenario:
+    role_require(user=user, workspace=scenario.workspace)
+    revision_lock(scenario=scenario, expected=expected)
+    revision = steps(scenario)[way]
+    if revision is None:
+        says = f"There is nothing to {way}."
+        raise Invalid([Problem(f"history.nothing_to_{way}", "error", says, path="revision", fix="Edit.")])
+    changes = list(scenario.changes.filter(revision=revision))
+    state = state_of(scenario)
+    stored = {row.pk for row in state.queues.values()}
+    state.take_back(changes)
+    content_of(scenario.snapshot).settle(state)
+    backwards = inverses(changes)
+    scenario.conf_text, scenario.release = state.conf_text, state.release
+    scenario.save(update_fields=["conf_text", "release"])
+    _queues_save(scenario, state.queues, stored, backwards)
+    touched = {(edit.kind, edit.key) for edit in backwards if edit.kind not in (CONF, QUEUES, RELEASE)}
+    object_rows_save(scenario=scenario, state=state, touched=touched)
+    revision_raise(scenario=scenario, user=user, changes=backwards, way=way)
+    return scenario
+
+
+def _queues_save(
+    scenario: Scenario, queues: dict[str, Queue], stored: set[Any], changes: Sequence[Edit]
+) -> None:
+    staying = {row.pk for row in queues.values()}
+    scenario.queues.filter(pk__in=stored - staying).delete()
+    touched = {edit.after if edit.field == "name" else edit.key for edit in changes if edit.kind == QUEUES}
+    for name in touched & queues.keys():
+        queues[name].scenario = scenario
+        queues[name].save(force_insert=queues[name].pk not in stored)
+
+
+_CHANGED_SINCE = "It has been changed since."
+
+
+def _present(scenario: Scenario, edit: Edit) -> Any:
+    """Return what the edit is about as it is now, None when it is not there."""
+    if edit.kind == CONF:
+        return scenario.conf_text
+    if edit.kind == RELEASE:
+        return scenario.release
+    if edit.kind != QUEUES:
+        return objects_in(scenario, state_of(scenario)).get(edit.kind, edit.key)
+    row = scenario.queues.filter(name=edit.key).first()
+    if row is None:
+        return None
+    return queue_spec(row)[edit.field] if edit.field else True
+
+
+def _comparable(edit: Edit, value: Any) -> Any:
+    """Return a value as `_present` tells it: of a whole queue it is enough that it is there."""
+    whole_queue = edit.kind == QUEUES and not edit.field
+    return (True if value is not None else None) if whole_queue else value
+
+
+def _put(scenario: Scenario, edit: Edit, expected: int, user: User | None) -> None:
+    if edit.kind == CONF:
+        conf_update(scenario=scenario, text=edit.after, expected_revision=expected, user=user)
+    elif edit.kind == RELEASE:
+        release_update(scenario=scenario, name=edit.after, expected_revision=expected, user=user)
+    elif edit.kind != QUEUES:
+        objects_write(
+            scenario=scenario,
+            wanted={(edit.kind, edit.key): edit.after},
+            expected_revision=expected,
+            user=user,
+        )
+    elif edit.field:
+        patch = {edit.field: _replacing(edit.before, edit.after)}
+        queue_update(scenario=scenario, name=edit.key, patch=patch, expected_revision=expected, user=user)
+    elif edit.after is None:
+        queue_remove(scenario=scenario, name=edit.key, subtree=False, expected_revision=expected, user=user)
+    else:
+        queue_restore(scenario=scenario, queue=queue_of(edit.after), expected_revision=expected, user=user)
+
+
+def _replacing(present: Any, wanted: Any) -> Any:
+    """Return the merge patch that makes `wanted` of `present`, at every depth.
+
+    >>> _replacing({"cpu": "8", "memory": "1Gi"}, {"cpu": "4"})
+    {'memory': None, 'cpu': '4'}
+    """
+    if not isinstance(present, dict) or not isinstance(wanted, dict):
+        return wanted
+    gone = {name: None for name in present if name not in wanted}
+    return gone | {name: _replacing(present.get(name), value) for name, value in wanted.items()}
+
+
+def _refusal(change: Difference, rule: str, message: str) -> Problem:
+    path = ".".join(part for part in (change.kind, change.key, change.field) if part)
+    fix = "Revert the later change first, or edit the value."
+    return Problem(rule, "error", message, path=path, actual=change.after, fix=fix)

@@ -1,0 +1,141 @@
+"""How do the nodes of a scenario change? One call, one revision, whatever the number of nodes."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from django.db import transaction
+
+from planner.accounts.models import User
+from planner.accounts.services.members import role_require
+from planner.errors import Invalid
+from planner.scenarios.models import Scenario
+from planner.scenarios.selectors.revisions import objects_in, state_of
+from planner.scenarios.services.objects import objects_write
+from planner.scenarios.services.revisions import revision_lock
+from planning.contents import Objects
+from planning.nodes import MOST_NODES, name_problems, node_patched, numbered_names
+from planning.rows import Problem
+from planning.states import Json
+
+NODES = "nodes"
+
+
+@transaction.atomic
+def node_create(
+    *, scenario: Scenario, manifest: Mapping[str, Any], expected_revision: int, user: User | None = None
+) -> str:
+    """Add one node, given as its object; return its name. Raises as `objects_write` does."""
+    objects = _locked(scenario, expected_revision, user)
+    name = _name_of(manifest)
+    if problems := name_problems(NODES, name) or _taken(objects, [str(name)]):
+        raise Invalid(problems)
+    wanted = {(NODES, str(name)): dict(manifest)}
+    objects_write(scenario=scenario, wanted=wanted, expected_revision=expected_revision, user=user)
+    return str(name)
+
+
+@transaction.atomic
+def nodes_add(
+    *,
+    scenario: Scenario,
+    prefix: str,
+    count: int,
+    made: Callable[[str], Json],
+    expected_revision: int,
+    user: User | None = None,
+) -> list[str]:
+    """Add `count` nodes, each made from its name; return the names. Raises as `objects_write` does."""
+    objects = _locked(scenario, expected_revision, user)
+    there = objects.of_kind(NODES)
+    if problems := [*name_problems(NODES, prefix), *_count_problems(count, len(there))]:
+        raise Invalid(problems)
+    names = numbered_names(prefix, count, there)
+    wanted = {(NODES, name): made(name) for name in names}
+    objects_write(scenario=scenario, wanted=wanted, expected_revision=expected_revision, user=user)
+    return names
+
+
+@transaction.atomic
+def nodes_update(
+    *,
+    scenario: Scenario,
+    names: Sequence[str],
+    patch: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+    expected_revision: int,
+    user: User | None = None,
+) -> list[str]:
+    """Apply to each node the merge patch that `patch` gives for it; return the names of those that changed.
+
+    Raises as `objects_write` does, and Invalid for a name that no node has or that the patch would change.
+    """
+    objects = _locked(scenario, expected_revision, user)
+    present = _present(objects, names)
+    wanted = {(NODES, name): node_patched(node, patch(node)) for name, node in present.items()}
+    problems = [
+        problem for (_, name), node in wanted.items() if _name_of(node) != name for problem in _renamed(name)
+    ]
+    if problems:
+        raise Invalid(problems)
+    changed = objects_write(scenario=scenario, wanted=wanted, expected_revision=expected_revision, user=user)
+    return [name for _, name in changed]
+
+
+@transaction.atomic
+def nodes_remove(
+    *, scenario: Scenario, names: Sequence[str], expected_revision: int, user: User | None = None
+) -> list[str]:
+    """Remove nodes; their pods stay and take no room anywhere. Raises as `nodes_update` does."""
+    objects = _locked(scenario, expected_revision, user)
+    wanted = {(NODES, name): None for name in _present(objects, names)}
+    objects_write(scenario=scenario, wanted=wanted, expected_revision=expected_revision, user=user)
+    return [name for _, name in wanted]
+
+
+def _locked(scenario: Scenario, expected: int, user: User | None) -> Objects:
+    role_require(user=user, workspace=scenario.workspace)
+    revision_lock(scenario=scenario, expected=expected)
+    return objects_in(scenario, state_of(scenario))
+
+
+def _present(objects: Objects, names: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+    found = {name: node for name in names if (node := objects.get(NODES, name)) is not None}
+    if missing := [name for name in names if name not in found]:
+        says = "No such node."
+        raise Invalid(
+            [
+                Problem(
+                    "node.missing", "error", says, path=f"nodes.{name}", actual=name, fix="Choose another."
+                )
+                for name in missing
+            ]
+        )
+    return found
+
+
+def _name_of(node: Mapping[str, Any]) -> Any:
+    metadata = node.get("metadata")
+    return metadata.get("name") if isinstance(metadata, Mapping) else None
+
+
+def _taken(objects: Objects, names: Sequence[str]) -> list[Problem]:
+    says = "A node with this name already exists."
+    return [
+        Problem("name_taken", "error", says, path=f"nodes.{name}", actual=name, fix="Choose another name.")
+        for name in names
+        if objects.get(NODES, name) is not None
+    ]
+
+
+def _renamed(name: str) -> list[Problem]:
+    says = "A node cannot be renamed."
+    fix = "Add a node with the new name and remove this one."
+    return [Problem("name_fixed", "error", says, path=f"nodes.{name}.metadata.name", actual=name, fix=fix)]
+
+
+def _count_problems(count: int, there: int) -> list[Problem]:
+    limit = MOST_NODES - there
+    if 1 <= count <= limit:
+        return []
+    says = f"{count} is not between 1 and {limit}; a scenario has at most {MOST_NODES} nodes."
+    fix = f"Enter a whole number from 1 to {limit}."
+    return [Problem("out_of_range", "error", says, path="count", actual=count, limit=limit, fix=fix)]

@@ -1,0 +1,85 @@
+"""How do objects of a scenario other than its queues change? Nodes, workloads, all that is listed."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from planner.accounts.models import User
+from planner.accounts.services.members import role_require
+from planner.errors import Invalid
+from planner.scenarios.models import ObjectChange, Scenario
+from planner.scenarios.selectors.revisions import objects_in, state_of
+from planner.scenarios.services.revisions import revision_lock, revision_raise
+from planning.frozen import following
+from planning.objects import bare_objects, object_problems
+from planning.states import Edit, Json, ObjectKey, State
+
+AT_ONCE = 500
+
+
+@transaction.atomic
+def objects_write(
+    *,
+    scenario: Scenario,
+    wanted: Mapping[ObjectKey, Mapping[str, Any] | None],
+    expected_revision: int,
+    user: User | None = None,
+) -> list[ObjectKey]:
+    """Make objects of a scenario what `wanted` says, None removing one; return those that changed.
+
+    One call is one revision. Raises RoleTooLow, StaleRevision, and Invalid with every problem; then nothing
+    was saved.
+    """
+    role_require(user=user, workspace=scenario.workspace)
+    revision_lock(scenario=scenario, expected=expected_revision)
+    state = state_of(scenario)
+    objects = objects_in(scenario, state)
+    edits = [
+        Edit(kind, key, before=before, after=after)
+        for (kind, key), after in bare_objects(wanted, settings.KEEP_ANNOTATIONS).items()
+        if (before := objects.get(kind, key)) != after
+    ]
+    if problems := object_problems(
+        {(edit.kind, edit.key): edit.after for edit in edits if edit.after is not None}
+    ):
+        raise Invalid(problems)
+    touched = [(edit.kind, edit.key) for edit in edits]
+    for edit in edits:
+        state.objects[edit.kind, edit.key] = edit.after
+    objects.content.settle(state)
+    object_rows_save(scenario=scenario, state=state, touched=touched)
+    revision_raise(scenario=scenario, user=user, changes=edits)
+    return touched
+
+
+def object_rows_save(*, scenario: Scenario, state: State, touched: Collection[ObjectKey]) -> None:
+    """Write what a state says of the objects `touched` to their rows."""
+    keys_of: dict[str, list[str]] = {}
+    for kind, key in touched:
+        keys_of.setdefault(kind, []).append(key)
+    for kind, keys in keys_of.items():
+        for start in range(0, len(keys), AT_ONCE):
+            scenario.object_changes.filter(kind=kind, key__in=keys[start : start + AT_ONCE]).delete()
+    rows = [
+        ObjectChange(scenario=scenario, kind=kind, key=key, manifest=state.objects[kind, key])
+        for kind, key in touched
+        if (kind, key) in state.objects
+    ]
+    ObjectChange.objects.bulk_create(rows, batch_size=AT_ONCE)
+
+
+def workloads_follow(*, scenario: Scenario, name: str, new_name: str) -> list[Edit]:
+    """Give the scenario's own workloads the new name of their queue; those of the snapshot follow anyhow."""
+    moved: list[ObjectChange] = []
+    changes: list[Edit] = []
+    for row in scenario.object_changes.exclude(manifest=None):
+        present: Json = row.manifest or {}
+        manifest = following(row.kind, present, {name: new_name})
+        if manifest is not present:
+            changes.append(Edit(row.kind, row.key, before=present, after=manifest))
+            row.manifest = dict(manifest)
+            moved.append(row)
+    ObjectChange.objects.bulk_update(moved, ["manifest"], batch_size=AT_ONCE)
+    return changes

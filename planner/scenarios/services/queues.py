@@ -1,0 +1,165 @@
+"""How does the queue tree of a scenario change?
+
+An edit that Volcano's webhook would refuse is saved all the same, and listed among the problems; refused is
+what could not be simulated, or cannot be: a queue below itself, two of one name, no queue root.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+
+from planner.accounts.models import User
+from planner.accounts.services.members import role_require
+from planner.errors import Invalid
+from planner.scenarios.models import Queue, Scenario
+from planner.scenarios.services.objects import workloads_follow
+from planner.scenarios.services.revisions import revision_lock, revision_raise
+from planning.queue_fields import names_below, queue_problems, removal_problems, tree_problems
+from planning.queues import (
+    apply_spec,
+    duplicate_row,
+    merge_patch,
+    queue_row,
+    queue_spec,
+)
+from planning.states import QUEUES, Edit, kept_queue
+
+
+@transaction.atomic
+def queue_update(
+    *,
+    scenario: Scenario,
+    name: str,
+    patch: Mapping[str, Any],
+    expected_revision: int,
+    user: User | None = None,
+) -> Queue:
+    """Apply an RFC 7396 merge patch in CRD spelling to the queue `name`.
+
+    Every changed field becomes a Change of the new revision; a patch that changes nothing keeps the revision.
+    Another name takes the children along, and the workloads. `scenario` is fresh afterwards.
+
+    Raises RoleTooLow, Queue.DoesNotExist, StaleRevision when the scenario is not at `expected_revision`, and
+    Invalid with every problem; then nothing was saved.
+    """
+    role_require(user=user, workspace=scenario.workspace)
+    revision_lock(scenario=scenario, expected=expected_revision)
+    queue = scenario.queues.get(name=name)
+    before = queue_spec(queue)
+    after = merge_patch(before, patch)
+    if problems := queue_problems(name, after, _parents(scenario)):
+        raise Invalid(problems)
+    apply_spec(queue, after)
+    queue.name = after["name"]
+    queue.save()
+    changes = _field_changes(name, before, queue_spec(queue))
+    if queue.name != name:
+        changes += _children_follow(scenario, name, queue.name)
+        changes += workloads_follow(scenario=scenario, name=name, new_name=queue.name)
+    revision_raise(scenario=scenario, user=user, changes=changes)
+    return queue
+
+
+@transaction.atomic
+def queue_create(
+    *, scenario: Scenario, spec: Mapping[str, Any], expected_revision: int, user: User | None = None
+) -> Queue:
+    """Add a queue with these fields in CRD spelling; raises as `queue_update` does."""
+    role_require(user=user, workspace=scenario.workspace)
+    revision_lock(scenario=scenario, expected=expected_revision)
+    fields = merge_patch({}, spec)
+    name = str(fields.get("name") or "")
+    if problems := queue_problems("", fields, _parents(scenario)):
+        raise Invalid(problems)
+    queue = queue_row({"metadata": {"name": name}})
+    apply_spec(queue, fields)
+    _add(scenario, queue, user)
+    return queue
+
+
+@transaction.atomic
+def queue_duplicate(
+    *, scenario: Scenario, name: str, expected_revision: int, user: User | None = None
+) -> Queue:
+    """Add a queue like `name` beside it, without its children and jobs; raises as `queue_update` does."""
+    role_require(user=user, workspace=scenario.workspace)
+    revision_lock(scenario=scenario, expected=expected_revision)
+    twin = duplicate_row(scenario.queues.get(name=name))
+    taken = set(scenario.queues.values_list("name", flat=True))
+    numbered = (
+        f"{name}-copy{number}" for number in ("", *(f"-{count}" for count in range(2, len(taken) + 3)))
+    )
+    twin.name = next(free for free in numbered if free not in taken)
+    _add(scenario, twin, user)
+    return twin
+
+
+@transaction.atomic
+def queue_remove(
+    *,
+    scenario: Scenario,
+    name: str,
+    subtree: bool,
+    expected_revision: int,
+    user: User | None = None,
+) -> list[str]:
+    """Remove a queue, with `subtree` those below it, too; return the names. Jobs stay and find no queue.
+
+    Raises as `queue_update` does; Invalid for queues that Volcano makes itself, and for one with children
+    unless the subtree goes along.
+    """
+    role_require(user=user, workspace=scenario.workspace)
+    revision_lock(scenario=scenario, expected=expected_revision)
+    scenario.queues.get(name=name)
+    leaving = [name, *names_below(name, _parents(scenario))]
+    if problems := removal_problems(name, leaving, subtree=subtree):
+        raise Invalid(problems)
+    rows = {row.name: row for row in scenario.queues.filter(name__in=leaving)}
+    changes = [Edit(QUEUES, gone, before=kept_queue(rows[gone])) for gone in leaving]
+    scenario.queues.filter(name__in=leaving).delete()
+    revision_raise(scenario=scenario, user=user, changes=changes)
+    return leaving
+
+
+@transaction.atomic
+def queue_restore(
+    *, scenario: Scenario, queue: Queue, expected_revision: int, user: User | None = None
+) -> Queue:
+    """Bring back a queue that was removed, given as its unsaved row; raises as `queue_update` does."""
+    role_require(user=user, workspace=scenario.workspace)
+    revision_lock(scenario=scenario, expected=expected_revision)
+    if problems := tree_problems(queue_spec(queue), _parents(scenario)):
+        raise Invalid(problems)
+    queue.scenario = scenario
+    queue.save()
+    changes = [Edit(QUEUES, queue.name, after=kept_queue(queue))]
+    revision_raise(scenario=scenario, user=user, changes=changes)
+    return queue
+
+
+def _add(scenario: Scenario, queue: Queue, user: User | None) -> None:
+    last = scenario.queues.order_by("-position").values_list("position", flat=True).first()
+    queue.scenario, queue.position = scenario, 0 if last is None else last + 1
+    queue.save()
+    changes = [Edit(QUEUES, queue.name, after=kept_queue(queue))]
+    revision_raise(scenario=scenario, user=user, changes=changes)
+
+
+def _children_follow(scenario: Scenario, name: str, new_name: str) -> list[Edit]:
+    children = list(scenario.queues.filter(parent=name))
+    scenario.queues.filter(parent=name).update(parent=new_name)
+    return [Edit(QUEUES, child.name, "parent", name, new_name) for child in children]
+
+
+def _field_changes(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Edit]:
+    return [
+        Edit(QUEUES, name, field, before[field], after[field])
+        for field in after
+        if after[field] != before[field]
+    ]
+
+
+def _parents(scenario: Scenario) -> dict[str, str]:
+    """Return the parent of each queue (1 query)."""
+    return dict(scenario.queues.values_list("name", "parent"))

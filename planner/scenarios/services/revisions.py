@@ -1,0 +1,65 @@
+"""Did this edit see the present revision, and what did it change?"""
+
+from collections.abc import Sequence
+
+from django.utils import timezone
+
+from planner.accounts.models import User
+from planner.clusters.models import Blob
+from planner.errors import StaleRevision
+from planner.scenarios.models import Change, Scenario, ScenarioCopy
+from planner.scenarios.selectors.revisions import state_of
+from planning.documents import encoded
+from planning.states import Edit
+
+COPY_EVERY = 20
+"""After so many revisions a full copy is kept, so that no revision is further away from one."""
+
+
+def revision_lock(*, scenario: Scenario, expected: int) -> None:
+    """Hold the scenario until the transaction ends, or raise StaleRevision; `scenario` is fresh afterwards.
+
+    Two edits that saw the same revision cannot both go on: the second one waits here, and then is stale.
+    """
+    present = Scenario.objects.select_for_update().get(pk=scenario.pk)
+    scenario.revision = present.revision
+    scenario.conf_text, scenario.release = present.conf_text, present.release
+    if present.revision != expected:
+        raise StaleRevision(expected=expected, current=present.revision)
+
+
+def revision_raise(
+    *, scenario: Scenario, user: User | None, changes: Sequence[Edit], way: str = Change.Way.EDIT
+) -> None:
+    """Keep `changes` as one new revision, once the rows say so; without changes there is none."""
+    if not changes:
+        return
+    scenario.revision += 1
+    scenario.updated = timezone.now()
+    scenario.save(update_fields=["revision", "updated"])
+    Change.objects.bulk_create(
+        (
+            Change(
+                scenario=scenario,
+                revision=scenario.revision,
+                way=way,
+                user=user,
+                actor=user.get_username() if user else "",
+                kind=edit.kind,
+                key=edit.key,
+                field=edit.field,
+                before=edit.before,
+                after=edit.after,
+            )
+            for edit in changes
+        ),
+        batch_size=500,
+    )
+    if scenario.revision % COPY_EVERY == 0:
+        copy_keep(scenario=scenario)
+
+
+def copy_keep(*, scenario: Scenario) -> None:
+    """Keep a full copy of the scenario as it is now."""
+    content = Blob.of(encoded(state_of(scenario).as_copy()))
+    ScenarioCopy.objects.create(scenario=scenario, revision=scenario.revision, content=content.keep())

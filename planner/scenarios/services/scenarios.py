@@ -1,0 +1,111 @@
+"""How does a what-if begin, and how does its configuration change?"""
+
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from planner.accounts.models import Event, User
+from planner.accounts.services.events import event_note
+from planner.accounts.services.members import role_require
+from planner.clusters.models import Snapshot
+from planner.errors import Invalid
+from planner.runs.models import Run
+from planner.scenarios.models import Queue, Scenario
+from planner.scenarios.selectors.revisions import first_queues
+from planner.scenarios.services.revisions import revision_lock, revision_raise
+from planner.work.lifecycle import work_cancel
+from planning.conf import conf_edited, conf_problems
+from planning.releases import release_problems
+from planning.states import CONF, RELEASE, Edit
+
+
+def scenario_create(*, snapshot: Snapshot, name: str, owner: User | None = None) -> Scenario:
+    """Begin a what-if: the snapshot's queues become rows, its configuration the text to edit."""
+    role_require(user=owner, workspace=snapshot.workspace)
+    rows = first_queues(snapshot)
+    with transaction.atomic():
+        scenario = Scenario.objects.create(
+            workspace=snapshot.workspace,
+            name=name,
+            snapshot=snapshot,
+            conf_text=snapshot.scheduler_conf,
+            owner=owner,
+        )
+        for row in rows:
+            row.scenario = scenario
+        Queue.objects.bulk_create(rows)
+    return scenario
+
+
+@transaction.atomic
+def scenario_remove(*, scenario: Scenario, expected_revision: int, user: User | None = None) -> None:
+    """Put a scenario and its runs out of sight and stop them; the workspace's history keeps its changes."""
+    role_require(user=user, workspace=scenario.workspace)
+    revision_lock(scenario=scenario, expected=expected_revision)
+    scenario.removed = timezone.now()
+    scenario.save(update_fields=["removed"])
+    for run in scenario.runs.exclude(state__in=Run.OVER):
+        work_cancel(work=run, user=user)
+    event_note(
+        workspace=scenario.workspace,
+        user=user,
+        kind=Event.Kind.SCENARIO,
+        action="removed",
+        subject=scenario.name,
+        before=f"revision {scenario.revision}",
+    )
+
+
+@transaction.atomic
+def conf_update(
+    *, scenario: Scenario, text: str, expected_revision: int, user: User | None = None
+) -> Scenario:
+    """Replace the scheduler configuration by `text`; return the scenario at its present revision."""
+    role_require(user=user, workspace=scenario.workspace)
+    revision_lock(scenario=scenario, expected=expected_revision)
+    problems = conf_problems(text)
+    if any(problem.is_error for problem in problems):
+        raise Invalid(problems)
+    if text != scenario.conf_text:
+        changes = [Edit(CONF, before=scenario.conf_text, after=text)]
+        scenario.conf_text = text
+        scenario.save(update_fields=["conf_text"])
+        revision_raise(scenario=scenario, user=user, changes=changes)
+    return scenario
+
+
+@transaction.atomic
+def release_update(
+    *, scenario: Scenario, name: str, expected_revision: int, user: User | None = None
+) -> Scenario:
+    """Let a release of Volcano decide, empty: the snapshot's; return the scenario at its present revision.
+
+    Raises RoleTooLow, StaleRevision, and Invalid for a name that is no version.
+    """
+    role_require(user=user, workspace=scenario.workspace)
+    revision_lock(scenario=scenario, expected=expected_revision)
+    if problems := release_problems(name):
+        raise Invalid(problems)
+    if name != scenario.release:
+        changes = [Edit(RELEASE, before=scenario.release, after=name)]
+        scenario.release = name
+        scenario.save(update_fields=["release"])
+        revision_raise(scenario=scenario, user=user, changes=changes)
+    return scenario
+
+
+@transaction.atomic
+def conf_patch(
+    *, scenario: Scenario, operations: Any, expected_revision: int, user: User | None = None
+) -> Scenario:
+    """Edit the scheduler configuration by a JSON patch; lines that it does not touch stay byte for byte.
+
+    Raises as `conf_update` does, and Invalid for an operation that is none, or that the text does not take.
+    """
+    role_require(user=user, workspace=scenario.workspace)
+    revision_lock(scenario=scenario, expected=expected_revision)
+    text, problems = conf_edited(scenario.conf_text, operations)
+    if problems:
+        raise Invalid(problems)
+    return conf_update(scenario=scenario, text=text, expected_revision=expected_revision, user=user)

@@ -1,0 +1,160 @@
+"""How do the workloads of a scenario change? One call, one revision, whatever the number of objects."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from planner.accounts.models import User
+from planner.accounts.services.members import role_require
+from planner.errors import Invalid
+from planner.scenarios.models import Scenario
+from planner.scenarios.selectors.revisions import objects_in, state_of
+from planner.scenarios.services.objects import objects_write
+from planner.scenarios.services.revisions import revision_lock
+from planning.importing import read_cluster
+from planning.nodes import name_problems
+from planning.rows import Problem
+from planning.states import ObjectKey, object_key
+from planning.workloads import (
+    JOBS,
+    KINDS,
+    MOST_OBJECTS,
+    Wanted,
+    Workloads,
+    field_problems,
+    job_of,
+)
+
+ADDED_KINDS = (*KINDS, "priorityclasses")
+"""What a text of new workloads may hold."""
+_OF_A_JOB = ("name", "namespace")
+
+
+@transaction.atomic
+def job_add(
+    *, scenario: Scenario, fields: Mapping[str, Any], expected_revision: int, user: User | None = None
+) -> list[ObjectKey]:
+    """Add a vcjob that a form describes: name, namespace, queue, replicas, minMember, requests, priority.
+
+    Raises as `objects_write` does.
+    """
+    workloads = _locked(scenario, expected_revision, user)
+    described = {name: value for name, value in fields.items() if name not in _OF_A_JOB}
+    problems = [
+        *name_problems(JOBS, fields.get("name")),
+        *(name_problems("namespaces", fields["namespace"]) if fields.get("namespace") else ()),
+        *field_problems(JOBS, {"replicas": None, **described}),
+    ]
+    if problems:
+        raise Invalid(problems)
+    now = objects_in(scenario, state_of(scenario)).content.document.get("now")
+    job = job_of(fields, now)
+    wanted: Wanted = {(JOBS, object_key(JOBS, job)): job}
+    return _write(scenario, workloads, wanted, expected_revision, user)
+
+
+@transaction.atomic
+def workloads_add(
+    *, scenario: Scenario, text: str, expected_revision: int, user: User | None = None
+) -> list[ObjectKey]:
+    """Add the vcjobs, podgroups and pods of a text, YAML or JSON; raises as `objects_write` does."""
+    workloads = _locked(scenario, expected_revision, user)
+    read = read_cluster([("text", text.encode())], now="", keep=settings.KEEP_ANNOTATIONS)
+    problems = [problem for problem in read.problems if problem.is_error]
+    wanted: Wanted = {}
+    for kind in ADDED_KINDS if not problems else ():
+        for manifest in read.document.get(kind) or ():
+            wanted[kind, object_key(kind, manifest)] = manifest
+    if not wanted and not problems:
+        says = "The text contains no job, PodGroup or pod."
+        fix = "Paste a vcjob, a PodGroup with its pods, or pods."
+        problems.append(Problem("workload.none", "error", says, path="documents", fix=fix))
+    if problems:
+        raise Invalid(problems)
+    return _write(scenario, workloads, wanted, expected_revision, user)
+
+
+@transaction.atomic
+def workload_copy(
+    *,
+    scenario: Scenario,
+    kind: str,
+    key: str,
+    count: int,
+    expected_revision: int,
+    user: User | None = None,
+) -> list[ObjectKey]:
+    """Add so many waiting copies of a workload; raises as `objects_write` does."""
+    workloads = _locked(scenario, expected_revision, user)
+    _require(workloads, kind, key)
+    limit = MOST_OBJECTS // max(1, len(list(workloads.parts(kind, key))))
+    if not 1 <= count <= limit:
+        says = f"{count} is not between 1 and {limit}; one edit adds at most {MOST_OBJECTS} objects."
+        fix = f"Enter a whole number from 1 to {limit}."
+        raise Invalid([Problem("out_of_range", "error", says, path="count", actual=count, fix=fix)])
+    return _write(scenario, workloads, workloads.copied(kind, key, count), expected_revision, user)
+
+
+@transaction.atomic
+def workload_update(
+    *,
+    scenario: Scenario,
+    kind: str,
+    key: str,
+    fields: Mapping[str, Any],
+    expected_revision: int,
+    user: User | None = None,
+) -> list[ObjectKey]:
+    """Change queue, priority class, minMember, replicas or requests; raises as `objects_write` does."""
+    workloads = _locked(scenario, expected_revision, user)
+    _require(workloads, kind, key)
+    if problems := field_problems(f"{kind}.{key}", fields):
+        raise Invalid(problems)
+    wanted = workloads.changed(kind, key, fields)
+    return objects_write(scenario=scenario, wanted=wanted, expected_revision=expected_revision, user=user)
+
+
+@transaction.atomic
+def workload_remove(
+    *, scenario: Scenario, kind: str, key: str, expected_revision: int, user: User | None = None
+) -> list[ObjectKey]:
+    """Remove a workload with its podgroup and pods; raises as `objects_write` does."""
+    workloads = _locked(scenario, expected_revision, user)
+    _require(workloads, kind, key)
+    wanted = workloads.removed(kind, key)
+    return objects_write(scenario=scenario, wanted=wanted, expected_revision=expected_revision, user=user)
+
+
+def _locked(scenario: Scenario, expected: int, user: User | None) -> Workloads:
+    role_require(user=user, workspace=scenario.workspace)
+    revision_lock(scenario=scenario, expected=expected)
+    return Workloads(objects_in(scenario, state_of(scenario)))
+
+
+def _require(workloads: Workloads, kind: str, key: str) -> None:
+    if workloads.row(kind, key) is None:
+        says = "No such workload."
+        problem = Problem("workload.missing", "error", says, path=f"{kind}.{key}", fix="Choose another.")
+        raise Invalid([replace(problem, actual=key)])
+
+
+def _write(
+    scenario: Scenario, workloads: Workloads, wanted: Wanted, expected: int, user: User | None
+) -> list[ObjectKey]:
+    """Add objects; none may be there yet."""
+    there = {"jobs": workloads.jobs, "podgroups": workloads.podgroups, "pods": workloads.pods}
+    says, fix = "A workload with this name already exists.", "Choose another name."
+    problems = [
+        Problem("name_taken", "error", says, path=f"{kind}.{key}", actual=key, fix=fix)
+        for kind, key in wanted
+        if key in there.get(kind, ())
+    ]
+    if len(wanted) > MOST_OBJECTS:
+        says = f"One edit adds at most {MOST_OBJECTS} objects."
+        problems.append(Problem("out_of_range", "error", says, path="documents", actual=len(wanted)))
+    if problems:
+        raise Invalid(problems)
+    return objects_write(scenario=scenario, wanted=wanted, expected_revision=expected, user=user)

@@ -1,0 +1,242 @@
+"""In what does a scenario differ from where it began, who changed it, and how is that taken back?"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_POST
+
+from planner.errors import StaleRevision
+from planner.scenarios.models import Change, Scenario
+from planner.scenarios.selectors.history import steps
+from planner.scenarios.selectors.revisions import BASES, SNAPSHOT, differences_from, state_at
+from planner.scenarios.selectors.scenarios import changes, queue_rows
+from planner.scenarios.services.branches import scenario_branch
+from planner.scenarios.services.history import change_revert, difference_revert, redo, undo
+from planner.scenarios.services.scenarios import scenario_remove
+from planner.scenarios.views.editing import STALE, changed_since, edited, seen_revision
+from planner.scenarios.views.scenarios import scenario_or_404
+from planner.web.views.listing import Listing
+from planner.web.views.pages import caller
+from planning.differences import field_changes, line_changes
+from planning.queues import queue_spec
+from planning.states import CONF, QUEUES, RELEASE, Edit, queue_of
+
+KIND_WORDS = {
+    QUEUES: "queue", CONF: "scheduler configuration", RELEASE: "release", "nodes": "node", "jobs": "job",
+    "podgroups": "podgroup", "pods": "pod", "priorityclasses": "priority class", "namespaces": "namespace",
+    "resourcequotas": "resource quota", "poddisruptionbudgets": "pod disruption budget",
+}  # fmt: skip
+WAYS: Mapping[str, Callable[..., Scenario]] = {Change.Way.UNDO: undo, Change.Way.REDO: redo}
+_AS_IMPORTED = "as imported"
+SHOWN_FIELDS = 12
+LONGEST_NAME = 253
+
+
+@dataclass(frozen=True)
+class FieldShown:
+    """A field before and after; `edit` can be put back alone, None when only the whole can."""
+
+    path: str
+    before: Any
+    after: Any
+    edit: Edit | None = None
+
+
+@dataclass(frozen=True)
+class ThingShown:
+    """One queue or object that differs: added, removed, or with fields that do."""
+
+    kind: str
+    key: str
+    what: str
+    fields: list[FieldShown]
+    lines: list[str]
+    edit: Edit | None
+    more: int = 0
+
+    @property
+    def word(self) -> str:
+        """Return what kind of thing it is."""
+        return KIND_WORDS[self.kind]
+
+
+@login_required
+@require_GET
+def show(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
+    """Show the differences from the base, and the history."""
+    return _page(request, scenario_or_404(request, scenario_id))
+
+
+@login_required
+@require_GET
+def revision(request: HttpRequest, scenario_id: UUID, number: int) -> HttpResponse:
+    """Show an older revision, to be read."""
+    scenario = scenario_or_404(request, scenario_id)
+    if not 1 <= number <= scenario.revision:
+        raise Http404
+    state = state_at(scenario, number)
+    context = {
+        "scenario": scenario,
+        "number": number,
+        "rows": queue_rows(state.ordered_queues()),
+        "conf_text": state.conf_text,
+        "objects": [
+            {"word": KIND_WORDS[kind], "key": key, "gone": manifest is None}
+            for (kind, key), manifest in sorted(state.objects.items(), key=lambda entry: entry[0])
+        ],
+        "made": changes(scenario).filter(revision=number),
+    }
+    return render(request, "scenarios/revision.html", context)
+
+
+@login_required
+@require_POST
+def walk(request: HttpRequest, scenario_id: UUID, way: str) -> HttpResponse:
+    """Undo or redo one revision."""
+    step = WAYS.get(way)
+    if step is None:
+        raise Http404
+    says = {Change.Way.UNDO: "Undone", Change.Way.REDO: "Redone"}[Change.Way(way)]
+    return _edited(request, scenario_or_404(request, scenario_id), step, says)
+
+
+@login_required
+@require_POST
+def revert_change(request: HttpRequest, scenario_id: UUID, change_id: UUID) -> HttpResponse:
+    """Take one change back alone."""
+    scenario = scenario_or_404(request, scenario_id)
+    change = get_object_or_404(scenario.changes, pk=change_id)
+
+    def revert(**asked: Any) -> Scenario:
+        return change_revert(change=change, **asked)
+
+    return _edited(request, scenario, revert, f"{change.path} reverted")
+
+
+@login_required
+@require_POST
+def revert_difference(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
+    """Put one thing back as it is in the base."""
+    scenario = scenario_or_404(request, scenario_id)
+    named = tuple(request.POST.get(name, "") for name in ("kind", "key", "field"))
+    base = _base(request.POST)
+    found = differences_from(scenario, base)
+    one = next((edit for edit in found if (edit.kind, edit.key, edit.field) == named), None)
+    if one is None:
+        raise Http404
+
+    def revert(**asked: Any) -> Scenario:
+        return difference_revert(difference=one, base=base, **asked)
+
+    about = " ".join(part for part in (KIND_WORDS[one.kind], one.key, one.field) if part)
+    return _edited(request, scenario, revert, f"Reverted {about}")
+
+
+@login_required
+@require_POST
+def branch(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
+    """Begin a scenario with all that this one says, or said at a revision."""
+    scenario = scenario_or_404(request, scenario_id)
+    text = request.POST.get("revision", "")
+    number = min(int(text), scenario.revision) if text.isdecimal() and int(text) > 0 else None
+    name = request.POST.get("name", "").strip()[:LONGEST_NAME] or f"{scenario.name}, a branch"[:LONGEST_NAME]
+    made = scenario_branch(scenario=scenario, name=name, revision=number, user=caller(request))
+    messages.success(request, f"Branched from {scenario.name}, revision {made.parent_revision}.")
+    return redirect("planner:scenario-detail", made.pk)
+
+
+@login_required
+@require_POST
+def remove(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
+    """Put a scenario and its runs out of sight."""
+    scenario = scenario_or_404(request, scenario_id)
+    expected = seen_revision(request)
+    try:
+        scenario_remove(scenario=scenario, expected_revision=expected, user=caller(request))
+    except StaleRevision as error:
+        return _page(request, scenario, {"stale": changed_since(scenario, error)}, STALE)
+    messages.success(request, f"{scenario.name} was removed. Its changes stay in the workspace's history.")
+    return redirect("planner:home")
+
+
+def _edited(
+    request: HttpRequest, scenario: Scenario, change: Callable[..., Scenario], says: str
+) -> HttpResponse:
+    def make(expected: int) -> str:
+        change(scenario=scenario, expected_revision=expected, user=caller(request))
+        return says
+
+    leads_to = f"{reverse('planner:changes', args=[scenario.pk])}?base={_base(request.POST)}"
+    return edited(request, scenario, make, partial(_page, request, scenario), leads_to)
+
+
+def _page(
+    request: HttpRequest, scenario: Scenario, changed: Mapping[str, Any] | None = None, status: int = 200
+) -> HttpResponse:
+    base = _base(request.POST if request.method == "POST" else request.GET)
+    found = differences_from(scenario, base)
+    context = {
+        "scenario": scenario,
+        "base": base,
+        "things": list(things(found)),
+        "count": len(found),
+        "history": Listing(changes(scenario), name="page", asked=request.GET),
+        "steps": steps(scenario),
+        **(changed or {}),
+    }
+    return render(request, "scenarios/changes.html", context, status=status)
+
+
+def _base(asked: Mapping[str, str]) -> str:
+    base = asked.get("base", "")
+    return base if base in BASES else SNAPSHOT
+
+
+def things(found: Iterable[Edit]) -> Iterable[ThingShown]:
+    """Yield what differs, thing by thing, as it is shown."""
+    for (kind, key), edits in groupby(found, key=lambda edit: (edit.kind, edit.key)):
+        together = list(edits)
+        whole = next((edit for edit in together if not edit.field), None)
+        if kind == CONF and whole is not None:
+            yield ThingShown(kind, key, "changed", [], line_changes(whole.before, whole.after), whole)
+        elif kind == RELEASE and whole is not None:
+            named = FieldShown("release", whole.before or _AS_IMPORTED, whole.after or _AS_IMPORTED)
+            yield ThingShown(kind, key, "changed", [named], [], whole)
+        elif whole is None:
+            fields = [FieldShown(edit.field, edit.before, edit.after, edit) for edit in together]
+            yield ThingShown(kind, key, "changed", fields, [], None)
+        else:
+            yield _whole(whole)
+
+
+def _whole(edit: Edit) -> ThingShown:
+    if edit.before is None or edit.after is None:
+        what = "added" if edit.before is None else "removed"
+        fields = _queue_fields(edit) if edit.kind == QUEUES else []
+        return ThingShown(edit.kind, edit.key, what, fields, [], edit)
+    inside = [FieldShown(*change) for change in field_changes(edit.before, edit.after)]
+    more = max(0, len(inside) - SHOWN_FIELDS)
+    return ThingShown(edit.kind, edit.key, "changed", inside[:SHOWN_FIELDS], [], edit, more)
+
+
+def _queue_fields(edit: Edit) -> list[FieldShown]:
+    """Return the fields that an added queue sets, or a removed one had set."""
+    spec = queue_spec(queue_of(edit.after or edit.before))
+    said = {
+        name: value
+        for name, value in spec.items()
+        if name != "name" and value not in (None, {}, {"resource": {}})
+    }
+    added = edit.before is None
+    return [
+        FieldShown(name, None if added else value, value if added else None) for name, value in said.items()
+    ]

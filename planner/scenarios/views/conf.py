@@ -1,0 +1,146 @@
+"""How is a scenario's scheduler configuration read, checked and edited on its page?"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods, require_POST
+
+from planner.accounts.models import Role
+from planner.errors import Invalid, StaleRevision
+from planner.scenarios.models import Scenario
+from planner.scenarios.services.scenarios import conf_patch, conf_update, release_update
+from planner.scenarios.views.editing import INVALID, STALE, changed_since, seen_revision
+from planner.scenarios.views.scenarios import scenario_or_404
+from planner.web.views.pages import caller, page_or_part
+from planning.conf_form import conf_form, entry_operations
+from planning.releases import release_choices, release_used
+from planning.review import conf_findings, conf_questions
+from planning.rows import Problem
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def conf(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
+    """Show the configuration with what there is to say about it, check what was typed, or save it."""
+    scenario = scenario_or_404(request, scenario_id)
+    if request.method == "GET":
+        return _page(request, scenario, scenario.conf_text)
+    text = _typed(request, scenario)
+    if "check" in request.POST:
+        return _page(request, scenario, text, {"conf_checked": text != scenario.conf_text})
+    try:
+        conf_update(
+            scenario=scenario, text=text, expected_revision=seen_revision(request), user=caller(request)
+        )
+    except Invalid as error:
+        return _page(request, scenario, text, {"conf_problems": error.problems}, INVALID)
+    except StaleRevision as error:
+        return _page(request, scenario, text, {"conf_stale": changed_since(scenario, error)}, STALE)
+    if not request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
+        messages.success(request, f"Scheduler configuration saved: revision {scenario.revision}.")
+        return redirect("planner:conf", scenario.pk)
+    return _page(request, scenario, text, {"conf_saved": True})
+
+
+@login_required
+@require_POST
+def edit(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
+    """Do what one button or form says: a JSON patch, or the fields of a plugin or an action's arguments."""
+    scenario = scenario_or_404(request, scenario_id)
+    if "text" in request.POST and _as_shown(_typed(request, scenario)) != _as_shown(scenario.conf_text):
+        return _page(request, scenario, _typed(request, scenario), {"conf_unsaved": True}, INVALID)
+    operations, problems = _operations(request, scenario.conf_text)
+    shown = {"conf_open": request.POST.get("path", "")}
+    try:
+        if problems:
+            raise Invalid(problems)
+        conf_patch(
+            scenario=scenario,
+            operations=operations,
+            expected_revision=seen_revision(request),
+            user=caller(request),
+        )
+    except Invalid as error:
+        refused = request.POST.dict() if "path" in request.POST else None
+        changed = {**shown, "conf_problems": error.problems, "form": conf_form(scenario.conf_text, refused)}
+        return _page(request, scenario, scenario.conf_text, changed, INVALID)
+    except StaleRevision as error:
+        moved = {"conf_moved": changed_since(scenario, error)}
+        return _page(request, scenario, scenario.conf_text, moved, STALE)
+    if not request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
+        return redirect("planner:conf", scenario.pk)
+    return _page(request, scenario, scenario.conf_text, {**shown, "conf_saved": True})
+
+
+@login_required
+@require_POST
+def release(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
+    """Choose the release of Volcano that decides."""
+    scenario = scenario_or_404(request, scenario_id)
+    try:
+        release_update(
+            scenario=scenario,
+            name=request.POST.get("release", ""),
+            expected_revision=seen_revision(request),
+            user=caller(request),
+        )
+    except Invalid as error:
+        return _page(request, scenario, scenario.conf_text, {"conf_problems": error.problems}, INVALID)
+    except StaleRevision as error:
+        moved = {"conf_moved": changed_since(scenario, error)}
+        return _page(request, scenario, scenario.conf_text, moved, STALE)
+    if not request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
+        return redirect("planner:conf", scenario.pk)
+    return _page(request, scenario, scenario.conf_text, {"release_saved": True})
+
+
+def _typed(request: HttpRequest, scenario: Scenario) -> str:
+    """Return what stands in the text field; browsers send it with line endings of their own."""
+    text = request.POST.get("text", "").replace("\r\n", "\n")
+    return text.replace("\n", "\r\n") if "\r\n" in scenario.conf_text else text
+
+
+def _as_shown(text: str) -> str:
+    """Return a text as a browser shows it, which drops a first empty line and has one kind of line ending."""
+    return text.replace("\r\n", "\n").removeprefix("\n")
+
+
+def _operations(request: HttpRequest, text: str) -> tuple[Any, list[Problem]]:
+    """Return the JSON patch that a form stands for, and what is wrong in its fields."""
+    if "path" in request.POST:
+        return entry_operations(text, request.POST["path"], request.POST.dict())
+    try:
+        return json.loads(request.POST.get("operations", "")), []
+    except (ValueError, RecursionError):
+        return None, []
+
+
+def _page(
+    request: HttpRequest,
+    scenario: Scenario,
+    text: str,
+    changed: Mapping[str, Any] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    release = release_used(scenario)
+    context = {
+        "scenario": scenario,
+        "release": release,
+        "release_choices": release_choices(scenario),
+        "conf_text": text,
+        "form": conf_form(text),
+        "is_saved": text == scenario.conf_text,
+        "may_edit": scenario.role != Role.VIEWER,  # type: ignore[attr-defined]  # told by the selector
+        "findings": conf_findings(text, release),
+        "questions": [
+            question for question in conf_questions(text, release) if question.asked or question.switches
+        ],
+        **(changed or {}),
+    }
+    return page_or_part(request, "scenarios/conf.html", {"conf": "scenarios/_conf.html"}, context, status)

@@ -1,0 +1,45 @@
+"""What does a page answer to an edit: made, refused, or too late?"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from planner.errors import Invalid, StaleRevision
+from planner.scenarios.models import Scenario
+from planner.scenarios.selectors.history import changes_since
+
+STALE, INVALID = 412, 422
+
+Page = Callable[[Mapping[str, Any], int], HttpResponse]
+"""From what the page says besides (`problems` or `stale`) and a status to the page."""
+
+
+def edited(
+    request: HttpRequest, scenario: Scenario, make: Callable[[int], str], page: Page, leads_to: str
+) -> HttpResponse:
+    """Make an edit and lead to where it shows; or show its page again, with what was typed.
+
+    `make` is told the revision that the edit saw, and returns what was done.
+    """
+    try:
+        says = make(seen_revision(request))
+    except Invalid as error:
+        return page({"problems": error.problems}, INVALID)
+    except StaleRevision as error:
+        return page({"stale": changed_since(scenario, error)}, STALE)
+    messages.success(request, f"{says}: revision {scenario.revision}.")
+    return redirect(leads_to)
+
+
+def changed_since(scenario: Scenario, error: StaleRevision) -> dict[str, Any]:
+    """Return what a page tells about an edit that came too late: who changed what meanwhile."""
+    return {"error": error, "changes": changes_since(scenario, error.expected)}
+
+
+def seen_revision(request: HttpRequest) -> int:
+    """Return the revision that an edit saw; one that names none saw none."""
+    text = request.POST.get("revision", "")
+    return int(text) if text.isdecimal() else 0

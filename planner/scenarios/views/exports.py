@@ -1,0 +1,40 @@
+"""How does somebody take a scenario to a cluster?"""
+
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from planner.accounts.services.events import export_note
+from planner.scenarios.views.scenarios import scenario_or_404
+from planner.web.views.pages import caller
+from planning.export import scenario_export
+
+FILES = {"changed": "yaml", "whole": "yaml", "script": "sh"}
+"""What can be saved, and the ending of its name."""
+
+
+@login_required
+@require_GET
+def show(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
+    """Show the steps from the snapshot to the scenario, and what the webhook accepts in no order."""
+    scenario = scenario_or_404(request, scenario_id)
+    context = {"scenario": scenario, "export": scenario_export(scenario)}
+    return render(request, "scenarios/export.html", context)
+
+
+@login_required
+@require_GET
+def download(request: HttpRequest, scenario_id: UUID, part: str) -> HttpResponse:
+    """Send one of the files."""
+    scenario = scenario_or_404(request, scenario_id)
+    if part not in FILES:
+        raise Http404
+    subject, address = f"scenario {scenario.pk}: {part}", request.META.get("REMOTE_ADDR", "")
+    export_note(user=caller(request), workspace=scenario.workspace, subject=subject, address=address)
+    text: str = getattr(scenario_export(scenario), part)
+    name = f"scenario-{scenario.revision}-{part}.{FILES[part]}"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(text, content_type="text/plain; charset=utf-8", headers=headers)

@@ -1,0 +1,146 @@
+"""Which nodes does a scenario have, and how are they changed on their tab?"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_POST
+
+from planner.scenarios.models import Scenario
+from planner.scenarios.selectors.revisions import objects_in, state_of
+from planner.scenarios.services.nodes import NODES, nodes_add, nodes_remove, nodes_update
+from planner.scenarios.views.editing import edited
+from planner.scenarios.views.scenarios import scenario_or_404
+from planner.web.templatetags.quantities import resource_order
+from planner.web.views.listing import Listing
+from planner.web.views.pages import caller
+from planning.nodes import EFFECTS, NodeRow, node_like, node_of, node_rows, pool_rows, taint_patch
+
+Patch = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+ACTIONS = (
+    ("cordon", "Cordon"), ("uncordon", "Uncordon"), ("resize", "Resize: set allocatable"),
+    ("taint", "Add taint"), ("untaint", "Remove taint"), ("label", "Set label"),
+    ("unlabel", "Remove label"), ("remove", "Remove"),
+)  # fmt: skip
+CAPACITY = ("cpu", "memory", "nvidia.com/gpu")
+
+
+@login_required
+@require_GET
+def show(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
+    """Show pools and nodes."""
+    return _page(request, scenario_or_404(request, scenario_id))
+
+
+@login_required
+@require_POST
+def add(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
+    """Add nodes of one shape: like a node that is there, or of a typed capacity."""
+    scenario = scenario_or_404(request, scenario_id)
+    typed = request.POST
+    like = objects_in(scenario, state_of(scenario)).get(NODES, typed.get("like", "").strip())
+    capacity = {
+        resource: text for resource in CAPACITY if (text := typed.get(f"capacity.{resource}", "").strip())
+    }
+    if name := typed.get("resource", "").strip():
+        capacity[name] = typed.get("amount", "").strip()
+    count = typed.get("count", "")
+
+    def change(expected: int) -> str:
+        names = nodes_add(
+            scenario=scenario,
+            prefix=typed.get("prefix", "").strip(),
+            count=int(count) if count.isdecimal() and len(count) < 9 else 0,
+            made=lambda name: node_like(like, name) if like else node_of(name, capacity, {}),
+            expected_revision=expected,
+            user=caller(request),
+        )
+        return f"{names[0]} added" if len(names) == 1 else f"{len(names)} nodes added"
+
+    return _edited(request, scenario, change)
+
+
+@login_required
+@require_POST
+def change(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
+    """Do one thing with the nodes that are ticked, or with all that the filter shows."""
+    scenario = scenario_or_404(request, scenario_id)
+    action, typed = request.POST.get("action", ""), request.POST
+    rows = node_rows(objects_in(scenario, state_of(scenario)))
+    names = [row.name for row in _filtered(rows, typed)] if "all" in typed else typed.getlist("node")
+    asked: dict[str, Any] = {"scenario": scenario, "names": names, "user": caller(request)}
+
+    def changed(expected: int) -> str:
+        if not names:
+            return "No node selected, nothing changed"
+        if action == "remove":
+            done = nodes_remove(expected_revision=expected, **asked)
+        else:
+            done = nodes_update(patch=_patch_of(action, typed), expected_revision=expected, **asked)
+        return f"{dict(ACTIONS).get(action, action)}: {len(done)} of {len(names)} nodes changed"
+
+    return _edited(request, scenario, changed)
+
+
+def _patch_of(action: str, typed: Mapping[str, str]) -> Patch:
+    """Return what an action makes of each node."""
+    key, value = typed.get("key", "").strip(), typed.get("value", "").strip()
+    if action == "cordon":
+        return lambda _: {"spec": {"unschedulable": True}}
+    if action == "uncordon":
+        return lambda _: {"spec": {"unschedulable": None}}
+    if action == "resize":
+        sizes = {"status": {part: {key: value or None} for part in ("allocatable", "capacity")}}
+        return lambda _: sizes if key else {}
+    if action == "taint":
+        effect = typed.get("effect", EFFECTS[0])
+        taint = {"key": key, **({"value": value} if value else {}), "effect": effect}
+        return lambda node: taint_patch(node, taint, key)
+    if action == "untaint":
+        return lambda node: taint_patch(node, None, key)
+    if action in ("label", "unlabel") and key:
+        return lambda _: {"metadata": {"labels": {key: value if action == "label" else None}}}
+    return lambda _: {}
+
+
+def _edited(request: HttpRequest, scenario: Scenario, make: Callable[[int], str]) -> HttpResponse:
+    leads_to = reverse("planner:nodes", args=[scenario.pk])
+    return edited(request, scenario, make, partial(_page, request, scenario), leads_to)
+
+
+def _page(
+    request: HttpRequest, scenario: Scenario, changed: Mapping[str, Any] | None = None, status: int = 200
+) -> HttpResponse:
+    rows = node_rows(objects_in(scenario, state_of(scenario)))
+    asked = request.POST if request.method == "POST" else request.GET
+    shown = _filtered(rows, asked)
+    context = {
+        "scenario": scenario,
+        "pools": pool_rows(rows),
+        "total": len(rows),
+        "found": len(shown),
+        "nodes": Listing(shown, name="page", asked=request.GET),
+        "resources": resource_order({name for row in rows for name in row.amounts}),
+        "asked": asked,
+        "actions": ACTIONS,
+        "effects": EFFECTS,
+        "capacity": CAPACITY,
+        **(changed or {}),
+    }
+    return render(request, "scenarios/nodes.html", context, status=status)
+
+
+def _filtered(rows: Sequence[NodeRow], asked: Mapping[str, str]) -> list[NodeRow]:
+    """Return the nodes whose name, pool, taint or label holds the text, and of the pool that is named."""
+    text, pool = asked.get("filter", "").strip().lower(), asked.get("pool", "")
+    return [row for row in rows if (not pool or row.pool == pool) and (not text or text in _searched(row))]
+
+
+def _searched(row: NodeRow) -> str:
+    labels = (f"{key}={value}" for key, value in row.labels.items())
+    return " ".join((row.name, row.pool, *row.taints, *labels)).lower()

@@ -1,0 +1,279 @@
+"""How is the queue tree edited on the scenario's page: line by line, and as a tree?"""
+
+import json
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_http_methods, require_POST
+
+from planner.errors import Invalid, StaleRevision
+from planner.scenarios.forms import (
+    merged_fields,
+    posted_resources,
+    queue_body,
+    queue_fields,
+    queue_patch,
+    typed_fields,
+)
+from planner.scenarios.models import Queue, Scenario
+from planner.scenarios.selectors.history import as_before, changes_since, steps
+from planner.scenarios.selectors.scenarios import last_changes
+from planner.scenarios.services import history
+from planner.scenarios.services.queues import queue_create, queue_duplicate, queue_remove, queue_update
+from planner.scenarios.views.editing import INVALID, STALE, changed_since, seen_revision
+from planner.scenarios.views.queue_editor import Editor, present_fields
+from planner.scenarios.views.queue_tree import scenario_tree
+from planner.scenarios.views.scenarios import (
+    asked_resource,
+    scenario_or_404,
+    scenario_page,
+)
+from planner.web.views.pages import caller, fragment_asked
+from planning.queues import queue_spec
+from planning.states import QUEUES
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def queue(request: HttpRequest, scenario_id: UUID, name: str) -> HttpResponse:
+    """Show a queue's line, open it for editing (``?edit``), or save what was typed."""
+    scenario = scenario_or_404(request, scenario_id)
+    stored = _queue_or_404(scenario, name)
+    if request.method == "POST":
+        return _save(request, scenario, stored)
+    tree = scenario_tree(scenario, asked_resource(request))
+    if "edit" in request.GET:
+        editor = Editor(scenario, name, scenario.revision, tree, present_fields(stored, tree))
+        return _line(request, editor)
+    context = {"scenario": scenario, "tree": tree, "line": tree.line(name), "alone": True}
+    return render(request, "scenarios/_queue_line.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def queues(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
+    """Open a line for a queue to come, below ``?parent``, or add it."""
+    scenario = scenario_or_404(request, scenario_id)
+    if request.method == "GET":
+        tree = scenario_tree(scenario, asked_resource(request))
+        blank = queue_fields({"parent": request.GET.get("parent") or None}, tree.resources)
+        return _line(request, Editor(scenario, "", scenario.revision, tree, blank))
+    post = request.POST.dict()
+    typed = typed_fields(post, queue_fields({}, posted_resources(post)))
+    expected = seen_revision(request)
+    try:
+        added = queue_create(
+            scenario=scenario, spec=queue_body(typed), expected_revision=expected, user=caller(request)
+        )
+    except Invalid as error:
+        tree = scenario_tree(scenario, asked_resource(request))
+        fields = queue_fields({}, tree.resources) | typed
+        editor = Editor(scenario, "", expected, tree, fields, problems=error.problems)
+        return _line(request, editor, status=INVALID)
+    except StaleRevision as error:
+        later = changes_since(scenario, error.expected)
+        tree = scenario_tree(scenario, asked_resource(request))
+        fields = queue_fields({}, tree.resources) | typed
+        editor = Editor(scenario, "", error.current, tree, fields, stale=error, changes=later)
+        return _line(request, editor, status=STALE)
+    return _changed(request, scenario, added.name, f"Queue {added.name} added", expected)
+
+
+@login_required
+@require_POST
+def move(request: HttpRequest, scenario_id: UUID, name: str) -> HttpResponse:
+    """Hang a queue, with all below it, under another one."""
+
+    def moved(scenario: Scenario, expected: int) -> str:
+        patch = {"parent": request.POST.get("parent") or None}
+        queue_update(
+            scenario=scenario, name=name, patch=patch, expected_revision=expected, user=caller(request)
+        )
+        return name
+
+    return _done(request, _scenario_with(request, scenario_id, name), moved, f"Queue {name} moved")
+
+
+@login_required
+@require_POST
+def duplicate(request: HttpRequest, scenario_id: UUID, name: str) -> HttpResponse:
+    """Add a queue like this one beside it."""
+
+    def duplicated(scenario: Scenario, expected: int) -> str:
+        twin = queue_duplicate(scenario=scenario, name=name, expected_revision=expected, user=caller(request))
+        return twin.name
+
+    scenario = _scenario_with(request, scenario_id, name)
+    return _done(request, scenario, duplicated, f"Queue {name} duplicated")
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def remove(request: HttpRequest, scenario_id: UUID, name: str) -> HttpResponse:
+    """Ask, naming what hangs on it; or remove a queue with all below it."""
+    if request.method == "GET":
+        return _ask_removal(request, scenario_or_404(request, scenario_id), name)
+
+    def removed(scenario: Scenario, expected: int) -> str:
+        parent = _queue_or_404(scenario, name).parent
+        queue_remove(
+            scenario=scenario, name=name, subtree=True, expected_revision=expected, user=caller(request)
+        )
+        return parent
+
+    return _done(request, _scenario_with(request, scenario_id, name), removed, f"Queue {name} removed")
+
+
+@login_required
+@require_POST
+def undo(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
+    """Take back the last change of the scenario, whatever it was about."""
+    return _walk(request, scenario_or_404(request, scenario_id), history.undo, "Undone")
+
+
+@login_required
+@require_POST
+def redo(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
+    """Make again what was taken back last."""
+    return _walk(request, scenario_or_404(request, scenario_id), history.redo, "Redone")
+
+
+def _walk(request: HttpRequest, scenario: Scenario, walk: Callable[..., Scenario], says: str) -> HttpResponse:
+    def walked(scenario: Scenario, expected: int) -> str:
+        walk(scenario=scenario, expected_revision=expected, user=caller(request))
+        changed = scenario.changes.filter(revision=scenario.revision, kind=QUEUES).first()
+        return changed.key if changed else ""
+
+    return _done(request, scenario, walked, says)
+
+
+def _save(request: HttpRequest, scenario: Scenario, stored: Queue) -> HttpResponse:
+    post = request.POST.dict()
+    present = queue_fields(queue_spec(stored), posted_resources(post))
+    typed = typed_fields(post, present)
+    expected = seen_revision(request)
+    try:
+        saved = queue_update(
+            scenario=scenario,
+            name=stored.name,
+            patch=queue_patch(typed, present),
+            expected_revision=expected,
+            user=caller(request),
+        )
+    except Invalid as error:
+        tree = scenario_tree(scenario, asked_resource(request))
+        fields = present_fields(stored, tree) | typed
+        editor = Editor(scenario, stored.name, expected, tree, fields, problems=error.problems)
+        return _line(request, editor, status=INVALID)
+    except StaleRevision as error:
+        return _line(request, _stale(request, scenario, stored, typed, error), status=STALE)
+    return _changed(request, scenario, saved.name, f"Queue {saved.name} saved", expected)
+
+
+def _stale(
+    request: HttpRequest, scenario: Scenario, stored: Queue, typed: dict[str, str], error: StaleRevision
+) -> Editor:
+    """Return the editor after somebody else's edit: nothing typed is lost, nothing of theirs is undone."""
+    stored.refresh_from_db()
+    later = changes_since(scenario, error.expected)
+    tree = scenario_tree(scenario, asked_resource(request))
+    present = present_fields(stored, tree)
+    seen = queue_fields(as_before(queue_spec(stored), later, f"queues.{stored.name}."), tree.resources)
+    fields = present | merged_fields(seen=seen, typed=typed, present=present)
+    return Editor(scenario, stored.name, error.current, tree, fields, stale=error, changes=later)
+
+
+def _done(
+    request: HttpRequest, scenario: Scenario, change: Callable[[Scenario, int], str], says: str
+) -> HttpResponse:
+    """Make a change of the tree's shape; `change` returns the queue that is looked at afterwards."""
+    expected = seen_revision(request)
+    try:
+        looked_at = change(scenario, expected)
+    except Invalid as error:
+        return _refused(request, scenario, {"refused": error.problems}, INVALID)
+    except StaleRevision as error:
+        return _refused(request, scenario, {"stale": changed_since(scenario, error)}, STALE)
+    return _changed(request, scenario, looked_at, says, expected)
+
+
+def _line(request: HttpRequest, editor: Editor, status: int = 200) -> HttpResponse:
+    """Return the open line alone to htmx, the tree with it when that is asked for, else the whole page."""
+    context = {"scenario": editor.scenario, "tree": editor.tree, "editor": editor}
+    target = fragment_asked(request)
+    if target is None:
+        return scenario_page(request, editor.scenario, context, status)
+    if target == "tree":
+        return render(request, "scenarios/_queue_tree.html", context, status=status)
+    context["line"] = editor.tree.line(editor.queue)
+    return render(request, "scenarios/_queue_editor.html", context, status=status)
+
+
+def _ask_removal(request: HttpRequest, scenario: Scenario, name: str) -> HttpResponse:
+    _queue_or_404(scenario, name)
+    tree = scenario_tree(scenario, asked_resource(request))
+    below, line = tree.below(name), tree.line(name)
+    leaving = [queue.answer for queue in [line, *below] if queue is not None]
+    removal = {
+        "line": line,
+        "below": below,
+        "more": len(below) - 12,
+        "jobs": sum(answer.jobs for answer in leaving),
+        "running": sum(answer.running for answer in leaving),
+        "pending": sum(answer.pending for answer in leaving),
+        "address": reverse("planner:queue-remove", args=[scenario.pk, name]),
+    }
+    context = {"scenario": scenario, "tree": tree, "removal": removal}
+    if fragment_asked(request) is None:
+        return scenario_page(request, scenario, context)
+    return render(request, "scenarios/_queue_removal.html", context)
+
+
+def _refused(request: HttpRequest, scenario: Scenario, context: dict[str, Any], status: int) -> HttpResponse:
+    if fragment_asked(request) is None:
+        return scenario_page(request, scenario, context, status)
+    said = {"tree": scenario_tree(scenario, asked_resource(request)), **context}
+    return render(request, "scenarios/_tree_said.html", said, status=status)
+
+
+def _changed(request: HttpRequest, scenario: Scenario, name: str, says: str, expected: int) -> HttpResponse:
+    """Return the tree with its new figures in the place of the old one, or lead back to the page."""
+    resource = asked_resource(request)
+    if fragment_asked(request) is None:
+        messages.success(request, f"{says}: revision {scenario.revision}.")
+        query = f"?{urlencode({'resource': resource})}" if resource else ""
+        page = reverse("planner:scenario-detail", args=[scenario.pk])
+        return redirect(f"{page}{query}#queue-{name}")
+    context = {
+        "scenario": scenario,
+        "tree": scenario_tree(scenario, resource),
+        "steps": steps(scenario),
+        "changes": last_changes(scenario),
+        "shown": name,
+        "alone": True,
+    }
+    response = render(request, "scenarios/_queue_changed.html", context)
+    response["HX-Retarget"], response["HX-Reswap"] = "#tree", "outerHTML"
+    response["HX-Trigger"] = json.dumps({"revision": {"seen": expected, "now": scenario.revision}})
+    return response
+
+
+def _scenario_with(request: HttpRequest, scenario_id: UUID, name: str) -> Scenario:
+    """Return the scenario, which has a queue of this name."""
+    scenario = scenario_or_404(request, scenario_id)
+    _queue_or_404(scenario, name)
+    return scenario
+
+
+def _queue_or_404(scenario: Scenario, name: str) -> Queue:
+    try:
+        return scenario.queues.get(name=name)
+    except Queue.DoesNotExist:
+        raise Http404 from None

@@ -1,1 +1,0 @@
-"""What is read, in a known number of queries?"""

@@ -1,0 +1,68 @@
+"""What does a caller learn while the database or the disk is away? That, and when to try again."""
+
+import logging
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
+
+from django.conf import settings
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse, JsonResponse
+
+from planner.api.errors import error_body
+from planner.errors import QuotaExceeded, is_outage
+from planner.web.middleware.refusals import CODES, is_api, refusal
+
+logger = logging.getLogger(__name__)
+
+RETRY_SECONDS = 10
+_DISK_FULL = ("disk is full", "no space left", "could not extend file")
+"""How SQLite and PostgreSQL say so."""
+
+
+class Outages:
+    """Answers 503 while the database is away, 507 while there is no room, each in one line of the log."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Answer the request."""
+        return self._get_response(request)
+
+    def process_view(self, request: HttpRequest, *view: Any) -> HttpResponse | None:
+        """Find out whose session it is here, where a database that is away can still be answered for."""
+        if settings.SESSION_COOKIE_NAME not in request.COOKIES:
+            return None
+        try:
+            _ = request.user.is_authenticated
+        except (OperationalError, InterfaceError) as error:
+            return outage(request, error)
+        return None
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """Answer for a view that could not do its work."""
+        return outage(request, exception)
+
+
+def outage(request: HttpRequest, error: Exception) -> HttpResponse | None:
+    """Return the answer for an outage, None for any other error."""
+    if not is_outage(error):
+        return None
+    if isinstance(error, QuotaExceeded):
+        message = f"{error.problem.message} {error.problem.fix}"
+        return refusal(request, HTTPStatus.INSUFFICIENT_STORAGE, message)
+    logger.error("%s %s: %s", request.method, request.path, str(error).partition("\n")[0])
+    if isinstance(error, OSError) or any(words in str(error).lower() for words in _DISK_FULL):
+        status, message = HTTPStatus.INSUFFICIENT_STORAGE, "The server's disk is full. Nothing was saved."
+    else:
+        status, message = HTTPStatus.SERVICE_UNAVAILABLE, "The database does not answer. Nothing was saved."
+    return _plain(request, status, f"{message} Try again in a few seconds.")
+
+
+def _plain(request: HttpRequest, status: HTTPStatus, message: str) -> HttpResponse:
+    """Return an answer for which nothing is read from the database, as a page would."""
+    headers = {"Retry-After": str(RETRY_SECONDS)}
+    if is_api(request):
+        return JsonResponse(error_body(CODES[status], message), status=status, headers=headers)
+    return HttpResponse(f"{message}\n", content_type="text/plain", status=status, headers=headers)

@@ -1,0 +1,1 @@
+"""What do pages read that belong to no feature?"""

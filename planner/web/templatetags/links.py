@@ -1,0 +1,71 @@
+"""Where does the name of a queue, job, pod or node in a run lead?"""
+
+from django import template
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from planner.runs.models import Run
+from planner.web.glossary import GATES, OURS, VOLCANO, anchor, gate_anchor
+
+register = template.Library()
+
+
+@register.simple_tag
+def help_link(term: str) -> SafeString:
+    """Link a word to its entry in the glossary, by a question mark; a word without an entry gets none."""
+    return _help(anchor(term), term) if term in VOLCANO or term in OURS else SafeString("")
+
+
+@register.simple_tag
+def gate_help(reason: str) -> SafeString:
+    """Link the gate that a reason is about to its entry in the glossary."""
+    gate = reason.removeprefix("gate.")
+    return _help(gate_anchor(gate), f"gate {gate}") if gate in GATES else SafeString("")
+
+
+@register.simple_tag
+def queue_link(run: Run, queue: str) -> SafeString:
+    """Link a queue to its page in this run."""
+    return _link(reverse("planner:run-queue", args=[run.pk, queue]), queue) if queue else _nothing()
+
+
+@register.simple_tag
+def job_link(run: Run, job: str) -> SafeString:
+    """Link a job, ``namespace/name``, to its page in this run."""
+    namespace, _, name = job.partition("/")
+    if not (namespace and name):
+        return format_html("{}", job) if job else _nothing()
+    return _link(reverse("planner:run-job", args=[run.pk, namespace, name]), job)
+
+
+@register.simple_tag
+def pod_link(run: Run, pod: str) -> SafeString:
+    """Link a pod, ``namespace/name``, to its page in this run."""
+    namespace, _, name = pod.partition("/")
+    return _link(reverse("planner:run-pod", args=[run.pk, namespace, name]), pod) if name else _nothing()
+
+
+@register.simple_tag
+def node_link(run: Run, node: str) -> SafeString:
+    """Link a node to its page in this run."""
+    return _link(reverse("planner:run-node", args=[run.pk, node]), node) if node else _nothing()
+
+
+@register.filter
+def unblock_address(job: str, run: Run) -> str:
+    """Return where it is asked what would unblock a job of a run."""
+    return reverse("planner:run-job-unblock", args=[run.pk, *job.split("/", 1)])
+
+
+def _help(fragment: str, name: str) -> SafeString:
+    address = f"{reverse('planner:glossary')}#{fragment}"
+    return format_html('<a class="help" href="{}" aria-label="What is {}?"></a>', address, name)
+
+
+def _link(address: str, text: str) -> SafeString:
+    return format_html('<a href="{}">{}</a>', address, text)
+
+
+def _nothing() -> SafeString:
+    return format_html('<span class="soft">{}</span>', "–")

@@ -1,0 +1,296 @@
+"""How is an amount of the scheduler said in words that people use?
+
+>>> plain(1500, "cpu"), plain(1610612736, "memory"), plain(4000, "nvidia.com/gpu"), plain(12, "pods")
+('1.5 cores', '1.5 GiB', '4 GPUs', '12 pods')
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any
+
+from django import template
+from django.utils import timezone
+from django.utils.html import format_html
+
+from planning.rows import Amounts
+
+register = template.Library()
+
+_BINARY = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
+_BYTES = ("memory", "ephemeral-storage")
+KINDS = {
+    "nodes": ("node", "nodes"),
+    "queues": ("queue", "queues"),
+    "podgroups": ("podgroup", "podgroups"),
+    "pods": ("pod", "pods"),
+    "jobs": ("job", "jobs"),
+    "priorityclasses": ("priority class", "priority classes"),
+    "resourcequotas": ("resource quota", "resource quotas"),
+    "namespaces": ("namespace", "namespaces"),
+    "poddisruptionbudgets": ("pod disruption budget", "pod disruption budgets"),
+}
+"""One and many of the lists of a scenario document."""
+_FIRST = {"cpu": 0, "memory": 1, "pods": 3}
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A unit for people: `size` of the scheduler's units make one of it."""
+
+    size: float
+    one: str
+    many: str
+
+    def number(self, amount: float) -> float:
+        """Return the amount in this unit."""
+        return amount / self.size
+
+    def say(self, amount: float) -> str:
+        """Return number and unit."""
+        number = self.number(amount)
+        return f"{written(number)} {self.one if number == 1 else self.many}"
+
+
+def scale_of(resource: str, largest: float) -> Scale:
+    """Return the unit in which amounts up to `largest` of a resource read best."""
+    if resource == "cpu":
+        return Scale(1000, "core", "cores")
+    if resource == "pods":
+        return Scale(1, "pod", "pods")
+    if resource in _BYTES or resource.startswith("hugepages-"):
+        return _binary(largest, byte=1 if resource == "memory" else 1000)
+    kind = resource.rpartition("/")[2]
+    return Scale(1000, "GPU", "GPUs") if kind == "gpu" else Scale(1000, kind, kind)
+
+
+def _binary(largest: float, *, byte: int) -> Scale:
+    """Return the largest binary unit that is not above `largest`; a byte counts `byte` scheduler's units."""
+    if not largest:
+        return Scale(byte * 2**30, "GiB", "GiB")
+    size, power = float(byte), 0
+    while abs(largest) >= size * 1024 and power < len(_BINARY) - 1:
+        size, power = size * 1024, power + 1
+    return Scale(size, _BINARY[power].removesuffix("s"), _BINARY[power])
+
+
+def written(number: float) -> str:
+    """Return a number with as many decimals as help: two, or three figures when it is small.
+
+    >>> written(94384.0), written(1.5), written(2 / 3), written(0.00625)
+    ('94,384', '1.5', '0.67', '0.00625')
+    """
+    if number != 0 and abs(number) < 0.1:
+        return f"{number:.3g}"
+    return f"{number:,.2f}".rstrip("0").rstrip(".")
+
+
+def plain(amount: float, resource: str) -> str:
+    """Return an amount with its unit."""
+    return scale_of(resource, amount).say(amount)
+
+
+def exact(amount: float, resource: str) -> str:
+    """Return the scheduler's own number, as a Kubernetes quantity where there is one.
+
+    >>> exact(6000, "cpu"), exact(1610612736, "memory"), exact(12, "pods")
+    ('6000m', '1610612736 bytes', '12 pods')
+    """
+    number = f"{amount:.12g}" if amount < 1e12 else f"{amount:.0f}"
+    return number + {"memory": " bytes", "pods": " pods"}.get(resource, "m")
+
+
+def resource_order(names: Iterable[str]) -> list[str]:
+    """Return resource names in the order of every page: cpu, memory, the others by name, pods.
+
+    >>> resource_order({"pods", "nvidia.com/gpu", "memory", "cpu"})
+    ['cpu', 'memory', 'nvidia.com/gpu', 'pods']
+    """
+    return sorted(names, key=lambda name: (_FIRST.get(name, 2), name))
+
+
+@register.filter
+def resource_label(resource: str) -> str:
+    """Return the name of a resource as a heading: Volcano's, with capitals where it is an English word."""
+    return {"cpu": "CPU", "memory": "Memory", "pods": "Pods"}.get(resource, resource)
+
+
+@register.simple_tag
+def amount(amounts: Amounts, resource: str, absent: str = "–") -> str:
+    """Say one amount of a row; the tooltip holds the exact value."""
+    return _said(amounts[resource], resource) if resource in amounts else _soft(absent)
+
+
+@lru_cache(maxsize=64)
+def _soft(word: str) -> str:
+    return format_html('<span class="soft">{}</span>', word)
+
+
+@lru_cache(maxsize=8192, typed=True)
+def _said(value: float | None, resource: str) -> str:
+    if value is None:
+        return _soft("unlimited")
+    return format_html(
+        '<data value="{}" title="{}">{}</data>',
+        value,
+        f"{resource}: {exact(value, resource)}",
+        plain(value, resource),
+    )
+
+
+@register.simple_tag
+def promised(guarantee: Amounts, resource: str) -> str:
+    """Say a guarantee; one of nothing is none."""
+    return amount(guarantee if guarantee.get(resource) else {}, resource, "none")
+
+
+@register.simple_tag
+def was(now: Amounts, before: Amounts | None, resource: str) -> str:
+    """Say what an amount was in the run before, when it was another one."""
+    value = (before or {}).get(resource)
+    if value is None or value == now.get(resource):
+        return ""
+    return format_html('<small class="was">was {}</small>', _said(value, resource))
+
+
+@register.simple_tag
+def part(held: Amounts, whole: Amounts, resource: str) -> str:
+    """Say one amount as a part of another, ``6 of 8 cores``; the tooltips hold the exact values."""
+    value, limit = held.get(resource) or 0.0, whole.get(resource)
+    if limit is None:
+        return amount({resource: value}, resource)
+    scale = scale_of(resource, max(value, limit))
+    return format_html(
+        '<data value="{}" title="{}">{}</data> of <data value="{}" title="{}">{}</data>',
+        value,
+        f"{resource}: {exact(value, resource)}",
+        written(scale.number(value)),
+        limit,
+        f"{resource}: {exact(limit, resource)}",
+        scale.say(limit),
+    )
+
+
+@register.filter
+def percent(share: float | None) -> str:
+    """Return a share as per cent."""
+    return "–" if share is None else f"{written(round(share * 100, 1))} %"
+
+
+@register.simple_tag
+def share(part: float | None) -> str:
+    """Say a share; beside the words stands its raw value."""
+    return "–" if part is None else format_html('<data value="{}">{}</data>', part, percent(part))
+
+
+@register.simple_tag
+def number(count: int | None, word: str = "") -> str:
+    """Say a number, with its noun if one is given (see `counted`); beside the words stands its raw value."""
+    if count is None:
+        return _soft("–")
+    return format_html('<data value="{}">{}</data>', count, counted(count, word) if word else f"{count:,}")
+
+
+@register.filter
+def counted(number: int, word: str) -> str:
+    """Return a number with its noun; two words give the plural, ``"queue,queues"``."""
+    one, _, many = word.partition(",")
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+@register.filter
+def lasted(milliseconds: float | timedelta | None) -> str:
+    """Return how long something took.
+
+    >>> lasted(340), lasted(2500), lasted(200000)
+    ('340 ms', '2.5 s', '3 min 20 s')
+    """
+    if milliseconds is None:
+        return "–"
+    if isinstance(milliseconds, timedelta):
+        milliseconds = milliseconds.total_seconds() * 1000
+    if milliseconds < 1000:
+        return f"{milliseconds:.0f} ms"
+    if milliseconds < 60_000:
+        return f"{milliseconds / 1000:.1f} s"
+    return f"{milliseconds // 60_000:.0f} min {milliseconds % 60_000 / 1000:.0f} s"
+
+
+@register.filter
+def item(mapping: Mapping[str, Any], key: str) -> Any:
+    """Return what a mapping holds under a key that a template knows only by name."""
+    return mapping.get(key)
+
+
+@register.filter
+def named(thing: Any, attribute: str) -> Any:
+    """Return an attribute that a template knows only by name."""
+    return getattr(thing, attribute)
+
+
+@register.filter
+def in_order(amounts: Amounts) -> list[tuple[str, float | None]]:
+    """Return the amounts in the order of every page."""
+    return [(resource, amounts[resource]) for resource in resource_order(amounts)]
+
+
+@register.filter
+def as_json(value: Any) -> str:
+    """Return a kept value as it would stand in a manifest; nothing at all is a dash."""
+    return "–" if value in (None, "", {}) else json.dumps(value, ensure_ascii=False)
+
+
+@register.filter
+def why_waiting(job: Any) -> str:
+    """Say why a job waits: its first gate, else what the scheduler wrote to its podgroup."""
+    if not job.pending:
+        freed = job.task_status.get("Pipelined")
+        return "Pipelined: its pods start when the resources being released are free." if freed else ""
+    if not job.gate and job.phase_after == "Pending":
+        return "Not enqueued: the PodGroup stays Pending, so no pod was considered."
+    return str(job.message)
+
+
+@register.filter
+def objects(counts: Mapping[str, int]) -> str:
+    """Say how many objects of each kind there are.
+
+    >>> objects({"nodes": 100, "priorityclasses": 1, "jobs": 0})
+    '100 nodes, 1 priority class'
+    """
+    said = {kind: KINDS.get(kind, (kind, kind)) for kind in counts}
+    return ", ".join(counted(number, ",".join(said[kind])) for kind, number in counts.items() if number)
+
+
+@register.simple_tag
+def work(seconds: float) -> str:
+    """Say how much work was lost, in pod-seconds or pod-hours; the tooltip holds the exact value."""
+    said = f"{written(seconds / 3600)} pod-hours" if seconds >= 3600 else f"{written(seconds)} pod-seconds"
+    return format_html('<data value="{}" title="{} pod-seconds">{}</data>', seconds, f"{seconds:.12g}", said)
+
+
+@register.simple_tag
+def took(run: Any) -> str:
+    """Say how long a run worked on its input, nothing while it works; the raw value is in seconds."""
+    if not (run.started and run.finished):
+        return "–"
+    time = run.finished - run.started
+    return format_html('<data value="{}">{}</data>', time.total_seconds(), lasted(time))
+
+
+@register.filter
+def ago(moment: datetime) -> str:
+    """Say how long ago something was, in one unit."""
+    seconds = (timezone.now() - moment).total_seconds()
+    for size, unit in ((86_400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= size:
+            return f"{counted(int(seconds // size), unit)} ago"
+    return "just now"
+
+
+@register.filter
+def kind_label(kind: str) -> str:
+    """Return the name of a list of a scenario document as a heading."""
+    return KINDS.get(kind, (kind, kind))[1].capitalize()

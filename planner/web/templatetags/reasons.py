@@ -1,0 +1,196 @@
+"""How are the numbers behind a reason said, each with its unit?
+
+>>> said("ready", 4), said("share", 0.25), said("cooldown_seconds_left", 12)
+('4 pods', '25 %', '12 s')
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import template
+
+from planner.web.templatetags.quantities import (
+    counted,
+    percent,
+    plain,
+    resource_label,
+    resource_order,
+    written,
+)
+from planning.rows import Amounts, DerivationStep, VictimStory, Vote
+
+register = template.Library()
+
+LABELS = {
+    "ready": "pods of its job that run or are about to",
+    "minAvailable": "minMember of its job",
+    "priority": "its priority",
+    "share": "share of its job without it",
+    "preemptor": "the preemptor's",
+    "share_per_weight": "share per weight of the reclaimer's queue",
+    "victim": "share per weight of its queue without it",
+    "left": "left in its queue",
+    "allocated": "its queue holds",
+    "deserved": "its queue deserves",
+    "cooldown_seconds_left": "cool-down left",
+    "disruptionsAllowed": "disruptions allowed",
+    "at_once": "disruptions allowed at once",
+}
+_PODS = ("ready", "minAvailable", "disruptionsAllowed", "at_once")
+_SHARES = ("share", "preemptor", "share_per_weight", "victim")
+
+
+@register.filter
+def numbers(told: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the numbers of a reason as label and text.
+
+    >>> numbers({"queue": "a", "resource": "cpu", "allocated": 6000, "deserved": 4000})
+    [('its queue holds', '6 cores'), ('its queue deserves', '4 cores')]
+    """
+    resource = told.get("resource")
+    inside = told.get("priority") is not None
+    return [
+        (LABELS.get(name, name), said("priority" if inside else name, value, resource))
+        for name, value in told.items()
+        if name not in ("queue", "resource")
+    ]
+
+
+def said(name: str, value: Any, resource: str | None = None) -> str:
+    """Return one number with its unit: `resource` says what an amount is of."""
+    if isinstance(value, Mapping):
+        held = ", ".join(amount_said(value[key], key) for key in resource_order(value))
+        return held or "nothing"
+    if not isinstance(value, (int, float)):
+        return str(value)
+    if resource is not None:
+        return plain(value, resource)
+    if name in _PODS:
+        return counted(int(value), "pod")
+    if name in _SHARES:
+        return percent(value)
+    return f"{value:g} s" if name == "cooldown_seconds_left" else written(value)
+
+
+def amount_said(value: float | None, resource: str) -> str:
+    """Return an amount with its unit, and with its resource where the unit leaves that open.
+
+    >>> amount_said(None, "cpu"), amount_said(2**30, "memory")
+    ('CPU unlimited', '1 GiB')
+    """
+    return f"{resource_label(resource)} unlimited" if value is None else plain(value, resource)
+
+
+@register.filter
+def said_as(amount: float, resource: str) -> str:
+    """Return an amount of a resource with its unit."""
+    return plain(amount, resource)
+
+
+@register.filter
+def amounts_said(amounts: Amounts) -> str:
+    """Return amounts in one phrase; the place of a pod among those of its node goes without saying.
+
+    >>> amounts_said({"cpu": 2000.0, "memory": 2.0**30, "pods": 1.0})
+    '2 cores and 1 GiB'
+    """
+    said = [
+        amount_said(amounts[name], name)
+        for name in resource_order(amounts)
+        if name != "pods" and amounts[name]
+    ]
+    return " and ".join(filter(None, [", ".join(said[:-1]), *said[-1:]])) or "nothing"
+
+
+@register.filter
+def what_happened(step: Any) -> str:
+    """Say a decision in one sentence without its end."""
+    words: dict[str, str] = {
+        "enqueue": f"{step.job} is enqueued",
+        "enqueue_reject": f"{step.job} is not enqueued",
+        "allocate": f"{step.pod} is allocated to {step.node}, not committed yet",
+        "bind": f"{step.pod} is bound to {step.node}",
+        "pipeline": f"{step.pod} is pipelined to {step.node}",
+        "unpipeline": f"{step.pod} is no longer pipelined to {step.node}",
+        "evict": f"{step.pod} is chosen for eviction from {step.node}",
+    }
+    return words.get(step.op, str(step.op))
+
+
+@register.filter
+def what_it_does(action: str) -> str:
+    """Say what an action that evicts is for."""
+    return ACTIONS.get(action, "it evicts running pods.")
+
+
+@register.filter
+def permits(story: VictimStory) -> list[Vote]:
+    """Return the votes that made a pod a victim."""
+    return [
+        vote
+        for vote in story.votes
+        if vote.tier == story.tier and vote.verdict == "permit" and vote.counts is not False
+    ]
+
+
+@register.filter
+def vote_said(verdict: str) -> str:
+    """Return what a vote means for the pod.
+
+    >>> vote_said("permit"), vote_said("refuse"), vote_said("abstain")
+    ('evict', 'keep', 'abstain')
+    """
+    return {"permit": "evict", "refuse": "keep"}.get(verdict, verdict)
+
+
+@register.filter
+def without(sentence: str, plugin: str) -> str:
+    """Return what a plugin said, without its name before it.
+
+    >>> without("gang: it has no opinion", "gang")
+    'it has no opinion'
+    """
+    return sentence.removeprefix(f"{plugin}: ")
+
+
+@register.filter
+def run_time(seconds: float) -> str:
+    """Return for how long a pod had run, in its two largest units.
+
+    >>> run_time(42), run_time(7500), run_time(200000)
+    ('42 s', '2 h 5 min', '2 d 7 h')
+    """
+    rest, said = int(seconds), []
+    for size, unit in ((86_400, "d"), (3600, "h"), (60, "min"), (1, "s")):
+        number, rest = divmod(rest, size)
+        if number:
+            said.append(f"{number} {unit}")
+    return " ".join(said[:2]) or "0 s"
+
+
+ACTIONS = {
+    "reclaim": "it evicts pods of other queues so that a queue gets what it deserves.",
+    "preempt": "it evicts pods of the same queue to make room for a job that may preempt them.",
+    "gangreclaim": "it evicts pods of other queues to make room for a whole gang, or evicts none.",
+    "gangpreempt": "it evicts pods of the same queue to make room for a whole gang, or evicts none.",
+    "shuffle": "it evicts pods that a plugin wants placed elsewhere.",
+}
+
+
+LIMITS = {
+    "request": "request",
+    "realCapability": "real capability",
+    "guarantee": "guarantee",
+}
+
+
+@register.filter
+def limit_said(limit: str | None) -> str:
+    """Say what changed an offer; nothing where nothing did."""
+    return LIMITS.get(limit, limit) if limit else "–"
+
+
+@register.filter
+def resources_of(step: DerivationStep) -> list[str]:
+    """Return the resources that a step of a derivation is about."""
+    return resource_order({name for amounts in step.amounts.values() for name in amounts})

@@ -1,0 +1,1 @@
+"""Which pages belong to no feature, and what do all pages share?"""

@@ -1,0 +1,39 @@
+"""What is on the first page?"""
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from planner.accounts.selectors.workspaces import memberships
+from planner.accounts.views.workspaces import present_membership, workspace_for_import
+from planner.clusters.services.samples import sample_load
+from planner.web.selectors.home import recent_runs, scenarios_with_last_run
+from planner.web.views.pages import caller
+
+
+@login_required
+@require_GET
+def home(request: HttpRequest) -> HttpResponse:
+    """Show scenarios and recent runs."""
+    user = caller(request)
+    mine = list(memberships(user))
+    here = present_membership(request, mine)
+    workspace = here.workspace if here else None
+    context = {
+        "scenarios": scenarios_with_last_run(user, workspace),
+        "runs": recent_runs(user, workspace),
+        "here": here,
+        "memberships": mine,
+        "place": "home",
+    }
+    return render(request, "web/home.html", context)
+
+
+@login_required
+@require_POST
+def sample(request: HttpRequest) -> HttpResponse:
+    """Open the scenario of the sample cluster; it is made when nobody has opened it before."""
+    user = caller(request)
+    scenario = sample_load(workspace=workspace_for_import(request), owner=user)
+    return redirect("planner:scenario-detail", scenario.pk)

@@ -1,0 +1,18 @@
+"""How busy is the installation, on one page that renews itself?"""
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_GET
+
+from planner.accounts.services.members import status_require
+from planner.web.views.pages import caller, page_or_part
+from planner.work.status import status
+
+
+@login_required
+@require_GET
+def show(request: HttpRequest) -> HttpResponse:
+    """Show what waits, what runs, and which workers live."""
+    status_require(user=caller(request))
+    context = {"status": status(), "place": "status"}
+    return page_or_part(request, "work/status.html", {"status": "work/_status.html"}, context)

@@ -1,0 +1,1 @@
+"""How is work done in the background: queued, claimed, run in a child process, recovered?"""

@@ -1,0 +1,151 @@
+"""How does work move from queued to its end? Only from here, a worker only under its own attempt."""
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.utils import timezone
+
+from planner.accounts.models import User
+from planner.accounts.services.members import role_require
+from planner.clusters.models import Import
+from planner.runs.models import Run
+from planner.work.clock import seconds_from_now
+from planner.work.models import Tally, Work
+from planner.work.tallies import tally
+
+KINDS: tuple[type[Work], ...] = (Run, Import)
+"""All that workers do."""
+
+State = Work.State
+Kind = TypeVar("Kind", bound=Work)
+
+
+@dataclass(frozen=True)
+class Claim(Generic[Kind]):
+    """A worker's right to write to a row: it holds until the lease runs out or somebody else claims."""
+
+    kind: type[Kind]
+    id: UUID
+    attempt: int
+
+    def mine(self) -> QuerySet[Kind]:
+        """Return the row, or nothing once this worker has lost it."""
+        return self.kind._default_manager.filter(pk=self.id, attempt=self.attempt, state=State.RUNNING)
+
+
+class Beat(enum.Enum):
+    """What a heartbeat learned."""
+
+    GO_ON = "go on"
+    CANCEL = "cancel"
+    LOST = "lost"
+
+
+@transaction.atomic
+def work_claim(*, kind: type[Kind], id: UUID, worker: str) -> Claim[Kind] | None:
+    """Take queued work with a lease, or return None when there is nothing to take."""
+    now = timezone.now()
+    rows = kind._default_manager.filter(pk=id)
+    claimed = rows.filter(state=State.QUEUED).update(
+        state=State.RUNNING,
+        attempt=F("attempt") + 1,
+        worker=worker,
+        started=now,
+        heartbeat=now,
+        lease_until=seconds_from_now(settings.RUN_LEASE_SECONDS),
+        progress=0.0,
+        doing="starting",
+    )
+    if not claimed:
+        return None
+    return Claim(kind, id, rows.values_list("attempt", flat=True).get())
+
+
+def work_heartbeat(*, claim: Claim[Kind], progress: float, doing: str) -> Beat:
+    """Renew the lease and tell how far the work is; learn whether to go on."""
+    renewed = claim.mine().update(
+        heartbeat=timezone.now(),
+        lease_until=seconds_from_now(settings.RUN_LEASE_SECONDS),
+        progress=progress,
+        doing=doing[:100],
+    )
+    if not renewed:
+        return Beat.LOST
+    return Beat.CANCEL if claim.mine().filter(cancel_requested=True).exists() else Beat.GO_ON
+
+
+def work_note(*, claim: Claim[Run], found: Any) -> None:
+    """Keep what the work has found so far, for pages that follow it."""
+    claim.mine().update(found_so_far=found)
+
+
+def work_end(*, claim: Claim[Kind], state: Work.State, **facts: Any) -> bool:
+    """End the work with what is to be kept of it; was it still this worker's?"""
+    done = {"progress": 1.0} if state == State.SUCCEEDED else {}
+    return bool(
+        claim.mine().update(state=state, finished=timezone.now(), lease_until=None, doing="", **done, **facts)
+    )
+
+
+def work_stop(*, claim: Claim[Kind]) -> bool:
+    """End work that was asked to stop; was it still this worker's?"""
+    return work_end(claim=claim, state=State.CANCELLED)
+
+
+def work_fail(*, claim: Claim[Kind], error: str) -> bool:
+    """End the work with the reason why it failed; was it still this worker's?"""
+    return work_end(claim=claim, state=State.FAILED, error=error)
+
+
+@transaction.atomic
+def work_killed(*, claim: Claim[Kind], error: str) -> bool:
+    """Queue work once more whose child process was killed, the second time fail it; was it still ours?"""
+    again = (
+        claim.mine()
+        .filter(kills=0, cancel_requested=False)
+        .update(
+            kills=F("kills") + 1,
+            not_before=seconds_from_now(settings.RUN_BACK_OFF_SECONDS),
+            **_BACK_IN_QUEUE,
+        )
+    )
+    tally(Tally.RETRIES, again)
+    if not again and claim.mine().filter(cancel_requested=True).exists():
+        return work_stop(claim=claim)
+    return bool(again) or work_end(
+        claim=claim, state=State.FAILED, error=f"{error} It was tried twice.", kills=F("kills") + 1
+    )
+
+
+def work_release(*, claim: Claim[Kind]) -> bool:
+    """Put work back because its worker is going away; was it still this worker's?
+
+    This is no loss: it does not count towards the limit of lost workers.
+    """
+    return bool(claim.mine().update(**_BACK_IN_QUEUE))
+
+
+_BACK_IN_QUEUE: Mapping[str, Any] = {
+    "state": State.QUEUED,
+    "lease_until": None,
+    "worker": "",
+    "progress": 0.0,
+    "doing": "",
+}
+
+
+def work_cancel(*, work: Kind, user: User | None = None) -> Kind:
+    """Cancel queued work at once, ask running work to stop, leave what is over; return it fresh."""
+    role_require(user=user, workspace=work.workspace)
+    rows = type(work)._default_manager.filter(pk=work.pk)
+    waiting = rows.filter(state=State.QUEUED)
+    if not waiting.update(state=State.CANCELLED, cancel_requested=True, finished=timezone.now()):
+        rows.filter(state=State.RUNNING).update(cancel_requested=True)
+    work.refresh_from_db()
+    return work

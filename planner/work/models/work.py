@@ -1,0 +1,67 @@
+"""Where does the work of a worker stand? The row is the truth, a message is only a kick."""
+
+from django.conf import settings
+from django.db import models
+
+from planner.accounts.models.workspace import Identified, Workspace
+
+
+class Work(Identified):
+    """What somebody asked for and a worker does: claimed under a lease, followed, stopped, taken up again."""
+
+    class State(models.TextChoices):
+        """From queued to one of the three ends."""
+
+        QUEUED = "queued", "Queued"
+        RUNNING = "running", "Running"
+        SUCCEEDED = "succeeded", "Succeeded"
+        FAILED = "failed", "Failed"
+        CANCELLED = "cancelled", "Cancelled"
+
+    OVER = (State.SUCCEEDED, State.FAILED, State.CANCELLED)
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="%(class)ss")
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="%(class)ss"
+    )
+
+    state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
+    progress = models.FloatField(default=0.0, help_text="From 0 to 1.")
+    doing = models.CharField(max_length=100, blank=True, help_text="The current step.")
+    error = models.TextField(blank=True, help_text="Why it failed, in one sentence.")
+
+    attempt = models.PositiveIntegerField(default=0, help_text="The fence: raised by every claim.")
+    losses = models.PositiveIntegerField(default=0, help_text="How many workers were lost over it.")
+    kills = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="How often its child process was killed from outside."
+    )
+    worker = models.CharField(max_length=200, blank=True)
+    lease_until = models.DateTimeField(null=True)
+    heartbeat = models.DateTimeField(null=True)
+    not_before = models.DateTimeField(null=True, help_text="After a lost worker it waits until then.")
+    cancel_requested = models.BooleanField(default=False)
+
+    created = models.DateTimeField(auto_now_add=True)
+    started = models.DateTimeField(null=True)
+    finished = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+        ordering = ["-created"]
+        indexes = [
+            models.Index(fields=["state", "created"], name="%(class)s_waiting"),
+            models.Index(fields=["state", "lease_until"], name="%(class)s_leased"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind_name().capitalize()} {self.pk}"
+
+    @classmethod
+    def kind_name(cls) -> str:
+        """Return what people call such work: `run` or `import`."""
+        return str(cls._meta.verbose_name)
+
+    @property
+    def is_over(self) -> bool:
+        """Has it come to one of its ends?"""
+        return self.state in self.OVER

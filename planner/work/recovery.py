@@ -1,0 +1,64 @@
+"""Which work was left behind by a worker that died?"""
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from planner.work.clock import seconds_from_now
+from planner.work.lifecycle import KINDS, Kind
+from planner.work.models import Tally, Work
+from planner.work.tallies import tally
+
+State = Work.State
+
+
+def work_recover() -> None:
+    """Take back the work whose lease ran out.
+
+    Every worker calls this now and then. Each step is a conditional update, so two at once do no harm.
+    """
+    for kind in KINDS:
+        _take_back(kind._default_manager.filter(lease_until__lt=Now()))
+
+
+@transaction.atomic
+def _take_back(lost: QuerySet[Kind]) -> None:
+    """Queue running work again whose worker is gone; end what was cancelled or lost too often.
+
+    The wait before the next attempt doubles with every loss.
+    """
+    running = lost.filter(state=State.RUNNING)
+    now = timezone.now()
+    leases = running.filter(cancel_requested=True).update(
+        state=State.CANCELLED, finished=now, lease_until=None, doing=""
+    )
+    limit = settings.RUN_MAX_LOSSES
+    leases += running.filter(losses__gte=limit - 1).update(
+        state=State.FAILED,
+        losses=F("losses") + 1,
+        error=f"The worker was lost {limit} times while working on this {lost.model.kind_name()}.",
+        finished=now,
+        lease_until=None,
+        doing="",
+    )
+    again = 0
+    for losses in range(limit - 1):
+        again += running.filter(losses=losses).update(
+            state=State.QUEUED,
+            losses=losses + 1,
+            not_before=seconds_from_now(settings.RUN_BACK_OFF_SECONDS * 2**losses),
+            lease_until=None,
+            worker="",
+            progress=0.0,
+            doing="",
+        )
+    tally(Tally.LOST_LEASES, leases + again)
+    tally(Tally.RETRIES, again)
+
+
+def worker_lost(worker: str) -> None:
+    """Take back at once the work of a worker that is known to be dead."""
+    for kind in KINDS:
+        _take_back(kind._default_manager.filter(worker=worker))

@@ -1,0 +1,97 @@
+"""How busy is this installation?"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Avg, Count, F, Min
+from django.utils import timezone
+
+from planner.clusters.models import Import
+from planner.runs.models import Run
+from planner.work.models import Tally, Work, Worker
+
+State = Work.State
+RECENTLY = timedelta(minutes=5)
+"""Over which time throughput and durations are told."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """What waits, what is being done, and by whom. Times are in seconds."""
+
+    runs: dict[str, int]
+    """How many runs are kept, by state; every state is there."""
+    imports: dict[str, int]
+    """The same of imports that workers read."""
+    oldest_queued_seconds: float
+    """How long the oldest queued run or import has waited; 0 when none waits."""
+    finished_per_minute: float
+    """Runs finished per minute, over the last five minutes."""
+    mean_wait_seconds: float | None
+    """From queued to started, of runs that ended in the last five minutes; None when none did."""
+    mean_run_seconds: float | None
+    """From started to the end, of the same runs."""
+    lost_leases: int
+    """How often work was taken back from a worker that had died, since the installation began."""
+    retries: int
+    """How often work was queued again after its worker or its child process had died."""
+    removed_runs: int
+    """How many old runs were removed, since the installation began."""
+    keep_runs_days: float
+    """How long an ended run is kept."""
+    workers: list[Worker]
+    """Those that were seen lately."""
+
+    @property
+    def places(self) -> int:
+        """Return how many runs and imports can be done at once."""
+        return sum(worker.places for worker in self.workers)
+
+
+def status() -> Status:
+    """Return the state of queue and workers (7 queries)."""
+    now = timezone.now()
+    tallies = dict(Tally.objects.values_list("name", "count"))
+    oldest = min(filter(None, map(_oldest_queued, (Run, Import))), default=None)
+    recent = Run.objects.filter(finished__gt=now - RECENTLY, started__isnull=False).aggregate(
+        count=Count("pk"), wait=Avg(F("started") - F("created")), run=Avg(F("finished") - F("started"))
+    )
+    return Status(
+        runs=_by_state(Run),
+        imports=_by_state(Import),
+        oldest_queued_seconds=(now - oldest).total_seconds() if oldest else 0.0,
+        finished_per_minute=recent["count"] / (RECENTLY / timedelta(minutes=1)),
+        mean_wait_seconds=_seconds(recent["wait"]),
+        mean_run_seconds=_seconds(recent["run"]),
+        lost_leases=tallies.get(Tally.LOST_LEASES, 0),
+        retries=tallies.get(Tally.RETRIES, 0),
+        removed_runs=tallies.get(Tally.REMOVED_RUNS, 0),
+        keep_runs_days=settings.KEEP_RUNS_DAYS,
+        workers=list(Worker.objects.filter(seen__gt=alive_since())),
+    )
+
+
+def _by_state(kind: type[Work]) -> dict[str, int]:
+    counts = dict(kind._default_manager.order_by().values_list("state").annotate(count=Count("pk")))
+    return {state: counts.get(state, 0) for state in State.values}
+
+
+def _oldest_queued(kind: type[Work]) -> datetime | None:
+    queued = kind._default_manager.filter(state=State.QUEUED)
+    oldest: datetime | None = queued.aggregate(oldest=Min("created"))["oldest"]
+    return oldest
+
+
+def is_worker_alive(host: str) -> bool:
+    """Has a worker of this machine been seen lately?"""
+    return Worker.objects.filter(name__startswith=f"{host}:", seen__gt=alive_since()).exists()
+
+
+def alive_since() -> datetime:
+    """Return since when a living worker has been seen: it says so at every sweep."""
+    return timezone.now() - timedelta(seconds=3 * settings.RUN_SWEEP_SECONDS + 5)
+
+
+def _seconds(duration: timedelta | None) -> float | None:
+    return duration.total_seconds() if duration is not None else None

@@ -1,0 +1,88 @@
+"""Whose work is next? Owners take turns: the one with the least in work, and of those the oldest work."""
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.db.models import Count, Min, Q, QuerySet
+from django.db.models.functions import Now
+
+from planner.work.lifecycle import KINDS, Claim, Kind, work_claim
+from planner.work.models import Work
+
+State = Work.State
+
+
+class Turn(NamedTuple):
+    """Work that may be claimed."""
+
+    kind: type[Work]
+    id: UUID
+
+
+def waiting(kind: type[Kind]) -> QuerySet[Kind]:
+    """Return the queued work that may start now; after a lost worker it waits for a while."""
+    may_start = Q(not_before=None) | Q(not_before__lte=Now())
+    return kind._default_manager.filter(may_start, state=State.QUEUED)
+
+
+def does_any_wait() -> bool:
+    """Is there work for a free worker (a query for each kind, at most)?"""
+    return any(waiting(kind).exists() for kind in KINDS)
+
+
+def next_turn() -> Turn | None:
+    """Return what a free worker should take, if anything waits (3 queries for each kind, at most)."""
+    return next(_turns(lock=False), None)
+
+
+@transaction.atomic
+def turn_claim(*, worker: str) -> Claim[Any] | None:
+    """Take the work whose turn it is, None when nothing waits.
+
+    Where the database can, rows that another worker is about to take are passed over, so that workers that
+    become free at the same moment do not all reach for the same one.
+    """
+    turn = next(_turns(lock=connection.features.has_select_for_update_skip_locked), None)
+    return None if turn is None else work_claim(kind=turn.kind, id=turn.id, worker=worker)
+
+
+def _turns(*, lock: bool) -> Iterator[Turn]:
+    """Yield the oldest waiting work of each owner, first of the owner with the least in work."""
+    first = _first_of_owners()
+    busy = _busy() if first else Counter()
+    for owner in sorted(first, key=lambda owner: (busy[owner], first[owner])):
+        oldest = [
+            (created, id, kind)
+            for kind in KINDS
+            for created, id in _of_owner(kind, owner, lock=lock).values_list("created", "pk")[:1]
+        ]
+        if oldest:
+            _, id, kind = min(oldest, key=lambda row: row[:2])
+            yield Turn(kind, id)
+
+
+def _of_owner(kind: type[Kind], owner: int | None, *, lock: bool) -> QuerySet[Kind]:
+    rows = waiting(kind).filter(owner=owner).order_by("created", "pk")
+    return rows.select_for_update(skip_locked=True) if lock else rows
+
+
+def _first_of_owners() -> dict[int | None, datetime]:
+    """Return since when the oldest waiting work of each owner waits."""
+    first: dict[int | None, datetime] = {}
+    for kind in KINDS:
+        for owner, created in waiting(kind).order_by().values_list("owner").annotate(first=Min("created")):
+            first[owner] = min(created, first.get(owner, created))
+    return first
+
+
+def _busy() -> Counter[int | None]:
+    """Return how much of each owner is in work."""
+    busy: Counter[int | None] = Counter()
+    for kind in KINDS:
+        running = kind._default_manager.filter(state=State.RUNNING).order_by()
+        busy.update(dict(running.values_list("owner").annotate(count=Count("pk"))))
+    return busy

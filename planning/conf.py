@@ -1,0 +1,25 @@
+"""Can this text be read as a scheduler configuration, and how does an edit change it?"""
+
+from dataclasses import asdict
+from typing import Any
+
+import manifests
+from planning.rows import Problem
+
+
+def conf_problems(text: str) -> list[Problem]:
+    """Return what is wrong with the form of volcano-scheduler.conf; empty is fine: Volcano's default."""
+    if not text.strip():
+        return []
+    return [Problem(**asdict(found)) for found in manifests.conf_problems(text)]
+
+
+def conf_edited(text: str, operations: Any) -> tuple[str, list[Problem]]:
+    """Return a configuration's text after a JSON patch, or why it cannot be edited; then it stays as it is.
+
+    Lines that the patch does not touch stay byte for byte.
+    """
+    try:
+        return manifests.conf_patched(text, operations), []
+    except manifests.Unreadable as unreadable:
+        return text, [Problem(**asdict(problem)) for problem in unreadable.problems]

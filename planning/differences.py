@@ -1,0 +1,93 @@
+"""What is different between two states of a scenario, object by object and field by field?"""
+
+import difflib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from planner.scenarios.models import Queue
+from planning.contents import Content
+from planning.frozen import renamed_queues
+from planning.queues import queue_spec
+from planning.states import CONF, QUEUES, RELEASE, Edit, State, kept_queue
+
+_CONTEXT_LINES = 2
+
+
+def differences(base: State, present: State, content: Content) -> list[Edit]:
+    """Return what leads from `base` to `present`, both on the snapshot with this content.
+
+    A queue of the snapshot is the same one under another name; what only followed a renamed queue is not a
+    difference of its own.
+    """
+    return [
+        *_queue_differences(base, present),
+        *_conf_difference(base, present),
+        *_object_differences(base, present, content),
+    ]
+
+
+def line_changes(before: str, after: str) -> list[str]:
+    r"""Return how one text became another, line by line, each with its sign.
+
+    >>> line_changes("a: 1\nb: 2\n", "a: 1\nb: 3\n")
+    ['@@ -1,2 +1,2 @@', ' a: 1', '-b: 2', '+b: 3']
+    """
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=_CONTEXT_LINES)
+    return [line for line in lines if not line.startswith(("---", "+++"))]
+
+
+def field_changes(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Yield the fields in which two objects differ, with both values; None says not there.
+
+    >>> list(field_changes({"spec": {"minMember": 1}}, {"spec": {"minMember": 2, "queue": "a"}}))
+    [('spec.minMember', 1, 2), ('spec.queue', None, 'a')]
+    >>> list(field_changes([{"replicas": 1}], [{"replicas": 3}], "tasks"))
+    [('tasks[0].replicas', 1, 3)]
+    """
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for name in [*before, *(name for name in after if name not in before)]:
+            yield from field_changes(before.get(name), after.get(name), f"{path}.{name}".lstrip("."))
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for index, (one, other) in enumerate(zip(before, after, strict=True)):
+            yield from field_changes(one, other, f"{path}[{index}]")
+    elif before != after:
+        yield path, before, after
+
+
+def _queue_differences(base: State, present: State) -> Iterator[Edit]:
+    then, now = _by_identity(base), _by_identity(present)
+    renamed = {row.name: now[who].name for who, row in then.items() if who in now}
+    for who, row in then.items():
+        if who not in now:
+            yield Edit(QUEUES, row.name, before=kept_queue(row))
+            continue
+        before, after = queue_spec(row), queue_spec(now[who])
+        follows = {**before, "parent": renamed.get(before["parent"], before["parent"])}
+        for name in after:
+            if after[name] != follows[name]:
+                yield Edit(QUEUES, after["name"], name, before[name], after[name])
+    for who, row in now.items():
+        if who not in then:
+            yield Edit(QUEUES, row.name, after=kept_queue(row))
+
+
+def _by_identity(state: State) -> dict[tuple[bool, str], Queue]:
+    """Return the queues by what they stay under any name: that of the snapshot, else their own."""
+    return {(bool(row.imported_name), row.imported_name or row.name): row for row in state.ordered_queues()}
+
+
+def _conf_difference(base: State, present: State) -> Iterator[Edit]:
+    if base.conf_text != present.conf_text:
+        yield Edit(CONF, before=base.conf_text, after=present.conf_text)
+    if base.release != present.release:
+        yield Edit(RELEASE, before=base.release, after=present.release)
+
+
+def _object_differences(base: State, present: State, content: Content) -> Iterator[Edit]:
+    renamed = renamed_queues(present.queues.values())
+    for kind, key in sorted({*base.objects, *present.objects}):
+        seen = content.seen(kind, key, renamed)
+        before = base.objects.get((kind, key), seen)
+        after = present.objects.get((kind, key), seen)
+        if before != after:
+            yield Edit(kind, key, before=before, after=after)

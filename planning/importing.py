@@ -1,0 +1,159 @@
+"""Which cluster do these files describe, and what is wrong with it? Nothing is saved here."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import manifests
+from planning.documents import items
+from planning.queue_fields import row_problems
+from planning.rows import Problem
+from scheduler_core.lint import REFUSED, review
+
+Files = Sequence[tuple[str, bytes]]
+"""Names and contents, as they were sent."""
+Progress = Callable[[float, str], None]
+"""Is told how far reading is, from 0 to 1, and what it is at."""
+
+_READ = 0.6
+"""The share of reading; the rest is checking what was read."""
+
+MAX_TEXT_BYTES = manifests.MAX_TEXT_BYTES
+"""How much text, inflated, one import may hold."""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What was read, before anything is saved."""
+
+    document: Mapping[str, Any]
+    """The objects as one scenario document, without the configuration."""
+    scheduler_conf: str
+    """volcano-scheduler.conf as it was written; empty: Volcano's default."""
+    counts: Mapping[str, int]
+    """Objects by list, the empty lists too."""
+    unknown_kinds: Mapping[str, int]
+    """Objects left out because the scheduler does not read them, by apiVersion and kind."""
+    problems: Sequence[Problem]
+
+    @property
+    def has_errors(self) -> bool:
+        """Must something be mended before this can be saved?"""
+        return has_errors(self.problems)
+
+    @property
+    def has_conf(self) -> bool:
+        """Was there a scheduler configuration?"""
+        return bool(self.scheduler_conf)
+
+
+def has_errors(problems: Sequence[Problem]) -> bool:
+    """Is one of the problems an error?"""
+    return any(problem.is_error for problem in problems)
+
+
+def read_cluster(
+    files: Files,
+    *,
+    now: str,
+    keep: Collection[str] = (),
+    progress: Progress = lambda done, doing: None,
+) -> Imported:
+    """Read the files of one cluster, given as names and bytes, without what may hold secrets.
+
+    `now` (RFC 3339) is the moment of a live export; a scenario has its own clock. `keep` names annotations
+    that stay besides Volcano's own.
+    """
+    reading = manifests.read(files, progress=lambda done, name: progress(_READ * done, f"reading {name}"))
+    progress(_READ, "checking the objects")
+    document = {key: value for key, value in reading.document.items() if key != "scheduler_conf"}
+    if not reading.is_scenario:
+        document.setdefault("now", now)
+    bare = manifests.stripped(document, keep)
+    return Imported(
+        document=bare,
+        scheduler_conf=_conf_text(reading),
+        counts=reading.counts,
+        unknown_kinds=reading.unknown_kinds,
+        problems=[
+            *(Problem(**asdict(found)) for found in reading.problems),
+            *_plan_problems(reading),
+            *_left_out(reading.unknown_kinds),
+            *_stripped(document, bare),
+        ],
+    )
+
+
+def _plan_problems(reading: manifests.Reading) -> Iterator[Problem]:
+    """Yield what the core has to say about the scenario, and what does not fit a row, with lines.
+
+    What Volcano would refuse comes in all the same: it is there, and to be mended.
+    """
+    refused = set()
+    for found in review(reading.document):
+        may_come_in = found.path.startswith("scheduler_conf") or found.rule in REFUSED
+        if found.severity == "error" and not may_come_in:
+            refused.add(found.path)
+        severity = "warning" if found.severity == "error" and may_come_in else found.severity
+        yield _placed(Problem(**asdict(found) | {"severity": severity}), reading)
+    for index, queue in enumerate(reading.document.get("queues", ())):
+        for problem in row_problems(queue, f"queues[{index}]"):
+            if problem.path not in refused:
+                yield _placed(problem, reading)
+
+
+def _left_out(kinds: Mapping[str, int]) -> Iterator[Problem]:
+    """Name what an import leaves out, so that nothing vanishes in silence."""
+    for kind, count in kinds.items():
+        message = f"{kind}: {count} ignored; the scheduler does not read this kind."
+        yield Problem("kind.left_out", "remark", message, actual=count)
+
+
+def _stripped(document: Mapping[str, Any], bare: Mapping[str, Any]) -> Iterator[Problem]:
+    """Say of how many objects parts were left out, and which annotations a queue lost."""
+    if bare is document:
+        return
+    for name, things in bare.items():
+        if things is document[name]:
+            continue
+        pairs = list(zip(items(document[name]), items(things), strict=True))
+        count = sum(before is not after for before, after in pairs)
+        yield Problem("secret.left_out", "remark", f"{name}: {_LEFT_OUT.format(count=count)}", actual=count)
+        if name == "queues" and (lost := _lost_annotations(pairs)):
+            message = f"Annotations of queues were left out: {', '.join(lost)}."
+            fix = "QUEUECAST_KEEP_ANNOTATIONS keeps them, so that an exported queue has them, too"
+            yield Problem("secret.queue_annotations", "remark", message, path="queues", fix=fix)
+
+
+_LEFT_OUT = (
+    "of {count} of them, parts that the scheduler does not read were left out before anything was kept."
+)
+
+
+def _lost_annotations(pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> list[str]:
+    names = {
+        name
+        for before, after in pairs
+        for name in _annotations(before).keys() - _annotations(after).keys()
+        if name != _LAST_APPLIED
+    }
+    return sorted(names)
+
+
+_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+def _annotations(thing: Mapping[str, Any]) -> Mapping[str, Any]:
+    return thing["metadata"].get("annotations") or {}
+
+
+def _placed(problem: Problem, reading: manifests.Reading) -> Problem:
+    label, line = reading.line_of(problem.path or "") or (None, None)
+    return replace(problem, document=label, line=line)
+
+
+def _conf_text(reading: manifests.Reading) -> str:
+    if reading.scheduler_conf_text is not None:
+        return reading.scheduler_conf_text
+    structure = reading.document.get("scheduler_conf")
+    return "" if structure is None else manifests.dump(structure)

@@ -1,0 +1,178 @@
+"""Which nodes does a scenario have, in which pools, and what does a change make of one?"""
+
+import copy
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from planning.contents import Objects
+from planning.quantities import amounts
+from planning.queues import merge_patch
+from planning.rows import Amounts, Problem, Quantities
+from planning.states import Json
+
+INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+HOSTNAME = "kubernetes.io/hostname"
+EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+MOST_NODES = 20_000
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class NodeRow:
+    """One node: what it offers, who may use it, how many pods are on it, and whether it is the snapshot's."""
+
+    name: str
+    pool: str
+    allocatable: Quantities
+    amounts: Amounts
+    unschedulable: bool
+    taints: Sequence[str]
+    labels: Mapping[str, str]
+    pods: int
+    origin: str
+
+
+@dataclass(frozen=True)
+class PoolRow:
+    """Nodes of one shape: their instance type where they name one, and what each offers."""
+
+    pool: str
+    count: int
+    cordoned: int
+    amounts: Amounts
+    first: str
+
+    @property
+    def name(self) -> str:
+        """Return the instance type, or what a node offers where it names none."""
+        return self.pool.partition(": ")[0]
+
+
+def node_rows(objects: Objects) -> list[NodeRow]:
+    """Return the nodes of a scenario, in the order of the frozen input."""
+    held: dict[str, int] = {}
+    for pod in objects.of_kind("pods").values():
+        node = (pod.get("spec") or {}).get("nodeName")
+        if node:
+            held[node] = held.get(node, 0) + 1
+    return [
+        _row(name, node, held.get(name, 0), objects.origin("nodes", name))
+        for name, node in objects.of_kind("nodes").items()
+    ]
+
+
+def pool_rows(nodes: Iterable[NodeRow]) -> list[PoolRow]:
+    """Return the pools of these nodes, the largest first."""
+    pools: dict[str, list[NodeRow]] = {}
+    for node in nodes:
+        pools.setdefault(node.pool, []).append(node)
+    rows = [
+        PoolRow(pool, len(of), sum(node.unschedulable for node in of), of[0].amounts, of[0].name)
+        for pool, of in pools.items()
+    ]
+    return sorted(rows, key=lambda row: (-row.count, row.pool))
+
+
+def node_like(node: Mapping[str, Any], name: str) -> Json:
+    """Return a new node of the same shape, taints and labels, that nobody cordoned."""
+    twin: Json = copy.deepcopy(dict(node))
+    metadata = twin["metadata"]
+    labels = dict(metadata.get("labels") or {})
+    if HOSTNAME in labels:
+        labels[HOSTNAME] = name
+    kept = {"annotations": metadata["annotations"]} if metadata.get("annotations") else {}
+    twin["metadata"] = {"name": name, "labels": labels, **kept}
+    spec = {key: value for key, value in (twin.get("spec") or {}).items() if key == "taints"}
+    spec["taints"] = [taint for taint in spec.get("taints") or [] if not _of_cordon(taint)]
+    twin["spec"] = spec if spec["taints"] else {}
+    return twin
+
+
+def node_of(name: str, capacity: Quantities, labels: Mapping[str, str]) -> Json:
+    """Return a new node of a typed capacity."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": {HOSTNAME: name, **labels}},
+        "spec": {},
+        "status": {"capacity": dict(capacity), "allocatable": {"pods": "110", **capacity}},
+    }
+
+
+def node_patched(node: Mapping[str, Any], patch: Mapping[str, Any]) -> Json:
+    """Return a node changed by a merge patch in Kubernetes spelling."""
+    patched: Json = merge_patch(node, patch)
+    return patched
+
+
+def numbered_names(prefix: str, count: int, taken: Iterable[str]) -> list[str]:
+    """Return free names: the prefix and the numbers that are not taken.
+
+    >>> numbered_names("gpu", 2, ["gpu-1"])
+    ['gpu-2', 'gpu-3']
+    """
+    names: list[str] = []
+    seen, number = set(taken), 0
+    while len(names) < count:
+        number += 1
+        if (name := f"{prefix}-{number}") not in seen:
+            names.append(name)
+    return names
+
+
+def name_problems(kind: str, name: Any) -> list[Problem]:
+    """Return why this is no name of an object."""
+    if isinstance(name, str) and _NAME.fullmatch(name):
+        return []
+    says = f"{name!r} is not a valid Kubernetes name."
+    fix = "Use lower-case letters, digits, '-' and '.'; begin and end with a letter or digit."
+    return [Problem("name_bad", "error", says, path=f"{kind}.metadata.name", actual=name, fix=fix)]
+
+
+def taint_patch(node: Mapping[str, Any], taint: Mapping[str, str] | None, key: str) -> Json:
+    """Return the patch that sets the taint of this key and effect; None takes all of this key away."""
+    present = (node.get("spec") or {}).get("taints") or []
+    if taint is None:
+        kept = [held for held in present if held.get("key") != key]
+    else:
+        same = (key, taint["effect"])
+        kept = [held for held in present if (held.get("key"), held.get("effect")) != same] + [dict(taint)]
+    return {"spec": {"taints": kept or None}}
+
+
+def _of_cordon(taint: Mapping[str, Any]) -> bool:
+    return taint.get("key") == "node.kubernetes.io/unschedulable"
+
+
+def _row(name: str, node: Mapping[str, Any], pods: int, origin: str) -> NodeRow:
+    metadata, spec, status = (node.get(part) or {} for part in ("metadata", "spec", "status"))
+    labels = metadata.get("labels") or {}
+    allocatable = {
+        resource: str(quantity)
+        for resource, quantity in (status.get("allocatable") or status.get("capacity") or {}).items()
+    }
+    taints = [_taint(taint) for taint in spec.get("taints") or []]
+    return NodeRow(
+        name=name,
+        pool=_pool(labels, allocatable),
+        allocatable=allocatable,
+        amounts=amounts(allocatable),
+        unschedulable=bool(spec.get("unschedulable")),
+        taints=taints,
+        labels=labels,
+        pods=pods,
+        origin=origin,
+    )
+
+
+def _pool(labels: Mapping[str, str], allocatable: Quantities) -> str:
+    """Return the name of a node's pool: nodes of one type that offer the same."""
+    shape = ", ".join(f"{resource} {quantity}" for resource, quantity in sorted(allocatable.items()))
+    return f"{labels[INSTANCE_TYPE]}: {shape}" if labels.get(INSTANCE_TYPE) else shape
+
+
+def _taint(taint: Mapping[str, Any]) -> str:
+    value = f"={taint['value']}" if taint.get("value") else ""
+    return f"{taint.get('key', '')}{value}:{taint.get('effect', '')}"

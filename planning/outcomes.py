@@ -1,0 +1,168 @@
+"""How does the core's result become the rows that pages and scripts filter on?"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from planner.runs.models import JobOutcome, Outcome, QueueOutcome, Trace, Victim
+from planning.documents import items
+from planning.pod_clock import PodClock
+from planning.rows import Decision, hangs_below, tree_order
+from planning.traces import packed_decisions, traces_of
+from planning.unlimited import amounts
+from scheduler_core.explain.pending import diagnosis
+from scheduler_core.explain.picture import Picture
+
+Row = TypeVar("Row", QueueOutcome, JobOutcome, Victim, Trace)
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Unsaved rows of one result."""
+
+    queues: Sequence[QueueOutcome]
+    jobs: Sequence[JobOutcome]
+    victims: Sequence[Victim]
+    traces: Sequence[Trace]
+
+    def keep(self) -> Outcome:
+        """Save every row under a new outcome, and return that."""
+        outcome = Outcome.objects.create()
+        _keep(QueueOutcome, self.queues, outcome)
+        _keep(JobOutcome, self.jobs, outcome)
+        _keep(Victim, self.victims, outcome)
+        _keep(Trace, self.traces, outcome)
+        return outcome
+
+
+def rows_of(result: Json, document: Json) -> Rows:
+    """Return the rows of `result`, which the core made of the scenario `document`."""
+    cycles = result["cycles"]
+    steps = [(cycle["cycle"], step) for cycle in cycles for step in cycle["decisions"]]
+    who = _Belongings(cycles)
+    clock = PodClock(document, steps)
+    why = traces_of(result, document)
+    return Rows(
+        queues=list(_queue_rows(cycles[0]["at_open"], cycles[-1]["at_end"], document)),
+        jobs=list(_job_rows(cycles[-1], Picture(document, result))),
+        victims=[
+            _victim(order, cycle, step, who, clock)
+            for order, (cycle, step) in enumerate(steps, 1)
+            if step["op"] == "evict"
+        ],
+        traces=[*packed_decisions(_decision(seq, *step) for seq, step in enumerate(steps, 1)), *why],
+    )
+
+
+def _keep(model: type[Row], rows: Sequence[Row], outcome: Outcome) -> None:
+    for row in rows:
+        row.outcome = outcome
+    model._default_manager.bulk_create(rows, batch_size=1000)
+
+
+class _Belongings:
+    """Which job does a pod belong to, and which queue a job? For which gang was a victim chosen?"""
+
+    def __init__(self, cycles: Sequence[Json]) -> None:
+        told = [victim for cycle in cycles for victim in cycle.get("explain", {}).get("victims", ())]
+        self.gang = {(victim["pod"], victim["action"]): victim["for_job"] for victim in told}
+        jobs = [job for cycle in cycles for job in cycle["podgroups"]]
+        self.queue = {job["name"]: job["queue"] for job in jobs}
+        self.job = {task["pod"]: job["name"] for job in jobs for task in job["tasks"]}
+
+
+def _queue_rows(at_open: Json, at_end: Json, document: Json) -> Iterator[QueueOutcome]:
+    before = {queue["name"]: queue for queue in at_open.get("queues", ())}
+    after = {queue["name"]: queue for queue in at_end.get("queues", ())}
+    specs = {queue["metadata"]["name"]: queue.get("spec") or {} for queue in items(document.get("queues"))}
+    parents = {name: specs.get(name, {}).get("parent") or "" for name in {**specs, **after}}
+    places = {name: hangs_below(name, parent) for name, parent in parents.items()}
+    for position, (name, depth) in enumerate(tree_order(places)):
+        first, last, spec = before.get(name, {}), after.get(name, {}), specs.get(name, {})
+        yield QueueOutcome(
+            queue=name,
+            parent=parents[name],
+            depth=depth,
+            position=position,
+            weight=last.get("weight", spec.get("weight")),
+            in_session=name in after,
+            overused=last.get("overused"),
+            share=last.get("share"),
+            share_at_open=first.get("share"),
+            deserved=amounts(last.get("deserved")),
+            allocated=amounts(last.get("allocated")),
+            allocated_at_open=amounts(first.get("allocated")),
+            request=amounts(last.get("request")),
+            # An empty capability is recorded as zeros; what the queue's own spec leaves out has no limit.
+            capability=amounts(last.get("capability") if spec.get("capability") else None),
+            real_capability=amounts(last.get("realCapability")),
+            guarantee=amounts(last.get("guarantee")),
+            elastic=amounts(last.get("elastic")),
+            inqueue=amounts(last.get("inqueue")),
+        )
+
+
+def _job_rows(cycle: Json, picture: Picture) -> Iterator[JobOutcome]:
+    pending = cycle.get("explain", {}).get("pending", {})
+    for position, job in enumerate(cycle["podgroups"]):
+        why = pending.get(job["name"], {})
+        status = job.get("task_status", {})
+        told = diagnosis(picture, job["name"]) if why else None
+        sentence = told["reason"]["sentence"] if told is not None else ""
+        yield JobOutcome(
+            job=job["name"],
+            queue=job["queue"],
+            position=position,
+            phase_before=job.get("phase_before") or "",
+            phase_after=job.get("phase_after") or "",
+            priority=job.get("priority") or 0,
+            min_available=job.get("minAvailable") or 0,
+            pods=len(job.get("tasks", ())),
+            task_status=status,
+            pending=status.get("Pending", 0),
+            ready=bool(job.get("ready")),
+            pipelined=bool(job.get("pipelined")),
+            starving=bool(job.get("starving")),
+            gate=why.get("gate") or "",
+            message=sentence or job.get("fit_error") or job.get("invalid_reason") or "",
+            fit_error=job.get("fit_error") or "",
+            pending_reasons=job.get("pending_reasons") or {},
+            pending_explain=why,
+        )
+
+
+def _victim(order: int, cycle: int, step: Json, who: _Belongings, clock: PodClock) -> Victim:
+    for_pod = step.get("for") or ""
+    for_job = who.job.get(for_pod) or who.gang.get((step["pod"], step["action"]), "")
+    job = step.get("job") or ""
+    return Victim(
+        order=order,
+        cycle=cycle,
+        pod=step["pod"],
+        job=job,
+        queue=who.queue.get(job, ""),
+        node=step.get("node") or "",
+        for_pod=for_pod,
+        for_job=for_job,
+        for_queue=who.queue.get(for_job, ""),
+        action=step["action"],
+        reason=step.get("reason") or "",
+        state=step["state"],
+        ran_seconds=clock.ran_seconds(step["pod"], cycle),
+    )
+
+
+def _decision(seq: int, cycle: int, step: Json) -> Decision:
+    return Decision(
+        seq=seq,
+        cycle=cycle,
+        action=step["action"],
+        op=step["op"],
+        job=step.get("job") or "",
+        pod=step.get("pod") or "",
+        node=step.get("node") or "",
+        reason=step.get("reason") or "",
+        for_pod=step.get("for") or "",
+        state=step.get("state") or "",
+    )

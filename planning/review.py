@@ -1,0 +1,93 @@
+"""What is there to say against a scenario as it stands, or for knowing about it?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import manifests
+from planner.clusters.models import Snapshot
+from planner.scenarios.models import Queue, Scenario
+from planning.contents import KEPT_BYTES, content_of
+from planning.frozen import scenario_objects
+from planning.queues import queue_manifest
+from planning.rows import ConfFinding, Problem
+from planning.shelf import Shelf
+from scheduler_core.lint import Question, conf_of, questions, remedy, review
+from scheduler_core.lint import conf_problems as lint_of
+from scheduler_core.release import Release
+from scheduler_core.validate import Inspection
+
+CONF_PATH = "scheduler_conf"
+
+
+def scenario_problems(scenario: Scenario, queues: Sequence[Queue] | None = None) -> list[Problem]:
+    """Return every problem of a scenario, errors first (2 queries, 1 less when its `queues` are at hand)."""
+    rows = list(scenario.queues.all()) if queues is None else queues
+    overlay = {(row.kind, row.key): row.manifest for row in scenario.object_changes.all()}
+    objects = scenario_objects(content_of(scenario.snapshot).document, queues=rows, overlay=overlay)
+    structure, of_text = conf_structure(scenario.conf_text)
+    document = {
+        **objects,
+        "queues": [queue_manifest(row) for row in rows],
+        **({"scheduler_conf": structure} if structure is not None else {}),
+        **({"release": scenario.release} if scenario.release else {}),
+    }
+    found = [Problem(**asdict(problem)) for problem in review(document, _inspected(scenario.snapshot))]
+    return sorted(
+        [*of_text, *_placed_in_conf(found, scenario.conf_text)],
+        key=lambda problem: ("error", "warning", "remark").index(problem.severity),
+    )
+
+
+def conf_findings(text: str, release: Release) -> list[ConfFinding]:
+    """Return all that is wrong with a configuration that a release reads, with lines; errors first."""
+    structure, of_text = conf_structure(text)
+    findings = [ConfFinding(**asdict(problem)) for problem in of_text]
+    if structure is None and of_text:
+        return findings
+    conf = None if structure is None else conf_of(structure, release)
+    found = lint_of(structure, release)
+    placed = _placed_in_conf([Problem(**asdict(problem)) for problem in found], text)
+    for problem, one in zip(found, placed, strict=True):
+        fixes = () if structure is None else remedy(problem, conf)
+        findings.append(ConfFinding(**asdict(one), remedy=fixes))
+    return findings
+
+
+def conf_questions(text: str, release: Release) -> list[Question]:
+    """Return which plugins a session calls under a configuration; nothing where the release rejects it."""
+    structure, of_text = conf_structure(text)
+    conf = None if any(problem.is_error for problem in of_text) else conf_of(structure, release)
+    return [] if conf is None else questions(conf)
+
+
+def conf_structure(text: str) -> tuple[Mapping[str, Any] | None, list[Problem]]:
+    """Return what a configuration says, None for Volcano's default, and what is wrong with its form."""
+    if not text.strip():
+        return None, []
+    found = [Problem(**asdict(problem)) for problem in manifests.conf_problems(text)]
+    if any(problem.is_error for problem in found):
+        return None, found
+    return manifests.parse_conf(text), found
+
+
+def _placed_in_conf(problems: Sequence[Problem], text: str) -> list[Problem]:
+    """Return problems, those about the configuration with the lines of its text."""
+    if not text.strip():
+        return list(problems)
+    of_conf = [place for place, one in enumerate(problems) if (one.path or "").startswith(CONF_PATH)]
+    paths = [(problems[place].path or "").removeprefix(CONF_PATH) for place in of_conf]
+    lines = dict(zip(of_conf, manifests.conf_lines(text, paths), strict=True))
+    return [
+        replace(problem, document=manifests.CONF_KEY, line=lines[place]) if place in lines else problem
+        for place, problem in enumerate(problems)
+    ]
+
+
+def _inspected(snapshot: Snapshot) -> Inspection:
+    """Return what was found in a snapshot's objects, so that only what a scenario changed is looked at."""
+    content = content_of(snapshot)
+    return _shelf.get(snapshot.content_id, lambda: (Inspection(content.document), content.size))[0]
+
+
+_shelf: Shelf[tuple[Inspection, int]] = Shelf(KEPT_BYTES, lambda inspected: inspected[1])

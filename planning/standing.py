@@ -1,0 +1,34 @@
+"""How does a node or a pod stand at the end of a run, in one sentence?"""
+
+from collections.abc import Mapping, Sequence
+
+from planning.rows import Decision, NodeMoment, PodPlace, Reason
+from scheduler_core.explain.stories import PodStand, node_standing, pod_standing
+
+
+def node_said(stands: NodeMoment, steps: Mapping[str, int]) -> Reason:
+    """Return what a node has left and how many pods came and went; `steps` counts those on it by kind."""
+    counts = {op: steps.get(op, 0) for op in ("bind", "pipeline", "evict")}
+    return Reason(**node_standing(stands.node, stands.idle, stands.releasing, counts))
+
+
+def pod_said(pod: str, place: PodPlace | None, steps: Sequence[Decision], waits_for: str) -> Reason:
+    """Return where a pod is, or why it waits.
+
+    `place` is None when no job has it at the end; `steps` are those about it and for it, `waits_for` is what
+    stopped its job.
+    """
+    told = [
+        {
+            "cycle": step.cycle,
+            "op": step.op,
+            "pod": step.pod,
+            "for": step.for_pod,
+            "node": step.node,
+            "action": step.action,
+            "state": step.state,
+        }
+        for step in steps
+    ]
+    stands = None if place is None else PodStand(place.status, place.node, place.why or waits_for)
+    return Reason(**pod_standing(pod, stands, told))

@@ -1,0 +1,157 @@
+"""What does a scenario say at one revision, and what does it say once a change is made or taken back?"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from planner.scenarios.models import Queue
+from planning.queues import apply_spec, queue_manifest, queue_row, queue_spec
+
+Json = dict[str, Any]
+ObjectKey = tuple[str, str]
+"""The list of the scenario document, and the object's name below its namespace."""
+
+QUEUES, CONF, RELEASE = "queues", "conf", "release"
+CLUSTER_KINDS = ("nodes", "priorityclasses", "namespaces")
+"""Lists whose objects have no namespace."""
+KINDS = (*CLUSTER_KINDS, "jobs", "podgroups", "pods", "resourcequotas", "poddisruptionbudgets")
+"""Lists of the scenario document that an overlay may change, besides queues."""
+
+
+class Difference(Protocol):
+    """One object or field, before and after: a kept change, or one about to be made."""
+
+    @property
+    def kind(self) -> str: ...  # noqa: D102
+    @property
+    def key(self) -> str: ...  # noqa: D102
+    @property
+    def field(self) -> str: ...  # noqa: D102
+    @property
+    def before(self) -> Any: ...  # noqa: D102
+    @property
+    def after(self) -> Any: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What an edit does to one object of a scenario, or to a field of it; null says: not there."""
+
+    kind: str
+    key: str = ""
+    field: str = ""
+    before: Any = None
+    after: Any = None
+
+
+def inverses(changes: Iterable[Difference]) -> list[Edit]:
+    """Return the edits that take the changes of one revision back, in their order.
+
+    All edits of a revision name a queue as it was called before; a renamed one thus by its later name here.
+    """
+    together = list(changes)
+    later = {change.key: change.after for change in together if _renames(change)}
+    return [
+        Edit(
+            change.kind,
+            later.get(change.key, change.key) if change.kind == QUEUES else change.key,
+            change.field,
+            before=change.after,
+            after=change.before,
+        )
+        for change in together
+    ]
+
+
+def kept_queue(row: Queue) -> Json:
+    """Return a whole queue for a change: its object, and what it needs to come back as it was."""
+    return {"object": queue_manifest(row), "imported_name": row.imported_name, "position": row.position}
+
+
+def queue_of(kept: Mapping[str, Any]) -> Queue:
+    """Return the unsaved row of a kept queue."""
+    row = queue_row(kept["object"])
+    row.imported_name, row.position = kept["imported_name"], kept["position"]
+    return row
+
+
+def object_key(kind: str, manifest: Mapping[str, Any]) -> str:
+    """Return what an object is called in changes: its name, below its namespace where it has one.
+
+    >>> object_key("pods", {"metadata": {"name": "a", "namespace": "ml"}})
+    'ml/a'
+    """
+    metadata = manifest["metadata"]
+    if kind in CLUSTER_KINDS:
+        return str(metadata["name"])
+    return f"{metadata.get('namespace') or 'default'}/{metadata['name']}"
+
+
+@dataclass
+class State:
+    """A scenario at one revision: its configuration, release, queues, and objects unlike the snapshot's."""
+
+    conf_text: str
+    queues: dict[str, Queue] = field(default_factory=dict)
+    objects: dict[ObjectKey, Json | None] = field(default_factory=dict)
+    release: str = ""
+
+    @classmethod
+    def of(cls, copied: Mapping[str, Any]) -> "State":
+        """Return the state that `as_copy` wrote down."""
+        return cls(
+            conf_text=copied["conf"],
+            queues={row.name: row for row in map(queue_of, copied["queues"])},
+            objects={(entry["kind"], entry["key"]): entry["manifest"] for entry in copied["objects"]},
+            release=copied.get("release", ""),
+        )
+
+    def as_copy(self) -> Json:
+        """Return the whole state as plain data."""
+        return {
+            "conf": self.conf_text,
+            "release": self.release,
+            "queues": [kept_queue(row) for row in self.ordered_queues()],
+            "objects": [
+                {"kind": kind, "key": key, "manifest": manifest}
+                for (kind, key), manifest in sorted(self.objects.items(), key=lambda entry: entry[0])
+            ],
+        }
+
+    def ordered_queues(self) -> list[Queue]:
+        """Return the queues in the order of the frozen input."""
+        return sorted(self.queues.values(), key=lambda row: (row.position, row.name))
+
+    def make(self, changes: Iterable[Difference]) -> None:
+        """Make the changes of one revision; a queue gets its new name when all else about it is done."""
+        for change in sorted(changes, key=_renames):
+            self._make(change)
+
+    def take_back(self, changes: Iterable[Difference]) -> None:
+        """Take back the changes of one revision."""
+        self.make(inverses(changes))
+
+    def _make(self, change: Difference) -> None:
+        if change.kind == CONF:
+            self.conf_text = change.after
+        elif change.kind == RELEASE:
+            self.release = change.after
+        elif change.kind != QUEUES:
+            self.objects[change.kind, change.key] = change.after
+        elif change.field:
+            self._set_queue_field(change)
+        elif change.after is None:
+            del self.queues[change.key]
+        else:
+            self.queues[change.key] = queue_of(change.after)
+
+    def _set_queue_field(self, change: Difference) -> None:
+        row = self.queues.pop(change.key)
+        apply_spec(row, {**queue_spec(row), change.field: change.after})
+        if change.field == "name":
+            row.name = change.after
+        self.queues[row.name] = row
+
+
+def _renames(change: Difference) -> bool:
+    return change.kind == QUEUES and change.field == "name"

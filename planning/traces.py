@@ -1,0 +1,122 @@
+"""Which parts of a result do the pages that say why need, so that none reads the whole of it?"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count, islice
+from typing import Any
+
+from planner.runs.models import Trace
+from planning.requests import requests_of
+from planning.rows import Decision
+from planning.unlimited import bounded
+from scheduler_core.explain.deserved import derived
+from scheduler_core.explain.loops import loops
+from scheduler_core.explain.pending import diagnosis
+from scheduler_core.explain.picture import Picture
+from scheduler_core.explain.victims import spared_candidates, victim_stories
+
+Json = Mapping[str, Any]
+
+DECISIONS_IN_A_PART = 5_000
+
+_SESSION = ("queue_plugin", "queues", "total_resource")
+
+
+def traces_of(result: Json, document: Json) -> Iterator[Trace]:
+    """Return the unsaved parts of a result, which the core made of the scenario `document`.
+
+    Those of its explanations are missing when it holds none.
+    """
+    yield Trace.of(Trace.PODS, _pods(result["cycles"][-1]))
+    yield Trace.of(Trace.NODES, [cycle["nodes"] for cycle in result["cycles"]])
+    yield Trace.of(Trace.REQUESTS, _requests(result["cycles"], document))
+    yield Trace.of(Trace.SESSIONS, bounded([_session(cycle) for cycle in result["cycles"]]))
+    if any("explain" in cycle for cycle in result["cycles"]):
+        pictures = [Picture(document, result, cycle["cycle"]) for cycle in result["cycles"]]
+        yield Trace.of(Trace.DESERVED, bounded(_deserved(pictures[-1])))
+        yield Trace.of(Trace.PENDING, bounded(_pending(pictures[-1])))
+        yield Trace.of(Trace.VICTIMS, bounded(list(_victims(pictures))))
+        if "loops" in result:
+            yield Trace.of(Trace.LOOPS, bounded(_loops(result, document)))
+        for pod, spared in _spared(pictures):
+            yield Trace.of(Trace.SPARED, spared, key=pod)
+
+
+def packed_decisions(decisions: Iterable[Decision]) -> Iterator[Trace]:
+    """Yield the unsaved parts that hold the decisions of a run, so many each, keyed in their order."""
+    taken = iter(decisions)
+    for number in count():
+        some = list(islice(taken, DECISIONS_IN_A_PART))
+        if not some:
+            return
+        yield Trace.of(Trace.DECISIONS, some, key=f"{number:06}")
+
+
+def _loops(result: Json, document: Json) -> list[dict[str, Any]]:
+    """Return the eviction loops, with what was found to end them."""
+    pairs = zip(loops(document, result), result["loops"], strict=True)
+    return [{"changes": [], "complete": False, **story, **found} for story, found in pairs]
+
+
+def _session(cycle: Json) -> dict[str, Any]:
+    return {
+        "cycle": cycle["cycle"],
+        **{moment: {name: cycle[moment].get(name) for name in _SESSION} for moment in ("at_open", "at_end")},
+    }
+
+
+def _pods(cycle: Json) -> dict[str, list[list[str]]]:
+    """Return, by job, where its pods stand at the end of a cycle: pod, status, node, why it waits."""
+    return {
+        job["name"]: [
+            [
+                task["pod"],
+                task["status"],
+                task.get("node") or "",
+                task.get("message") or "",
+            ]
+            for task in job["tasks"]
+        ]
+        for job in cycle["podgroups"]
+    }
+
+
+def _requests(cycles: Sequence[Json], document: Json) -> dict[str, Any]:
+    """Return what the pods take about which something was decided: kinds of requests, and a kind per pod."""
+    decided = {step["pod"] for cycle in cycles for step in cycle["decisions"] if step.get("pod")}
+    kinds: dict[str, int] = {}
+    pods = {
+        pod: kinds.setdefault(json.dumps(request, sort_keys=True), len(kinds))
+        for pod, request in requests_of(document, decided).items()
+    }
+    return {"kinds": [json.loads(kind) for kind in kinds], "pods": pods}
+
+
+def _deserved(picture: Picture) -> dict[str, Any]:
+    """Return how each queue came to what it deserves."""
+    return {queue: derived(picture, queue) for queue in picture.explain["deserved"]}
+
+
+def _pending(picture: Picture) -> dict[str, Any]:
+    """Return what stopped each job that waits."""
+    return {job: told for job in picture.jobs if (told := diagnosis(picture, job)) is not None}
+
+
+def _victims(pictures: Sequence[Picture]) -> Iterator[dict[str, Any]]:
+    """Return the stories of all victims, each under its place among the decisions of all cycles."""
+    before = 0
+    for picture in pictures:
+        for story in victim_stories(picture):
+            yield {**story, "order_in_run": before + story["step"]}
+        before += len(picture.decisions)
+
+
+def _spared(pictures: Sequence[Picture]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Return the candidates that were spared, by whom room was sought for, see `Trace.asker`."""
+    told: dict[str, list[dict[str, Any]]] = {}
+    for picture in pictures:
+        for entry in spared_candidates(picture):
+            reason = bounded(entry["reason"])
+            whom = Trace.asker(entry.pop("for"), entry.pop("for_job"))
+            told.setdefault(whom, []).append({"cycle": picture.number, **entry, "reason": reason})
+    yield from told.items()

@@ -1,0 +1,436 @@
+"""Which jobs does a scenario have, as a run would see them, and what does a change make of one?
+
+A workload is a vcjob with its podgroup and pods, a podgroup with its pods, or a pod that has no podgroup.
+"""
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from planner.scenarios.models import Scenario
+from planning.contents import Objects
+from planning.quantities import amounts
+from planning.rows import Amounts, Problem, Quantities
+from planning.shelf import Shelf
+from planning.states import Json, ObjectKey
+from scheduler_core.controllers.usage import add, as_quantities, effective
+from scheduler_core.model.pod import container_requests
+from scheduler_core.model.pod_info import GROUP_NAME
+from scheduler_core.quantity import QuantityError, parse_quantity
+
+JOBS, PODGROUPS, PODS = "jobs", "podgroups", "pods"
+KINDS = (JOBS, PODGROUPS, PODS)
+FIELDS = ("queue", "priorityClassName", "minMember", "replicas", "requests")
+DEFAULT = "default"
+QUEUE_NAME = "scheduling.volcano.sh/queue-name"
+MOST_OBJECTS = 10_000
+"""How many objects one edit may add."""
+_OVER = ("Succeeded", "Failed")
+_SERVER_MADE = ("uid", "resourceVersion", "generation", "selfLink", "managedFields", "generateName")
+
+Wanted = dict[ObjectKey, Mapping[str, Any] | None]
+
+
+@dataclass(frozen=True)
+class WorkloadRow:
+    """One workload; `requests` are those of one pod, as quantities and as amounts."""
+
+    kind: str
+    key: str
+    queue: str
+    priority_class: str
+    min_member: int
+    replicas: int
+    running: int
+    pending: int
+    requests: Quantities
+    amounts: Amounts
+    origin: str
+
+    @property
+    def namespace(self) -> str:
+        """Return its namespace."""
+        return self.key.partition("/")[0]
+
+    @property
+    def name(self) -> str:
+        """Return its name."""
+        return self.key.partition("/")[2]
+
+
+class Workloads:
+    """The workloads of one state of a scenario, and which objects each is made of."""
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+        self.jobs = objects.of_kind(JOBS)
+        self.podgroups = objects.of_kind(PODGROUPS)
+        self.pods = objects.of_kind(PODS)
+        self._members: dict[str, list[str]] = {}
+        self._loose: list[str] = []
+        self._group_of: dict[str, str] = {}
+        self._sort()
+
+    def rows(self) -> list[WorkloadRow]:
+        """Return the workloads: vcjobs, podgroups, single pods."""
+        owned = set(self._group_of.values())
+        return [
+            *(self._job_row(key, job) for key, job in self.jobs.items()),
+            *(self._group_row(key, group) for key, group in self.podgroups.items() if key not in owned),
+            *(self._pod_row(key) for key in self._loose),
+        ]
+
+    def row(self, kind: str, key: str) -> WorkloadRow | None:
+        """Return one workload, None when there is no such."""
+        if kind == JOBS and key in self.jobs:
+            return self._job_row(key, self.jobs[key])
+        if kind == PODGROUPS and key in self.podgroups:
+            return self._group_row(key, self.podgroups[key])
+        return self._pod_row(key) if kind == PODS and key in self.pods else None
+
+    def parts(self, kind: str, key: str) -> Iterator[ObjectKey]:
+        """Yield the objects that a workload is made of."""
+        yield kind, key
+        group = self._group(kind, key)
+        if group and kind == JOBS:
+            yield PODGROUPS, group
+        if group:
+            yield from ((PODS, pod) for pod in self._members.get(group, ()))
+
+    def removed(self, kind: str, key: str) -> Wanted:
+        """Return what takes a workload away with all its objects."""
+        return dict.fromkeys(self.parts(kind, key))
+
+    def copied(self, kind: str, key: str, count: int) -> Wanted:
+        """Return what adds so many like it, that wait: on no node, not yet begun."""
+        wanted: Wanted = {}
+        parts = list(self.parts(kind, key))
+        for name in self._free_names(kind, key, count):
+            for part_kind, part in parts:
+                twin = self._twin(part_kind, part, key.partition("/")[2], name)
+                wanted[part_kind, f"{twin['metadata']['namespace']}/{twin['metadata']['name']}"] = twin
+        return wanted
+
+    def changed(self, kind: str, key: str, fields: Mapping[str, Any]) -> Wanted:
+        """Return what gives a workload other fields, all its objects with them."""
+        wanted: Wanted = {}
+        for part_kind, part in self.parts(kind, key):
+            before = self._objects.get(part_kind, part)
+            assert before is not None, "parts are there"
+            wanted[part_kind, part] = _changed(part_kind, before, fields)
+        group = self._group(kind, key)
+        if group and "replicas" in fields and kind != JOBS:
+            self._resize(wanted, group, fields["replicas"])
+        if group and {"requests", "minMember"} & fields.keys():
+            self._least(wanted, group)
+        return wanted
+
+    def _sort(self) -> None:
+        schedulers = self._objects.content.document.get("scheduler_names") or ["volcano"]
+        for key, podgroup in self.podgroups.items():
+            for owner in podgroup["metadata"].get("ownerReferences") or ():
+                job = f"{key.partition('/')[0]}/{owner.get('name')}"
+                if owner.get("kind") == "Job" and job in self.jobs:
+                    self._group_of[job] = key
+        for key, vcjob in self.jobs.items():
+            made = f"{key}-{vcjob['metadata'].get('uid') or key.replace('/', '-')}"
+            if made in self.podgroups:
+                self._group_of.setdefault(key, made)
+        for key, pod in self.pods.items():
+            group = (pod["metadata"].get("annotations") or {}).get(GROUP_NAME)
+            if group:
+                self._members.setdefault(f"{key.partition('/')[0]}/{group}", []).append(key)
+            elif (pod.get("spec") or {}).get("schedulerName") in schedulers:
+                self._loose.append(key)
+
+    def _group(self, kind: str, key: str) -> str:
+        return {JOBS: self._group_of.get(key, ""), PODGROUPS: key}.get(kind, "")
+
+    def _job_row(self, key: str, job: Mapping[str, Any]) -> WorkloadRow:
+        spec, group = job.get("spec") or {}, self._group_of.get(key, "")
+        tasks = spec.get("tasks") or []
+        replicas = sum(int(task.get("replicas") or 0) for task in tasks)
+        running, pending = self._standing(group)
+        template = (tasks[0].get("template") or {}).get("spec") or {} if tasks else {}
+        return self._made(
+            JOBS, key, spec, int(spec.get("minAvailable") or replicas),
+            (replicas, running, max(pending, replicas - running)), template,
+        )  # fmt: skip
+
+    def _group_row(self, key: str, group: Mapping[str, Any]) -> WorkloadRow:
+        spec, members = group.get("spec") or {}, self._members.get(key, [])
+        running, pending = self._standing(key)
+        first = (self.pods[members[0]].get("spec") or {}) if members else {}
+        counts = (running + pending, running, pending)
+        return self._made(PODGROUPS, key, spec, int(spec.get("minMember") or 0), counts, first)
+
+    def _pod_row(self, key: str) -> WorkloadRow:
+        pod = self.pods[key]
+        spec = pod.get("spec") or {}
+        queue = (pod["metadata"].get("annotations") or {}).get(QUEUE_NAME)
+        running = int(bool(spec.get("nodeName")))
+        fields = {"queue": queue, "priorityClassName": spec.get("priorityClassName")}
+        return self._made(PODS, key, fields, 1, (1, running, 1 - running), spec)
+
+    def _made(
+        self,
+        kind: str,
+        key: str,
+        spec: Mapping[str, Any],
+        least: int,
+        counts: tuple[int, int, int],
+        pod: Mapping[str, Any],
+    ) -> WorkloadRow:
+        requests = requests_of(pod)
+        return WorkloadRow(
+            kind,
+            key,
+            spec.get("queue") or DEFAULT,
+            spec.get("priorityClassName") or "",
+            least,
+            *counts,
+            requests,
+            amounts(requests),
+            self._origin(kind, key),
+        )
+
+    def _origin(self, kind: str, key: str) -> str:
+        origin = self._objects.origin(kind, key)
+        if origin == "imported" and any(
+            self._objects.origin(*part) != "imported" for part in self.parts(kind, key)
+        ):
+            return "changed"
+        return origin
+
+    def _standing(self, group: str) -> tuple[int, int]:
+        """Return how many pods of a podgroup are on a node, and how many wait."""
+        running = pending = 0
+        for key in self._members.get(group, ()):
+            pod = self.pods[key]
+            if (pod.get("status") or {}).get("phase") in _OVER:
+                continue
+            if (pod.get("spec") or {}).get("nodeName"):
+                running += 1
+            else:
+                pending += 1
+        return running, pending
+
+    def _free_names(self, kind: str, key: str, count: int) -> list[str]:
+        namespace, _, name = key.partition("/")
+        taken = {JOBS: self.jobs, PODGROUPS: self.podgroups, PODS: self.pods}[kind]
+        names: list[str] = []
+        number = 0
+        while len(names) < count:
+            number += 1
+            if f"{namespace}/{name}-copy-{number}" not in taken:
+                names.append(f"{name}-copy-{number}")
+        return names
+
+    def _twin(self, kind: str, key: str, name: str, new_name: str) -> Json:
+        """Return a waiting copy of an object, in which the workload's name is another one."""
+        given = self._objects.get(kind, key)
+        twin: Json = copy.deepcopy(dict(given or {}))
+        metadata = {part: value for part, value in twin["metadata"].items() if part not in _SERVER_MADE}
+        metadata["namespace"] = metadata.get("namespace") or DEFAULT
+        metadata["name"] = _renamed(metadata["name"], name, new_name)
+        annotations = metadata.get("annotations") or {}
+        if GROUP_NAME in annotations:
+            annotations[GROUP_NAME] = _renamed(annotations[GROUP_NAME], name, new_name)
+        for owner in metadata.get("ownerReferences") or ():
+            if owner.get("name") == name:
+                owner["name"] = new_name
+                owner.pop("uid", None)
+        if now := self._objects.content.document.get("now"):
+            metadata["creationTimestamp"] = now
+        twin["metadata"] = metadata
+        twin["status"] = {} if kind == JOBS else {"phase": "Pending"}
+        if kind == PODS:
+            twin["spec"] = {part: value for part, value in twin["spec"].items() if part != "nodeName"}
+        return twin
+
+    def _resize(self, wanted: Wanted, group: str, replicas: int) -> None:
+        """Add waiting pods like the first one, or take pods away, those that wait first."""
+        members = [key for key in self._members.get(group, ()) if not self._is_over(key)]
+        waiting_last = sorted(members, key=lambda key: not (self.pods[key].get("spec") or {}).get("nodeName"))
+        wanted.update(((PODS, key), None) for key in waiting_last[replicas:])
+        if not members:
+            return
+        namespace, _, first = members[0].partition("/")
+        number = 0
+        for _ in range(replicas - len(members)):
+            number += 1
+            while f"{namespace}/{first}-more-{number}" in self.pods:
+                number += 1
+            twin = self._twin(PODS, members[0], first, f"{first}-more-{number}")
+            twin["metadata"]["annotations"][GROUP_NAME] = group.partition("/")[2]
+            like = wanted.get((PODS, members[0])) or {}
+            twin["spec"] = {**(like.get("spec") or twin["spec"])}
+            twin["spec"].pop("nodeName", None)
+            wanted[PODS, f"{namespace}/{first}-more-{number}"] = twin
+
+    def _is_over(self, key: str) -> bool:
+        return (self.pods[key].get("status") or {}).get("phase") in _OVER
+
+    def _least(self, wanted: Wanted, group: str) -> None:
+        """Let minResources say again what the gang asks for, where the podgroup says it."""
+        podgroup = wanted.get((PODGROUPS, group))
+        spec = (podgroup or {}).get("spec") or {}
+        members = [key for key in self._members.get(group, ()) if wanted.get((PODS, key))]
+        if podgroup is None or "minResources" not in spec or not members:
+            return
+        pod = wanted[PODS, members[0]] or {}
+        total: dict[str, Any] = {}
+        add(total, _usage(pod.get("spec") or {}), int(spec.get("minMember") or 0))
+        wanted[PODGROUPS, group] = {**podgroup, "spec": {**spec, "minResources": as_quantities(total)}}
+
+
+_ROWS_KEPT = 20_000
+_shelf: Shelf[list[WorkloadRow]] = Shelf(_ROWS_KEPT, len)
+
+
+def workload_rows(scenario: Scenario, objects: Objects) -> list[WorkloadRow]:
+    """Return the workloads of a scenario at its present revision; those of the last few stay at hand."""
+    return _shelf.get((scenario.pk, scenario.revision), lambda: Workloads(objects).rows())
+
+
+def job_of(fields: Mapping[str, Any], now: str | None) -> Json:
+    """Return the vcjob that the fields of a form describe."""
+    requests = dict(fields.get("requests") or {})
+    replicas = int(fields["replicas"])
+    container = {"name": "main", "image": "busybox", "resources": {"requests": requests}}
+    metadata = {"name": fields["name"], "namespace": fields.get("namespace") or DEFAULT}
+    spec: Json = {
+        "schedulerName": "volcano",
+        "minAvailable": int(fields.get("minMember") or replicas),
+        "queue": fields.get("queue") or DEFAULT,
+        "tasks": [{"name": "task", "replicas": replicas, "template": {"spec": {"containers": [container]}}}],
+    }
+    if fields.get("priorityClassName"):
+        spec["priorityClassName"] = fields["priorityClassName"]
+    return {
+        "apiVersion": "batch.volcano.sh/v1alpha1",
+        "kind": "Job",
+        "metadata": metadata | ({"creationTimestamp": now} if now else {}),
+        "spec": spec,
+    }
+
+
+def requests_of(spec: Mapping[str, Any]) -> Quantities:
+    """Return what one pod of a specification asks for: as written, or the sum over its containers."""
+    containers = spec.get("containers") or []
+    if len(containers) == 1 and not spec.get("initContainers"):
+        asked = (containers[0].get("resources") or {}).get("requests") or {}
+        return {resource: str(quantity) for resource, quantity in asked.items()}
+    try:
+        return as_quantities(_usage(spec))
+    except QuantityError:
+        return {}
+
+
+def field_problems(where: str, fields: Mapping[str, Any]) -> list[Problem]:
+    """Return what is wrong with the fields of a workload, each with its path below `where`."""
+    return [
+        Problem(rule, "error", message, path=f"{where}.{path}", actual=actual, fix=fix)
+        for name, value in fields.items()
+        for rule, path, message, actual, fix in _complaints(name, value)
+    ]
+
+
+def _complaints(name: str, value: Any) -> Iterator[tuple[str, str, str, Any, str]]:
+    if name not in FIELDS:
+        fix = f"One of {', '.join(FIELDS)}."
+        yield "unknown_field", name, f"A workload has no field {name!r}.", value, fix
+    elif name in ("minMember", "replicas"):
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MOST_OBJECTS:
+            limits = f"from 0 to {MOST_OBJECTS}"
+            yield "out_of_range", name, f"{name} is a whole number {limits}.", value, f"Write one {limits}."
+    elif name == "requests":
+        yield from _quantity_complaints(value)
+    elif value is not None and not isinstance(value, str):
+        yield "not_a_text", name, f"{name} is a text.", value, "Write it in quotes."
+
+
+def _quantity_complaints(value: Any) -> Iterator[tuple[str, str, str, Any, str]]:
+    if not isinstance(value, Mapping):
+        yield "not_an_object", "requests", "requests is an object.", value, "Write name and value pairs."
+        return
+    for resource, quantity in value.items():
+        try:
+            negative = quantity is not None and parse_quantity(quantity) < 0
+        except QuantityError as error:
+            fix = "Write a quantity such as 500m, 2 or 1.5Gi."
+            yield "bad_quantity", f"requests.{resource}", str(error), quantity, fix
+        else:
+            if negative:
+                says = f"{resource} is below zero."
+                yield "negative_quantity", f"requests.{resource}", says, quantity, "Write zero or more."
+
+
+def _usage(spec: Mapping[str, Any]) -> dict[str, Any]:
+    return effective(spec, lambda container: container_requests(container, default_requests=True))
+
+
+def _renamed(text: str, name: str, new_name: str) -> str:
+    """Return a name that began with the workload's, beginning with another one.
+
+    >>> _renamed("train-0", "train", "train-copy-1"), _renamed("worker", "train", "train-copy-1")
+    ('train-copy-1-0', 'train-copy-1-worker')
+    """
+    return new_name + text.removeprefix(name) if text.startswith(name) else f"{new_name}-{text}"
+
+
+def _changed(kind: str, manifest: Mapping[str, Any], fields: Mapping[str, Any]) -> Json:
+    changed: Json = copy.deepcopy(dict(manifest))
+    spec = changed.setdefault("spec", {})
+    if "priorityClassName" in fields:
+        _set(spec, "priorityClassName", fields["priorityClassName"])
+        if kind == PODS:
+            spec.pop("priority", None)
+    if "queue" in fields:
+        _move(kind, changed, fields["queue"])
+    if "minMember" in fields and kind in (JOBS, PODGROUPS):
+        spec["minAvailable" if kind == JOBS else "minMember"] = fields["minMember"]
+        spec.pop("minTaskMember", None)
+    if kind == JOBS:
+        _tasks_changed(spec.get("tasks") or [], fields)
+    elif kind == PODS and "requests" in fields:
+        _ask(spec, fields["requests"])
+    return changed
+
+
+def _move(kind: str, changed: Json, queue: str | None) -> None:
+    annotations = changed["metadata"].get("annotations") or {}
+    if kind in (JOBS, PODGROUPS):
+        _set(changed["spec"], "queue", queue)
+    elif GROUP_NAME not in annotations:
+        _set(annotations, QUEUE_NAME, queue)
+        changed["metadata"]["annotations"] = annotations
+
+
+def _tasks_changed(tasks: Sequence[Json], fields: Mapping[str, Any]) -> None:
+    """Give the first task other replicas and requests: a job of one task is the common one."""
+    for task in tasks[:1]:
+        if "replicas" in fields:
+            others = sum(int(other.get("replicas") or 0) for other in tasks[1:])
+            task["replicas"] = max(0, fields["replicas"] - others)
+        if "requests" in fields:
+            _ask(task.setdefault("template", {}).setdefault("spec", {}), fields["requests"])
+
+
+def _ask(spec: Json, requests: Mapping[str, Any]) -> None:
+    """Let the first container ask for these amounts; a limit of the same resource follows."""
+    for container in (spec.get("containers") or [])[:1]:
+        resources = container.setdefault("resources", {})
+        asked, limits = resources.setdefault("requests", {}), resources.get("limits") or {}
+        for resource, quantity in requests.items():
+            _set(asked, resource, quantity)
+            if resource in limits:
+                _set(limits, resource, quantity)
+
+
+def _set(mapping: Json, name: str, value: Any) -> None:
+    if value in (None, ""):
+        mapping.pop(name, None)
+    else:
+        mapping[name] = value

@@ -1,0 +1,128 @@
+"""Workspaces made, renamed, switched and left, by page and by API; where an import goes."""
+
+import json
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from rest_framework.test import APIClient
+
+from planner.accounts.models import Event, Membership, Role, User, Workspace
+from planner.accounts.services.workspaces import workspace_make
+from planner.clusters.models import Snapshot
+from planner.scenarios.models import Scenario
+from tests import factories
+from tests.planner.pages import text_of
+
+pytestmark = pytest.mark.django_db
+
+
+def script(account: User, scope: Role = Role.ADMIN) -> APIClient:
+    client = APIClient(HTTP_AUTHORIZATION=f"Token {factories.token(account, scope)}")
+    client.default_format = "json"
+    return client
+
+
+@pytest.fixture
+def second(editor: User) -> Workspace:
+    """Another workspace of the editor."""
+    return workspace_make(name="second", user=editor).workspace
+
+
+def test_a_workspace_is_made_renamed_and_left_by_page(browser: Client, editor: User) -> None:
+    made = browser.post("/workspaces/", {"name": " research "}, follow=True)
+    assert "You work in research now" in text_of(made)
+    member = editor.memberships.get(workspace__name="research")
+    assert member.role == Role.ADMIN
+    at = f"/workspaces/{member.workspace_id}/"
+    browser.post(f"{at}rename/", {"name": "studies"})
+    assert "Members of studies" in text_of(browser.get(f"{at}members/"))
+    assert "needs at least one admin" in text_of(browser.post(f"{at}leave/", follow=True))
+    Membership.objects.create(workspace=member.workspace, user=factories.user("second"), role=Role.ADMIN)
+    assert "You left studies" in text_of(browser.post(f"{at}leave/", follow=True))
+    assert list(editor.memberships.values_list("workspace__name", flat=True)) == ["default"]
+    noted = (
+        Event.objects.filter(kind="workspace").order_by("created").values_list("action", "before", "after")
+    )
+    assert list(noted) == [("made", "", ""), ("renamed", "research", "studies")]
+
+
+@pytest.mark.parametrize("name", ["", "  ", "x" * 101, "a\x00b", "two\nlines", "default"])
+def test_a_name_that_is_none_or_used_twice_is_refused(browser: Client, editor: User, name: str) -> None:
+    browser.post("/workspaces/", {"name": name})
+    assert Workspace.objects.count() == 1
+    assert script(editor).post("/api/v1/workspaces/", {"name": name}).status_code in (400, 422)
+
+
+def test_the_names_of_others_workspaces_are_free(editor: User) -> None:
+    workspace_make(name="secret project", user=factories.user("other", role=None))
+    assert script(editor).post("/api/v1/workspaces/", {"name": "secret project"}).status_code == 201
+
+
+def test_the_first_page_shows_one_workspace_at_a_time(browser: Client, second: Workspace) -> None:
+    factories.scenario(name="in the default one")
+    assert "in the default one" in text_of(browser.get("/"))
+    page = text_of(browser.post(f"/workspaces/{second.pk}/switch/", follow=True))
+    assert "Workspace second" in page
+    assert "in the default one" not in page
+
+
+def test_somebody_elses_workspace_is_not_there(browser: Client) -> None:
+    others = workspace_make(name="others", user=factories.user("other", role=None)).workspace
+    for way in ("switch", "rename", "leave", "members"):
+        answer = browser.post(f"/workspaces/{others.pk}/{way}/", {"name": "mine"})
+        assert answer.status_code in (404, 405), way
+    assert Workspace.objects.get(pk=others.pk).name == "others"
+
+
+def test_only_admins_rename(browser: Client, editor: User) -> None:
+    default = factories.workspace()
+    assert browser.post(f"/workspaces/{default.pk}/rename/", {"name": "mine"}).status_code == 403
+    assert script(editor).patch(f"/api/v1/workspaces/{default.pk}/", {"name": "mine"}).status_code == 403
+    mine = workspace_make(name="mine", user=editor).workspace
+    at = f"/api/v1/workspaces/{mine.pk}/"
+    assert script(editor, Role.EDITOR).patch(at, {"name": "ours"}).status_code == 403
+    assert script(editor).patch(at, {"name": "ours"}).json()["name"] == "ours"
+    assert script(editor).get(at).json() == {"id": str(mine.pk), "name": "ours", "role": "admin"}
+
+
+def test_a_token_below_admin_makes_no_workspace(editor: User) -> None:
+    assert script(editor, Role.EDITOR).post("/api/v1/workspaces/", {"name": "new"}).status_code == 403
+
+
+def test_an_import_goes_to_the_chosen_workspace(browser: Client, second: Workspace) -> None:
+    text = json.dumps(factories.cluster())
+    page = text_of(browser.get("/import/"))
+    assert f'value="{factories.workspace().pk}" selected' in page
+    preview = browser.post("/import/", {"documents": text, "name": "a", "workspace": str(second.pk)})
+    assert f'value="{second.pk}" selected' in text_of(preview)
+    browser.post("/import/save/", {"draft": preview.context["draft"]})
+    assert Scenario.objects.get().workspace == second
+    browser.post("/sample/")
+    assert Snapshot.objects.latest("created").workspace == second
+
+
+def test_an_import_by_script_goes_where_it_says(editor: User, second: Workspace) -> None:
+    client, body = script(editor), {"name": "a", "scenario": factories.cluster()}
+    made = client.post(f"/api/v1/snapshots/?workspace={second.pk}", body)
+    assert made.status_code == 201
+    assert Snapshot.objects.get().workspace == second
+    client.post("/api/v1/snapshots/", body)
+    assert Snapshot.objects.latest("created").workspace == factories.workspace()
+    others = workspace_make(name="others", user=factories.user("other", role=None)).workspace
+    for unknown in (others.pk, "0" * 32):
+        refused = client.post(f"/api/v1/snapshots/?workspace={unknown}", body)
+        assert refused.status_code == 422
+        assert refused.json()["problems"][0]["rule"] == "workspace.unknown"
+    assert client.post("/api/v1/snapshots/?workspace=second", body).status_code == 422
+    Membership.objects.filter(workspace=second).update(role=Role.VIEWER)
+    assert client.post(f"/api/v1/snapshots/?workspace={second.pk}", body).status_code == 403
+    assert Snapshot.objects.count() == 2
+
+
+def test_a_command_asks_for_the_id_where_names_are_not_enough(editor: User, second: Workspace) -> None:
+    Workspace.objects.create(name="second")
+    with pytest.raises(Exception, match="Several workspaces are named 'second'"):
+        call_command("member", "editor", "viewer", "--workspace", "second")
+    call_command("member", "editor", "viewer", "--workspace", str(factories.workspace().pk))
+    assert editor.memberships.get(workspace=factories.workspace()).role == Role.VIEWER

@@ -1,0 +1,121 @@
+"""Does docs/api.md say what the API does? Addresses, filters, failures, and the bodies that it shows."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from planner.api import filters, schema
+from planner.api.urls import urlpatterns
+from tests import factories
+from tests.planner.recorded import simulated_run
+
+PAGE = (Path(__file__).parents[3] / "docs" / "api.md").read_text(encoding="utf-8")
+NOT_LISTED = {"nowhere"}
+LISTS = {
+    "workspaces/": filters.WorkspaceFilter,
+    "workspaces/{id}/members/": filters.MemberFilter,
+    "workspaces/{id}/invitations/": filters.InvitationFilter,
+    "invitations/": filters.OfferFilter,
+    "workspaces/{id}/history/": filters.EventFilter,
+    "workspaces/{id}/changes/": filters.WorkspaceChangeFilter,
+    "tokens/": filters.TokenFilter,
+    "sessions/": filters.SessionFilter,
+    "logins/": filters.LoginFilter,
+    "snapshots/": filters.SnapshotFilter,
+    "scenarios/": filters.ScenarioFilter,
+    "scenarios/{id}/queues/": filters.QueueFilter,
+    "runs/": filters.RunFilter,
+    "runs/{id}/queues/": filters.QueueOutcomeFilter,
+    "runs/{id}/jobs/": filters.JobOutcomeFilter,
+    "runs/{id}/victims/": filters.VictimFilter,
+    "runs/{id}/decisions/": filters.DecisionFilter,
+}
+
+
+@pytest.mark.parametrize("route", [route for route in urlpatterns if route.name not in NOT_LISTED], ids=str)
+def test_every_address_stands_in_the_docs(route) -> None:
+    address = re.sub(r"<\w+:(\w*_)?(\w+)>", r"{\2}", str(route.pattern))
+    last = address.rstrip("/").rpartition("/")[2]
+    assert address in PAGE or f"…/{last}/" in PAGE, address
+
+
+@pytest.mark.parametrize("address", LISTS)
+def test_every_filter_stands_in_the_docs(address: str) -> None:
+    (line,) = [row for row in PAGE.splitlines() if row.startswith((f"| `{address}` |", f"| `{address}`, "))]
+    told = set(re.findall(r"`(\w+)`", line))
+    assert told == set(LISTS[address].base_filters) - {"ordering"}
+
+
+def test_every_failure_stands_in_the_docs() -> None:
+    for status in schema.FAILURES:
+        assert f"\n| {status} | `" in PAGE
+
+
+def bodies(api: APIClient) -> dict[str, Any]:
+    """Return what the API answers where the docs show a body, under the heading that shows it."""
+    scenario = factories.scenario()
+    queue = f"/api/v1/scenarios/{scenario.pk}/queues/waits/"
+    api.patch(queue, {"weight": 2}, headers={"If-Match": "1"})
+    run = simulated_run("capacity_hierarchy", 3)
+    at = f"/api/v1/runs/{run.pk}"
+    queues = api.get(f"{at}/queues/?in_session=true").json()["results"]
+    return {
+        "Editing a queue": api.patch(queue, {"weight": 3}, headers={"If-Match": "1"}).json(),
+        "What the queues get": api.get(f"/api/v1/scenarios/{scenario.pk}/preview/").json(),
+        "Figures": next(row for row in queues if row["deserved"].get("cpu") and row["capability"].get("cpu")),
+        "Reasons": reason(api, "vote.gang.permit"),
+        "Failures": api.patch(queue, {"capability": {"cpu": "lots"}}, headers={"If-Match": "2"}).json(),
+    }
+
+
+def reason(api: APIClient, wanted: str) -> Any:
+    """Return a reason that the API gives for a victim."""
+    run = simulated_run("proportion_reclaim", 0)
+    at = f"/api/v1/runs/{run.pk}/explain/victims/{run.victims.all()[0].order}/"
+    found = [api.get(at).json()]
+    while found[0].get("id") != wanted:
+        told = found.pop(0)
+        found += [thing for value in told.values() for thing in _things(value)]
+    return found[0]
+
+
+def _things(value: Any) -> list[dict[str, Any]]:
+    return [thing for thing in (value if isinstance(value, list) else [value]) if isinstance(thing, dict)]
+
+
+def unlike(told: Any, answered: Any, at: str = "") -> list[str]:
+    """Return where an example shows something that the answer does not have, or has as something else."""
+    if isinstance(told, dict) and isinstance(answered, dict):
+        return [
+            place
+            for key, value in told.items()
+            for place in (
+                unlike(value, answered[key], f"{at}.{key}")
+                if key in answered
+                else [f"{at}.{key} is not there"]
+            )
+        ]
+    if isinstance(told, list) and isinstance(answered, list):
+        return (
+            [place for value in told for place in unlike(value, answered[0], f"{at}[]")] if answered else []
+        )
+    same = (
+        type(told) is type(answered)
+        or None in (told, answered)
+        or {type(told), type(answered)} == {int, float}
+    )
+    return [] if same else [f"{at} is {answered!r}"]
+
+
+@pytest.mark.django_db
+def test_every_body_that_the_docs_show_is_what_is_answered(api: APIClient) -> None:
+    shown = dict(re.findall(r"\n##+ ([^\n]+)\n(?:(?!\n##).)*?\n```json\n(.*?)```", PAGE, flags=re.DOTALL))
+    assert len(shown) == PAGE.count("```json"), "one example a heading"
+    answered = bodies(api)
+    assert set(shown) == set(answered)
+    for heading, text in shown.items():
+        assert unlike(json.loads(text), answered[heading]) == [], heading

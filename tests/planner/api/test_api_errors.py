@@ -1,0 +1,201 @@
+"""One shape for everything that goes wrong, and nothing for strangers."""
+
+import json
+import uuid
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from rest_framework.test import APIClient
+
+from planner.accounts.models import Workspace
+from planner.api.errors import PROBLEM_KEYS
+from planner.clusters.models import Blob
+from planner.scenarios.models import Scenario
+from tests import factories
+
+ID = "{id}"
+CALLS = [
+    ("get", "snapshots/"),
+    ("post", "snapshots/"),
+    ("get", f"snapshots/{ID}/"),
+    ("get", "scenarios/"),
+    ("post", "scenarios/"),
+    ("get", f"scenarios/{ID}/"),
+    ("get", f"scenarios/{ID}/queues/"),
+    ("get", f"scenarios/{ID}/queues/waits/"),
+    ("patch", f"scenarios/{ID}/queues/waits/"),
+    ("get", f"scenarios/{ID}/conf/"),
+    ("put", f"scenarios/{ID}/conf/"),
+    ("get", f"scenarios/{ID}/runs/"),
+    ("post", f"scenarios/{ID}/runs/"),
+    ("get", "runs/"),
+    ("get", f"runs/{ID}/"),
+    ("post", f"runs/{ID}/cancel/"),
+    ("get", f"runs/{ID}/input/"),
+    ("get", f"runs/{ID}/result/"),
+    ("get", f"runs/{ID}/queues/"),
+    ("get", f"runs/{ID}/jobs/"),
+    ("get", f"runs/{ID}/victims/"),
+    ("get", f"runs/{ID}/decisions/"),
+    ("get", "no-such-thing/"),
+]
+
+
+def call(client: APIClient, method: str, path: str, of: object = None, **kwargs):
+    """Call an address of the API."""
+    return getattr(client, method)("/api/v1/" + path.format(id=of or uuid.uuid4()), **kwargs)
+
+
+def assert_shape(response, status: int, code: str) -> None:
+    body = response.json()
+    assert (response.status_code, body["code"]) == (status, code)
+    assert body["message"]
+    for problem in body["problems"]:
+        assert set(problem) == set(PROBLEM_KEYS)
+
+
+@pytest.mark.parametrize(("method", "path"), CALLS)
+def test_a_stranger_is_told_401(stranger: APIClient, method: str, path: str) -> None:
+    response = call(stranger, method, path)
+    assert_shape(response, 401, "not_authenticated")
+    assert response["WWW-Authenticate"] == "Token"
+
+
+@pytest.mark.parametrize(("method", "path"), [c for c in CALLS if ID in c[1]])
+def test_what_lies_in_another_workspace_does_not_exist(api: APIClient, method: str, path: str) -> None:
+    elsewhere = Workspace.objects.create(name="elsewhere")
+    of = None
+    if path.startswith("scenarios"):
+        of = factories.scenario()
+    elif path.startswith("runs"):
+        of = factories.run()
+    else:
+        of = factories.snapshot()
+    type(of).objects.filter(pk=of.pk).update(workspace=elsewhere)
+    assert_shape(call(api, method, path, of.pk, data={}), 404, "not_found")
+
+
+@pytest.mark.parametrize("token", ["", "nonsense", "x" * 64, "x y", "\xff" * 20])
+def test_a_wrong_token_is_told_401(stranger: APIClient, token: str) -> None:
+    stranger.credentials(HTTP_AUTHORIZATION=f"Token {token}")
+    assert_shape(call(stranger, "get", "runs/"), 401, "authentication_failed")
+
+
+def test_a_browser_needs_its_csrf_token_to_write(editor) -> None:
+    browser = APIClient(enforce_csrf_checks=True)
+    browser.force_login(editor)
+    assert call(browser, "get", "runs/").status_code == 200
+    refused = call(browser, "post", "scenarios/", data={}, format="json")
+    assert_shape(refused, 403, "permission_denied")
+
+
+def test_a_browser_with_its_csrf_token_may_write(editor) -> None:
+    browser = APIClient(enforce_csrf_checks=True)
+    browser.force_login(editor)
+    browser.cookies["csrftoken"] = token = "a" * 32
+    asked = {"name": "what if", "snapshot": str(factories.snapshot().pk)}
+    response = call(browser, "post", "scenarios/", data=asked, format="json", headers={"X-CSRFToken": token})
+    assert response.status_code == 201
+
+
+def test_an_unknown_address_is_told_404(api: APIClient) -> None:
+    assert_shape(call(api, "get", "no-such-thing/"), 404, "not_found")
+    assert_shape(call(api, "post", "runs/not-an-id/cancel/"), 404, "not_found")
+
+
+def test_a_wrong_method_is_told_405(api: APIClient) -> None:
+    response = call(api, "delete", "runs/")
+    assert_shape(response, 405, "method_not_allowed")
+
+
+BODIES = {
+    "cut off": b'{"name": ',
+    "not UTF-8": b'{"name": "\xff"}',
+    "not a number": b'{"name": NaN}',
+    "nested without end": b"[" * 100_000,
+    "half a surrogate pair": b'{"name": ["\\uD83d"]}',
+    "NUL in a text": b'{"\\u0000": 1}',
+}
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+def test_a_body_that_cannot_be_read_is_told_400(api: APIClient, body: bytes) -> None:
+    assert_shape(
+        call(api, "post", "scenarios/", data=body, content_type="application/json"), 400, "parse_error"
+    )
+
+
+@pytest.mark.parametrize("name", ["\\u0000 spelled out", "a whole pair \U0001f600"])
+def test_a_body_whose_text_only_looks_odd_is_read(api: APIClient, name: str) -> None:
+    body = json.dumps({"name": name, "snapshot": str(factories.snapshot().pk)}).encode()
+    response = call(api, "post", "scenarios/", data=body, content_type="application/json")
+    assert (response.status_code, response.json()["name"]) == (201, name)
+
+
+def test_a_body_of_another_type_is_told_415(api: APIClient) -> None:
+    response = call(api, "post", "scenarios/", data="a=1", content_type="application/x-www-form-urlencoded")
+    assert_shape(response, 415, "unsupported_media_type")
+
+
+@pytest.mark.parametrize("body", [[], "text", 7, None])
+def test_a_body_that_is_no_object_is_told_422(api: APIClient, body: object) -> None:
+    assert_shape(call(api, "post", "scenarios/", data=body), 422, "invalid")
+
+
+def test_every_missing_field_is_named_at_once(api: APIClient) -> None:
+    response = call(api, "post", "scenarios/", data={})
+    assert_shape(response, 422, "invalid")
+    assert [problem["path"] for problem in response.json()["problems"]] == ["name", "snapshot"]
+    assert {problem["rule"] for problem in response.json()["problems"]} == {"request.required"}
+
+
+def test_a_misspelt_filter_is_named(api: APIClient) -> None:
+    response = call(api, "get", "runs/?stat=running")
+    assert_shape(response, 422, "invalid")
+    assert response.json()["problems"][0]["path"] == "stat"
+
+
+@pytest.mark.parametrize("query", ["state=walking", "scenario=7", "ordering=secret", "scenario=%00"])
+def test_a_filter_without_sense_is_told_422(api: APIClient, query: str) -> None:
+    assert_shape(call(api, "get", f"runs/?{query}"), 422, "invalid")
+
+
+@pytest.mark.parametrize("page", ["0", "-1", "99", "x", "1" * 5000])
+def test_a_page_that_is_not_there_is_told_404(api: APIClient, page: str) -> None:
+    assert_shape(call(api, "get", f"runs/?page={page}"), 404, "not_found")
+
+
+def test_a_fault_of_ours_tells_nothing_of_its_inside(api: APIClient) -> None:
+    run = factories.run()
+    Blob.objects.filter(pk=run.input_id).update(packed=b"rotten")
+    api.raise_request_exception = False
+    response = call(api, "get", "runs/{id}/input/", run.pk)
+    assert_shape(response, 500, "internal_error")
+    assert "zlib" not in response.content.decode()
+
+
+def test_a_list_comes_in_pages(api: APIClient) -> None:
+    snapshot = factories.snapshot()
+    for number in range(5):
+        factories.scenario_create(snapshot=snapshot, name=f"s{number}")
+    first = call(api, "get", "scenarios/?page_size=2&ordering=name").json()
+    assert first["count"] == Scenario.objects.count() == 5
+    assert [row["name"] for row in first["results"]] == ["s0", "s1"]
+    assert first["previous"] is None
+    last = api.get(api.get(first["next"]).json()["next"]).json()
+    assert [row["name"] for row in last["results"]] == ["s4"]
+    assert last["next"] is None
+
+
+@pytest.mark.parametrize("path", ["snapshots/", "scenarios/", "runs/"])
+def test_a_longer_list_costs_no_more_queries(api: APIClient, path: str) -> None:
+    factories.run()
+    call(api, "get", path)
+    with CaptureQueriesContext(connection) as short:
+        call(api, "get", path)
+    for _ in range(3):
+        factories.run()
+    with CaptureQueriesContext(connection) as long:
+        assert call(api, "get", path).json()["count"] == 4
+    assert len(long) == len(short) <= 6

@@ -1,0 +1,156 @@
+"""Calls that are repeated, calls that wait, answers that are compressed."""
+
+import gzip
+import re
+import threading
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.utils import timezone
+from drf_spectacular.generators import SchemaGenerator
+from rest_framework.test import APIClient
+
+from planner.accounts.models import Role
+from planner.api import waiting
+from planner.api.models import IdempotencyKey
+from planner.api.urls import urlpatterns
+from planner.clusters.models import Snapshot
+from planner.runs.models import Run
+from planner.scenarios.models import Scenario
+from planner.work.execution import work_execute
+from planner.work.turns import Turn
+from tests import factories
+from tests.planner import calls
+
+ONCE = {"Idempotency-Key": "mine"}
+
+
+@pytest.fixture
+def asked(db: None) -> dict[str, str]:
+    return {"name": "again", "snapshot": str(factories.snapshot().pk)}
+
+
+def test_a_repeated_call_makes_nothing_and_is_answered_the_same(
+    api: APIClient, asked: dict[str, str]
+) -> None:
+    first, second = (api.post("/api/v1/scenarios/", asked, headers=ONCE) for _ in range(2))
+    assert (second.status_code, second.json(), second["ETag"]) == (201, first.json(), first["ETag"])
+    assert second["Idempotency-Replayed"] == "true"
+    assert Scenario.objects.count() == 1
+
+
+def creating() -> list[Any]:
+    """The routes of every call that makes something, by the schema."""
+    schema = SchemaGenerator().get_schema(public=True)
+    by_address = {
+        "/api/v1/" + re.sub(r"<\w+:(\w+)>", r"{\1}", str(route.pattern)): route for route in urlpatterns
+    }
+    return [
+        pytest.param(by_address[path].name, path, id=by_address[path].name)
+        for path, calls in schema["paths"].items()
+        if {"201", "202"} & set(calls.get("post", {}).get("responses", ()))
+    ]
+
+
+@pytest.mark.parametrize(("name", "path"), creating())
+def test_every_call_that_makes_something_makes_it_once(name: str, path: str, finished_run: Run) -> None:
+    admin = factories.user("admin", role=Role.ADMIN)
+    factories.user("viewer", role=Role.VIEWER)
+    caller = APIClient(HTTP_AUTHORIZATION=f"Token {factories.token(admin)}")
+    sent = calls.bodies(finished_run)["post", name]
+    scenario = calls.edited(finished_run.scenario)
+    address = path.format(**calls.things(finished_run, scenario))
+
+    def call(body: Any) -> Any:
+        body, how = calls.uploaded(body), calls.form(name)
+        return caller.post(address, body, format=how, headers={**ONCE, "If-Match": str(scenario.revision)})
+
+    first, second = call(sent), call(sent)
+    assert first.status_code in (201, 202), first.json()
+    assert second.status_code == first.status_code
+    assert second["Idempotency-Replayed"] == "true"
+    told, again = first.json(), second.json()
+    assert {key: value for key, value in told.items() if again[key] is not None} == {
+        key: value for key, value in again.items() if value is not None
+    }
+    secret = {"tokens": "text", "invitations": "address", "run-links": "address"}.get(name)
+    assert secret is None or (told[secret] and again[secret] is None)
+    other = call({"file": b"another"} if name == "bundles" else {**(sent or {}), "another": 1})
+    assert other.status_code == 422
+    assert other.json()["problems"][0]["rule"] == "request.idempotency_key_reused"
+
+
+def test_the_same_key_with_another_body_is_refused(api: APIClient, asked: dict[str, str]) -> None:
+    api.post("/api/v1/scenarios/", asked, headers=ONCE)
+    other = api.post("/api/v1/scenarios/", {**asked, "name": "other"}, headers=ONCE)
+    assert other.status_code == 422
+    assert other.json()["problems"][0]["rule"] == "request.idempotency_key_reused"
+    assert api.post("/api/v1/scenarios/", asked, headers={"Idempotency-Key": "x" * 201}).status_code == 422
+
+
+def test_a_key_is_forgotten_after_a_day_and_after_a_failure(api: APIClient, asked: dict[str, str]) -> None:
+    assert api.post("/api/v1/scenarios/", {"name": ""}, headers=ONCE).status_code == 422
+    assert api.post("/api/v1/scenarios/", asked, headers=ONCE).status_code == 201
+    IdempotencyKey.objects.update(created=timezone.now() - timedelta(hours=25))
+    assert api.post("/api/v1/scenarios/", asked, headers=ONCE).status_code == 201
+    assert Scenario.objects.count() == 2
+
+
+def test_an_import_by_form_is_repeated_whatever_its_boundary(api: APIClient) -> None:
+    def files() -> dict[str, object]:
+        text = b"apiVersion: v1\nkind: Node\nmetadata: {name: a}\nstatus: {allocatable: {cpu: 1}}\n"
+        return {"name": "form", "files": SimpleUploadedFile("cluster.yaml", text)}
+
+    first, second = (
+        api.post("/api/v1/snapshots/", files(), format="multipart", headers=ONCE) for _ in range(2)
+    )
+    assert first.status_code == 201, first.json()
+    assert second.json() == first.json()
+    assert Snapshot.objects.count() == 1
+
+
+def test_a_caller_may_wait_until_the_run_is_over(transactional_db: None, api: APIClient) -> None:
+    run = factories.run()
+
+    def work() -> None:
+        try:
+            work_execute(turn=Turn(Run, run.pk), worker="test", stopping=threading.Event())
+        finally:
+            connection.close()
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    answer = api.get(f"/api/v1/runs/{run.pk}/", headers={"Prefer": "wait=25"})
+    worker.join()
+    assert (answer.json()["state"], answer["Preference-Applied"]) == ("succeeded", "wait=25")
+
+
+def test_who_starts_a_run_may_wait_for_it_too(db: None, api: APIClient) -> None:
+    start = f"/api/v1/scenarios/{factories.scenario().pk}/runs/"
+    answer = api.post(start, {}, headers={"Prefer": "respond-async, wait=0", **ONCE})
+    assert (answer.status_code, answer.json()["state"], answer["Preference-Applied"]) == (
+        202,
+        "queued",
+        "wait=0",
+    )
+    assert api.post(start, {}, headers=ONCE).json()["id"] == answer.json()["id"]
+    assert Run.objects.count() == 1
+
+
+def test_nobody_waits_when_all_seats_are_taken(db: None, api: APIClient) -> None:
+    address = f"/api/v1/runs/{factories.run().pk}/"
+    with waiting.SEATS, waiting.SEATS:
+        answer = api.get(address, headers={"Prefer": "wait=20"})
+    assert "Preference-Applied" not in answer
+    assert answer.json()["state"] == "queued"
+
+
+def test_a_result_is_compressed_for_whom_can_read_it(finished_run: Run, api: APIClient) -> None:
+    address = f"/api/v1/runs/{finished_run.pk}/result/"
+    packed = api.get(address, headers={"Accept-Encoding": "gzip"})
+    assert packed["Content-Encoding"] == "gzip"
+    assert gzip.decompress(packed.content) == api.get(address).content
+    assert api.get(address, headers={"If-None-Match": packed["ETag"]}).status_code == 304

@@ -1,0 +1,151 @@
+"""Every table as CSV: the figures of the API, units in the header, nothing that a spreadsheet computes."""
+
+import csv
+import io
+import re
+import threading
+from typing import Any
+
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+from planner.accounts.models import Membership, Role, User
+from planner.accounts.services.invitations import invitation_make
+from planner.accounts.services.tokens import token_make
+from planner.runs.models import Run
+from planner.scenarios.services.queues import queue_create, queue_update
+from planner.work.execution import work_execute
+from planner.work.turns import Turn
+from tests import factories
+from tests.planner.pages import text_of
+
+TABLES_OF_A_WORKSPACE = ("members", "invitations", "history", "changes")
+
+
+def rows(api: APIClient, address: str) -> list[dict[str, str]]:
+    answer: Any = api.get(address, HTTP_ACCEPT="*/*")
+    assert answer.status_code == 200, answer.content
+    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
+    assert answer.headers["Content-Disposition"].endswith('.csv"')
+    return list(csv.DictReader(io.StringIO(answer.getvalue().decode(), newline="")))
+
+
+def of_run(run: Run, part: str, query: str = "format=csv") -> str:
+    return f"/api/v1/runs/{run.pk}/{part}/?{query}"
+
+
+def test_the_figures_are_those_of_the_api(api: APIClient, finished_run: Run) -> None:
+    told = api.get(of_run(finished_run, "queues", "")).json()["results"]
+    table = rows(api, of_run(finished_run, "queues"))
+    assert [row["queue"] for row in table] == [row["queue"] for row in told]
+    for row, body in zip(table, told, strict=True):
+        assert float(row["share (ratio)"] or 0) == (body["share"] or 0)
+        for resource, amount in body["allocated"].items():
+            assert float(row[f"allocated.{resource} ({amount['unit']})"]) == amount["value"]
+    assert {row["capability.cpu (millicores)"] for row in table} >= {"12000"}
+
+
+@pytest.mark.parametrize("part", ["jobs", "victims", "decisions"])
+def test_a_table_is_whole_and_in_the_order_of_the_list(api: APIClient, finished_run: Run, part: str) -> None:
+    told = api.get(of_run(finished_run, part, "page_size=1000")).json()["results"]
+    table = rows(api, of_run(finished_run, part, "format=csv&page_size=1"))
+    assert told
+    names = [name for name, value in told[0].items() if isinstance(value, str)]
+    assert [[row[name] for name in names] for row in table] == [[row[name] for name in names] for row in told]
+
+
+def test_filters_and_fields_hold_for_a_table_too(api: APIClient, finished_run: Run) -> None:
+    table = rows(api, of_run(finished_run, "jobs", "format=csv&queue=waits&fields=job,queue"))
+    assert table == [{"job": "default/wait", "queue": "waits"}]
+    assert api.get(of_run(finished_run, "jobs", "format=csv&fields=jbo")).status_code == 422
+    assert api.get(of_run(finished_run, "jobs", "format=xml")).status_code == 404
+
+
+def test_tables_of_a_scenario(api: APIClient, finished_run: Run) -> None:
+    scenario = finished_run.scenario
+    at = f"/api/v1/scenarios/{scenario.pk}/"
+    queue_update(scenario=scenario, name="waits", patch={"weight": 3}, expected_revision=1)
+    assert [row["weight"] for row in rows(api, f"{at}queues/?format=csv")] == ["1", "3"]
+    assert [row["metadata.name"] for row in rows(api, f"{at}nodes/?format=csv")] == ["n0", "n1"]
+    workloads = rows(api, f"{at}workloads/?format=csv")
+    assert [(row["name"], row["pending (pods)"]) for row in workloads] == [("run", "0"), ("wait", "4")]
+    assert [(row["key"], row["after"]) for row in rows(api, f"{at}diff/?format=csv")] == [("waits", "3")]
+    assert [(row["path"], row["before"]) for row in rows(api, f"{at}changes/?format=csv")] == [
+        ("queues.waits.weight", "1")
+    ]
+    told = api.get(f"{at}validate/").json()["problems"]
+    assert [row["rule"] for row in rows(api, f"{at}validate/?format=csv")] == [one["rule"] for one in told]
+    assert len(rows(api, f"{at}preview/?format=csv")) == len(api.get(f"{at}preview/").json()["queues"])
+
+
+def test_tables_of_accounts_tell_no_secret(api: APIClient, browser: Client, editor: User) -> None:
+    Membership.objects.filter(user=editor).update(role=Role.ADMIN)
+    workspace = Membership.objects.get(user=editor).workspace
+    scenario = factories.scenario()
+    queue_update(scenario=scenario, name="waits", patch={"weight": 3}, expected_revision=1)
+    _, secret = invitation_make(workspace=workspace, role=Role.VIEWER, user=editor)
+    _, text = token_make(user=editor, scope=Role.ADMIN, name="nightly")
+    at = f"/workspaces/{workspace.pk}/"
+    pages = ("/account/", f"{at}members/", f"{at}history/")
+    found = [
+        link for page in pages for link in re.findall(r'href="([^"]*format=csv)"', text_of(browser.get(page)))
+    ]
+    lists = ["tokens/", "workspaces/", *(f"{at[1:]}{name}/" for name in TABLES_OF_A_WORKSPACE)]
+    assert found == [f"/api/v1/{name}?format=csv" for name in lists]
+    for link in found:
+        told = api.get(link.partition("?")[0]).json()["results"]
+        table = rows(api, link)
+        names = [name for name, value in told[0].items() if isinstance(value, str)]
+        assert [[row[name] for name in names] for row in table] == [
+            [row[name] for name in names] for row in told
+        ]
+        assert secret not in str(table)
+        assert text not in str(table)
+
+
+def test_a_comparison_has_a_column_for_each_run(api: APIClient, finished_run: Run) -> None:
+    other = factories.run(finished_run.scenario, cycles=2)
+    assert work_execute(turn=Turn(Run, other.pk), worker="test", stopping=threading.Event())
+    at = f"/api/v1/comparisons/?format=csv&runs={finished_run.pk},{other.pk}"
+    queues = {row["name"]: row for row in rows(api, at)}
+    assert queues["waits"]["runs[1].weight"] == "1"
+    assert queues["waits"]["runs[2].allocated.cpu (millicores)"]
+    told = api.get(at.replace("format=csv&", "")).json()
+    heads = rows(api, f"{at}&table=runs")
+    assert [row["id"] for row in heads] == [str(finished_run.pk), str(other.pk)]
+    assert heads[0]["work_lost (pod-seconds)"] == str(told["runs"][0]["work_lost"])
+    assert api.get(f"{at}&table=chairs").status_code == 422
+
+
+def test_no_name_is_computed_by_a_spreadsheet(api: APIClient, finished_run: Run) -> None:
+    scenario = finished_run.scenario
+    for number, text in enumerate(("=1+1", "@SUM(A1)", "+1", "-1", "\tx")):
+        spec = {"name": f"q{number}", "annotations": {"said": text}}
+        queue_create(scenario=scenario, spec=spec, expected_revision=scenario.revision)
+    table = rows(api, f"/api/v1/scenarios/{scenario.pk}/queues/?format=csv")
+    assert [row["annotations.said"] for row in table if row["annotations.said"]] == [
+        "'=1+1", "'@SUM(A1)", "'+1", "'-1", "'\tx",
+    ]  # fmt: skip
+
+
+def test_every_link_of_a_page_leads_to_its_table(browser: Client, finished_run: Run) -> None:
+    other = factories.run(finished_run.scenario)
+    at = f"/scenarios/{finished_run.scenario_id}/"
+    found: set[str] = set()
+    for page in (
+        f"/runs/{finished_run.pk}/", f"/compare/?runs={finished_run.pk},{other.pk}", at, f"{at}review/",
+        f"{at}nodes/", f"{at}workloads/", f"{at}changes/",
+    ):  # fmt: skip
+        links = re.findall(r'href="([^"]*format=csv[^"]*)"', text_of(browser.get(page)))
+        assert links, page
+        found |= {link.replace("&amp;", "&") for link in links}
+    assert len(found) == 16
+    for link in found:
+        assert browser.get(link).headers["Content-Type"] == "text/csv; charset=utf-8", link
+
+
+def test_who_may_not_read_gets_no_table(stranger: APIClient, finished_run: Run) -> None:
+    answer = stranger.get(of_run(finished_run, "queues"))
+    assert answer.status_code == 401
+    assert answer.content.decode().splitlines()[0].startswith("code,message")

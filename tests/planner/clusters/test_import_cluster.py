@@ -1,0 +1,223 @@
+"""From files to a scenario, and from there to a frozen input that says the same."""
+
+import gzip
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+import manifests
+from planner.accounts.models import Workspace
+from planner.clusters.models import Snapshot
+from planner.clusters.services.imports import cluster_import, cluster_read
+from planner.scenarios.models import Scenario
+from planner.scenarios.services.scenarios import scenario_create
+from planning.frozen import frozen_input
+from planning.importing import read_cluster
+from scheduler_core import encode, simulate_document
+from tests import factories
+
+NOW = "2026-03-02T09:30:00Z"
+
+CONFIG_MAP = """\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: volcano-scheduler-configmap
+data:
+  volcano-scheduler.conf: |
+    # as it is
+    actions: "enqueue, allocate"
+    tiers:
+    - plugins:
+      - name: gang
+"""
+
+
+def objects_of(document: dict[str, Any]) -> str:
+    """Return a scenario's objects as kubectl prints them: one List."""
+    items = [item for value in document.values() if isinstance(value, list) for item in value]
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": items}, indent=4)
+
+
+# Reading
+
+
+def test_a_live_export_is_as_of_the_moment_it_is_read() -> None:
+    read = read_cluster([("cluster.json", objects_of(factories.cluster()).encode())], now=NOW)
+    assert read.document["now"] == NOW
+    assert not read.has_errors
+
+
+def test_a_scenario_keeps_its_own_clock() -> None:
+    scenario = json.dumps(factories.cluster()).encode()
+    assert "now" not in read_cluster([("scenario.json", scenario)], now=NOW).document
+
+
+def test_the_configuration_stands_apart_as_it_was_written() -> None:
+    cluster = objects_of(factories.cluster()).encode()
+    read = read_cluster([("cluster.json", cluster), ("scheduler.yaml", CONFIG_MAP.encode())], now=NOW)
+    assert "scheduler_conf" not in read.document
+    assert (
+        read.scheduler_conf
+        == '# as it is\nactions: "enqueue, allocate"\ntiers:\n- plugins:\n  - name: gang\n'
+    )
+
+
+def test_a_configuration_given_as_a_structure_becomes_text_of_the_same_meaning() -> None:
+    conf = {"actions": "allocate", "tiers": [{"plugins": [{"name": "drf", "enableHierarchy": True}]}]}
+    scenario = json.dumps({**factories.cluster(), "scheduler_conf": conf}).encode()
+    read = read_cluster([("scenario.json", scenario)], now=NOW)
+    assert manifests.parse_conf(read.scheduler_conf) == conf
+
+
+def test_without_a_configuration_there_is_no_text() -> None:
+    read = read_cluster([("cluster.json", objects_of(factories.cluster()).encode())], now=NOW)
+    assert read.scheduler_conf == ""
+
+
+def test_a_configuration_that_volcano_rejects_comes_in_to_be_mended() -> None:
+    conf = CONFIG_MAP.replace("enqueue, allocate", "enqueue, reserve")
+    cluster = objects_of(factories.cluster()).encode()
+    read = read_cluster([("cluster.json", cluster), ("scheduler.yaml", conf.encode())], now=NOW)
+    (problem,) = read.problems
+    assert (problem.rule, problem.severity) == ("conf.unknown_action", "warning")
+    assert (problem.document, problem.line) == ("scheduler.yaml", 8)
+
+
+def test_the_core_says_what_dangles_with_the_line() -> None:
+    document = factories.cluster()
+    document["queues"][0]["spec"]["parent"] = "gone"
+    document["podgroups"][1]["spec"]["queue"] = "lost"
+    text = objects_of(document)
+    read = read_cluster([("cluster.json", text.encode())], now=NOW)
+    found = {problem.path: problem.line for problem in read.problems if problem.severity == "warning"}
+    assert found.keys() == {"queues[0].spec.parent", "podgroups[1].spec.queue"}
+    for path, word in zip(found, ("gone", "lost"), strict=True):
+        line = found[path]
+        assert line is not None
+        assert word in text.split("\n")[line - 1]
+
+
+def test_a_circle_of_parents_is_a_warning_on_every_queue_of_it() -> None:
+    document = factories.cluster()
+    for queue, parent in zip(document["queues"], ("waits", "busy"), strict=True):
+        queue["spec"]["parent"] = parent
+    read = read_cluster([("cluster.json", objects_of(document).encode())], now=NOW)
+    circles = [problem for problem in read.problems if problem.rule == "queue.cycle"]
+    assert [problem.severity for problem in circles] == ["warning", "warning"]
+    assert not read.has_errors
+
+
+def test_what_is_too_long_for_a_row_is_an_error() -> None:
+    document = factories.cluster()
+    document["queues"][0]["status"]["state"] = "x" * 1000
+    read = read_cluster([("cluster.json", objects_of(document).encode())], now=NOW)
+    assert read.has_errors
+
+
+# There and back
+
+
+def through_the_database(scenario: dict[str, Any]) -> dict[str, Any]:
+    """Return the frozen input of a scenario that was imported and not edited."""
+    name = scenario.get("name", "imported")
+    read = cluster_read([("scenario.json", json.dumps(scenario).encode())])
+    snapshot = cluster_import(read=read, workspace=factories.workspace(), name=name, provenance="test")
+    made = scenario_create(snapshot=snapshot, name=name)
+    frozen = frozen_input(
+        snapshot.content.document(), name=name, queues=made.queues.all(), conf_text=made.conf_text, options={}
+    )
+    document: dict[str, Any] = manifests.resolve(json.loads(frozen))
+    return document
+
+
+@pytest.mark.parametrize("family", ["worked", "hdrf", "published_confs"])
+def test_an_unchanged_scenario_gives_the_same_result_to_the_byte(db: None, shared: Path, family: str) -> None:
+    with gzip.open(shared / "golden" / f"{family}.jsonl.gz") as lines:
+        recorded = [json.loads(line)["scenario"] for _, line in zip(range(12), lines, strict=False)]
+    for scenario in recorded:
+        frozen = through_the_database(scenario)
+        assert frozen.keys() - {"name"} == scenario.keys() - {"name"}
+        assert encode(simulate_document(frozen)) == encode(simulate_document(manifests.resolve(scenario)))
+
+
+def test_fields_without_a_column_survive(db: None) -> None:
+    document = factories.cluster()
+    document["queues"][0]["spec"]["extendClusters"] = [{"name": "other", "weight": 3}]
+    document["queues"][0]["metadata"]["finalizers"] = ["keep"]
+    document["hypernodes"] = [{"metadata": {"name": "s0"}}]
+    assert through_the_database(document)["queues"][0] == document["queues"][0]
+    assert through_the_database(document)["hypernodes"] == document["hypernodes"]
+
+
+# The command
+
+
+def run_command(*files: Path, **options: Any) -> tuple[str, str]:
+    out, errors = StringIO(), StringIO()
+    call_command("import_cluster", *map(str, files), stdout=out, stderr=errors, **options)
+    return out.getvalue(), errors.getvalue()
+
+
+@pytest.fixture
+def cluster_file(tmp_path: Path) -> Path:
+    path = tmp_path / "cluster.json"
+    path.write_text(objects_of(factories.cluster()))
+    return path
+
+
+def test_the_command_keeps_a_snapshot_and_its_first_scenario(db: None, cluster_file: Path) -> None:
+    out, errors = run_command(cluster_file)
+    scenario = Scenario.objects.get()
+    assert scenario.name == "cluster.json"
+    assert f"scenario {scenario.pk}" in out
+    assert "2 nodes" in out
+    assert errors == ""
+
+
+def test_the_command_takes_several_files_and_a_name(db: None, cluster_file: Path, tmp_path: Path) -> None:
+    conf = tmp_path / "scheduler.yaml"
+    conf.write_text(CONFIG_MAP)
+    run_command(cluster_file, conf, name="production")
+    snapshot = Snapshot.objects.get()
+    assert (snapshot.name, snapshot.provenance) == ("production", "cluster.json, scheduler.yaml")
+    assert snapshot.scheduler_conf.startswith("# as it is")
+
+
+def test_the_command_prints_every_problem_with_file_and_line_and_saves_nothing(
+    db: None, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken.yaml"
+    broken.write_text("apiVersion: v1\nkind: Node\nmetadata: {}\n---\na: *\n")
+    errors = StringIO()
+    with pytest.raises(CommandError, match="2 problems to fix"):
+        call_command("import_cluster", str(broken), stdout=StringIO(), stderr=errors)
+    lines = errors.getvalue().splitlines()
+    assert [line.split(": ")[0] for line in lines] == [f"{broken}#1:3", f"{broken}#2:5"]
+    assert not Snapshot.objects.exists()
+
+
+def test_the_command_says_what_it_cannot_find(db: None, cluster_file: Path, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="No such file"):
+        run_command(tmp_path / "missing.yaml")
+    with pytest.raises(CommandError, match="No workspace 'other'"):
+        run_command(cluster_file, workspace="other")
+
+
+def test_the_command_imports_into_another_workspace(db: None, cluster_file: Path) -> None:
+    other = Workspace.objects.create(name="other")
+    run_command(cluster_file, workspace="other")
+    assert Snapshot.objects.get().workspace == other
+
+
+def test_openb_and_a_published_manifest_come_in_by_command(db: None, shared: Path) -> None:
+    out, _ = run_command(shared / "data" / "openb" / "scenarios" / "openb-small.json")
+    assert "327 pods" in out
+    out, _ = run_command(
+        shared / "data" / "volcano-yaml" / "volcano-examples" / "hierarchical-jobs_queues.yaml"
+    )
+    assert "4 queues" in out

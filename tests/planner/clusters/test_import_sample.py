@@ -1,0 +1,143 @@
+"""The sample tells its story, and the story holds."""
+
+import threading
+from collections import Counter
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+import manifests
+from planner.clusters.models import Snapshot
+from planner.clusters.sample import sample_document
+from planner.clusters.sample.conf import SAMPLE_CONF
+from planner.clusters.services.samples import sample_load
+from planner.runs.models import Run
+from planner.runs.services.runs import run_create
+from planner.scenarios.models import Scenario
+from planner.scenarios.services.queues import queue_update
+from planner.work.execution import work_execute
+from planner.work.turns import Turn
+from scheduler_core import simulate_document
+from tests import factories
+
+GPU = "nvidia.com/gpu"
+GANG = "agents/train-planner"
+
+
+def cycle(
+    document: dict[str, Any], *, weights: dict[str, int] | None = None, conf: str = SAMPLE_CONF
+) -> dict[str, Any]:
+    """Return the sample's cycle after raising weights or with another configuration."""
+    for queue in document["queues"]:
+        name = queue["metadata"]["name"]
+        queue["spec"]["weight"] = (weights or {}).get(name, queue["spec"]["weight"])
+    result = simulate_document(manifests.resolve({**document, "scheduler_conf": conf}))
+    assert "error" not in result
+    only: dict[str, Any] = result["cycles"][0]
+    return only
+
+
+def deserved_gpus(cycle: dict[str, Any]) -> dict[str, float]:
+    return {queue["name"]: queue["deserved"].get(GPU, 0) / 1000 for queue in cycle["at_open"]["queues"]}
+
+
+def victims(cycle: dict[str, Any]) -> Counter[tuple[str, str]]:
+    """Return how many pods each queue gave, and to which job."""
+    owner = {task["pod"]: job for job in cycle["podgroups"] for task in job["tasks"]}
+    return Counter(
+        (owner[step["pod"]]["queue"], owner[step["for"]]["name"])
+        for step in cycle["decisions"]
+        if step["op"] == "evict" and step["state"] == "committed"
+    )
+
+
+PROPORTION_FIRST = SAMPLE_CONF.replace("  - name: proportion\n", "").replace(
+    "  - name: conformance\n", "  - name: conformance\n  - name: proportion\n"
+)
+
+
+def test_the_sample_is_a_cluster_of_a_believable_size() -> None:
+    document = sample_document()
+    assert len(document["nodes"]) == 100
+    parents = {queue["metadata"]["name"]: queue["spec"].get("parent") for queue in document["queues"]}
+    assert parents["vision"] == "research"
+    assert parents["research"] == "root"
+    running = sum("nodeName" in pod["spec"] for pod in document["pods"])
+    assert (running, len(document["pods"]) - running) == (423, 72)
+    gpus = sum(int(node["status"]["capacity"].get(GPU, 0)) for node in document["nodes"])
+    assert gpus == 504
+
+
+def test_the_sample_is_the_same_every_time() -> None:
+    assert sample_document() == sample_document()
+
+
+def test_no_node_of_the_sample_holds_more_than_it_has() -> None:
+    document = sample_document()
+    result = simulate_document(manifests.resolve(document))
+    for node in result["cycles"][0]["nodes"]:
+        assert all(amount >= 0 for amount in node["idle"].values()), node["name"]
+
+
+def test_at_first_the_gang_of_agents_deserves_too_little_while_vision_holds_too_much() -> None:
+    at_first = cycle(sample_document())
+    assert (deserved_gpus(at_first)["agents"], deserved_gpus(at_first)["vision"]) == (60, 120)
+    allocated = {
+        queue["name"]: queue["allocated"].get(GPU, 0) / 1000 for queue in at_first["at_open"]["queues"]
+    }
+    assert (allocated["agents"], allocated["vision"]) == (16, 184)
+    assert victims(at_first) == {("vision", "search/reindex"): 4}
+
+
+def test_more_weight_starts_the_gang_and_the_wrong_queues_pay() -> None:
+    raised = cycle(sample_document(), weights={"agents": 2})
+    assert (deserved_gpus(raised)["agents"], deserved_gpus(raised)["vision"]) == (80, 100)
+    assert victims(raised) == {
+        ("search", GANG): 8,
+        ("nlp", GANG): 4,
+        ("vision", GANG): 4,
+        ("vision", "search/reindex"): 4,
+    }
+
+
+def test_with_proportion_in_the_first_tier_only_vision_pays() -> None:
+    mended = cycle(sample_document(), weights={"agents": 2}, conf=PROPORTION_FIRST)
+    assert victims(mended) == {("vision", GANG): 16, ("vision", "search/reindex"): 4}
+
+
+def test_the_whole_way_through_rows_and_a_run_gives_these_figures(transactional_db: None) -> None:
+    scenario = sample_load(workspace=factories.workspace())
+    queue_update(scenario=scenario, name="agents", patch={"weight": 2}, expected_revision=1)
+    run = run_create(scenario=scenario)
+    assert work_execute(turn=Turn(Run, run.pk), worker="test", stopping=threading.Event())
+    run.refresh_from_db()
+    outcome = run.queue_outcomes.get(queue="agents")
+    assert (outcome.weight, outcome.deserved[GPU], outcome.allocated[GPU]) == (2, 80_000, 80_000)
+    assert run.victims.filter(state="committed").count() == 20
+    assert run.victims.filter(queue="vision").count() == 8
+
+
+@pytest.fixture
+def loaded(db: None) -> Scenario:
+    return sample_load(workspace=factories.workspace())
+
+
+def test_the_sample_comes_in_with_nothing_to_mend(loaded: Scenario) -> None:
+    assert not [found for found in loaded.snapshot.problems if found["severity"] == "error"]
+    assert loaded.snapshot.counts["nodes"] == 100
+    assert loaded.conf_text == SAMPLE_CONF
+
+
+def test_loading_it_again_gives_the_same_scenario(loaded: Scenario) -> None:
+    assert sample_load(workspace=factories.workspace()) == loaded
+    assert Snapshot.objects.count() == 1
+
+
+def test_the_command_loads_it_and_can_be_quiet(db: None) -> None:
+    out = StringIO()
+    call_command("load_sample", stdout=out, verbosity=0)
+    assert out.getvalue() == ""
+    call_command("load_sample", stdout=out)
+    assert str(Scenario.objects.get().pk) in out.getvalue()

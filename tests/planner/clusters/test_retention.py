@@ -1,0 +1,96 @@
+"""What goes when it is old, and what stays whatever its age."""
+
+from datetime import timedelta
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+from knox.models import AuthToken
+
+from planner.api.models import IdempotencyKey
+from planner.clusters.models import Blob
+from planner.clusters.services.retention import Removed, old_runs_remove
+from planner.runs.models import Run
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+LONG_AGO = timedelta(days=100)
+KEEP = timedelta(days=90)
+
+
+def ended(run: Run, *, ago: timedelta) -> Run:
+    moment = timezone.now() - ago
+    Run.objects.filter(pk=run.pk).update(state="succeeded", created=moment, finished=moment)
+    Blob.objects.update(created=timezone.now() - timedelta(days=2))
+    return run
+
+
+def test_old_runs_go_with_their_bytes_and_young_ones_stay() -> None:
+    scenario = factories.scenario()
+    old = ended(factories.run(scenario, cycles=2), ago=LONG_AGO)
+    young = ended(factories.run(scenario, cycles=3), ago=timedelta(days=1))
+    assert old_runs_remove(keep=KEEP) == Removed(runs=1, imports=0, blobs=1, keys=0, tokens=0)
+    assert list(Run.objects.all()) == [young]
+    assert not Blob.objects.filter(pk=old.input_id).exists()
+    assert Blob.objects.filter(pk__in=[young.input_id, scenario.snapshot.content_id]).count() == 2
+
+
+def test_a_scenario_keeps_its_last_run_and_whatever_waits_or_runs() -> None:
+    alone = ended(factories.run(), ago=LONG_AGO)
+    scenario = factories.scenario("another")
+    waiting = factories.run(scenario)
+    Run.objects.filter(pk=waiting.pk).update(created=timezone.now() - 2 * LONG_AGO)
+    last = ended(factories.run(scenario, cycles=2), ago=LONG_AGO)
+    assert old_runs_remove(keep=KEEP).runs == 0
+    assert set(Run.objects.all()) == {alone, waiting, last}
+
+
+def test_bytes_that_two_runs_share_stay_with_the_second() -> None:
+    scenario = factories.scenario()
+    first = ended(factories.run(scenario), ago=LONG_AGO)
+    second = ended(factories.run(scenario), ago=timedelta(days=1))
+    assert first.input_id == second.input_id
+    assert old_runs_remove(keep=KEEP) == Removed(runs=1, imports=0, blobs=0, keys=0, tokens=0)
+    second.refresh_from_db()
+    assert second.input.content()
+
+
+def test_young_bytes_without_owner_may_be_about_to_be_used() -> None:
+    lonely = Blob.of(b"lonely").keep()
+    assert old_runs_remove(keep=KEEP).blobs == 0
+    Blob.objects.filter(pk=lonely.pk).update(created=timezone.now() - timedelta(days=2))
+    Blob.of(b"lonely").keep()
+    assert old_runs_remove(keep=KEEP).blobs == 0, "keeping them again makes them young"
+    Blob.objects.filter(pk=lonely.pk).update(created=timezone.now() - timedelta(days=2))
+    assert old_runs_remove(keep=KEEP).blobs == 1
+
+
+def test_expired_tokens_and_used_up_keys_go() -> None:
+    account = factories.user()
+    AuthToken.objects.create(account)
+    AuthToken.objects.create(account, expiry=timedelta(seconds=-1))
+    IdempotencyKey.objects.create(caller="a", key="new", fingerprint="f")
+    used = IdempotencyKey.objects.create(caller="a", key="used", fingerprint="f")
+    IdempotencyKey.objects.filter(pk=used.pk).update(created=timezone.now() - timedelta(days=2))
+    assert old_runs_remove(keep=KEEP) == Removed(runs=0, imports=0, blobs=0, keys=1, tokens=1)
+
+
+def test_many_runs_go_in_steps(monkeypatch) -> None:
+    monkeypatch.setattr("planner.clusters.services.retention.AT_ONCE", 2)
+    scenario = factories.scenario()
+    for _ in range(6):
+        ended(factories.run(scenario), ago=LONG_AGO)
+    assert old_runs_remove(keep=KEEP).runs == 5
+
+
+def test_the_command_says_what_went(capsys) -> None:
+    scenario = factories.scenario()
+    for _ in range(2):
+        ended(factories.run(scenario), ago=LONG_AGO)
+    call_command("tidy", days=200)
+    call_command("tidy", days=90)
+    assert [line.split(",")[0] for line in capsys.readouterr().out.splitlines()] == [
+        "Removed 0 runs",
+        "Removed 1 runs",
+    ]

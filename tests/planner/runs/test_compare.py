@@ -1,0 +1,213 @@
+"""What differs between runs, on the page and for scripts."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+from planner.accounts.models import Role
+from planner.runs.models import Run
+from planner.scenarios.services.queues import queue_update
+from planner.scenarios.services.scenarios import conf_update
+from tests import factories
+from tests.planner.pages import part, text_of, words_of
+from tests.planner.recorded import finish
+
+pytestmark = pytest.mark.django_db
+
+
+def result(*, victims: list[str], nodes: dict[str, str], share: float) -> dict[str, Any]:
+    """A result in which `waits` has a share, some pods go and some are put on a node."""
+    queues = [
+        {"name": name, "deserved": {"cpu": 8000.0}, "allocated": {"cpu": 8000.0 * full}, "share": full}
+        for name, full in (("busy", 1.0), ("waits", share))
+    ]
+    steps = [
+        {"action": "reclaim", "op": "evict", "pod": pod, "job": "default/run", "for": "default/wait-0",
+         "node": "n0", "state": "committed"}
+        for pod in victims
+    ] + [
+        {"action": "allocate", "op": "bind", "pod": pod, "job": "default/wait", "node": node,
+         "state": "committed"}
+        for pod, node in nodes.items()
+    ]  # fmt: skip
+    waiting = 4 - len(nodes)
+    groups = [
+        {"name": "default/run", "queue": "busy", "task_status": {"Running": 16}, "tasks": []},
+        {
+            "name": "default/wait", "queue": "waits", "task_status": {"Pending": waiting},
+            "phase_after": "Inqueue",
+            "tasks": [{"pod": f"default/wait-{number}", "status": "Pending"} for number in range(4)],
+        },
+    ]  # fmt: skip
+    snapshot = {"queues": queues}
+    cycle = {
+        "cycle": 1,
+        "at_open": snapshot,
+        "at_end": snapshot,
+        "decisions": steps,
+        "podgroups": groups,
+        "nodes": [],
+    }
+    return {"cycles": [cycle]}
+
+
+@pytest.fixture
+def pair(db: None) -> list[Run]:
+    """Two runs of a scenario, before and after its queue and its configuration were changed."""
+    scenario = factories.scenario(document={**factories.cluster(), "now": "2026-01-01T00:01:00Z"})
+    first = finish(
+        factories.run(scenario),
+        result(victims=["default/run-0", "default/run-1"], nodes={"default/wait-0": "n0"}, share=0.5),
+    )
+    editor = factories.user()
+    queue_update(
+        scenario=scenario, name="waits", patch={"capability": {"cpu": "4"}}, expected_revision=1, user=editor
+    )
+    without = factories.CONF.replace("  - name: conformance\n", "")
+    conf_update(scenario=scenario, text=without, expected_revision=2, user=editor)
+    second = finish(
+        factories.run(scenario, cycles=2),
+        result(
+            victims=["default/run-1", "default/run-2", "default/run-3"],
+            nodes={"default/wait-0": "n1", "default/wait-1": "n1"},
+            share=0.75,
+        ),
+    )
+    return [first, second]
+
+
+def address(runs: list[Run], root: str = "/compare/") -> str:
+    return f"{root}?runs={','.join(str(run.pk) for run in runs)}"
+
+
+def compared(api: APIClient, runs: list[Run]) -> dict[str, Any]:
+    answer = api.get(address(runs, "/api/v1/comparisons/"))
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+def test_settings_that_differ_are_named_field_by_field(api: APIClient, pair: list[Run]) -> None:
+    settings = compared(api, pair)["settings"]
+    assert [(found["kind"], found["name"], found["field"]) for found in settings] == [
+        ("options", "", "cycles"),
+        ("scheduler_conf", "", ""),
+        ("queues", "waits", "spec.capability.cpu"),
+    ]
+    assert settings[0]["values"] == [1, 2]
+    assert settings[2]["values"] == ["12", "4"]
+
+
+def test_victims_are_new_gone_or_the_same(api: APIClient, pair: list[Run]) -> None:
+    body = compared(api, pair)
+    assert [(row["name"], row["differs"]) for row in body["victims"]] == [
+        ("default/run-0", True),
+        ("default/run-2", True),
+        ("default/run-3", True),
+        ("default/run-1", False),
+    ]
+    first, second = body["runs"]
+    assert (second["victims_new"], second["victims_gone"], second["victims_same"]) == (2, 1, 1)
+    assert (first["victims_new"], first["victims_gone"], first["victims_same"]) == (0, 0, 2)
+    assert body["victims"][0]["runs"][1] is None
+    assert body["victims"][0]["runs"][0]["for_queue"] == "waits"
+
+
+def test_work_lost_is_counted_in_pod_seconds(api: APIClient, pair: list[Run]) -> None:
+    assert [run["work_lost"] for run in compared(api, pair)["runs"]] == [120.0, 180.0]
+
+
+def test_queues_jobs_and_placements_that_differ_come_first(api: APIClient, pair: list[Run]) -> None:
+    body = compared(api, pair)
+    assert [(row["name"], row["differs"]) for row in body["queues"]] == [("waits", True), ("busy", False)]
+    assert [held["share"] for held in body["queues"][0]["runs"]] == [0.5, 0.75]
+    assert body["queues"][0]["runs"][0]["deserved"]["cpu"]["unit"] == "millicores"
+    waiting = body["jobs"][0]
+    assert (waiting["name"], [held["pending"] for held in waiting["runs"]]) == ("default/wait", [3, 2])
+    assert {row["name"]: row["runs"] for row in body["placements"]} == {
+        "default/wait-0": [{"node": "n0", "op": "bind"}, {"node": "n1", "op": "bind"}],
+        "default/wait-1": [None, {"node": "n1", "op": "bind"}],
+    }
+    assert body["totals"] == {"settings": 3, "queues": 2, "jobs": 2, "victims": 4, "placements": 2}
+
+
+def test_a_run_beside_itself_differs_in_nothing(api: APIClient, pair: list[Run]) -> None:
+    twin = finish(
+        factories.run(pair[0].scenario, cycles=2),
+        json.loads(pair[1].result.content()),  # type: ignore[union-attr]
+    )
+    body = compared(api, [pair[1], twin])
+    assert body["settings"] == []
+    assert not any(
+        row["differs"] for kind in ("queues", "jobs", "victims", "placements") for row in body[kind]
+    )
+
+
+@pytest.mark.parametrize("asked", ["", "?runs=", "?runs=nonsense", "?runs={0}", "?runs={0},{0}"])
+def test_what_cannot_be_compared_is_refused_with_the_reason(
+    api: APIClient, browser: Client, pair: list[Run], asked: str
+) -> None:
+    query = asked.format(pair[0].pk)
+    answer = api.get(f"/api/v1/comparisons/{query}")
+    assert (answer.status_code, answer.json()["problems"][0]["path"]) == (422, "runs")
+    page = browser.get(f"/compare/{query}")
+    assert page.status_code == 422
+    assert "Select two to six runs" in text_of(page)
+
+
+def test_a_run_of_another_workspace_is_not_there(client: Client, pair: list[Run]) -> None:
+    client.force_login(factories.user("outsider", role=None))
+    assert client.get(address(pair)).status_code == 404
+
+
+def test_the_page_shows_both_runs_to_a_viewer(client: Client, pair: list[Run]) -> None:
+    client.force_login(factories.user("viewer", role=Role.VIEWER))
+    page = text_of(client.get(address(pair)))
+    for said in (
+        "spec.capability.cpu",
+        "-  - name: conformance",
+        "2 new, 1 no longer evicted, 1 as in A",
+        "180 pod-seconds",
+    ):
+        assert said in words_of(page)
+    figure = json.loads(re.search(r'id="share-figure"[^>]*>(.*?)</script>', page)[1])  # type: ignore[index]
+    bars = [trace for trace in figure["data"] if trace["name"] == "Share at the end"]
+    assert [(trace["xaxis"], trace["y"], trace["x"]) for trace in bars] == [
+        ("x", ["waits", "busy"], [50.0, 100.0]),
+        ("x2", ["waits", "busy"], [75.0, 100.0]),
+    ]
+    assert figure["layout"]["xaxis2"]["matches"] == "x"
+
+
+def test_ticked_runs_lead_to_the_permanent_address(browser: Client, pair: list[Run]) -> None:
+    first, second = (str(run.pk) for run in pair)
+    answer = browser.get(f"/compare/?runs={first}&runs={second}")
+    assert answer.status_code == 302
+    assert answer.headers["Location"] == f"/compare/?runs={first},{second}"
+    lists = text_of(browser.get("/"))
+    assert f'name="runs" value="{first}"' in lists
+
+
+def test_the_part_is_literally_part_of_the_page(browser: Client, pair: list[Run]) -> None:
+    assert part(browser, address(pair), "queues").strip() in text_of(browser.get(address(pair)))
+
+
+def test_the_filter_keeps_queues_by_name(browser: Client, pair: list[Run]) -> None:
+    shown = part(browser, f"{address(pair)}&queue=BUS", "queues")
+    assert "busy" in shown
+    assert 'class="grid__name">waits' not in shown
+
+
+def test_the_page_makes_a_known_number_of_queries(
+    browser: Client, pair: list[Run], django_assert_num_queries
+) -> None:
+    with django_assert_num_queries(15):
+        browser.get(address(pair))
+
+
+def test_a_run_without_an_outcome_says_so(browser: Client, pair: list[Run]) -> None:
+    waiting = factories.run(pair[0].scenario)
+    assert "has no result to compare" in text_of(browser.get(address([pair[0], waiting])))

@@ -1,0 +1,100 @@
+"""Does every change of the engine have a name of its own, and is nothing shared across names?"""
+
+import io
+import json
+import shutil
+import subprocess
+import sys
+import threading
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import scheduler_core
+from planner.runs.models import Run
+from planner.runs.services.bundles import bundle_of
+from planner.runs.services.simulations import known_twin
+from planner.work.execution import work_execute
+from planner.work.turns import Turn
+from planning.version import ENGINE_VERSION, RELEASE, engine_version
+from tests import factories
+from tests.processes.installation import ROOT
+
+CORE = Path(scheduler_core.__file__).parent
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A copy of the project whose core may be changed."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    for room in ("scheduler_core", "planner", "manifests", "extender_client", "config"):
+        shutil.copytree(ROOT / room, tmp_path / room, ignore=ignored)
+    return tmp_path
+
+
+def test_it_is_the_release_and_what_the_sources_say(copy: Path) -> None:
+    assert ENGINE_VERSION.startswith(f"{RELEASE}+")
+    assert len(ENGINE_VERSION) <= Run._meta.get_field("engine_version").max_length
+    assert engine_version(copy / "scheduler_core") == ENGINE_VERSION == engine_version(CORE)
+
+
+@pytest.mark.parametrize("source", ["plugins/gang.py", "resource.py", "__init__.py", "actions/reclaim.py"])
+def test_no_change_of_the_core_keeps_the_name(copy: Path, source: str) -> None:
+    core = copy / "scheduler_core"
+    changed = core / source
+    changed.write_text(changed.read_text().replace(" ", "  ", 1) + "\n")
+    after_edit = engine_version(core)
+    changed.rename(changed.with_name("renamed.py"))
+    after_rename = engine_version(core)
+    (core / "another.py").write_text("")
+    assert len({ENGINE_VERSION, after_edit, after_rename, engine_version(core)}) == 4
+
+
+def test_what_python_and_editors_leave_behind_changes_nothing(copy: Path) -> None:
+    core = copy / "scheduler_core"
+    (core / "__pycache__").mkdir()
+    (core / "__pycache__" / "resource.cpython-311.pyc").write_bytes(b"x")
+    (core / ".resource.py.swp").write_bytes(b"x")
+    assert engine_version(core) == ENGINE_VERSION
+
+
+def versions_of(copy: Path) -> tuple[str, str]:
+    """Return the engine's name in a process of a project, and under which key it keeps a demand."""
+    program = (
+        "import django; django.setup()\n"
+        "from planning.version import ENGINE_VERSION\n"
+        "from planning.preview import _key\n"
+        "print(ENGINE_VERSION, _key('a' * 64, ''))"
+    )
+    environment = {
+        "DJANGO_SETTINGS_MODULE": "config.settings", "QUEUECAST_VAR": str(copy / "var"), "PATH": "/usr/bin",
+    }  # fmt: skip
+    told = subprocess.run(
+        [sys.executable, "-c", program], cwd=copy, env=environment, capture_output=True, text=True, check=True
+    )
+    version, key = told.stdout.split()
+    return version, key
+
+
+def test_an_upgrade_shares_no_preview_with_the_older_engine(copy: Path) -> None:
+    before = versions_of(copy)
+    changed = copy / "scheduler_core" / "demand.py"
+    changed.write_text(changed.read_text() + "# changed\n")
+    after = versions_of(copy)
+    assert before[0] == ENGINE_VERSION != after[0]
+    assert before[1] != after[1]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_results_and_bundles_carry_it_and_an_upgrade_shares_no_result(finished_run: Run) -> None:
+    assert finished_run.engine_version == ENGINE_VERSION
+    about = json.loads(zipfile.ZipFile(io.BytesIO(bundle_of(run=finished_run))).read("bundle.json"))
+    assert about["engine_version"] == ENGINE_VERSION
+    again = factories.run(finished_run.scenario)
+    assert known_twin(again) is not None
+    Run.objects.filter(pk=finished_run.pk).update(engine_version=f"{RELEASE}+0123456789abcdef")
+    assert known_twin(again) is None
+    assert work_execute(turn=Turn(Run, again.pk), worker="test", stopping=threading.Event())
+    again.refresh_from_db()
+    assert (again.engine_version, again.result_id) == (ENGINE_VERSION, finished_run.result_id)

@@ -1,0 +1,401 @@
+"""Do the pages that say why hold what the run kept, and the same figures as the API?"""
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils.html import escape
+from rest_framework.test import APIClient
+
+from planner.runs.models import Run, Trace
+from planner.runs.selectors.runs import run_counts
+from planner.runs.selectors.steps import decisions
+from planner.web.templatetags.quantities import plain
+from scheduler_core import simulate_document
+from scheduler_core.explain import node_story, pod_story, state_at, victim_story
+from tests import factories
+from tests.planner.pages import text_of
+from tests.planner.recorded import finished_run, run_of, simulated_run
+from tests.scheduler_core.test_explain_ballots import looping
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run() -> Run:
+    """A run in which one queue reclaims from another, with its explanations."""
+    return simulated_run("proportion_reclaim", 0)
+
+
+def show(browser: Client, name: str, run: Run, *args: object, query: str = "") -> str:
+    answer = browser.get(reverse(f"planner:{name}", args=[run.pk, *args]) + query)
+    assert answer.status_code == 200
+    return text_of(answer)
+
+
+def ask(api: APIClient, run: Run, path: str) -> Any:
+    answer = api.get(f"/api/v1/runs/{run.pk}/explain/{path}")
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+def figures(page: str, resource: str) -> set[float]:
+    """Return every amount of a resource that a page holds."""
+    return {float(value) for value in re.findall(rf'<data value="([^"]+)" title="{resource}:', page)}
+
+
+@pytest.mark.parametrize(
+    ("family", "index"), [("proportion_reclaim", 0), ("capacity_hierarchy", 3), ("hdrf", 0), ("cycles", 1)]
+)
+def test_every_page_of_every_thing_works(browser: Client, family: str, index: int) -> None:
+    run = simulated_run(family, index)
+    for victim in run.victims.all():
+        show(browser, "run-victim", run, victim.order)
+        show(browser, "run-pod", run, *victim.pod.split("/"))
+        show(browser, "run-node", run, victim.node)
+    for job in run.job_outcomes.all():
+        show(browser, "run-job", run, *job.job.split("/"))
+    for queue in run.queue_outcomes.all():
+        show(browser, "run-queue", run, queue.queue)
+    steps = len(decisions(run))
+    for seq in {0, 1, steps // 2, steps}:
+        show(browser, "run-step", run, seq)
+    show(browser, "run-flow", run)
+
+
+def test_what_is_not_there_is_not_found(browser: Client, run: Run) -> None:
+    for name, *args in (
+        ("run-victim", 99999),
+        ("run-step", 99999),
+        ("run-pod", "default", "nobody"),
+        ("run-node", "nowhere"),
+    ):
+        assert browser.get(reverse(f"planner:{name}", args=[run.pk, *args])).status_code == 404, name
+
+
+def test_a_victims_story_says_for_whom_who_voted_and_how_few_were_enough(browser: Client, run: Run) -> None:
+    document, result = run.input.document(), run.result.document()  # type: ignore[union-attr]
+    for victim in run.victims.all():
+        want = victim_story(document, result, victim.pod)
+        page = show(browser, "run-victim", run, victim.order)
+        for word in (
+            victim.pod,
+            victim.for_pod,
+            victim.for_queue,
+            victim.node,
+            want["smallest"]["reason"]["sentence"],
+        ):
+            assert word in page
+        for vote in want["votes"]:
+            assert f'<th scope="row">{vote["plugin"]}</th>' in page
+        assert plain(want["freed"]["cpu"], "cpu") in page
+        assert f"{len(want['spared'])} on all nodes considered" in page
+
+
+@pytest.mark.parametrize(("family", "index"), [("proportion_reclaim", 0), ("cycles", 1), ("gang", 0)])
+def test_page_and_api_say_where_a_pod_stands_as_the_core_does(
+    browser: Client, api: APIClient, family: str, index: int
+) -> None:
+    run = simulated_run(family, index)
+    document, result = run.input.document(), run.result.document()  # type: ignore[union-attr]
+    kinds = set()
+    for group in result["cycles"][-1]["podgroups"]:
+        for task in group["tasks"]:
+            want = pod_story(document, result, task["pod"])["reason"]
+            assert ask(api, run, f"pods/{task['pod']}/")["reason"] == want
+            assert escape(want["sentence"]) in show(browser, "run-pod", run, *task["pod"].split("/"))
+            kinds.add(want["id"])
+    assert len(kinds) > 1
+
+
+def test_page_and_api_tell_the_same_story_of_a_victim(browser: Client, api: APIClient, run: Run) -> None:
+    victim = run.victims.all()[0]
+    story = ask(api, run, f"victims/{victim.order}/")
+    page = show(browser, "run-victim", run, victim.order)
+    columns = ("freed", "room", "freed_together", "needed", "left", "surplus")
+    told = {name: story[name]["cpu"]["value"] for name in columns}
+    assert set(told.values()) == figures(page, "cpu")
+    assert told["room"] + told["freed_together"] - told["needed"] == told["left"]
+    assert story["for_queue"] == victim.for_queue
+
+
+def test_a_victim_stored_without_amounts_is_not_said_to_be_a_gangs(
+    browser: Client, api: APIClient, run: Run
+) -> None:
+    part = run.traces.get(part=Trace.VICTIMS)
+    stories = [
+        {name: told for name, told in story.items() if name not in ("room", "left")} for story in part.told()
+    ]
+    part.packed = Trace.of(Trace.VICTIMS, stories).packed
+    part.save()
+    victim = run.victims.all()[0]
+    page = show(browser, "run-victim", run, victim.order)
+    assert "What was free on the node before was not kept with this run" in page
+    for absent in ("gang are on several nodes", "Free before", "Left over"):
+        assert absent not in page
+    story = ask(api, run, f"victims/{victim.order}/")
+    assert (story["room"], story["left"]) == (None, None)
+
+
+def test_the_flow_sums_what_victims_freed(browser: Client, api: APIClient, run: Run) -> None:
+    flows = ask(api, run, "flow/")["flows"]
+    committed = run.victims.filter(state="committed")
+    assert sum(flow["evicted"] for flow in flows) == committed.count()
+    freed = [ask(api, run, f"victims/{one.order}/")["freed"]["cpu"]["value"] for one in committed]
+    assert sum(flow["amounts"]["cpu"]["value"] for flow in flows) == pytest.approx(sum(freed))
+    page = show(browser, "run-flow", run, query="?resource=cpu")
+    assert {flow["amounts"]["cpu"]["value"] for flow in flows} == figures(page, "cpu")
+    assert page.count('class="flow__ribbon"') == len(flows)
+
+
+def test_the_derivation_ends_in_what_the_queue_deserves(browser: Client, api: APIClient, run: Run) -> None:
+    for queue in run.queue_outcomes.filter(in_session=True):
+        story = ask(api, run, f"queues/{queue.queue}/")
+        steps = story["deserved"]["steps"]
+        last = {name: amount["value"] for name, amount in steps[-1]["amounts"]["deserved"].items()}
+        assert last == pytest.approx({name: queue.deserved[name] for name in last})
+        page = show(browser, "run-queue", run, queue.queue)
+        assert "How deserved is calculated" in page
+        assert last["cpu"] in figures(page, "cpu")
+
+
+@pytest.mark.parametrize("family", ["proportion_reclaim", "capacity_hierarchy", "preempt", "mixed"])
+def test_a_step_shows_what_the_core_says_of_that_moment(api: APIClient, family: str) -> None:
+    run = simulated_run(family, 1)
+    document, result = run.input.document(), run.result.document()  # type: ignore[union-attr]
+    steps = len(decisions(run))
+    for seq in {0, 1, steps // 2, steps}:
+        want = state_at(document, result, seq, cycle=1)
+        told = ask(api, run, f"steps/{seq}/")
+        assert {
+            queue["queue"]: (queue["allocated"].get("cpu", {}).get("value", 0), queue["share"])
+            for queue in told["queues"]
+        } == {
+            queue["name"]: (queue["allocated"]["cpu"], pytest.approx(queue["share"]))
+            for queue in want["queues"]
+        }
+        assert {node["node"]: node["free"]["cpu"]["value"] for node in told["nodes"]} == {
+            node["name"]: node["free"]["cpu"] for node in want["nodes"]
+        }
+
+
+def test_a_node_says_in_one_sentence_what_the_core_says_of_it(
+    browser: Client, api: APIClient, run: Run
+) -> None:
+    node = run.victims.all()[0].node
+    want = node_story(run.input.document(), run.result.document(), node)["reason"]  # type: ignore[union-attr]
+    told = ask(api, run, f"nodes/{node}/")["reason"]
+    assert (told["id"], told["sentence"]) == (want["id"], want["sentence"])
+    assert want["sentence"] in show(browser, "run-node", run, node)
+
+
+def test_a_step_page_has_the_figures_of_the_api(browser: Client, api: APIClient, run: Run) -> None:
+    step = decisions(run).where(op="evict")[0]
+    told = ask(api, run, f"steps/{step.seq}/")
+    page = show(browser, "run-step", run, step.seq, query="?resource=cpu")
+    held = {queue["allocated"]["cpu"]["value"] for queue in told["queues"]}
+    assert held <= figures(page, "cpu")
+    (node,) = [node for node in told["nodes"] if node["node"] == step.node]
+    assert node["free"]["cpu"]["value"] in figures(page, "cpu")
+    assert ">was " in page
+
+
+def test_steps_lead_on_by_step_and_by_action_and_keep_the_filter(browser: Client, run: Run) -> None:
+    actions = [(step.seq, step.action) for step in decisions(run)]
+    first_of_second = next(seq for seq, action in actions if action != actions[0][1])
+    page = show(browser, "run-step", run, 1, query="?words=default")
+    leads = dict(re.findall(r'data-key="(\w+)"[^>]* href="[^"]*/steps/(\d+)/\?words=default"', page))
+    assert leads["ArrowRight"] == "2"
+    assert leads["ArrowDown"] == str(first_of_second)
+    assert leads["ArrowLeft"] == leads["Home"] == "0"
+    assert leads["End"] == str(len(actions))
+
+
+def test_a_queue_is_a_filter_of_steps(browser: Client, run: Run) -> None:
+    queue = run.victims.all()[0].queue
+    jobs = run.job_outcomes.filter(queue=queue).values_list("job", flat=True)
+    page = show(browser, "run-step", run, 0, query=f"?words={queue}")
+    listed = re.findall(r'/steps/\d+/"><data value="(\d+)">', page)
+    assert listed
+    for seq in listed:
+        step = decisions(run)[int(seq) - 1]
+        assert step.job in jobs or queue in step.job + step.pod + step.for_pod
+
+
+def test_a_waiting_job_says_what_is_required_available_and_missing(browser: Client, api: APIClient) -> None:
+    run = simulated_run("capacity_hierarchy", 3)
+    stopped = [job for job in run.job_outcomes.filter(pending__gt=0) if job.pending_explain.get("short")]
+    assert stopped
+    for job in stopped:
+        story = ask(api, run, f"jobs/{job.job}/")
+        page = show(browser, "run-job", run, *job.job.split("/"))
+        for row in story["pending"]["short"]:
+            for name in ("required", "available", "missing"):
+                amount = row[name]["value"]
+                over = " over the limit" if amount < 0 else ""
+                assert plain(abs(amount), row["resource"]) + over in page
+        assert story["pending"]["gate"] == job.gate
+
+
+def test_a_job_that_fits_nowhere_says_which_nodes_refuse_it_and_which_is_closest(
+    browser: Client, api: APIClient
+) -> None:
+    run = simulated_run("proportion_reclaim", 0)
+    waiting = run.job_outcomes.filter(gate="node", pending__gt=0)
+    for job in waiting:
+        told = ask(api, run, f"jobs/{job.job}/")["pending"]
+        page = show(browser, "run-job", run, *job.job.split("/"))
+        assert sum(row["count"] for row in told["nodes"]) >= 1
+        assert told["closest"] is None or told["closest"]["node"] in page
+
+
+def test_a_run_without_explanations_says_so(browser: Client, api: APIClient) -> None:
+    run = finished_run("proportion_reclaim", 0)
+    victim = run.victims.all()[0]
+    assert "kept no explanations" in show(browser, "run-victim", run, victim.order)
+    assert (
+        api.get(f"/api/v1/runs/{run.pk}/explain/victims/{victim.order}/").json()["code"] == "no_explanation"
+    )
+    assert ask(api, run, f"steps/{victim.order}/")["step"]["op"] == "evict"
+
+
+def test_every_story_page_makes_a_known_number_of_queries(
+    browser: Client, run: Run, django_assert_num_queries: Any
+) -> None:
+    victim = run.victims.all()[0]
+    for queries, name, *args in (
+        (11, "run-victim", victim.order),
+        (5, "run-flow"),
+        (8, "run-step", victim.order),
+        (6, "run-pod", *victim.pod.split("/")),
+        (8, "run-node", victim.node),
+    ):
+        with django_assert_num_queries(queries):
+            show(browser, name, run, *args)
+
+
+def test_another_workspace_sees_no_story(client: Client, run: Run) -> None:
+    client.force_login(factories.user("outsider", role=None))
+    for name, *args in (("run-victim", 1), ("run-flow",), ("run-step", 0), ("run-node", "n")):
+        assert client.get(reverse(f"planner:{name}", args=[run.pk, *args])).status_code == 404
+
+
+def test_the_explanations_of_fifty_thousand_pods_take_at_most_20_megabytes() -> None:
+    run = simulated_run("bigfull1k", 0)
+    pods = sum(job.pods for job in run.job_outcomes.all())
+    packed = sum(len(trace.packed) for trace in run.traces.all())
+    assert run.victims.count() > 500
+    assert packed / pods * 50_000 < 20_000_000
+
+
+def test_a_gangs_victims_say_for_which_job_and_queue_they_left(browser: Client) -> None:
+    document = {**factories.cluster(), "scheduler_conf": GANG_CONF}
+    document["podgroups"][1]["spec"]["minMember"] = 4
+    for queue in document["queues"]:
+        queue["spec"]["deserved"] = {"cpu": "8", "memory": "32Gi"}
+    run = run_of(document, simulate_document(document))
+    victims = list(run.victims.all())
+    assert victims
+    assert {(victim.for_pod, victim.for_job, victim.for_queue) for victim in victims} == {
+        ("", "default/wait", "waits")
+    }
+    page = show(browser, "run-victim", run, victims[0].order)
+    assert "no room for its whole gang" in page
+    assert "The victims of a gang are on several nodes" in page
+    assert "Left over" not in page
+    assert 'class="flow__ribbon"' in show(browser, "run-flow", run)
+
+
+def test_who_was_spared_for_one_gang_is_not_told_of_another(browser: Client, api: APIClient) -> None:
+    document = {**factories.cluster(nodes=1), "scheduler_conf": GANG_CONF}
+    document["pods"][0]["spec"]["priorityClassName"] = "system-node-critical"
+    document["podgroups"][1]["spec"]["minMember"] = 4
+    document["podgroups"].append(factories.podgroup("also", "waits", phase="Inqueue"))
+    document["pods"].append(factories.pod("also-0", "also"))
+    for queue in document["queues"]:
+        queue["spec"]["deserved"] = {"cpu": "8", "memory": "32Gi"}
+    run = run_of(document, simulate_document(document))
+    victims = {victim.for_job: victim for victim in run.victims.all()}
+    assert victims.keys() == {"default/wait", "default/also"}
+    for victim in victims.values():
+        story = ask(api, run, f"victims/{victim.order}/")
+        assert [entry["pod"] for entry in story["spared_there"]] == ["default/run-0"]
+        assert story["spared_by"] == {"conformance": 1}
+        assert "1 candidate on n0" in show(browser, "run-victim", run, victim.order)
+
+
+def overruled() -> dict[str, Any]:
+    """Return a cluster whose gang in tier 1 refuses every pod, so that the plugin of tier 2 decides."""
+    document = {**factories.cluster(nodes=1), "scheduler_conf": GANG_FIRST}
+    for group in document["podgroups"]:
+        group["spec"]["minMember"] = sum(
+            pod["metadata"]["name"].startswith(f"{group['metadata']['name']}-") for pod in document["pods"]
+        )
+    return document
+
+
+GANG_FIRST = {
+    "actions": "allocate, reclaim",
+    "tiers": [
+        {"plugins": [{"name": "priority"}, {"name": "gang"}]},
+        {"plugins": [{"name": "proportion"}, {"name": "predicates"}]},
+    ],
+}
+
+
+def test_the_page_says_which_votes_do_not_count(browser: Client, api: APIClient) -> None:
+    document = overruled()
+    run = run_of(document, simulate_document(document))
+    victim = run.victims.all()[0]
+    story = ask(api, run, f"victims/{victim.order}/")
+    page = show(browser, "run-victim", run, victim.order)
+    assert {(vote["plugin"], vote["verdict"], vote["counts"]) for vote in story["votes"]} == {
+        ("gang", "refuse", False),
+        ("proportion", "permit", True),
+    }
+    assert story["passed_over"]["sentence"] == "Tier 1 (gang) refused every pod, so tier 2 decided."
+    assert story["passed_over"]["sentence"] in page
+    assert {entry["tier"] for entry in story["spared_there"]} <= {2}
+    assert '<span class="tag tag--permit">evict</span>' in page
+    assert '<span class="tag tag--refuse">keep</span>' in page
+
+
+def test_a_victim_stored_without_what_counts_is_still_shown(browser: Client, api: APIClient) -> None:
+    document = overruled()
+    run = run_of(document, simulate_document(document))
+    part = run.traces.get(part=Trace.VICTIMS)
+    stories = part.told()
+    for story in stories:
+        del story["passed_over"]
+        for vote in story["votes"]:
+            del vote["counts"]
+    part.packed = Trace.of(Trace.VICTIMS, stories).packed
+    part.save()
+    victim = run.victims.all()[0]
+    show(browser, "run-victim", run, victim.order)
+    story = ask(api, run, f"victims/{victim.order}/")
+    assert (story["passed_over"], story["votes"][0]["counts"]) == (None, None)
+
+
+def test_a_pod_that_is_evicted_in_several_cycles_counts_once(browser: Client, api: APIClient) -> None:
+    document = looping()
+    run = run_of(document, simulate_document(document))
+    evictions = run.victims.filter(state="committed")
+    assert evictions.count() > len({victim.pod for victim in evictions}) == 1
+    (row,) = ask(api, run, "flow/")["flows"]
+    assert (row["evicted"], row["evictions"]) == (1, evictions.count())
+    assert row["amounts"]["cpu"]["value"] == 4000
+    assert f"{evictions.count()} evictions</data> over all cycles" in show(browser, "run-detail", run)
+    counts = run_counts(run)
+    assert (counts.victims_committed, counts.evictions) == (1, evictions.count())
+
+
+GANG_CONF = {
+    "actions": "enqueue, allocate, gangreclaim",
+    "tiers": [
+        {"plugins": [{"name": "priority"}, {"name": "gang"}, {"name": "conformance"}]},
+        {"plugins": [{"name": "capacity"}, {"name": "predicates"}, {"name": "nodeorder"}]},
+    ],
+}

@@ -1,0 +1,66 @@
+"""Does everybody who reads a run see that it evicts pods without end?"""
+
+import json
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+import manifests
+from planner.runs.models import Run
+from planner.runs.services.links import link_make
+from scheduler_core import Options, prepare
+from scheduler_core.explain import with_loops
+from tests import factories
+from tests.planner.pages import text_of, words_of
+from tests.planner.recorded import finish, finished_run
+from tests.scheduler_core.answers import evicted_and_bound_again
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run() -> Run:
+    """A run of eight cycles that evicts one pod in every other one."""
+    situation = evicted_and_bound_again()
+    conf = json.dumps(situation.pop("scheduler_conf"))
+    run = factories.run(factories.scenario(document=situation, conf=conf), cycles=8)
+    prepared = prepare(manifests.resolve(run.input.document()))
+    return finish(run, with_loops(prepared, prepared.simulate(), Options()))
+
+
+def test_the_page_of_a_run_shows_the_loop_and_what_ends_it(browser: Client, run: Run) -> None:
+    page = words_of(text_of(browser.get(reverse("planner:run-detail", args=[run.pk]))))
+    assert "An eviction loop: from cycle 3 on" in page
+    assert "1, 3, 5, 7" in page
+    assert "the share of queue queue1 has fallen to 0" in page
+    assert "Deserved of queue queue1: 4 CPU instead of 3 CPU: no pod is evicted" in page
+
+
+def test_a_public_link_shows_it_too(client: Client, run: Run, editor) -> None:
+    _, secret = link_make(run=run, user=editor, label="", days=3)
+    page = words_of(text_of(client.get(reverse("planner:shared", args=[secret]))))
+    assert "An eviction loop: from cycle 3 on" in page
+
+
+def test_the_api_tells_the_same_as_the_page(api: APIClient, run: Run) -> None:
+    (loop,) = api.get(reverse("api:explain-loops", args=[run.pk])).json()["loops"]
+    assert (loop["first_cycle"], loop["period"], loop["turns"], loop["evictions"]) == (3, 2, 3, 1)
+    (pod,) = loop["pods"]
+    assert (pod["pod"], pod["evicted_in"], pod["ran_cycles"]) == ("default/pod1", [1, 3, 5, 7], 1)
+    assert loop["reason"]["sentence"].startswith("An eviction loop: from cycle 3 on")
+    assert loop["changes"][0]["changes"][0]["field"] == "spec.deserved"
+    assert loop["complete"] is True
+
+
+def test_a_run_without_a_loop_has_none(browser: Client, api: APIClient) -> None:
+    run = finished_run("capacity_hierarchy", 3)
+    assert api.get(reverse("api:explain-loops", args=[run.pk])).json() == {"loops": []}
+    assert "Eviction loop" not in words_of(text_of(browser.get(reverse("planner:run-detail", args=[run.pk]))))
+
+
+def test_a_result_holds_what_the_page_shows(run: Run) -> None:
+    assert run.result is not None
+    (loop,) = json.loads(run.result.content())["loops"]
+    assert loop["changes"]

@@ -1,0 +1,36 @@
+"""Do the steps of a run, undone from its end, lead back to how it began?"""
+
+from typing import Any
+
+import pytest
+
+from planner.runs.selectors.moments import Moments
+from planner.runs.selectors.steps import decisions
+from planning.rows import Moment
+from tests.planner.recorded import simulated_run
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("index", range(6))
+@pytest.mark.parametrize(
+    "family", ["proportion_reclaim", "capacity_hierarchy", "preempt", "mixed", "hdrf", "gang", "cycles"]
+)
+def test_the_steps_lead_from_the_opening_to_the_end(family: str, index: int) -> None:
+    run = simulated_run(family, index)
+    for number, cycle in enumerate(run.result.document()["cycles"], 1):  # type: ignore[union-attr]
+        first = next(iter(decisions(run).where(cycle=number)), None)
+        if first is None:
+            continue
+        assert_same(Moments(run, number).at(first.seq - 1), cycle["at_open"])
+        assert_same(Moments(run, number).at(len(decisions(run))), cycle["at_end"])
+
+
+def assert_same(moment: Moment, session: dict[str, Any]) -> None:
+    stood = {queue.queue: queue for queue in moment.queues}
+    for told in session.get("queues", ()):
+        if told["name"] in stood:
+            queue = stood[told["name"]]
+            for resource, amount in told["allocated"].items():
+                assert queue.allocated.get(resource, 0) == pytest.approx(amount, abs=1e-6), told["name"]
+            assert queue.share == pytest.approx(told["share"]), told["name"]

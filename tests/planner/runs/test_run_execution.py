@@ -1,0 +1,119 @@
+"""One run from claim to end in this process, with a real child."""
+
+import json
+import threading
+
+import pytest
+
+from planner.runs.models import Run
+from planner.runs.selectors.runs import pending_jobs, queue_figures, run_counts
+from planner.runs.selectors.steps import decisions
+from planner.work.execution import work_execute
+from planner.work.turns import Turn
+from planning.rows import QueueFigures
+from tests import factories
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def executed(run: Run, *, stopping: bool = False) -> Run:
+    event = threading.Event()
+    if stopping:
+        event.set()
+    assert work_execute(turn=Turn(Run, run.pk), worker="here", stopping=event)
+    run.refresh_from_db()
+    return run
+
+
+@pytest.fixture
+def run() -> Run:
+    return executed(factories.run())
+
+
+def test_it_ends_succeeded_with_its_result(run: Run) -> None:
+    assert (run.state, run.error, run.progress) == ("succeeded", "", 1.0)
+    assert run.result is not None
+    assert run.finished is not None
+    assert run.engine_version
+    assert run.lease_until is None
+
+
+def test_every_row_says_what_the_bytes_say(run: Run) -> None:
+    assert run.result is not None
+    [cycle] = json.loads(run.result.content())["cycles"]
+    shown = {row.queue: row for row in queue_figures(run)}
+    for queue in cycle["at_end"]["queues"]:
+        row = shown[queue["name"]]
+        assert (row.deserved, row.allocated, row.share) == (
+            queue["deserved"],
+            queue["allocated"],
+            queue["share"],
+        )
+    steps = [
+        (step.action, step.op, step.job, step.pod, step.node, step.for_pod, step.state)
+        for step in decisions(run)
+    ]
+    assert steps == [
+        tuple(step.get(key) or "" for key in ("action", "op", "job", "pod", "node", "for", "state"))
+        for step in cycle["decisions"]
+    ]
+    assert [(job.job, job.phase_after) for job in run.job_outcomes.all()] == [
+        (job["name"], job["phase_after"]) for job in cycle["podgroups"]
+    ]
+
+
+def test_victims_know_for_whom_they_go(run: Run) -> None:
+    victim = run.victims.first()
+    assert victim is not None
+    assert (victim.queue, victim.job, victim.for_job, victim.for_queue) == (
+        "busy",
+        "default/run",
+        "default/wait",
+        "waits",
+    )
+
+
+def test_a_capability_that_nobody_set_has_no_limit(run: Run) -> None:
+    shown: dict[str, QueueFigures] = {row.queue: row for row in queue_figures(run)}
+    assert shown["busy"].capability == {}
+    assert shown["waits"].capability["cpu"] == 12000
+    assert shown["waits"].capability.get("memory") is None
+
+
+def test_counts_agree_with_the_rows(run: Run) -> None:
+    counts = run_counts(run)
+    assert counts.victims_committed == run.victims.filter(state="committed").count()
+    assert counts.jobs == 2
+    assert counts.jobs_pending == pending_jobs(run).count()
+
+
+def test_a_scenario_that_cannot_be_simulated_fails_with_the_cores_sentence() -> None:
+    document = factories.cluster()
+    document["nodes"][0]["status"]["allocatable"]["cpu"] = "many"
+    run = executed(factories.run(factories.scenario(document=document)))
+    assert run.state == "failed"
+    assert "many" in run.error
+    assert run.result is not None
+
+
+def test_a_configuration_without_a_queue_plugin_gives_queues_without_figures() -> None:
+    conf = 'actions: "allocate"\ntiers:\n- plugins:\n  - name: gang\n'
+    run = executed(factories.run(factories.scenario(conf=conf)))
+    assert run.state == "succeeded"
+    assert {(row.queue, row.in_session) for row in queue_figures(run)} == {("busy", False), ("waits", False)}
+
+
+def test_a_worker_that_is_going_away_puts_the_run_back() -> None:
+    run = executed(factories.run(cycles=1000), stopping=True)
+    assert (run.state, run.losses, run.attempt) == ("queued", 0, 1)
+
+
+def test_a_run_of_many_cycles_shows_the_last_one_and_the_first_opening() -> None:
+    run = executed(factories.run(cycles=3))
+    assert run.result is not None
+    cycles = json.loads(run.result.content())["cycles"]
+    waits = {queue["name"]: queue for queue in cycles[-1]["at_end"]["queues"]}["waits"]
+    row = {row.queue: row for row in queue_figures(run)}["waits"]
+    assert row.allocated == waits["allocated"]
+    opening = {queue["name"]: queue for queue in cycles[0]["at_open"]["queues"]}["waits"]
+    assert row.allocated_at_open == opening["allocated"]

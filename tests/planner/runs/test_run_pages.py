@@ -1,0 +1,223 @@
+"""Does the page of a run follow the run, and show what it decided?"""
+
+import json
+import re
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from planner.runs.models import Run
+from planner.runs.selectors.steps import decisions
+from planner.work.lifecycle import work_claim, work_fail, work_heartbeat
+from tests import factories
+from tests.planner.pages import asking_for, part, text_of, words_of
+from tests.planner.recorded import finish, finished_run
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run() -> Run:
+    return finished_run("capacity_hierarchy", 3)
+
+
+def page_of(run: Run) -> str:
+    return reverse("planner:run-detail", args=[run.pk])
+
+
+def pages_of(run: Run) -> list[str]:
+    victim = run.victims.all()[0]
+    return [
+        page_of(run),
+        reverse("planner:run-queue", args=[run.pk, victim.queue]),
+        reverse("planner:run-job", args=[run.pk, *victim.job.split("/")]),
+    ]
+
+
+def test_every_page_of_a_run_works(browser: Client, run: Run) -> None:
+    assert [browser.get(page).status_code for page in pages_of(run)] == [200, 200, 200]
+
+
+def test_every_page_of_a_run_asks_to_log_in(client: Client, run: Run) -> None:
+    for page in pages_of(run):
+        answer = client.get(page)
+        assert answer.status_code == 302
+        assert answer.headers["Location"].startswith(reverse("login"))
+
+
+def test_what_is_not_there_is_404(browser: Client, run: Run) -> None:
+    nowhere = [
+        reverse("planner:run-queue", args=[run.pk, "nobody"]),
+        reverse("planner:run-job", args=[run.pk, "default", "nobody"]),
+        page_of(run).replace(str(run.pk), "00000000-0000-0000-0000-000000000000"),
+    ]
+    assert [browser.get(page).status_code for page in nowhere] == [404, 404, 404]
+
+
+def test_the_page_makes_a_known_number_of_queries(
+    browser: Client, run: Run, django_assert_num_queries
+) -> None:
+    with django_assert_num_queries(13):
+        browser.get(page_of(run))
+
+
+@pytest.mark.parametrize(
+    ("name", "queries"), [("amounts", 5), ("victims", 5), ("pending", 5), ("decisions", 4)]
+)
+def test_a_part_reads_only_what_it_shows(
+    browser: Client, run: Run, django_assert_num_queries, name: str, queries: int
+) -> None:
+    with django_assert_num_queries(queries):
+        part(browser, page_of(run), name)
+
+
+@pytest.mark.parametrize("name", ["run", "amounts", "victims", "pending", "decisions"])
+def test_a_part_is_literally_part_of_the_page(browser: Client, run: Run, name: str) -> None:
+    page = text_of(browser.get(page_of(run)))
+    assert part(browser, page_of(run), name).strip() in page
+
+
+def test_a_running_run_says_how_far_it_is_and_polls(browser: Client) -> None:
+    run = factories.run()
+    claim = work_claim(kind=Run, id=run.pk, worker="test")
+    assert claim is not None
+    work_heartbeat(claim=claim, progress=0.42, doing="reclaim, cycle 1")
+    page = text_of(browser.get(page_of(run)))
+    assert "42 %" in page
+    assert "reclaim, cycle 1" in page
+    assert 'hx-trigger="every 1s"' in page
+    assert part(browser, page_of(run), "run").strip() in page
+
+
+def test_a_poll_that_has_seen_this_hears_that_nothing_changed(browser: Client) -> None:
+    run = factories.run()
+    address = re.search(r'hx-get="([^"]+)"', part(browser, page_of(run), "run"))[1]  # type: ignore[index]
+    answer = browser.get(address, headers=asking_for("run"))
+    assert answer.status_code == 204
+    work_claim(kind=Run, id=run.pk, worker="test")
+    assert "Running" in part(browser, address, "run")
+
+
+def test_a_run_that_is_over_polls_no_more(browser: Client, run: Run) -> None:
+    assert "every 1s" not in text_of(browser.get(page_of(run)))
+
+
+def test_without_javascript_the_page_asks_again_by_itself(browser: Client, run: Run) -> None:
+    refresh = '<noscript><meta http-equiv="refresh" content="2"></noscript>'
+    assert refresh in text_of(browser.get(page_of(factories.run())))
+    assert refresh not in text_of(browser.get(page_of(run)))
+
+
+def test_a_failed_run_gives_its_reason(browser: Client) -> None:
+    run = factories.run()
+    claim = work_claim(kind=Run, id=run.pk, worker="test")
+    assert claim is not None
+    work_fail(claim=claim, error="Queue a has a parent b that does not exist.")
+    assert "Queue a has a parent b that does not exist." in text_of(browser.get(page_of(run)))
+
+
+def test_cancel_ends_a_waiting_run(browser: Client) -> None:
+    run = factories.run()
+    answer = browser.post(reverse("planner:run-cancel", args=[run.pk]))
+    assert answer.headers["Location"] == page_of(run)
+    assert "was cancelled" in text_of(browser.get(page_of(run)))
+
+
+def test_each_victim_is_shown_with_whom_it_left_for(browser: Client, run: Run) -> None:
+    shown = part(browser, page_of(run), "victims")
+    victims = list(run.victims.all())
+    assert victims
+    for victim in victims:
+        for word in (victim.pod, victim.job, victim.queue, victim.node, victim.for_pod, victim.action):
+            assert word in shown
+        assert victim.get_state_display() in shown
+
+
+def test_waiting_jobs_say_why(browser: Client, run: Run) -> None:
+    shown = part(browser, page_of(run), "pending")
+    assert "Not enqueued: the PodGroup stays Pending" in shown
+    assert "pod group is not ready, 4 Pending, 4 minAvailable" in shown
+
+
+def test_the_figure_holds_the_numbers_of_the_api(browser: Client, run: Run) -> None:
+    shown = part(browser, f"{page_of(run)}?resource=cpu", "amounts")
+    text = re.search(r'<script id="amounts-figure" type="application/json">(.+?)</script>', shown)[1]  # type: ignore[index]
+    traces = {
+        trace["name"]: dict(zip(trace["y"], trace["x"], strict=True)) for trace in json.loads(text)["data"]
+    }
+    for row in run.queue_outcomes.filter(in_session=True).exclude(queue="root"):
+        assert traces["Deserved"][row.queue] == row.deserved["cpu"] / 1000
+        assert traces["Allocated"][row.queue] == row.allocated["cpu"] / 1000
+        assert f'<data value="{row.deserved["cpu"]}"' in shown
+
+
+def test_what_a_queue_deserved_in_the_run_before_stands_beside_what_it_deserves_now(
+    browser: Client, run: Run
+) -> None:
+    before = run.queue_outcomes.get(queue="q-0")
+    before.deserved["cpu"] = 16_000
+    before.save()
+    assert run.result is not None
+    again = finish(factories.run(run.scenario), run.result.document())
+    shown = part(browser, f"{page_of(again)}?resource=cpu", "amounts")
+    assert words_of(shown).count("was 16 cores") == shown.count(">was ") == 1
+    assert page_of(run) in shown
+
+
+def test_the_most_contested_resource_is_shown_first(browser: Client, run: Run) -> None:
+    outcome = run.queue_outcomes.get(queue="q-0")
+    outcome.request["memory"] = outcome.deserved["memory"] * 9
+    outcome.save()
+    assert "Memory: deserved, allocated" in part(browser, page_of(run), "amounts")
+
+
+def test_queues_that_take_no_part_are_shown_only_with_all(browser: Client, run: Run) -> None:
+    run.queue_outcomes.filter(queue="q-1").update(in_session=False)
+    assert ">q-1<" not in part(browser, page_of(run), "amounts")
+    assert "no PodGroup, not in the session" in part(browser, f"{page_of(run)}?show=all", "amounts")
+
+
+def test_the_resource_switch_changes_table_and_chart(browser: Client, run: Run) -> None:
+    shown = part(browser, f"{page_of(run)}?resource=memory", "amounts")
+    assert "Memory in GiB" in shown
+    assert "80 GiB" in shown
+    assert " cores" not in shown
+
+
+def test_the_filter_keeps_queues_by_name(browser: Client, run: Run) -> None:
+    shown = part(browser, f"{page_of(run)}?queue=Q-1", "amounts")
+    assert ">q-1<" in shown
+    assert ">q-0<" not in shown
+    assert "No queue matches" in part(browser, f"{page_of(run)}?queue=nobody", "amounts")
+
+
+def test_decisions_are_filtered_and_cut_into_pages(browser: Client, run: Run) -> None:
+    evictions = part(browser, f"{page_of(run)}?op=evict", "decisions")
+    assert evictions.count("<tr>") - 1 == len(decisions(run).where(op="evict"))
+    words = part(browser, f"{page_of(run)}?words=new5", "decisions")
+    assert words.count("<tr>") - 1 == len(decisions(run).where(job="default/new5"))
+
+
+def test_every_decision_says_what_became_of_it(browser: Client, run: Run) -> None:
+    shown = browser.get(page_of(run)).content.decode()
+    labels = re.findall(r'<span class="tag tag--(committed|kept|failed)">([^<]*)</span>', shown)
+    assert labels
+    assert all(label == state.capitalize() for state, label in labels)
+
+
+def test_long_lists_are_cut_into_pages(browser: Client) -> None:
+    run = finished_run("scale")
+    first = part(browser, page_of(run), "decisions")
+    assert f"1 to 25 of {len(decisions(run))} decisions" in words_of(first)
+    second = part(browser, f"{page_of(run)}?decisions=2&op=bind", "decisions")
+    assert "?decisions=3&amp;op=bind" in second
+
+
+def test_run_starts_a_run_of_the_present_revision(browser: Client) -> None:
+    scenario = factories.scenario()
+    answer = browser.post(reverse("planner:run-submit", args=[scenario.pk]))
+    run = scenario.runs.get()
+    assert answer.headers["Location"] == page_of(run)
+    assert run.scenario_revision == scenario.revision
+    assert run.owner.username == "editor"

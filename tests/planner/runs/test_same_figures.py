@@ -1,0 +1,266 @@
+"""Are the numbers of a run's page, and of a comparison, those of the API? Raw values say so."""
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+from planner.runs.models import Run
+from planner.web.views.listing import ROWS_A_PAGE
+from tests import factories
+from tests.planner.figures import Cell, Figures
+from tests.planner.pages import part, text_of
+from tests.planner.recorded import finish, finished_run, recorded
+
+pytestmark = pytest.mark.django_db
+MEASURES = ("deserved", "allocated", "request", "guarantee", "capability")
+FAMILIES = (("capacity_hierarchy", 3), ("preempt", 0), ("cycles", 0), ("mixed", 1))
+
+
+@pytest.fixture(params=FAMILIES, ids=lambda family: " ".join(map(str, family)))
+def run(request: pytest.FixtureRequest) -> Run:
+    return finished_run(*request.param)
+
+
+@pytest.fixture(params=FAMILIES, ids=lambda family: " ".join(map(str, family)))
+def pair(request: pytest.FixtureRequest) -> list[Run]:
+    """A recorded run, and one of its scenario that decided half as much and gave queues less."""
+    first = finished_run(*request.param)
+    other = recorded(*request.param)["result"]
+    last = other["cycles"][-1]
+    last["decisions"] = last["decisions"][: len(last["decisions"]) // 2]
+    for queue in last["at_end"].get("queues", ()):
+        queue["deserved"] = {name: value / 2 for name, value in queue["deserved"].items()}
+        queue["share"] = None if queue.get("share") is None else queue["share"] / 3
+    return [first, finish(factories.run(first.scenario), other)]
+
+
+def listed(api: APIClient, run: Run, what: str, query: str = "") -> dict[str, Any]:
+    return api.get(f"/api/v1/runs/{run.pk}/{what}/?page_size=1000{query}").json()
+
+
+def raw(row: dict[str, Any], measure: str, resource: str) -> list[float]:
+    """Return what the page should carry: nothing where nothing is set or no limit is."""
+    amount = row[measure].get(resource)
+    if amount is None or amount["value"] is None or (measure == "guarantee" and not amount["value"]):
+        return []
+    return [amount["value"]]
+
+
+def given(value: float | None) -> list[float]:
+    return [] if value is None else [value]
+
+
+def seconds(run: dict[str, Any]) -> float:
+    return (datetime.fromisoformat(run["finished"]) - datetime.fromisoformat(run["started"])).total_seconds()
+
+
+def values(cells: list[Cell]) -> list[list[float]]:
+    return [cell.values for cell in cells]
+
+
+def texts(cells: list[Cell]) -> list[str]:
+    return [" ".join(cell.text.split()) for cell in cells]
+
+
+def bodies(html: str) -> list[list[list[Cell]]]:
+    """Return the rows of each table."""
+    return [Figures(table).rows for table in re.findall(r"<tbody>.*?</tbody>", html, flags=re.DOTALL)]
+
+
+def chart(html: str, name: str) -> dict[str, dict[str, float | None]]:
+    """Return what a chart draws: by trace and queue."""
+    figure = json.loads(re.search(rf'id="{name}"[^>]*>(.*?)</script>', html)[1])  # type: ignore[index]
+    return {trace["name"]: dict(zip(trace["y"], trace["x"], strict=True)) for trace in figure["data"]}
+
+
+def test_no_number_of_the_page_stands_without_its_raw_value(browser: Client, run: Run) -> None:
+    for address in (f"/runs/{run.pk}/", f"/compare/?runs={run.pk},{factories.run(run.scenario).pk}"):
+        assert Figures(text_of(browser.get(address))).bare == [], address
+
+
+def test_every_amount_and_share_is_that_of_the_api(browser: Client, api: APIClient, run: Run) -> None:
+    queues = {row["queue"]: row for row in listed(api, run, "queues")["results"]}
+    resources = sorted({name for row in queues.values() for name in row["deserved"]}) or ["cpu"]
+    for resource in resources:
+        html = part(browser, f"/runs/{run.pk}/?show=all&resource={resource}", "amounts")
+        amounts, shares = bodies(html)
+        assert [row[0].text.strip() for row in amounts] == list(queues)
+        for name, *cells in amounts:
+            row = queues[name.text.strip()]
+            if row["in_session"]:
+                assert values(cells) == [raw(row, measure, resource) for measure in MEASURES]
+        for name, *cells in shares:
+            row = queues[name.text.strip()]
+            held = [row["allocated"].get(resource, {}).get("value") or 0.0, *raw(row, "deserved", resource)]
+            assert values(cells) == [
+                given(row["weight"]),
+                given(row["share_at_open"]),
+                given(row["share"]),
+                held if row["in_session"] else [],
+            ]
+
+
+def test_the_charts_draw_the_figures_of_the_api(browser: Client, api: APIClient, run: Run) -> None:
+    queues = {row["queue"]: row for row in listed(api, run, "queues")["results"]}
+    html = part(browser, f"/runs/{run.pk}/?show=all&resource=cpu", "amounts")
+    drawn = chart(html, "amounts-figure")
+    for measure in MEASURES:
+        want = {name: (raw(row, measure, "cpu") or [None])[0] for name, row in queues.items()}
+        cores = {name: None if value is None else value / 1000 for name, value in want.items()}
+        assert drawn[measure.capitalize()] == pytest.approx(cores, nan_ok=True)
+    for trace, name in (("Share at the end", "share"), ("Share at the start", "share_at_open")):
+        want = {queue: None if row[name] is None else row[name] * 100 for queue, row in queues.items()}
+        assert chart(html, "share-figure")[trace] == want
+
+
+def test_every_number_of_head_and_summary_is_that_of_the_api(
+    browser: Client, api: APIClient, run: Run
+) -> None:
+    page = Figures(text_of(browser.get(f"/runs/{run.pk}/")))
+    told = api.get(f"/api/v1/runs/{run.pk}/").json()
+    counts = {
+        "bound": listed(api, run, "decisions", "&op=bind&state=committed")["count"],
+        "pipelined": listed(api, run, "decisions", "&op=pipeline")["count"],
+        "committed": listed(api, run, "victims", "&state=committed")["count"],
+        "kept": listed(api, run, "victims", "&state=kept")["count"],
+        "failed": listed(api, run, "victims", "&state=failed")["count"],
+        "pending": listed(api, run, "jobs", "&pending=true")["count"],
+        "jobs": listed(api, run, "jobs")["count"],
+        "queues": listed(api, run, "queues")["count"],
+    }
+    said_only_when_there = ("pipelined", "kept", "failed")
+    want = [count for name, count in counts.items() if count or name not in said_only_when_there]
+    full = sum(
+        (row["share"] or 0) >= 1 and any(held["value"] for held in row["allocated"].values())
+        for row in listed(api, run, "queues")["results"]
+    )
+    assert page.parts["Summary"] == [*want, full, seconds(told)]
+    assert page.parts[""] == [told["scenario_revision"]]
+
+
+def pages_of(browser: Client, run: Run, what: str, count: int) -> Iterator[tuple[list[float], list[Any]]]:
+    """Yield the numbers and the rows of every page of a list; its head and foot must count it."""
+    for number in range(max(1, -(-count // ROWS_A_PAGE))):
+        html = part(browser, f"/runs/{run.pk}/?{what}={number + 1}", what)
+        figures = Figures(html)
+        first, last = number * ROWS_A_PAGE + 1, min(count, (number + 1) * ROWS_A_PAGE)
+        foot = [first, last, count] if count > ROWS_A_PAGE else []
+        head = [] if what == "decisions" else [count]
+        yield head + foot, [figures, *bodies(html)[:1]]
+
+
+def test_every_victim_is_that_of_the_api(browser: Client, api: APIClient, run: Run) -> None:
+    victims = listed(api, run, "victims")
+    shown = []
+    for numbers, (figures, *tables) in pages_of(browser, run, "victims", victims["count"]):
+        assert figures.values == numbers
+        shown += [texts(row) for table in tables for row in table]
+    names = ("pod", "job", "queue", "node", "for_pod", "for_queue", "action")
+    assert shown == [
+        [*(row[name] or "–" for name in names), row["state"].capitalize()] for row in victims["results"]
+    ]
+
+
+def test_every_waiting_job_is_that_of_the_api(browser: Client, api: APIClient, run: Run) -> None:
+    jobs = listed(api, run, "jobs", "&pending=true")
+    shown = []
+    for numbers, (figures, *tables) in pages_of(browser, run, "pending", jobs["count"]):
+        rows = [row for table in tables for row in table]
+        held = [value for row in rows for cell in row for value in cell.values]
+        assert figures.values == [*numbers[:1], *held, *numbers[1:]]
+        shown += rows
+    assert [(texts(row)[:2], values(row)[2:5], texts(row)[5]) for row in shown] == [
+        (
+            [row["job"], row["queue"]],
+            [[row["pending"], row["pods"]], [row["min_available"]], [row["priority"]]],
+            row["phase_after"] or "–",
+        )
+        for row in jobs["results"]
+    ]
+
+
+def test_every_decision_is_that_of_the_api(browser: Client, api: APIClient, run: Run) -> None:
+    decisions = listed(api, run, "decisions")
+    shown = []
+    for numbers, (figures, *tables) in pages_of(browser, run, "decisions", decisions["count"]):
+        rows = [row for table in tables for row in table]
+        assert figures.values == [*(row[0].values[0] for row in rows), *numbers]
+        shown += [(row[0].values, texts(row)[1:7], texts(row)[8]) for row in rows]
+    names = ("job", "pod", "node", "for_pod")
+    assert shown == [
+        (
+            [row["seq"]],
+            [row["action"], row["op"], *(row[name] or "–" for name in names)],
+            " ".join(row["reason"].split()),
+        )
+        for row in decisions["results"]
+    ]
+
+
+def test_what_a_queue_deserved_in_the_run_before_is_that_of_the_api(
+    browser: Client, api: APIClient, pair: list[Run]
+) -> None:
+    now, before = (
+        {row["queue"]: row for row in listed(api, run, "queues")["results"]} for run in reversed(pair)
+    )
+    html = part(browser, f"/runs/{pair[1].pk}/?show=all&resource=cpu", "amounts")
+    for name, *cells in bodies(html)[0]:
+        row, was = now[name.text.strip()], before[name.text.strip()]
+        if row["in_session"]:
+            changed = [
+                value for value in raw(was, "deserved", "cpu") if [value] != raw(row, "deserved", "cpu")
+            ]
+            assert cells[0].values == raw(row, "deserved", "cpu") + changed
+
+
+def test_every_number_of_a_comparison_is_that_of_the_api(
+    browser: Client, api: APIClient, pair: list[Run]
+) -> None:
+    runs = ",".join(str(run.pk) for run in pair)
+    body = api.get(f"/api/v1/comparisons/?runs={runs}").json()
+    html = text_of(browser.get(f"/compare/?runs={runs}&resource=cpu&show=all"))
+    page = Figures(html)
+    assert page.bare == []
+    heads, first = body["runs"], body["runs"][0]
+    rows = {row[0].text: row[1:] for row in page.rows}
+    assert values(rows["Scenario"]) == [[head["scenario_revision"]] for head in heads]
+    assert values(rows["Placed"]) == [[head["bound"], *filter(None, [head["pipelined"]])] for head in heads]
+    told = ("victims_new", "victims_gone", "victims_same")
+    assert values(rows["Victims"]) == [
+        [head["victims_committed"], *(head[name] for name in told if head is not first)] for head in heads
+    ]
+    assert values(rows["Work lost"]) == [[head["work_lost"]] for head in heads]
+    assert values(rows["Still waiting"]) == [[head["jobs_pending"], head["jobs"]] for head in heads]
+
+    queues = {line["name"]: line["runs"] for line in body["queues"]}
+    in_table = re.search(r'<table class="grid compared__table">.*?</table>', html, flags=re.DOTALL)
+    assert in_table
+    shown = {row[0].text.split()[0]: values(row[1:]) for row in bodies(in_table[0])[0]}
+    assert shown == {
+        name: [raw(row, measure, "cpu") if row else [] for measure in MEASURES for row in held]
+        + [given(row[share]) if row else [] for share in ("share_at_open", "share") for row in held]
+        for name, held in queues.items()
+    }
+    differing = {
+        what: sum(line["differs"] for line in body[what])
+        for what in ("queues", "victims", "jobs", "placements")
+    }
+    totals = {name: len(body[name]) for name in differing}
+    assert page.parts["queues"][:3] == [differing["queues"], totals["queues"], len(shown)]
+    assert page.parts["victims-title"] == [differing["victims"], totals["victims"]]
+    jobs = [line["runs"] for line in body["jobs"] if line["differs"]]
+    waiting = [
+        [row["pending"], row["pods"]] if row["pending"] else [] for held in jobs for row in held if row
+    ]
+    assert page.parts["jobs-title"] == [
+        differing["jobs"],
+        totals["jobs"],
+        *(value for pods in waiting for value in pods),
+    ]
+    assert page.parts["placements-title"] == [differing["placements"], totals["placements"]]

@@ -1,0 +1,258 @@
+"""Is it found out by simulation what would unblock a job, kept, shown, and can it be tried?"""
+
+import threading
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from planner.accounts.models import Role, User
+from planner.errors import RoleTooLow
+from planner.runs.models import Run
+from planner.runs.selectors.runs import runs
+from planner.runs.selectors.searches import found, search_of
+from planner.runs.services.runs import run_create
+from planner.runs.services.searches import change_try, search_create
+from planner.scenarios.models import Scenario
+from planner.work.execution import work_execute
+from planner.work.lifecycle import work_claim
+from planner.work.processes import simulate
+from planner.work.turns import Turn
+from planner.work.watch import Watch, limits
+from tests import factories
+from tests.planner.pages import part, text_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+JOB = "default/wait"
+
+
+def execute(run: Run) -> Run:
+    assert work_execute(turn=Turn(Run, run.pk), worker="test", stopping=threading.Event())
+    run.refresh_from_db()
+    assert run.state == "succeeded", run.error
+    return run
+
+
+@pytest.fixture
+def run(db: None) -> Run:
+    """A run in which a gang of fourteen waits: its queue may hold twelve cores."""
+    document = factories.cluster(waiting=14)
+    document["podgroups"][1]["spec"]["minMember"] = 14
+    del document["queues"][0]["spec"]["reclaimable"]
+    return execute(factories.run(factories.scenario(document=document)))
+
+
+@pytest.fixture
+def search(run: Run, editor: User) -> Run:
+    """A search that came to its answer."""
+    return execute(search_create(run=run, job=JOB, user=editor)[0])
+
+
+def job_page(run: Run) -> str:
+    return reverse("planner:run-job", args=[run.pk, "default", "wait"])
+
+
+def test_the_smallest_change_is_found_with_what_it_also_does(search: Run) -> None:
+    told = found(search)
+    assert told is not None
+    assert told.waits
+    assert told.simulations > 1
+    assert told.changes
+    assert {entry.action for entry in told.checklist} == {"reclaim", "preempt"}
+    for change in told.changes:
+        assert change.reason.sentence
+        assert change.changes
+
+
+def test_a_change_that_is_tried_really_lets_the_job_run(search: Run, editor: User) -> None:
+    told = found(search)
+    assert told is not None
+    for number, change in enumerate(told.changes):
+        branch = change_try(search=search, number=number, user=editor)
+        assert branch.parent == search.scenario
+        again = execute(run_create(scenario=branch, user=editor))
+        job = again.job_outcomes.get(job=JOB)
+        assert job.ready or job.pipelined, change.id
+    assert Scenario.objects.get(pk=search.scenario_id).revision == 1
+
+
+def test_weights_of_a_tree_are_tried_in_every_queue_below(editor: User) -> None:
+    """Of eight cores `dev` holds two by one of its queues, `c` one; a gang of each wants the other five."""
+    document = factories.cluster(nodes=1)
+    notes = {"qa": ("root/dev/a", "1/1/1"), "qb": ("root/dev/b", "1/1/1"), "qc": ("root/c", "1/1")}
+    document["queues"] = [factories.queue(name) for name in notes]
+    for entry, (path, weights) in zip(document["queues"], notes.values(), strict=True):
+        entry["metadata"]["annotations"] = {
+            "volcano.sh/hierarchy": path,
+            "volcano.sh/hierarchy-weights": weights,
+        }
+    document["podgroups"] = [
+        factories.podgroup("a", "qa", phase="Running"),
+        factories.podgroup("c", "qc", phase="Running"),
+        factories.podgroup("wait", "qb", min_member=5, phase="Inqueue"),
+        factories.podgroup("more", "qc", min_member=5, phase="Inqueue"),
+    ]
+    document["pods"] = [
+        *(factories.pod(f"a-{number}", "a", node="n0") for number in range(2)),
+        factories.pod("c-0", "c", node="n0"),
+        *(factories.pod(f"{job}-{number}", job) for job in ("wait", "more") for number in range(5)),
+    ]
+    tree = "actions: allocate\ntiers:\n- plugins:\n  - name: gang\n  - {name: drf, enableHierarchy: true}\n"
+    scenario = factories.scenario(document=document, conf=tree + "  - name: predicates\n")
+    search = execute(search_create(run=execute(factories.run(scenario)), job=JOB, user=editor)[0])
+    told = found(search)
+    assert told is not None
+    number = [change.id for change in told.changes].index("unblock.weight")
+    branch = change_try(search=search, number=number, user=editor)
+    weights = {
+        name: branch.queues.get(name=name).annotations["volcano.sh/hierarchy-weights"] for name in notes
+    }
+    assert weights == {"qa": "1/2/1", "qb": "1/2/1", "qc": "1/1"}
+    again = execute(run_create(scenario=branch, user=editor))
+    assert again.job_outcomes.get(job=JOB).ready
+
+
+def test_a_search_is_made_once_and_again_only_when_it_came_to_nothing(run: Run, editor: User) -> None:
+    first, is_new = search_create(run=run, job=JOB, user=editor)
+    assert is_new
+    assert search_create(run=run, job=JOB, user=editor) == (first, False)
+    Run.objects.filter(pk=first.pk).update(state=Run.State.FAILED)
+    assert search_create(run=run, job=JOB, user=editor)[1]
+
+
+def test_searches_are_no_runs_of_their_own(search: Run, editor: User, browser: Client) -> None:
+    assert search.explains is not None
+    assert list(runs(editor)) == [search.explains]
+    assert str(search.pk) not in text_of(browser.get("/"))
+    assert str(search.pk) not in text_of(
+        browser.get(reverse("planner:scenario-detail", args=[search.scenario_id]))
+    )
+    answer = browser.get(reverse("planner:run-detail", args=[search.pk]))
+    assert answer.headers["Location"] == job_page(search.explains)
+
+
+def test_the_page_offers_to_find_out_follows_and_shows_what_was_found(browser: Client, run: Run) -> None:
+    assert "Tries changes of queues" in text_of(browser.get(job_page(run)))
+    address = f"{job_page(run)}unblock/"
+    answer = browser.post(address, headers={"HX-Request": "true", "HX-Target": "unblock"})
+    assert "Waiting for a worker" in text_of(answer)
+    assert 'hx-trigger="every 700ms"' in text_of(answer)
+    search = search_of(run, JOB)
+    assert search is not None
+    execute(search)
+    told = found(search)
+    assert told is not None
+    shown = part(browser, address, "unblock")
+    assert "hx-trigger" not in shown
+    assert shown.strip() in text_of(browser.get(job_page(run)))
+    for change in told.changes:
+        assert change.reason.sentence.replace("'", "&#x27;") in shown
+    for entry in told.checklist:
+        for check in entry.checks:
+            assert check.reason.sentence.replace("'", "&#x27;") in shown
+
+
+@pytest.fixture
+def half_found(run: Run, editor: User) -> Run:
+    """A search that is under way and has found its first change."""
+    search, _ = search_create(run=run, job=JOB, user=editor)
+    claim = work_claim(kind=Run, id=search.pk, worker="test")
+    assert claim is not None
+    heard: list[Any] = []
+    simulate(
+        search.input.content(),
+        explain=True,
+        limits=limits(),
+        beat=lambda *_: True,
+        heard=heard.append,
+        job=JOB,
+    )
+    counts = [len(told["changes"]) for told in heard]
+    assert counts[0] == 1
+    assert counts == sorted(counts)
+    assert counts[-1] > 1
+    Watch(claim, threading.Event()).heard(heard[0])
+    search.refresh_from_db()
+    return search
+
+
+def test_changes_appear_on_the_page_and_in_the_api_as_they_are_found(
+    browser: Client, api: APIClient, half_found: Run
+) -> None:
+    told = found(half_found)
+    assert told is not None
+    (change,) = told.changes
+    run = half_found.explains
+    assert run is not None
+    page = text_of(browser.get(job_page(run)))
+    assert "1 change found so far" in page
+    assert change.reason.sentence in page
+    assert "hx-trigger" in page
+    assert "Try it in a copy" not in page
+    answer = api.get(f"/api/v1/runs/{run.pk}/explain/jobs/{JOB}/unblock/").json()
+    assert answer["state"] == "running"
+    assert [one["reason"]["sentence"] for one in answer["found"]["changes"]] == [change.reason.sentence]
+
+
+def test_a_cancelled_search_keeps_what_it_has_found(browser: Client, half_found: Run) -> None:
+    assert half_found.found_so_far is not None
+    Run.objects.filter(pk=half_found.pk).update(state=Run.State.CANCELLED)
+    half_found.refresh_from_db()
+    told = found(half_found)
+    assert told is not None
+    assert half_found.explains is not None
+    page = text_of(browser.get(job_page(half_found.explains)))
+    assert told.changes[0].reason.sentence in page
+    assert "The search was cancelled." in page
+    assert "Search for changes" in page
+
+
+def test_a_search_that_ended_keeps_its_result_alone(search: Run) -> None:
+    assert search.found_so_far is None
+
+
+def test_trying_a_change_leads_to_a_copy_of_the_scenario(browser: Client, search: Run) -> None:
+    assert search.explains is not None
+    answer = browser.post(f"{job_page(search.explains)}unblock/0/")
+    copy = Scenario.objects.exclude(pk=search.scenario_id).get()
+    assert answer.headers["Location"] == reverse("planner:scenario-detail", args=[copy.pk])
+    assert browser.post(f"{job_page(search.explains)}unblock/99/").status_code == 404
+
+
+def test_a_script_starts_a_search_and_reads_what_it_found(api: APIClient, run: Run) -> None:
+    address = f"/api/v1/runs/{run.pk}/explain/jobs/{JOB}/unblock/"
+    assert api.get(address).json()["state"] is None
+    answer = api.post(address)
+    assert answer.status_code == 202
+    assert answer.json()["state"] == "queued"
+    assert answer.json()["found"] is None
+    search = search_of(run, JOB)
+    assert search is not None
+    execute(search)
+    told: dict[str, Any] = api.get(address).json()
+    want = found(search)
+    assert want is not None
+    assert [change["reason"]["sentence"] for change in told["found"]["changes"]] == [
+        change.reason.sentence for change in want.changes
+    ]
+    assert api.post(f"/api/v1/runs/{run.pk}/explain/jobs/default/nobody/unblock/").status_code == 404
+
+
+def test_a_dry_run_begins_no_search(api: APIClient, run: Run) -> None:
+    assert api.post(f"/api/v1/runs/{run.pk}/explain/jobs/{JOB}/unblock/?dry_run=1").status_code == 200
+    assert search_of(run, JOB) is None
+
+
+def test_a_viewer_sees_what_was_found_and_begins_nothing(client: Client, search: Run) -> None:
+    viewer = factories.user("viewer", role=Role.VIEWER)
+    client.force_login(viewer)
+    assert search.explains is not None
+    page = text_of(client.get(job_page(search.explains)))
+    assert "What would unblock it" in page
+    assert "Try it in a copy" not in page
+    with pytest.raises(RoleTooLow):
+        search_create(run=search.explains, job=JOB, user=viewer)
+    with pytest.raises(RoleTooLow):
+        change_try(search=search, number=0, user=viewer)

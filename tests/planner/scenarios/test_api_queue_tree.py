@@ -1,0 +1,88 @@
+"""Shaping the queue tree of a scenario by script."""
+
+import pytest
+from rest_framework.test import APIClient
+
+from planner.scenarios.models import Scenario
+from planner.scenarios.services.queues import queue_update
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def scenario() -> Scenario:
+    document = factories.cluster()
+    document["queues"].append(factories.queue("below", parent="waits"))
+    return factories.scenario(document=document)
+
+
+@pytest.fixture
+def at(scenario: Scenario) -> str:
+    return f"/api/v1/scenarios/{scenario.pk}/queues/"
+
+
+def seen(revision: int) -> dict[str, str]:
+    return {"If-Match": f'"{revision}"'}
+
+
+def test_a_queue_is_added(api: APIClient, at: str) -> None:
+    asked = {"name": "new", "parent": "waits", "capability": {"cpu": "4"}}
+    made = api.post(at, asked, headers=seen(1))
+    assert (made.status_code, made["ETag"]) == (201, '"2"')
+    assert made.json() == api.get(f"{at}new/").json()
+    assert made.json()["capability"] == {"cpu": "4"}
+
+
+def test_the_same_call_under_one_key_adds_one_queue(api: APIClient, at: str, scenario: Scenario) -> None:
+    headers = seen(1) | {"Idempotency-Key": "once"}
+    answers = [api.post(at, {"name": "new"}, headers=headers) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [201, 201]
+    assert scenario.queues.filter(name="new").count() == 1
+
+
+def test_another_name_takes_children_along(api: APIClient, at: str) -> None:
+    renamed = api.patch(f"{at}waits/", {"name": "team-a"}, headers=seen(1))
+    assert (renamed.status_code, renamed.json()["name"]) == (200, "team-a")
+    assert api.get(f"{at}waits/").status_code == 404
+    assert api.get(f"{at}below/").json()["parent"] == "team-a"
+
+
+def test_a_queue_with_children_goes_only_with_its_subtree(api: APIClient, at: str) -> None:
+    refused = api.delete(f"{at}waits/", headers=seen(1))
+    assert refused.status_code == 422
+    assert refused.json()["problems"][0]["rule"] == "queue.delete_has_children"
+    gone = api.delete(f"{at}waits/?subtree=1", headers=seen(1))
+    assert (gone.status_code, gone["ETag"]) == (204, '"2"')
+    assert [queue["name"] for queue in api.get(at).json()["results"]] == ["busy"]
+
+
+def test_dry_runs_change_nothing(api: APIClient, at: str, scenario: Scenario) -> None:
+    added = api.post(f"{at}?dry_run=1", {"name": "new"}, headers=seen(1))
+    removed = api.delete(f"{at}waits/?subtree=1&dry_run=1", headers=seen(1))
+    assert (added.status_code, removed.status_code) == (200, 204)
+    assert added["ETag"] == removed["ETag"] == '"1"'
+    assert set(scenario.queues.values_list("name", flat=True)) == {"busy", "waits", "below"}
+
+
+def test_stale_changes_of_the_tree_show_both_versions(api: APIClient, at: str, scenario: Scenario) -> None:
+    queue_update(scenario=scenario, name="below", patch={"weight": 7}, expected_revision=1)
+    removed = api.delete(f"{at}below/", headers=seen(1))
+    assert removed.status_code == 412
+    assert removed.json()["seen"]["body"]["weight"] == 1
+    assert removed.json()["current"]["body"]["weight"] == 7
+    added = api.post(at, {"name": "new"}, headers=seen(1))
+    assert (added.status_code, added.json()["current"]) == (412, {"revision": 2, "body": None})
+
+
+def test_an_edit_names_the_revision_that_it_saw(api: APIClient, at: str) -> None:
+    assert api.post(at, {"name": "new"}).status_code == 428
+    assert api.delete(f"{at}below/").status_code == 428
+
+
+def test_what_the_webhook_would_refuse_is_saved_and_listed(api: APIClient, at: str) -> None:
+    saved = api.patch(f"{at}below/", {"guarantee": {"resource": {"cpu": "2"}}}, headers=seen(1))
+    assert saved.status_code == 200
+    checks = api.get(at.replace("queues/", "validate/")).json()
+    rules = {problem["rule"] for problem in checks["problems"] if problem["queue"] == "below"}
+    assert "queue.guarantee_without_deserved" in rules

@@ -1,0 +1,161 @@
+"""What is told of a scenario as it stands, and what is exported of it?"""
+
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+import manifests
+from planner.scenarios.models import Scenario
+from planner.scenarios.services.queues import queue_create, queue_remove, queue_update
+from planner.scenarios.services.scenarios import conf_update
+from planning.export import scenario_export
+from planning.review import conf_findings, scenario_problems
+from scheduler_core.release import DEFAULT_RELEASE
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+BYPASSING = """\
+# ours
+actions: "reclaim, allocate, backfill"
+tiers:
+- plugins:
+  - name: gang
+- plugins:
+  - name: predicates
+  - name: proportion
+"""
+
+
+@pytest.fixture
+def scenario() -> Scenario:
+    return factories.scenario()
+
+
+def edit(scenario: Scenario, name: str, **patch: object) -> None:
+    queue_update(scenario=scenario, name=name, patch=patch, expected_revision=scenario.revision)
+
+
+def test_a_refused_field_is_an_error_with_its_queue_and_both_numbers(scenario: Scenario) -> None:
+    edit(scenario, "waits", deserved={"cpu": "8"}, capability={"cpu": "4"})
+    first = scenario_problems(scenario)[0]
+    assert (first.rule, first.severity, first.queue) == ("queue.deserved_above_capability", "error", "waits")
+    assert (first.field, first.actual, first.limit) == ("spec.deserved.cpu", 8, 4)
+    assert first.fix == "write at most 4"
+
+
+def test_the_configuration_is_told_with_its_lines(scenario: Scenario) -> None:
+    conf_update(scenario=scenario, text=BYPASSING, expected_revision=1)
+    found = next(one for one in scenario_problems(scenario) if one.rule == "conf.reclaim_bypasses_quota")
+    assert (found.document, found.line) == ("volcano-scheduler.conf", 6)
+
+
+def test_page_and_api_tell_the_same(scenario: Scenario, api: APIClient) -> None:
+    edit(scenario, "waits", deserved={"cpu": "8"}, capability={"cpu": "4"})
+    body = api.get(f"/api/v1/scenarios/{scenario.pk}/validate/").json()
+    assert [one["rule"] for one in body["problems"]] == [one.rule for one in scenario_problems(scenario)]
+
+
+def test_more_queues_are_no_more_queries(scenario: Scenario, django_assert_num_queries: object) -> None:
+    for number in range(5):
+        queue_create(scenario=scenario, spec={"name": f"q{number}"}, expected_revision=scenario.revision)
+    scenario_problems(scenario)
+    with django_assert_num_queries(2):  # type: ignore[operator]
+        scenario_problems(scenario)
+
+
+def test_a_text_is_linted_without_being_kept(api: APIClient) -> None:
+    body = api.post("/api/v1/conf/lint/", {"text": BYPASSING}).json()
+    assert "conf.reclaim_bypasses_quota" in [one["rule"] for one in body["problems"]]
+    reclaimable = next(one for one in body["questions"] if one["point"] == "reclaimable")
+    assert [(one["tier"], one["plugin"]) for one in reclaimable["asked"]] == [(1, "gang"), (2, "proportion")]
+    assert reclaimable["decides"] == 1
+
+
+def test_a_text_that_cannot_be_read_has_its_line_and_no_questions(api: APIClient) -> None:
+    body = api.post("/api/v1/conf/lint/", {"text": "actions: [\n"}).json()
+    assert [one["severity"] for one in body["problems"]] == ["error"]
+    assert body["problems"][0]["line"] is not None
+    assert body["questions"] == []
+
+
+def test_an_empty_text_is_volcanos_default() -> None:
+    assert {one.severity for one in conf_findings("", DEFAULT_RELEASE)} <= {"remark"}
+
+
+def test_nothing_changed_is_nothing_to_apply(scenario: Scenario) -> None:
+    export = scenario_export(scenario)
+    assert (export.steps, export.changed, export.script, export.impossible) == ([], "", "", [])
+    assert "name: waits" in export.whole
+
+
+def test_what_changed_is_yaml_that_reads_back_as_the_scenario(scenario: Scenario) -> None:
+    edit(scenario, "waits", weight=7)
+    queue_create(scenario=scenario, spec={"name": "team"}, expected_revision=scenario.revision)
+    queue_create(
+        scenario=scenario, spec={"name": "below", "parent": "team"}, expected_revision=scenario.revision
+    )
+    conf_update(scenario=scenario, text=BYPASSING, expected_revision=scenario.revision)
+    export = scenario_export(scenario)
+    reading = manifests.read([("export.yaml", export.changed.encode())])
+    names = [queue["metadata"]["name"] for queue in reading.document["queues"]]
+    assert sorted(names) == ["below", "team", "waits"]
+    assert names.index("team") < names.index("below")
+    assert all("status" not in queue for queue in reading.document["queues"])
+    assert reading.scheduler_conf_text == BYPASSING
+
+
+def test_deletions_and_states_are_a_script_of_their_own(scenario: Scenario) -> None:
+    queue_remove(scenario=scenario, name="waits", subtree=False, expected_revision=scenario.revision)
+    edit(scenario, "busy", state="Closed")
+    export = scenario_export(scenario)
+    assert "waits" not in export.changed
+    assert export.script.splitlines()[2:] == [
+        "kubectl delete queue -- waits",
+        "vcctl queue operate --name=busy --action=close",
+    ]
+
+
+def test_the_api_exports_what_the_page_does(scenario: Scenario, api: APIClient) -> None:
+    edit(scenario, "waits", weight=7)
+    body = api.get(f"/api/v1/scenarios/{scenario.pk}/export/").json()
+    assert body["steps"] == [{"verb": "update", "queue": "waits", "halfway": False}]
+    assert body["changed"] == scenario_export(scenario).changed
+
+
+def test_the_page_lints_and_says_who_decides(scenario: Scenario, browser: Client) -> None:
+    conf_update(scenario=scenario, text=BYPASSING, expected_revision=1)
+    page = browser.get(f"/scenarios/{scenario.pk}/conf/").content.decode()
+    assert 'data-rule="conf.reclaim_bypasses_quota"' in page
+    assert "put proportion into tier 1 with gang" in page
+    assert "tier 1 first" in page
+
+
+def test_a_text_is_checked_without_being_saved(scenario: Scenario, browser: Client) -> None:
+    answer = browser.post(
+        f"/scenarios/{scenario.pk}/conf/",
+        {"text": BYPASSING, "revision": "1", "check": "1"},
+        headers={"HX-Request": "true", "HX-Target": "conf"},
+    )
+    page = answer.content.decode()
+    assert "checked, not saved" in page
+    assert 'data-rule="conf.reclaim_bypasses_quota"' in page
+    assert "<html" not in page
+    scenario.refresh_from_db()
+    assert scenario.revision == 1
+
+
+def test_the_export_page_tells_the_steps_and_sends_the_files(scenario: Scenario, browser: Client) -> None:
+    edit(scenario, "waits", weight=7)
+    page = browser.get(f"/scenarios/{scenario.pk}/export/").content.decode()
+    assert "update queue <strong>waits</strong>" in page
+    answer = browser.get(f"/scenarios/{scenario.pk}/export/changed/")
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="scenario-2-changed.yaml"'
+    assert answer.content.decode() == scenario_export(scenario).changed
+    assert browser.get(f"/scenarios/{scenario.pk}/export/secrets/").status_code == 404
+
+
+@pytest.mark.parametrize("tab", ["conf/", "export/", "export/whole/"])
+def test_another_workspace_has_no_such_pages(scenario: Scenario, client: Client, tab: str) -> None:
+    client.force_login(factories.user("outsider", role=None))
+    assert client.get(f"/scenarios/{scenario.pk}/{tab}").status_code == 404

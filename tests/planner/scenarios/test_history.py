@@ -1,0 +1,213 @@
+"""Taking changes back, looking at older revisions, branching, and what differs."""
+
+import copy
+import random
+from typing import Any
+
+import pytest
+
+from planner.errors import Invalid, RoleTooLow, StaleRevision
+from planner.scenarios.models import Change, Scenario
+from planner.scenarios.selectors.history import steps
+from planner.scenarios.selectors.revisions import SNAPSHOT, START, differences_from, state_at, state_of
+from planner.scenarios.services.branches import scenario_branch
+from planner.scenarios.services.history import change_revert, difference_revert, redo, undo
+from planner.scenarios.services.objects import objects_write
+from planner.scenarios.services.queues import queue_create, queue_duplicate, queue_remove, queue_update
+from planner.scenarios.services.scenarios import conf_update
+from planner.scenarios.services.workloads import workload_copy, workload_remove
+from planning.contents import content_of
+from planning.frozen import frozen_input
+from planning.states import State
+from tests import factories
+
+
+@pytest.fixture
+def scenario(db: None) -> Scenario:
+    document = factories.cluster()
+    document["queues"] += [factories.queue("root"), factories.queue("below", parent="waits")]
+    return factories.scenario(document=document)
+
+
+def frozen(scenario: Scenario, state: State | None = None) -> bytes:
+    """Return what a run of this state would compute on."""
+    state = state or state_of(Scenario.objects.get(pk=scenario.pk))
+    return frozen_input(
+        content_of(scenario.snapshot).document,
+        name=scenario.name,
+        queues=state.ordered_queues(),
+        conf_text=state.conf_text,
+        options={},
+        overlay=state.objects,
+    )
+
+
+def edit(scenario: Scenario, dice: random.Random) -> None:
+    """Change something or other."""
+    names = sorted(scenario.queues.exclude(name="root").values_list("name", flat=True))
+    seen = {"scenario": scenario, "expected_revision": scenario.revision}
+    name = dice.choice(names) if names else ""
+    objects = state_of(scenario).objects
+    number = dice.randrange(1000)
+    node = copy.deepcopy(objects.get(("nodes", "n0"))) or factories.node("n0")
+    node["spec"] = {"unschedulable": True} if dice.random() < 0.7 else {}
+    group = factories.podgroup(f"new-{number}", name or "busy")
+    match dice.randrange(8):
+        case 0:
+            queue_create(spec={"name": f"q{number}", "parent": dice.choice([None, *names])}, **seen)
+        case 1 if name:
+            queue_update(name=name, patch={"weight": number + 1, "deserved": {"cpu": str(number)}}, **seen)
+        case 2 if name:
+            queue_update(name=name, patch={"name": f"r{number}", "priority": number}, **seen)
+        case 3 if name:
+            queue_remove(name=name, subtree=True, **seen)
+        case 4 if name:
+            queue_duplicate(name=name, **seen)
+        case 5:
+            conf_update(text=factories.CONF + f"# {number}\n", **seen)
+        case 6:
+            objects_write(wanted={("nodes", "n0"): node, ("nodes", "n1"): None}, **seen)
+        case _:
+            objects_write(wanted={("podgroups", f"default/new-{number}"): group}, **seen)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_revision_is_rebuilt_and_all_taken_back_is_the_snapshot(scenario: Scenario, seed: int) -> None:
+    dice = random.Random(seed)  # noqa: S311
+    at = {1: frozen(scenario)}
+    while scenario.revision < 26:
+        try:
+            edit(scenario, dice)
+        except Invalid:
+            continue
+        at[scenario.revision] = frozen(scenario)
+    assert scenario.copies.filter(revision=20).exists()
+    for revision, was in at.items():
+        assert frozen(scenario, state_at(scenario, revision)) == was
+    last = scenario.revision
+    while steps(scenario)["undo"]:
+        undo(scenario=scenario, expected_revision=scenario.revision)
+    assert frozen(scenario) == at[1]
+    assert not scenario.object_changes.exists()
+    assert differences_from(scenario, SNAPSHOT) == []
+    while steps(scenario)["redo"]:
+        redo(scenario=scenario, expected_revision=scenario.revision)
+    assert frozen(scenario) == at[last]
+    for change in Change.objects.filter(revision=scenario.revision):
+        assert change.way == "redo"
+
+
+def test_an_edit_after_an_undo_leaves_nothing_to_redo(scenario: Scenario) -> None:
+    queue_update(scenario=scenario, name="waits", patch={"weight": 2}, expected_revision=1)
+    undo(scenario=scenario, expected_revision=2)
+    assert steps(scenario) == {"undo": None, "redo": 3}
+    queue_update(scenario=scenario, name="waits", patch={"weight": 5}, expected_revision=3)
+    assert steps(scenario) == {"undo": 4, "redo": None}
+    with pytest.raises(Invalid, match="nothing to redo"):
+        redo(scenario=scenario, expected_revision=4)
+
+
+def test_undo_asks_for_the_revision_and_the_role(scenario: Scenario) -> None:
+    queue_update(scenario=scenario, name="waits", patch={"weight": 2}, expected_revision=1)
+    with pytest.raises(StaleRevision):
+        undo(scenario=scenario, expected_revision=1)
+    with pytest.raises(RoleTooLow):
+        undo(scenario=scenario, expected_revision=2, user=factories.user("viewer", role="viewer"))
+
+
+def test_workloads_follow_a_renamed_queue(scenario: Scenario) -> None:
+    group = factories.podgroup("mine", "waits")
+    wanted = {("podgroups", "default/mine"): group}
+    objects_write(scenario=scenario, wanted=wanted, expected_revision=1)
+    queue_update(scenario=scenario, name="waits", patch={"name": "team"}, expected_revision=2)
+    groups = content_of(scenario.snapshot)
+    assert groups.objects["podgroups"]["default/wait"]["spec"]["queue"] == "waits"
+    text = frozen(scenario).decode()
+    assert '"queue":"waits"' not in text
+    assert text.count('"queue":"team"') == 2
+
+
+def changed_fields(scenario: Scenario, base: str) -> list[tuple[str, str, str, Any, Any]]:
+    return [
+        (edit.kind, edit.key, edit.field, edit.before, edit.after)
+        for edit in differences_from(scenario, base)
+        if edit.field
+    ]
+
+
+def test_the_difference_is_told_field_by_field_under_any_name(scenario: Scenario) -> None:
+    queue_update(scenario=scenario, name="waits", patch={"name": "team", "weight": 3}, expected_revision=1)
+    assert changed_fields(scenario, SNAPSHOT) == [
+        ("queues", "team", "name", "waits", "team"),
+        ("queues", "team", "weight", 1, 3),
+    ]
+
+
+def test_a_difference_is_put_back_alone(scenario: Scenario) -> None:
+    queue_update(
+        scenario=scenario, name="waits", patch={"weight": 3, "capability": {"gpu": "1"}}, expected_revision=1
+    )
+    one = next(edit for edit in differences_from(scenario, SNAPSHOT) if edit.field == "capability")
+    difference_revert(scenario=scenario, difference=one, base=SNAPSHOT, expected_revision=2)
+    assert changed_fields(scenario, SNAPSHOT) == [("queues", "waits", "weight", 1, 3)]
+
+
+def test_a_job_is_put_back_with_all_that_belongs_to_it(scenario: Scenario) -> None:
+    before = frozen(scenario)
+    workload_copy(scenario=scenario, kind="podgroups", key="default/wait", count=1, expected_revision=1)
+    added = differences_from(scenario, SNAPSHOT)
+    assert [edit.kind for edit in added] == ["podgroups", *["pods"] * 4]
+    difference_revert(scenario=scenario, difference=added[0], base=SNAPSHOT, expected_revision=2)
+    assert frozen(scenario) == before
+    workload_remove(scenario=scenario, kind="podgroups", key="default/wait", expected_revision=3)
+    gone = differences_from(scenario, SNAPSHOT)
+    assert [edit.kind for edit in gone] == ["podgroups", *["pods"] * 4]
+    difference_revert(scenario=scenario, difference=gone[0], base=SNAPSHOT, expected_revision=4)
+    assert frozen(scenario) == before
+
+
+def test_a_change_is_taken_back_alone_unless_it_was_changed_again(scenario: Scenario) -> None:
+    queue_update(scenario=scenario, name="waits", patch={"weight": 3, "priority": 1}, expected_revision=1)
+    queue_update(scenario=scenario, name="waits", patch={"priority": 2}, expected_revision=2)
+    weight, priority = (Change.objects.get(revision=2, field=field) for field in ("weight", "priority"))
+    change_revert(scenario=scenario, change=weight, expected_revision=3)
+    assert scenario.queues.get(name="waits").weight == 1
+    with pytest.raises(Invalid) as refused:
+        change_revert(scenario=scenario, change=priority, expected_revision=4)
+    assert [problem.rule for problem in refused.value.problems] == ["history.changed_since"]
+
+
+def test_a_removed_queue_comes_back_alone(scenario: Scenario) -> None:
+    before = frozen(scenario)
+    queue_remove(scenario=scenario, name="below", subtree=True, expected_revision=1)
+    change_revert(scenario=scenario, change=Change.objects.get(), expected_revision=2)
+    assert frozen(scenario) == before
+    node = {("nodes", "n1"): None}
+    objects_write(scenario=scenario, wanted=node, expected_revision=3)
+    change_revert(scenario=scenario, change=Change.objects.get(revision=4), expected_revision=4)
+    assert frozen(scenario) == before
+
+
+def test_a_branch_begins_as_its_parent_was(scenario: Scenario) -> None:
+    queue_update(scenario=scenario, name="waits", patch={"name": "team"}, expected_revision=1)
+    objects_write(scenario=scenario, wanted={("nodes", "n1"): None}, expected_revision=2)
+    branch = scenario_branch(scenario=scenario, name="what if", user=factories.user())
+    assert frozen(branch) == frozen(scenario)
+    assert (branch.parent, branch.parent_revision, branch.revision) == (scenario, 3, 1)
+    assert differences_from(branch, START) == []
+    assert [edit.key for edit in differences_from(branch, SNAPSHOT)] == ["team", "n1"]
+    queue_update(scenario=branch, name="busy", patch={"weight": 9}, expected_revision=1)
+    assert changed_fields(branch, START) == [("queues", "busy", "weight", 1, 9)]
+    assert scenario.queues.get(name="busy").weight == 1
+
+
+def test_objects_that_could_not_be_read_are_refused_together(scenario: Scenario) -> None:
+    broken = factories.node("n0")
+    broken["status"]["allocatable"] = {"cpu": "many", "memory": "-"}
+    with pytest.raises(Invalid) as refused:
+        objects_write(scenario=scenario, wanted={("nodes", "n0"): broken}, expected_revision=1)
+    assert [problem.path for problem in refused.value.problems] == [
+        "nodes.n0.status.allocatable.cpu",
+        "nodes.n0.status.allocatable.memory",
+    ]
+    assert not scenario.object_changes.exists()

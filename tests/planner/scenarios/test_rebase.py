@@ -1,0 +1,451 @@
+"""A scenario on a newer snapshot: three sides meet, nothing is lost that nobody gave up."""
+
+import copy
+import random
+from typing import Any
+
+import pytest
+from django.test import Client
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pytest_django.live_server_helper import LiveServer
+from rest_framework.test import APIClient
+
+from planner.accounts.models import Role, User, Workspace
+from planner.clusters.models import Snapshot
+from planner.scenarios.models import Scenario
+from planner.scenarios.services.queues import queue_update
+from planner.scenarios.services.scenarios import conf_update
+from planning.contents import Content
+from planning.differences import differences, field_changes
+from planning.frozen import frozen_input, renamed_queues
+from planning.queues import queue_manifest, queue_row, queue_spec
+from planning.rebase import (
+    OURS,
+    SIDES,
+    THEIRS,
+    Rebased,
+    Side,
+    rebased,
+)
+from planning.states import QUEUES, State
+from queuecast.__main__ import main
+from tests import factories
+from tests.planner.pages import text_of
+
+Json = dict[str, Any]
+KINDS = ("nodes", "podgroups", "pods")
+
+
+def side(document: Json, conf: str = factories.CONF) -> Side:
+    return Side(Content(document, 0), conf)
+
+
+def begun(on: Side) -> State:
+    return State(on.conf_text, on.rows)
+
+
+def frozen(on: Side, state: State) -> bytes:
+    return frozen_input(
+        on.content.document,
+        name="x",
+        queues=state.ordered_queues(),
+        conf_text=state.conf_text,
+        options={},
+        overlay=state.objects,
+    )
+
+
+def decided(base: Side, ours: State, newer: Side, take: str) -> Rebased:
+    """Carry over with one side for every conflict, those included that a choice brings up."""
+    found = rebased(base, copy.deepcopy(ours), newer, {})
+    while any(not conflict.take for conflict in found.conflicts):
+        choices = {conflict.id: take for conflict in found.conflicts}
+        found = rebased(base, copy.deepcopy(ours), newer, choices)
+    return found
+
+
+class Dice:
+    """Clusters and edits of clusters, from one seed."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)  # noqa: S311
+
+    def cluster(self) -> Json:
+        queues: list[Json] = [factories.queue("root")]
+        for name in "abcde":
+            parent = self._random.choice([None, None, *(queue["metadata"]["name"] for queue in queues[1:])])
+            queues.append(factories.queue(name, **({"parent": parent} if parent else {})))
+        groups = [factories.podgroup(f"g{number}", self._random.choice("abcde")) for number in range(4)]
+        pods = [factories.pod(f"p{number}", f"g{number}") for number in range(4)]
+        nodes = [factories.node(f"n{number}") for number in range(3)]
+        return {"name": "x", "nodes": nodes, "queues": queues, "podgroups": groups, "pods": pods}
+
+    def later(self, document: Json) -> Json:
+        """Return what became of a cluster."""
+        side_of = side(copy.deepcopy(document))
+        state = begun(side_of)
+        for _ in range(self._random.randrange(4)):
+            self._edit_queue(state, "afxy", renames=False)
+        objects = copy.deepcopy(
+            {kind: side_of.content.objects[kind] for kind in ("nodes", "podgroups", "pods")}
+        )
+        for _ in range(self._random.randrange(3)):
+            self._edit_object(objects, f"new-{self._random.randrange(3)}")
+        after = {kind: list(there.values()) for kind, there in objects.items()}
+        manifests = [queue_manifest(row) for row in state.ordered_queues()]
+        return {**document, **after, "queues": manifests}
+
+    def scenario(self, base: Side) -> State:
+        """Return what somebody made of a cluster."""
+        state = begun(base)
+        for _ in range(self._random.randrange(5)):
+            self._edit_queue(state, "afgx", renames=True)
+        renamed = renamed_queues(state.queues.values())
+        objects = {
+            kind: {
+                key: copy.deepcopy(base.content.seen(kind, key, renamed))
+                for key in base.content.objects[kind]
+            }
+            for kind in ("nodes", "podgroups", "pods")
+        }
+        for _ in range(self._random.randrange(3)):
+            self._edit_object(objects, f"new-{self._random.randrange(3)}")
+        for kind, there in objects.items():
+            for key in {*there, *base.content.objects[kind]}:
+                state.objects[kind, key] = there.get(key)
+        base.content.settle(state)
+        if self._random.random() < 0.3:
+            state.conf_text += "# mine\n"
+        return state
+
+    def _edit_queue(self, state: State, new_names: str, *, renames: bool) -> None:
+        rows = state.queues
+        chosen = self._random.choice(sorted(rows))
+        below = _below(rows, chosen)
+        match self._random.randrange(6 if renames else 5):
+            case 0 if chosen != "root":
+                for name in (chosen, *below):
+                    del rows[name]
+            case 1:
+                name = self._random.choice(new_names)
+                if name not in rows:
+                    row = queue_row({"metadata": {"name": name}})
+                    row.parent, row.position = self._random.choice(["", chosen]), len(rows)
+                    row.weight = self._random.randrange(1, 4)
+                    rows[name] = row
+            case 2 if chosen != "root":
+                rows[chosen].parent = self._random.choice(["", *sorted({*rows} - {chosen, "root", *below})])
+            case 5 if chosen != "root":
+                name = self._random.choice([*new_names, "h"])
+                if name not in rows:
+                    row = rows.pop(chosen)
+                    for child in rows.values():
+                        child.parent = name if child.parent == chosen else child.parent
+                    row.name = name
+                    rows[name] = row
+            case _:
+                row = rows[chosen]
+                resource = self._random.choice(["cpu", "memory"])
+                row.capability = {**row.capability, resource: str(self._random.randrange(1, 4))}
+                row.weight = self._random.randrange(1, 4)
+
+    def _edit_object(self, objects: dict[str, dict[str, Any]], name: str) -> None:
+        kind = self._random.choice(sorted(objects))
+        there = objects[kind]
+        key = self._random.choice(sorted(there))
+        match self._random.randrange(3):
+            case 0:
+                del there[key]
+            case 1 if kind == "podgroups":
+                there[f"default/{name}"] = factories.podgroup(name, self._random.choice("abcde"))
+            case _:
+                there[key]["spec"]["touched"] = self._random.randrange(2)
+                there[key]["spec"][f"also-{self._random.randrange(3)}"] = 1
+
+
+def _below(rows: Json, name: str) -> list[str]:
+    found = [name]
+    for above in found:
+        found += [row.name for row in rows.values() if row.parent == above and row.name not in found]
+    return found[1:]
+
+
+seeds = st.integers(0, 10**9)
+
+
+@settings(max_examples=150)
+@given(seeds)
+def test_onto_the_same_snapshot_nothing_changes(seed: int) -> None:
+    dice = Dice(seed)
+    base = side(dice.cluster())
+    ours = dice.scenario(base)
+    again = rebased(base, copy.deepcopy(ours), base, {})
+    assert again.conflicts == []
+    assert list(again.problems) == []
+    assert again.state.as_copy() == ours.as_copy()
+    assert frozen(base, again.state) == frozen(base, ours)
+
+
+@settings(max_examples=150)
+@given(seeds)
+def test_without_changes_of_ours_it_is_the_newer_snapshot(seed: int) -> None:
+    dice = Dice(seed)
+    document = dice.cluster()
+    base, newer = side(document), side(dice.later(document), "actions: allocate\n")
+    carried = rebased(base, begun(base), newer, {})
+    assert carried.conflicts == []
+    assert carried.state.as_copy() == begun(newer).as_copy()
+    assert frozen(newer, carried.state) == frozen(newer, begun(newer))
+
+
+@settings(max_examples=400)
+@given(seeds)
+def test_no_change_of_ours_is_lost_unless_theirs_is_chosen(seed: int) -> None:
+    dice = Dice(seed)
+    document = dice.cluster()
+    base, newer = side(document), side(dice.later(document))
+    ours = dice.scenario(base)
+    carried = decided(base, ours, newer, OURS)
+    if carried.problems:
+        assert {problem.rule for problem in carried.problems} == {"parent_cycle"}
+        return
+    for edit in differences(begun(base), ours, base.content):
+        now = carried.state.queues.get(edit.key)
+        if edit.kind != QUEUES:
+            continue
+        if not edit.field:
+            assert (now is not None) == (edit.key in ours.queues), edit
+        elif edit.field != "name":
+            assert now is not None
+            wanted, is_now = edit.after, queue_spec(now)[edit.field]
+            for path, _, value in field_changes(edit.before, edit.after):
+                assert _at(is_now, path) == value if path else is_now == wanted, edit
+    for (kind, key), manifest in ours.objects.items():
+        shown = carried.state.objects.get((kind, key), newer.content.objects[kind].get(key))
+        if manifest is None:
+            assert shown is None
+        else:
+            before = base.content.seen(kind, key, renamed_queues(ours.queues.values())) or {}
+            for path, _, value in field_changes(before, manifest):
+                assert _at(shown, path) == value, (kind, key, path)
+
+
+@settings(max_examples=400)
+@given(seeds)
+def test_no_change_of_theirs_is_lost_unless_ours_is_chosen(seed: int) -> None:
+    dice = Dice(seed)
+    document = dice.cluster()
+    base, newer = side(document), side(dice.later(document))
+    carried = decided(base, dice.scenario(base), newer, THEIRS)
+    by_old_name = {row.imported_name: row for row in carried.state.queues.values() if row.imported_name}
+    for edit in differences(begun(base), _by_name(begun(newer), base), base.content):
+        if edit.kind != QUEUES or carried.problems:
+            continue
+        now = by_old_name.get(edit.key)
+        if not edit.field and edit.after is None:
+            assert now is None
+        elif edit.field and edit.field != "parent":
+            assert now is not None
+            for path, _, value in field_changes(edit.before, edit.after):
+                assert _at(queue_spec(now)[edit.field], path) == value if path else True
+
+
+@settings(max_examples=400)
+@given(seeds, st.sampled_from(SIDES))
+def test_the_outcome_is_a_tree_with_unique_names(seed: int, take: str) -> None:
+    dice = Dice(seed)
+    document = dice.cluster()
+    base, newer = side(document), side(dice.later(document))
+    carried = decided(base, dice.scenario(base), newer, take)
+    assert all(conflict.take == take for conflict in carried.conflicts)
+    if carried.problems:
+        return
+    rows = carried.state.queues
+    for name, row in rows.items():
+        assert row.name == name
+        assert row.parent == "" or row.parent in rows
+        assert name not in _below(rows, name)
+
+
+def _by_name(state: State, base: Side) -> State:
+    """Return a state whose queues count as imported when the base has one of the name."""
+    for row in state.queues.values():
+        row.imported_name = row.name if row.name in base.rows else ""
+    return state
+
+
+def _at(value: Any, path: str) -> Any:
+    for name in path.replace("]", "").replace("[", ".").split(".") if path else ():
+        value = value[int(name)] if isinstance(value, list) else (value or {}).get(name)
+    return value
+
+
+# through the product
+
+
+@pytest.fixture
+def scenario(db: None) -> Scenario:
+    scenario = factories.scenario()
+    queue_update(scenario=scenario, name="waits", patch={"weight": 5}, expected_revision=1)
+    queue_update(scenario=scenario, name="busy", patch={"name": "team", "priority": 7}, expected_revision=2)
+    return scenario
+
+
+@pytest.fixture
+def newer(scenario: Scenario) -> Snapshot:
+    """The cluster later: `waits` has another weight, too, `team` is new, a third node came."""
+    document = factories.cluster(nodes=3)
+    document["queues"][1]["spec"]["weight"] = 9
+    document["queues"].append(factories.queue("team"))
+    return factories.snapshot(document)
+
+
+def where(scenario: Scenario) -> str:
+    return f"/api/v1/scenarios/{scenario.pk}/rebase/"
+
+
+PARTS = ("what", "key", "field", "ours", "theirs")
+CHOICES = [
+    {"kind": "queues", "key": "busy", "field": "name", "take": "theirs"},
+    {"kind": "queues", "key": "waits", "field": "weight", "take": "ours"},
+]
+
+
+def test_a_script_sees_the_conflicts_decides_them_and_gets_a_branch(
+    api: APIClient, scenario: Scenario, newer: Snapshot
+) -> None:
+    told = api.get(where(scenario), {"snapshot": newer.pk}).json()
+    assert [tuple(one[part] for part in PARTS) for one in told["conflicts"]] == [
+        ("name_taken", "busy", "name", "team", "busy"),
+        ("both_changed", "waits", "weight", 5, 9),
+    ]
+    asked = {"snapshot": str(newer.pk), "name": "later", "choices": CHOICES[:1]}
+    seen = {"If-Match": "3"}
+    refused = api.post(where(scenario), asked, headers=seen)
+    assert refused.status_code == 422
+    assert [problem["path"] for problem in refused.json()["problems"]] == ["queues.waits.weight"]
+    assert api.post(where(scenario), asked, headers={"If-Match": "2"}).status_code == 412
+    asked["choices"] = CHOICES
+    assert api.post(where(scenario) + "?dry_run=1", asked, headers=seen).json()["id"] is None
+    assert Scenario.objects.count() == 1
+    made = api.post(where(scenario), asked, headers=seen)
+    assert made.status_code == 201
+    carried = Scenario.objects.get(pk=made.json()["id"])
+    assert (carried.parent, carried.parent_revision, carried.snapshot) == (scenario, 3, newer)
+    assert list(carried.queues.values_list("name", "weight", "priority")) == [
+        ("busy", 1, 7), ("waits", 5, None), ("team", 1, None),
+    ]  # fmt: skip
+    scenario.refresh_from_db()
+    assert (scenario.revision, scenario.queues.get(name="waits").weight) == (3, 5)
+    assert api.get(f"/api/v1/scenarios/{carried.pk}/diff/?base=start").json()["differences"] == []
+
+
+@pytest.mark.parametrize(("take", "weight"), [("ours", 5), ("theirs", 9)])
+def test_the_command_line_lists_conflicts_and_lets_one_side_hold(
+    live_server: LiveServer,
+    editor: User,
+    scenario: Scenario,
+    newer: Snapshot,
+    capsys: pytest.CaptureFixture[str],
+    take: str,
+    weight: int,
+) -> None:
+    queue_update(scenario=scenario, name="team", patch={"name": "busy"}, expected_revision=3)
+    token = factories.token(editor)
+
+    def said(*words: str, code: int) -> list[list[str]]:
+        asked = ["scenario", "rebase", str(scenario.pk), str(newer.pk), *words]
+        assert main([*asked, "--server", live_server.url, "--token", token]) == code
+        return [line.split() for line in capsys.readouterr().out.splitlines()]
+
+    told = [
+        ["Conflicts"],
+        ["KIND", "NAME", "FIELD", "BASE", "OURS", "THEIRS"],
+        ["queues", "waits", "weight", "1", "5", "9"],
+    ]
+    assert said(code=1)[:3] == told
+    assert said("--dry-run", code=1)[:3] == told
+    assert said("--dry-run", "--take", take, code=0) == told
+    assert Scenario.objects.count() == 1
+    said("--take", take, code=0)
+    carried = Scenario.objects.get(parent=scenario)
+    assert (carried.snapshot, carried.queues.get(name="waits").weight) == (newer, weight)
+
+
+def test_a_snapshot_of_another_workspace_is_none(api: APIClient, scenario: Scenario, newer: Snapshot) -> None:
+    newer.workspace = Workspace.objects.create(name="another")
+    newer.save()
+    assert api.get(where(scenario), {"snapshot": newer.pk}).status_code == 422
+    answer = api.post(where(scenario), {"snapshot": str(newer.pk)}, headers={"If-Match": "3"})
+    assert [problem["path"] for problem in answer.json()["problems"]] == ["snapshot"]
+
+
+def test_the_page_shows_both_sides_and_carries_over(
+    browser: Client, scenario: Scenario, newer: Snapshot
+) -> None:
+    at = f"/scenarios/{scenario.pk}/carry-over/"
+    assert str(newer.pk) in text_of(browser.get(at))
+    page = text_of(browser.get(at, {"snapshot": newer.pk}))
+    assert "renamed here to a name that another queue has there" in page
+    assert 'name="take:queues|waits|weight" value="ours" required checked' in page
+    typed = {"snapshot": newer.pk, "revision": "3", "take:queues|waits|weight": "theirs"}
+    refused = browser.post(at, typed)
+    assert refused.status_code == 422
+    assert "queues.busy.name" in text_of(refused)
+    assert 'name="take:queues|waits|weight" value="theirs" checked' in text_of(refused)
+    made = browser.post(at, typed | {"take:queues|busy|name": "ours"})
+    carried = Scenario.objects.get(snapshot=newer)
+    assert made.headers["Location"] == f"/scenarios/{carried.pk}/"
+    assert list(carried.queues.values_list("name", "imported_name", "weight")) == [
+        ("team", "busy", 1), ("waits", "waits", 9),
+    ]  # fmt: skip
+    stale = browser.post(at, typed | {"revision": "2"})
+    assert stale.status_code == 412
+
+
+def test_the_page_shows_the_lines_of_the_configuration_that_would_differ(
+    browser: Client, scenario: Scenario, newer: Snapshot
+) -> None:
+    conf_update(scenario=scenario, text=f"# mine\n{factories.CONF}", expected_revision=3)
+    page = text_of(browser.get(f"/scenarios/{scenario.pk}/carry-over/", {"snapshot": newer.pk}))
+    assert '<span class="lines__line lines__line--in">+# mine</span>' in page
+
+
+def test_a_viewer_sees_and_carries_nothing_over(client: Client, scenario: Scenario, newer: Snapshot) -> None:
+    client.force_login(factories.user("viewer", role=Role.VIEWER))
+    at = f"/scenarios/{scenario.pk}/carry-over/"
+    assert "Rebase</button>" not in text_of(client.get(at, {"snapshot": newer.pk}))
+    assert client.post(at, {"snapshot": newer.pk, "revision": "3"}).status_code == 403
+
+
+# one conflict at a time
+
+
+def of_one(edit: Json, later: Json, take: str) -> tuple[list[tuple[str, str, str]], State]:
+    """Return the conflicts of one edit here and one there of podgroup, node or queue, and the outcome."""
+    document = factories.cluster()
+    base, newer = side(document), side({**document, **later})
+    state = begun(base)
+    state.objects = dict(edit)
+    found = decided(base, state, newer, take)
+    return [(one.what, one.kind, one.key) for one in found.conflicts], found.state
+
+
+def test_what_was_changed_here_and_is_gone_there_is_decided_workload_by_workload() -> None:
+    names = [f"wait-{number}" for number in range(4)]
+    pods = {("pods", f"default/{name}"): factories.pod(name, "wait", cpu="2") for name in names}
+    gone = {"pods": [], "podgroups": []}
+    conflicts, state = of_one(pods, gone, OURS)
+    assert conflicts == [("removed_there", "podgroups", "default/wait")]
+    assert state.objects == pods
+    assert of_one(pods, gone, THEIRS)[1].objects == {}
+
+
+def test_what_the_cluster_itself_writes_is_no_conflict() -> None:
+    node = factories.node("n1")
+    node["metadata"]["resourceVersion"] = "77"
+    assert of_one({("nodes", "n1"): None}, {"nodes": [factories.node("n0"), node]}, OURS)[0] == []
+    bigger = factories.node("n1", cpu="16")
+    later = {"nodes": [factories.node("n0"), bigger]}
+    assert of_one({("nodes", "n1"): None}, later, OURS)[0] == [("removed_here", "nodes", "n1")]

@@ -1,0 +1,302 @@
+"""Can a scenario be edited on its page, and is nothing lost when it cannot?"""
+
+import re
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+
+from planner.scenarios.models import Queue, Scenario
+from planner.scenarios.services.queues import queue_update
+from tests import factories
+from tests.planner.pages import asking_for, part, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def scenario() -> Scenario:
+    return factories.scenario()
+
+
+def page_of(scenario: Scenario) -> str:
+    return reverse("planner:scenario-detail", args=[scenario.pk])
+
+
+def queue_of(scenario: Scenario, name: str = "waits") -> str:
+    return reverse("planner:queue", args=[scenario.pk, name])
+
+
+def save(browser: Client, scenario: Scenario, *, revision: int = 1, **typed: str) -> HttpResponse:
+    fields = {"revision": str(revision), **{name.replace("__", "."): text for name, text in typed.items()}}
+    return browser.post(queue_of(scenario), fields, headers=asking_for("queue-waits"))
+
+
+def stored(scenario: Scenario, name: str = "waits") -> Queue:
+    return scenario.queues.get(name=name)
+
+
+def test_the_page_shows_every_queue_with_units(browser: Client, scenario: Scenario) -> None:
+    page = text_of(browser.get(page_of(scenario)))
+    assert 'role="treegrid"' in page
+    assert page.count('aria-level="') == 2
+    assert '<data value="12000.0" title="cpu: 12000m">12 cores</data>' in page
+
+
+def test_the_page_asks_to_log_in(client: Client, scenario: Scenario) -> None:
+    pages = [page_of(scenario), queue_of(scenario), reverse("planner:conf", args=[scenario.pk])]
+    for page in pages:
+        assert client.get(page).headers["Location"].startswith(reverse("login"))
+
+
+def test_the_page_makes_a_known_number_of_queries(
+    browser: Client, scenario: Scenario, django_assert_num_queries
+) -> None:
+    browser.get(page_of(scenario))
+    with django_assert_num_queries(8):
+        browser.get(page_of(scenario))
+
+
+def test_a_line_is_literally_part_of_the_page(browser: Client, scenario: Scenario) -> None:
+    line = part(browser, queue_of(scenario), "queue-waits").split("<template>")[0]
+    assert line.strip() in text_of(browser.get(page_of(scenario)))
+
+
+def test_an_open_line_is_literally_part_of_the_page(browser: Client, scenario: Scenario) -> None:
+    line = part(browser, f"{queue_of(scenario)}?edit", "queue-waits").split("<template>")[0]
+    assert 'name="capability.cpu" value="12"' in line
+    assert line.strip() in text_of(browser.get(f"{queue_of(scenario)}?edit"))
+
+
+def test_the_editor_offers_the_resources_that_nodes_have(browser: Client) -> None:
+    document = factories.cluster()
+    document["nodes"].append(factories.node("gpu", **{"nvidia.com/gpu": "8"}))
+    line = part(browser, f"{queue_of(factories.scenario(document=document))}?edit", "queue-waits")
+    assert 'name="deserved.nvidia.com/gpu"' in line
+
+
+def test_saving_changes_only_what_was_typed(browser: Client, scenario: Scenario) -> None:
+    answer = save(browser, scenario, weight="4", guarantee__resource__cpu="500m", reclaimable="false")
+    assert answer.status_code == 200
+    assert "0.5 cores" in text_of(answer)
+    queue = stored(scenario)
+    assert (queue.weight, queue.guarantee, queue.reclaimable) == (4, {"cpu": "500m"}, False)
+    assert queue.capability == {"cpu": "12"}
+
+
+def test_saving_tells_the_page_its_new_revision(browser: Client, scenario: Scenario) -> None:
+    answer = save(browser, scenario, weight="4")
+    assert answer.headers["HX-Trigger"] == '{"revision": {"seen": 1, "now": 2}}'
+    assert 'hx-swap-oob="true">revision 2<' in text_of(answer)
+    last = text_of(answer).partition('id="last-changes"')[2]
+    assert 'hx-swap-oob="true"' in last
+    assert ".weight</code>" in last
+
+
+def test_an_emptied_field_is_not_set_any_more(browser: Client, scenario: Scenario) -> None:
+    save(browser, scenario, capability__cpu="", weight="")
+    assert stored(scenario).capability == {}
+    assert stored(scenario).weight is None
+
+
+def test_a_bad_quantity_stays_in_its_field_with_the_reason(browser: Client, scenario: Scenario) -> None:
+    answer = save(browser, scenario, capability__cpu="12 cores", weight="many")
+    assert answer.status_code == 422
+    page = text_of(answer)
+    assert 'value="12 cores"' in page
+    assert 'value="many"' in page
+    assert page.count('aria-invalid="true"') == 2
+    assert "Not saved." in page
+    assert stored(scenario).capability == {"cpu": "12"}
+
+
+@pytest.fixture
+def edited_meanwhile(scenario: Scenario) -> Scenario:
+    queue_update(
+        scenario=scenario,
+        name="waits",
+        patch={"weight": 7},
+        expected_revision=1,
+        user=factories.user("other"),
+    )
+    return scenario
+
+
+def test_a_stale_edit_is_refused_with_both_versions(browser: Client, edited_meanwhile: Scenario) -> None:
+    answer = save(browser, edited_meanwhile, weight="3")
+    assert answer.status_code == 412
+    page = text_of(answer)
+    assert "You edited revision 1; it is now at revision 2." in page
+    assert re.search(
+        r"<code>queues.waits.weight</code></td><td><code>1</code></td><td><code>7</code></td><td>other<", page
+    )
+    assert stored(edited_meanwhile).weight == 7
+
+
+def test_a_stale_edit_loses_nothing_that_was_typed_and_undoes_nothing(
+    browser: Client, edited_meanwhile: Scenario
+) -> None:
+    page = text_of(save(browser, edited_meanwhile, weight="1", capability__cpu="16"))
+    assert 'name="capability.cpu" value="16"' in page
+    assert 'name="weight" value="7"' in page
+    assert 'name="revision" value="2"' in page
+
+
+def test_a_stale_edit_can_be_saved_over_the_other(browser: Client, edited_meanwhile: Scenario) -> None:
+    assert save(browser, edited_meanwhile, weight="3", revision=2).status_code == 200
+    assert stored(edited_meanwhile).weight == 3
+
+
+def test_without_javascript_the_page_comes_back(browser: Client, scenario: Scenario) -> None:
+    fields = {"revision": "1", "weight": "5"}
+    answer = browser.post(queue_of(scenario), fields)
+    assert answer.headers["Location"] == page_of(scenario) + "#queue-waits"
+    answer = browser.post(queue_of(scenario), fields | {"weight": "3"})
+    assert answer.status_code == 412
+    page = text_of(answer)
+    assert "<html" in page
+    assert 'name="weight" value="3"' in page
+
+
+def conf_saved(browser: Client, scenario: Scenario, text: str, revision: int = 1) -> HttpResponse:
+    address = reverse("planner:conf", args=[scenario.pk])
+    return browser.post(address, {"text": text, "revision": str(revision)}, headers=asking_for("conf"))
+
+
+def test_the_configuration_is_kept_as_it_was_typed(browser: Client, scenario: Scenario) -> None:
+    text = factories.CONF + "# reclaim only at night\n"
+    assert "saved as revision 2" in text_of(conf_saved(browser, scenario, text.replace("\n", "\r\n")))
+    scenario.refresh_from_db()
+    assert scenario.conf_text == text
+
+
+def test_a_configuration_that_is_no_yaml_stays_in_its_field(browser: Client, scenario: Scenario) -> None:
+    answer = conf_saved(browser, scenario, "actions: [enqueue\ntiers: {")
+    assert answer.status_code == 422
+    assert "actions: [enqueue\ntiers: {" in text_of(answer)
+    scenario.refresh_from_db()
+    assert scenario.conf_text == factories.CONF
+
+
+def test_a_stale_configuration_is_refused_and_kept(browser: Client, edited_meanwhile: Scenario) -> None:
+    answer = conf_saved(browser, edited_meanwhile, "actions: allocate\n")
+    assert answer.status_code == 412
+    page = text_of(answer)
+    assert "You edited revision 1; it is now at revision 2." in page
+    assert "actions: allocate\n</textarea>" in page
+
+
+def test_a_change_of_the_tree_is_taken_back_and_made_again(browser: Client, scenario: Scenario) -> None:
+    save(browser, scenario, weight="4")
+    for revision, way, weight in ((2, "undo", 1), (3, "redo", 4)):
+        answer = browser.post(
+            reverse(f"planner:{way}", args=[scenario.pk]),
+            {"revision": str(revision)},
+            headers=asking_for("tree-said"),
+        )
+        assert (answer.status_code, answer.headers["HX-Retarget"]) == (200, "#tree")
+        assert 'data-names-queue="waits"' in text_of(answer)
+        assert stored(scenario).weight == weight
+
+
+def test_nothing_is_taken_back_of_what_was_imported(browser: Client, scenario: Scenario) -> None:
+    assert 'data-undo="undo" title="Undo the last change (Ctrl Z)" disabled' in text_of(
+        browser.get(page_of(scenario))
+    )
+    answer = browser.post(
+        reverse("planner:undo", args=[scenario.pk]), {"revision": "1"}, headers=asking_for("tree-said")
+    )
+    assert answer.status_code == 422
+    assert "There is nothing to undo." in text_of(answer)
+
+
+def test_a_queue_is_added_below_another(browser: Client, scenario: Scenario) -> None:
+    at = reverse("planner:queues", args=[scenario.pk])
+    line = part(browser, f"{at}?new&parent=waits", "queue-waits")
+    assert 'aria-level="2"' in line
+    assert '<option value="waits" selected>' in line
+    typed = {"name": "new", "parent": "waits", "deserved.cpu": "2", "revision": "1"}
+    answer = browser.post(at, typed, headers=asking_for("queue-"))
+    assert (answer.status_code, answer.headers["HX-Retarget"]) == (200, "#tree")
+    assert stored(scenario, "new").parent == "waits"
+    assert stored(scenario, "new").deserved == {"cpu": "2"}
+
+
+def test_a_queue_to_come_may_stand_below_any_other(browser: Client, scenario: Scenario) -> None:
+    line = part(browser, f"{reverse('planner:queues', args=[scenario.pk])}?new&parent=waits", "queue-waits")
+    assert '<option value="waits" selected>waits</option>' in line
+    assert '<option value="busy">busy</option>' in line
+
+
+def test_a_queue_that_cannot_be_added_keeps_what_was_typed(browser: Client, scenario: Scenario) -> None:
+    typed = {"name": "waits", "parent": "busy", "weight": "7", "revision": "1"}
+    at = reverse("planner:queues", args=[scenario.pk])
+    answer = browser.post(at, typed, headers=asking_for("queue-"))
+    assert answer.status_code == 422
+    page = text_of(answer)
+    assert 'value="7"' in page
+    assert "queue waits already exists" in page
+    stale = browser.post(at, {**typed, "name": "new", "revision": "0"}, headers=asking_for("queue-"))
+    assert (stale.status_code, 'name="revision" value="1"' in text_of(stale)) == (412, True)
+
+
+def test_a_queue_is_moved_duplicated_and_removed(browser: Client, scenario: Scenario) -> None:
+    for revision, what, typed in (
+        (1, "move", {"parent": "busy"}),
+        (2, "duplicate", {}),
+        (3, "remove", {}),
+    ):
+        address = f"{queue_of(scenario)}{what}/"
+        answer = browser.post(address, {**typed, "revision": str(revision)}, headers=asking_for("tree-said"))
+        assert answer.status_code == 200, what
+    assert set(scenario.queues.values_list("name", "parent")) == {("busy", ""), ("waits-copy", "busy")}
+
+
+def test_removing_asks_and_names_what_hangs_on_the_queue(browser: Client, scenario: Scenario) -> None:
+    browser.post(f"{queue_of(scenario)}move/", {"parent": "busy", "revision": "1"})
+    asked = part(browser, f"{queue_of(scenario, 'busy')}remove/", "queue-busy")
+    assert "Remove queue busy and the 1 queue below it?" in asked
+    assert "2 jobs with 16 running pods and 4 waiting pods" in asked
+    assert asked.strip() in text_of(browser.get(f"{queue_of(scenario, 'busy')}remove/"))
+
+
+def test_a_refused_change_of_the_tree_says_why(browser: Client, scenario: Scenario) -> None:
+    answer = browser.post(
+        f"{queue_of(scenario)}move/", {"parent": "waits", "revision": "1"}, headers=asking_for("tree-said")
+    )
+    assert answer.status_code == 422
+    assert "one of its descendants" in text_of(answer)
+
+
+def test_a_resource_is_added_by_asking_for_its_columns(browser: Client, scenario: Scenario) -> None:
+    part_of_page = part(browser, f"{page_of(scenario)}?resource=nvidia.com/gpu", "queues")
+    assert 'data-field="deserved.nvidia.com/gpu"' in part_of_page
+    saved = save(browser, scenario, **{"deserved.nvidia.com/gpu": "2", "resource": "nvidia.com/gpu"})
+    assert stored(scenario).deserved == {"nvidia.com/gpu": "2"}
+    assert "2 GPUs" in text_of(saved)
+
+
+def test_affinity_and_hierarchy_are_fields_like_others(browser: Client, scenario: Scenario) -> None:
+    required = "affinity.nodeGroupAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+    save(browser, scenario, **{required: "a, b", "annotations.volcano.sh/hierarchy": "root/x"})
+    kept = stored(scenario)
+    assert kept.affinity == {
+        "nodeGroupAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": ["a", "b"]}
+    }
+    assert kept.annotations == {"volcano.sh/hierarchy": "root/x"}
+    save(browser, scenario, revision=2, **{required: "", "annotations.volcano.sh/hierarchy": ""})
+    assert (stored(scenario).affinity, stored(scenario).annotations) == ({}, {})
+
+
+def test_checks_are_asked_for_by_the_page_and_tell_of_a_broken_rule(
+    browser: Client, scenario: Scenario
+) -> None:
+    address = reverse("planner:review", args=[scenario.pk])
+    assert f'hx-get="{address}" hx-trigger="load, revision from:body"' in text_of(
+        browser.get(page_of(scenario))
+    )
+    save(browser, scenario, guarantee__resource__cpu="20", deserved__cpu="1")
+    checks = part(browser, address, "review-place")
+    assert 'data-rule="queue.deserved_below_guarantee" data-queue="waits"' in checks
+    assert checks.strip() in text_of(browser.get(address))

@@ -1,0 +1,244 @@
+"""Workloads of a scenario: seen as a run would see them; added, copied, changed and removed."""
+
+import re
+from typing import Any
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+from rest_framework.response import Response
+from rest_framework.test import APIClient
+
+from planner.accounts.models import Role
+from planner.scenarios.models import Scenario
+from planner.scenarios.selectors.revisions import objects_in, state_of
+from planner.scenarios.services.history import undo
+from planner.scenarios.services.queues import queue_update
+from planning.workloads import WorkloadRow, Workloads
+from tests import factories
+from tests.planner.pages import text_of
+
+JOB = """\
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata: {name: train, namespace: ml}
+spec:
+  minAvailable: 2
+  queue: busy
+  tasks:
+  - name: worker
+    replicas: 3
+    template:
+      spec:
+        containers:
+        - name: c
+          image: busybox
+          resources: {requests: {cpu: "2"}}
+"""
+
+
+QUEUE = "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: a}\n"
+
+
+@pytest.fixture
+def scenario(db: None) -> Scenario:
+    document = factories.cluster()
+    document["priorityclasses"] = [
+        {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": "high"},
+            "value": 9,
+        }
+    ]
+    return factories.scenario(document=document)
+
+
+def workloads(scenario: Scenario) -> Workloads:
+    return Workloads(objects_in(scenario, state_of(scenario)))
+
+
+def row(scenario: Scenario, kind: str, key: str) -> WorkloadRow:
+    found = workloads(scenario).row(kind, key)
+    assert found is not None
+    return found
+
+
+def post(browser: Client, scenario: Scenario, rest: str, revision: int = 1, **typed: object) -> HttpResponse:
+    return browser.post(f"/scenarios/{scenario.pk}/workloads/{rest}", {"revision": str(revision), **typed})
+
+
+def page(browser: Client, scenario: Scenario, rest: str = "") -> str:
+    content = text_of(browser.get(f"/scenarios/{scenario.pk}/workloads/{rest}"))
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", content))
+
+
+def test_workloads_are_shown_as_a_run_sees_them(browser: Client, scenario: Scenario) -> None:
+    said = page(browser, scenario)
+    assert "default/run podgroup busy – 1 16 16 0 1 core 1 GiB" in said
+    assert "default/wait podgroup waits – 1 4 0 4 1 core 1 GiB" in said
+    assert "default/run" not in page(browser, scenario, "?waits=yes")
+    assert "1 to 1 of 1 workload, 2 in total" in page(browser, scenario, "?queue=busy")
+
+
+def test_a_renamed_queue_is_that_of_its_workloads(browser: Client, scenario: Scenario) -> None:
+    queue_update(scenario=scenario, name="waits", patch={"name": "team"}, expected_revision=1)
+    assert "default/wait podgroup team" in page(browser, scenario)
+
+
+def test_a_job_is_added_by_its_fields(browser: Client, scenario: Scenario) -> None:
+    typed = {
+        "name": "sweep", "namespace": "ml", "queue": "waits", "replicas": "6", "minMember": "2",
+        "priorityClassName": "high", "requests.cpu": "500m", "requests.nvidia.com/gpu": "",
+    }  # fmt: skip
+    assert post(browser, scenario, "add/", **typed).status_code == 302
+    added = row(scenario, "jobs", "ml/sweep")
+    assert (added.queue, added.replicas, added.min_member, added.pending) == ("waits", 6, 2, 6)
+    assert (added.requests, added.priority_class, added.origin) == ({"cpu": "500m"}, "high", "added")
+    assert post(browser, scenario, "add/", 2, **typed).status_code == 422
+
+
+def test_workloads_are_added_from_yaml(browser: Client, scenario: Scenario) -> None:
+    assert post(browser, scenario, "add/", documents=JOB).status_code == 302
+    assert row(scenario, "jobs", "ml/train").min_member == 2
+    broken = JOB.replace('"2"', "many")
+    answer = post(browser, scenario, "add/", 2, documents=broken)
+    assert answer.status_code == 422
+    assert "many" in text_of(answer).split("Add from YAML")[1]
+    assert "line" in text_of(answer)
+    assert post(browser, scenario, "add/", 2, documents="just: text").status_code == 422
+    assert scenario.object_changes.count() == 1
+
+
+def test_copies_wait_on_no_node(browser: Client, scenario: Scenario) -> None:
+    at = "podgroups/default/run/"
+    assert post(browser, scenario, at, count="2", copy="1").status_code == 302
+    copied = row(scenario, "podgroups", "default/run-copy-2")
+    assert (copied.queue, copied.replicas, copied.running, copied.pending) == ("busy", 16, 0, 16)
+    assert post(browser, scenario, at, 2, count="1", copy="1").status_code == 302
+    assert row(scenario, "podgroups", "default/run-copy-3").pending == 16
+    for count in ("0", "many", "100000"):
+        assert post(browser, scenario, at, 3, count=count, copy="1").status_code == 422
+
+
+def test_a_podgroup_changes_with_its_pods(browser: Client, scenario: Scenario) -> None:
+    typed = {
+        "queue": "waits", "priorityClassName": "high", "minMember": "3", "replicas": "18",
+        "requests.cpu": "2", "requests.memory": "1Gi",
+    }  # fmt: skip
+    assert post(browser, scenario, "podgroups/default/run/", **typed).status_code == 302
+    changed = row(scenario, "podgroups", "default/run")
+    assert (changed.queue, changed.min_member, changed.priority_class) == ("waits", 3, "high")
+    assert (changed.replicas, changed.running, changed.origin) == (18, 16, "changed")
+    pods = [pod for key, pod in workloads(scenario).pods.items() if key.startswith("default/run")]
+    assert {pod["spec"]["containers"][0]["resources"]["requests"]["cpu"] for pod in pods} == {"2"}
+    assert {pod["spec"]["priorityClassName"] for pod in pods} == {"high"}
+    post(browser, scenario, "podgroups/default/run/", 2, replicas="1")
+    assert row(scenario, "podgroups", "default/run").running == 1
+    undo(scenario=scenario, expected_revision=3)
+    undo(scenario=scenario, expected_revision=4)
+    assert not scenario.object_changes.exists()
+
+
+def test_a_workload_goes_with_all_its_objects(browser: Client, scenario: Scenario) -> None:
+    assert post(browser, scenario, "podgroups/default/run/", remove="1").status_code == 302
+    assert list(workloads(scenario).podgroups) == ["default/wait"]
+    assert len(workloads(scenario).pods) == 4
+    assert browser.get(f"/scenarios/{scenario.pk}/workloads/podgroups/default/run/").status_code == 404
+
+
+def test_everything_that_is_wrong_is_told_and_kept_in_its_field(browser: Client, scenario: Scenario) -> None:
+    typed = {"replicas": "many", "minMember": "-1", "requests.cpu": "8 cores"}
+    answer = post(browser, scenario, "podgroups/default/run/", **typed)
+    assert answer.status_code == 422
+    content = text_of(answer)
+    for path in ("replicas", "minMember", "requests.cpu"):
+        assert f"podgroups.default/run.{path}" in content
+    assert 'value="8 cores"' in content
+    assert not scenario.object_changes.exists()
+
+
+def test_a_stale_change_is_refused(browser: Client, scenario: Scenario) -> None:
+    post(browser, scenario, "podgroups/default/run/", minMember="2")
+    answer = post(browser, scenario, "podgroups/default/run/", minMember="3")
+    assert answer.status_code == 412
+    assert "You edited revision 1; it is now at revision 2." in text_of(answer)
+    assert 'value="3"' in text_of(answer)
+
+
+def test_a_viewer_looks_and_an_outsider_does_not(client: Client, scenario: Scenario) -> None:
+    client.force_login(factories.user("viewer", role=Role.VIEWER))
+    assert "Add a job" not in page(client, scenario)
+    assert "Save" not in page(client, scenario, "podgroups/default/run/")
+    assert post(client, scenario, "podgroups/default/run/", remove="1").status_code == 403
+    assert post(client, scenario, "add/", documents=JOB).status_code == 403
+    client.force_login(factories.user("outsider", role=None))
+    assert client.get(f"/scenarios/{scenario.pk}/workloads/").status_code == 404
+
+
+def test_the_page_asks_the_database_little_however_many_workloads(
+    browser: Client, db: None, django_assert_max_num_queries
+) -> None:
+    document = factories.cluster()
+    document["podgroups"] += [factories.podgroup(f"j{number}", "waits") for number in range(400)]
+    document["pods"] += [factories.pod(f"j{number}-0", f"j{number}") for number in range(400)]
+    scenario = factories.scenario(document=document)
+    page(browser, scenario)
+    with django_assert_max_num_queries(8):
+        assert "1 to 25 of 402 workloads" in page(browser, scenario)
+
+
+def send(api: APIClient, at: str, body: object, *, seen: int = 1) -> Response:
+    return api.post(at, body, headers={"If-Match": str(seen)})
+
+
+def test_workloads_by_script(api: APIClient, scenario: Scenario) -> None:
+    at = f"/api/v1/scenarios/{scenario.pk}/workloads/"
+    listed = api.get(f"{at}?queue=busy").json()
+    assert (listed["count"], listed["results"][0]["amounts"]["cpu"]["value"]) == (1, 1000.0)
+    job = {"name": "a", "queue": "waits", "replicas": 2, "requests": {"cpu": "1"}}
+    made = send(api, at, {"job": job})
+    assert (made.status_code, made.json()) == (201, {"objects": [{"kind": "jobs", "key": "default/a"}]})
+    assert send(api, at, {"documents": JOB}, seen=2).status_code == 201
+    copies = {"kind": "podgroups", "namespace": "default", "name": "wait", "count": 3}
+    assert len(send(api, at, {"copy": copies}, seen=3).json()["objects"]) == 15
+    one = f"{at}jobs/ml/train/"
+    patch = {"replicas": 5, "minMember": 4, "queue": "waits", "requests": {"cpu": "3", "memory": "1Gi"}}
+    changed = api.patch(one, patch, headers={"If-Match": "4"}).json()
+    assert {name: changed[name] for name in patch} == patch
+    assert api.get(f"{at}?origin=added&name=TRAIN&pending=true").json()["count"] == 1
+    assert api.delete(one, headers={"If-Match": "5"}).status_code == 204
+    assert api.get(one).status_code == 404
+    assert api.get(f"{at}?colour=red").status_code == 422
+
+
+WRONG: dict[str, tuple[Any, set[str]]] = {
+    "nothing": ({}, {"request.one_of"}),
+    "two at once": ({"documents": JOB, "job": {"name": "a", "replicas": 1}}, {"request.one_of"}),
+    "a bad name and a bad amount": (
+        {"job": {"name": "A!", "replicas": -1, "requests": {"cpu": "x"}}},
+        {"name_bad", "out_of_range", "bad_quantity"},
+    ),
+    "a copy of nothing": (
+        {"copy": {"kind": "jobs", "namespace": "x", "name": "y"}},
+        {"workload.missing"},
+    ),
+    "a text without workloads": ({"documents": QUEUE}, {"workload.none"}),
+}
+
+
+@pytest.mark.parametrize(("body", "rules"), WRONG.values(), ids=WRONG)
+def test_what_cannot_be_added(api: APIClient, scenario: Scenario, body: Any, rules: set[str]) -> None:
+    answer = send(api, f"/api/v1/scenarios/{scenario.pk}/workloads/", body)
+    assert answer.status_code == 422
+    assert {problem["rule"] for problem in answer.json()["problems"]} == rules
+
+
+@pytest.mark.parametrize(
+    "patch", [{"colour": 1}, {"replicas": True}, {"requests": []}, {"requests": {"cpu": "-1"}}, {"queue": 3}]
+)
+def test_what_a_workload_cannot_be(api: APIClient, scenario: Scenario, patch: Any) -> None:
+    at = f"/api/v1/scenarios/{scenario.pk}/workloads/podgroups/default/run/"
+    assert api.patch(at, patch, headers={"If-Match": "1"}).status_code == 422
+    assert api.patch(at, {"queue": "waits"}).status_code == 428
+    assert not scenario.object_changes.exists()

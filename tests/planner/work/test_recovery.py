@@ -1,0 +1,110 @@
+"""Runs that a dead worker left behind."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from planner.runs.models import Run
+from planner.work.lifecycle import work_cancel, work_claim, work_heartbeat, work_release
+from planner.work.recovery import work_recover, worker_lost
+from planner.work.turns import does_any_wait
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+def claimed(worker: str = "w") -> Run:
+    run = factories.run()
+    assert work_claim(kind=Run, id=run.pk, worker=worker)
+    return run
+
+
+def let_the_lease_run_out(run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+
+
+def now(run: Run) -> tuple[str, int]:
+    run.refresh_from_db()
+    return run.state, run.losses
+
+
+def let_the_back_off_end(run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(not_before=timezone.now() - timedelta(seconds=1))
+
+
+def test_a_run_whose_lease_ran_out_is_queued_and_waits_for_a_while() -> None:
+    run = claimed()
+    let_the_lease_run_out(run)
+    work_recover()
+    assert now(run) == ("queued", 1)
+    assert not does_any_wait()
+    let_the_back_off_end(run)
+    assert does_any_wait()
+
+
+def test_the_wait_after_a_lost_worker_doubles(settings) -> None:
+    run = factories.run()
+    waits = []
+    for _ in range(settings.RUN_MAX_LOSSES - 1):
+        assert work_claim(kind=Run, id=run.pk, worker="w")
+        let_the_lease_run_out(run)
+        before = timezone.now()
+        work_recover()
+        run.refresh_from_db()
+        assert run.not_before is not None
+        waits.append((run.not_before - before).total_seconds() / settings.RUN_BACK_OFF_SECONDS)
+        let_the_back_off_end(run)
+    assert [round(wait) for wait in waits] == [1, 2]
+
+
+def test_a_run_whose_lease_holds_is_left_alone() -> None:
+    run = claimed()
+    work_recover()
+    assert now(run) == ("running", 0)
+
+
+def test_a_cancelled_run_of_a_lost_worker_ends_cancelled() -> None:
+    run = claimed()
+    work_cancel(work=run)
+    let_the_lease_run_out(run)
+    work_recover()
+    assert now(run) == ("cancelled", 0)
+
+
+def test_a_run_that_costs_one_worker_after_the_other_fails(settings) -> None:
+    run = factories.run()
+    for _ in range(settings.RUN_MAX_LOSSES):
+        assert work_claim(kind=Run, id=run.pk, worker="w")
+        let_the_lease_run_out(run)
+        work_recover()
+    assert now(run) == ("failed", settings.RUN_MAX_LOSSES)
+    assert "lost 3 times" in run.error
+
+
+def test_the_runs_of_a_worker_that_is_known_to_be_dead_are_taken_back_at_once() -> None:
+    dead, alive = claimed("dead"), claimed("alive")
+    worker_lost("dead")
+    assert now(dead) == ("queued", 1)
+    assert now(alive) == ("running", 0)
+
+
+def test_a_released_run_is_there_for_the_next_worker() -> None:
+    run = factories.run()
+    claim = work_claim(kind=Run, id=run.pk, worker="w")
+    assert claim
+    assert not does_any_wait()
+    work_release(claim=claim)
+    assert does_any_wait()
+    assert now(run) == ("queued", 0)
+
+
+def test_a_heartbeat_keeps_the_lease(settings) -> None:
+    run = factories.run()
+    claim = work_claim(kind=Run, id=run.pk, worker="w")
+    assert claim
+    let_the_lease_run_out(run)
+    work_heartbeat(claim=claim, progress=0.5, doing="allocate")
+    work_recover()
+    run.refresh_from_db()
+    assert (run.state, run.progress, run.doing) == ("running", 0.5, "allocate")

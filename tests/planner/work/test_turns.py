@@ -1,0 +1,83 @@
+"""Whose run is next, and which run need not be computed at all?"""
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from planner.runs.models import Run
+from planner.runs.selectors.steps import decisions
+from planner.runs.services.runs import run_create
+from planner.runs.services.simulations import known_twin
+from planner.scenarios.services.scenarios import scenario_create
+from planner.work.execution import work_execute
+from planner.work.lifecycle import work_claim
+from planner.work.turns import Turn, next_turn
+from tests import factories
+
+
+@pytest.mark.django_db
+def test_who_has_fewer_running_runs_goes_first_then_the_oldest_run() -> None:
+    greedy, modest = factories.user("greedy"), factories.user("modest")
+    scenario = factories.scenario()
+    many = [run_create(scenario=scenario, user=greedy) for _ in range(3)]
+    few = [run_create(scenario=scenario, user=modest) for _ in range(2)]
+    order = []
+    while (turn := next_turn()) is not None:
+        order.append(turn.id)
+        assert work_claim(kind=turn.kind, id=turn.id, worker="w")
+    assert order == [run.pk for run in (many[0], few[0], many[1], few[1], many[2])]
+
+
+@pytest.mark.django_db
+def test_a_run_that_backs_off_lets_others_pass() -> None:
+    scenario = factories.scenario()
+    lost, fresh = factories.run(scenario), factories.run(scenario)
+    Run.objects.filter(pk=lost.pk).update(not_before=timezone.now() + timedelta(seconds=60))
+    assert next_turn() == Turn(Run, fresh.pk)
+
+
+@pytest.mark.django_db
+def test_whose_turn_it_is_takes_three_queries_for_each_kind_of_work(django_assert_num_queries) -> None:
+    scenario = factories.scenario()
+    for _ in range(5):
+        factories.run(scenario)
+    with django_assert_num_queries(6):
+        assert next_turn()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_same_input_is_computed_once_and_both_runs_have_all_rows() -> None:
+    scenario = factories.scenario()
+    first, second = (factories.run(scenario) for _ in range(2))
+    for run in (first, second):
+        assert work_execute(turn=Turn(Run, run.pk), worker="here", stopping=threading.Event())
+        run.refresh_from_db()
+    assert first.result_id == second.result_id
+    assert "simulate_ms" in first.timings
+    assert "simulate_ms" not in second.timings
+    assert second.engine_version == first.engine_version
+    assert [row.queue for row in first.queue_outcomes.all()] == [
+        row.queue for row in second.queue_outcomes.all()
+    ]
+    assert len(decisions(first)) == len(decisions(second)) > 0
+    assert first.outcome_id == second.outcome_id
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_result_is_not_shared_across_engines_options_inputs_or_extenders(settings) -> None:
+    scenario = factories.scenario()
+    done = factories.run(scenario)
+    assert work_execute(turn=Turn(Run, done.pk), worker="here", stopping=threading.Event())
+    same = factories.run(scenario)
+    assert known_twin(same) is not None
+    assert known_twin(factories.run(scenario, explain=False)) is None
+    assert known_twin(factories.run(scenario, cycles=2)) is None
+    other = scenario_create(snapshot=scenario.snapshot, name="another", owner=factories.user())
+    assert known_twin(factories.run(other)) is None
+    settings.RUN_EXTENDER_HOSTS = ["scores.example:8888"]
+    assert known_twin(same) is None
+    settings.RUN_EXTENDER_HOSTS = []
+    Run.objects.filter(pk=done.pk).update(engine_version="an older one")
+    assert known_twin(same) is None
