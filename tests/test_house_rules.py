@@ -97,3 +97,23 @@ def headings(page: Path) -> set[str]:
     """Return the anchors of a Markdown page's headings, as Git hosts make them."""
     lines = re.findall(r"^#+ +(.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", line.lower()).replace(" ", "-") for line in lines}
+
+
+TEMPLATE = re.compile(r"""["']((?:\w+/)+_?\w+\.html)(?:#\w+)?["']""")
+STATIC = re.compile(r"""\{% static ['"]([^'"]+)['"]""")
+
+
+def test_every_template_and_static_file_that_is_named_exists() -> None:
+    named = [
+        (page, folder, name)
+        for page, text in texts(tracked("planner/**.py", "templates/**.html"))
+        for folder, pattern in (("templates", TEMPLATE), ("static", STATIC))
+        for name in pattern.findall(text)
+    ]
+    assert named
+    missing = [
+        f"{page.relative_to(ROOT)}: {name}"
+        for page, folder, name in named
+        if not (ROOT / folder / name).exists()
+    ]
+    assert missing == []
