@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 
 from scheduler_core.actions.bundles import Bundle, allowed_part, bundles_of, in_order_of_loss
 from scheduler_core.errors import PrePredicateError
-from scheduler_core.framework.eviction import ChosenNode, evict_for_gang, not_hopeless
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.placement import ErrorCache, Group, Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
-from scheduler_core.framework.victims import Verdict, ask_victims, tell_spared_for_gang
 from scheduler_core.framework.worklist import Watcher, WorkList, active_jobs, nobody_watches, task_heap
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.pod_template import PREEMPTABLE
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.resource import MIN_RESOURCE, total_of
+from scheduler_core.victims.ask import Verdict, ask_victims, tell_spared_for_gang
+from scheduler_core.victims.eviction import ChosenNode, evict_for_gang, not_hopeless
 
 
 class Placed(NamedTuple):

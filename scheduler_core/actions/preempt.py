@@ -13,22 +13,12 @@ import numpy as np
 
 from scheduler_core.actions.preempt_dry_run import DryRunArguments, preempt_by_dry_run
 from scheduler_core.errors import PrePredicateError
-from scheduler_core.framework.attempts import Attempt, Attempts
-from scheduler_core.framework.eviction import evict_for, never_evicts, promising_nodes
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.heap import PriorityQueue
-from scheduler_core.framework.holdings import exact_judges_of
-from scheduler_core.framework.losses_inside import LossesInside
 from scheduler_core.framework.placement import ErrorCache, Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.vain import evict_in_vain
-from scheduler_core.framework.victims import (
-    ask_victims,
-    tell_spared,
-    victims_queue,
-    victims_suffice,
-)
 from scheduler_core.framework.worklist import (
     Tasks,
     Watcher,
@@ -44,6 +34,19 @@ from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.status import PREEMPTABLE_STATUSES
 from scheduler_core.release import Rule
 from scheduler_core.resource import Resource, total_of
+from scheduler_core.victims.ask import ask_victims, tell_spared, victims_suffice
+from scheduler_core.victims.bound import (
+    AnyCandidate,
+    Bound,
+    candidates_in_job,
+    candidates_in_queue,
+    exact_bounds_of,
+)
+from scheduler_core.victims.eviction import evict_for, never_evicts, promising_nodes
+from scheduler_core.victims.index import TaskIndex
+from scheduler_core.victims.order import victims_queue
+from scheduler_core.victims.preempt_bound import PreemptBound
+from scheduler_core.victims.retry import Attempt, FailedAttempts
 
 NAME = "preempt"
 
@@ -57,13 +60,13 @@ class Candidates(NamedTuple):
     ----------
     on : callable
         ``on(node)``: the candidates on a node, by namespace/name.
-    nodes : (K,) intp
-        The nodes where they might be enough, by name; any other one is worth a look only when it has room.
+    bound : Bound
+        Where they might be enough; any other node is worth a look only when it has room.
 
     """
 
     on: Callable[[int], list[TaskInfo]]
-    nodes: Nodes
+    bound: Bound
 
 
 Among = Callable[[TaskInfo], Candidates]
@@ -85,17 +88,19 @@ class Preempt:
         self.dry_run = DryRunArguments.read(arguments)
         self.starving: dict[str, list[JobInfo]] = {}
         self.tasks: dict[str, Tasks] = {}
-        self.attempts = Attempts(session, Point.PREEMPTABLE)
+        self.attempts = FailedAttempts(session, Point.PREEMPTABLE)
         for job in active_jobs(session):
             if session.job_starving(job):
                 self.starving.setdefault(job.queue, []).append(job)
                 self.tasks[job.key] = task_heap(session, pending_tasks(job))
 
     @cached_property
-    def losses(self) -> LossesInside | None:
-        """Return what queues could lose to their own jobs, None when every candidate is to be asked about."""
-        judges = exact_judges_of(self.session, Point.PREEMPTABLE)
-        return None if judges is None else LossesInside(self.session, judges)
+    def bound(self) -> Bound:
+        """Return what tells where evicting tasks of other jobs might help."""
+        tiers = exact_bounds_of(self.session, Point.PREEMPTABLE)
+        if tiers is None:
+            return AnyCandidate(self.session, candidates_in_queue)
+        return PreemptBound(self.session, tiers)
 
     def run(self, watch: Watcher = nobody_watches) -> None:
         """Give every starving job its turns, queue by queue."""
@@ -145,29 +150,17 @@ class Preempt:
 
     def other_jobs(self, task: TaskInfo) -> Candidates:
         """Return the candidates when a task looks for room among other jobs of its queue."""
-        job = job_of(task)
-        if self.losses is None:
-            nodes = np.flatnonzero(self.session.evictable.of_other_jobs(job))
-        else:
-            nodes = self.losses.enough_for(task)
-        return self._candidates(job, of_other_jobs(task, job), nodes)
+        return self._candidates(task, of_other_jobs(task, job_of(task)), self.bound)
 
     def same_job(self, task: TaskInfo) -> Candidates:
         """Return the candidates when a task looks for room in its own job."""
-        job = job_of(task)
-        if self.losses is None:
-            nodes = np.flatnonzero(self.session.evictable.of_job(job))
-        else:
-            nodes = self.losses.holders(job)
-        return self._candidates(job, _of_same_job(task, job), nodes)
+        bound = AnyCandidate(self.session, candidates_in_job)
+        return self._candidates(task, _of_same_job(task, job_of(task)), bound)
 
-    def _candidates(self, job: JobInfo, is_candidate: Filter, nodes: Nodes) -> Candidates:
-        """Return the candidates in the queue of a job that asks."""
-        losses, queue = self.losses, job.queue
-        if losses is None:
-            tasks_on = self.session.nodes.sorted_tasks
-            return Candidates(lambda node: [*filter(is_candidate, tasks_on(node))], nodes)
-        return Candidates(lambda node: [*filter(is_candidate, losses.tasks_on(node, queue))], nodes)
+    def _candidates(self, task: TaskInfo, is_candidate: Filter, bound: Bound) -> Candidates:
+        """Return the candidates in the queue of a task's job."""
+        index, queue = self.session.view(TaskIndex), job_of(task).queue
+        return Candidates(lambda node: [*filter(is_candidate, index.tasks_on(node, queue))], bound)
 
     def attempt(self, statement: Statement, queue: QueueInfo, task: TaskInfo, among: Among) -> bool:
         """Find room for a task by evictions; True when it was pipelined.
@@ -181,7 +174,7 @@ class Preempt:
             session.pre_predicate(task)
         except PrePredicateError:
             return False
-        if self.attempts.was_in_vain(task, among):
+        if self.attempts.repeats(task, among):
             return False
         candidates = among(task)
         nodes = promising_nodes(session, task, self.cache)
@@ -202,9 +195,8 @@ class Preempt:
         """
         if not self.rolls_back:
             return nodes
-        placement = self.session.placement
-        roomy = placement.roomy(task)
-        return placement.either(candidates.nodes, roomy) if len(roomy) else candidates.nodes
+        worth_a_look = candidates.bound.nodes_for(task) | self.session.placement.fits_future_idle(task)
+        return np.flatnonzero(worth_a_look)
 
     def _is_eligible(self, task: TaskInfo) -> bool:
         """Tell whether a task may preempt.

@@ -10,21 +10,16 @@ from dataclasses import dataclass
 
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.dry_run import DryRun
-from scheduler_core.framework.eviction import evict_for
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.placement import Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
-from scheduler_core.framework.victims import (
-    Verdict,
-    ask_victims,
-    tell_spared,
-    victims_queue,
-    victims_suffice,
-)
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.timestamps import parse_time
+from scheduler_core.victims.ask import Verdict, ask_victims, tell_spared, victims_suffice
+from scheduler_core.victims.eviction import evict_for
+from scheduler_core.victims.order import victims_queue
 
 REASON = "preempt"
 PRIORITY_OFFSET = 2**31

@@ -9,20 +9,10 @@ from collections.abc import Callable
 from functools import cached_property
 
 from scheduler_core.errors import PrePredicateError
-from scheduler_core.framework.attempts import Attempt, Attempts
-from scheduler_core.framework.eviction import evict_for, never_evicts, promising_nodes
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.holdings import judges_of
-from scheduler_core.framework.losses_outside import LossesOutside
 from scheduler_core.framework.placement import ErrorCache, Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
-from scheduler_core.framework.victims import (
-    ask_victims,
-    tell_spared,
-    victims_queue,
-    victims_suffice,
-)
 from scheduler_core.framework.worklist import (
     Tasks,
     Watcher,
@@ -37,6 +27,12 @@ from scheduler_core.model.node import add_pairs, fits
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.release import Rule
+from scheduler_core.victims.ask import ask_victims, tell_spared, victims_suffice
+from scheduler_core.victims.bound import AnyCandidate, Bound, bounds_of, candidates_outside
+from scheduler_core.victims.eviction import evict_for, never_evicts, promising_nodes
+from scheduler_core.victims.order import victims_queue
+from scheduler_core.victims.reclaim_bound import ReclaimBound
+from scheduler_core.victims.retry import Attempt, FailedAttempts
 
 NAME = "reclaim"
 RUNNING = TaskStatus.RUNNING
@@ -54,7 +50,7 @@ class Reclaim:
         self.session = session
         self.remember_errors = session.conf.arguments_of(NAME).get_bool("predicateErrorCacheEnable", True)
         self.rolls_back = session.release.follows(Rule.RECLAIM_ROLLBACK)
-        self.attempts = Attempts(session, Point.RECLAIMABLE)
+        self.attempts = FailedAttempts(session, Point.RECLAIMABLE)
         self.work = WorkList(session, settled=False)
         self.tasks: dict[str, Tasks] = {}
         for job in active_jobs(session):
@@ -64,10 +60,12 @@ class Reclaim:
                 self.tasks[job.key] = task_heap(session, pending_tasks(job))
 
     @cached_property
-    def losses(self) -> LossesOutside | None:
-        """Return what queues could lose to others, None when every candidate is to be asked about."""
-        judges = judges_of(self.session, Point.RECLAIMABLE)
-        return None if judges is None else LossesOutside(self.session, judges)
+    def bound(self) -> Bound:
+        """Return what tells where evicting tasks of other queues might help."""
+        tiers = bounds_of(self.session, Point.RECLAIMABLE)
+        if tiers is None:
+            return AnyCandidate(self.session, candidates_outside)
+        return ReclaimBound(self.session, tiers)
 
     def run(self, watch: Watcher = nobody_watches) -> None:
         """Give every starving job its turn, queue by queue."""
@@ -109,26 +107,24 @@ class Reclaim:
             session.pre_predicate(task)
         except PrePredicateError:
             return
-        if self.attempts.was_in_vain(task):
+        if self.attempts.repeats(task):
             return
         nodes = promising_nodes(session, task, ErrorCache(enabled=self.remember_errors))
-        worth_a_look = self._worth_a_look(queue, task, nodes)
+        worth_a_look = self._worth_a_look(task, nodes)
         attempt = self.attempts.begin(task, len(nodes) - len(worth_a_look))
         for node in worth_a_look:
             if self._reclaim_on(statement, task, int(node), attempt):
                 return
         self.attempts.keep(attempt)
 
-    def _worth_a_look(self, queue: QueueInfo, task: TaskInfo, nodes: Nodes) -> Nodes:
+    def _worth_a_look(self, task: TaskInfo, nodes: Nodes) -> Nodes:
         """Return the nodes that have candidates, and perhaps enough of them.
 
         Evictions that are kept on one node move what the next ones may lose: then every node is looked at.
         """
         if not self.rolls_back:
             return nodes
-        if self.losses is None:
-            return nodes[self.session.evictable.of_other_queues(queue.name)[nodes] > 0]
-        return nodes[self.losses.enough_for(task, queue).take(nodes)]
+        return nodes[self.bound.nodes_for(task).take(nodes)]
 
     def _reclaim_on(self, statement: Statement, task: TaskInfo, node: int, attempt: Attempt) -> bool:
         session = self.session

@@ -9,9 +9,9 @@ from typing import Any
 
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
-from scheduler_core.framework.victims import DECIDED
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.status import TaskStatus
+from scheduler_core.victims.ask import DECIDED
 
 NAME = "shuffle"
 

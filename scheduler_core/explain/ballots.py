@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from scheduler_core.explain.wording import listed
-from scheduler_core.framework.victims import DECIDED, REFUSED
+from scheduler_core.victims.ask import DECIDED, REFUSED
 
 Ballot = Mapping[str, Any]
 

@@ -30,16 +30,16 @@ from scheduler_core.explain.reasons import reason
 from scheduler_core.explain.turns import GANG_KINDS, Tried, Turn, tried_alone, turn_of
 from scheduler_core.explain.victims import evictions
 from scheduler_core.explain.wording import agreed, counted, listed, said_all
-from scheduler_core.framework.eviction import never_evicts, promising_nodes
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.placement import ErrorCache
 from scheduler_core.framework.session import Session
-from scheduler_core.framework.victims import Verdict, ask_victims, victims_suffice
 from scheduler_core.framework.worklist import pending_tasks, task_heap
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.release import release_of
 from scheduler_core.resource import MIN_RESOURCE
 from scheduler_core.simulate import Options, Simulation
+from scheduler_core.victims.ask import Verdict, ask_victims, victims_suffice
+from scheduler_core.victims.eviction import never_evicts, promising_nodes
 
 ACTIONS = ("reclaim", "preempt")
 GANG_ACTIONS = tuple(GANG_KINDS)

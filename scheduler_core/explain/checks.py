@@ -10,9 +10,9 @@ from scheduler_core.explain.ballots import passed_over
 from scheduler_core.explain.reasons import Reason, reason
 from scheduler_core.explain.wording import agreed, counted
 from scheduler_core.framework.session import Session
-from scheduler_core.framework.victims import Verdict
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
+from scheduler_core.victims.ask import Verdict
 
 _MOST_REASONS = 3
 

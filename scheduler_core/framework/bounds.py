@@ -39,14 +39,12 @@ class PerJobBound:
     ----------
     most : callable
         ``most(job, priority)``: how many of a job's tasks are accepted on a node where all of them are
-        offered. `priority` is that of the preemptor's job; None: the reclaimer does not matter.
-    is_fixed : bool
-        Whether the number never changes within a session.
+        offered, a number that changes only when a task of the job changes its status. `priority` is that of
+        the preemptor's job; None: the reclaimer does not matter.
 
     """
 
     most: Callable[[JobInfo, int | None], float]
-    is_fixed: bool = False
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,10 @@ def distinct_rows(rows: NDArray[Any]) -> tuple[NDArray[Any], Numbers]:
 def distinct(numbers: Numbers) -> tuple[Numbers, Numbers]:
     """Return the different ones of some numbers, ascending, and the position of each among them, (P,).
 
-    They are not below 0, and there are some; it takes as much memory as there are numbers up to the largest.
+    They are not below 0; it takes as much memory as there are numbers up to the largest.
     """
+    if not len(numbers):
+        return numbers, numbers
     first = int(numbers.min())
     offsets = numbers - first
     occurs = np.zeros(int(offsets.max()) + 1, dtype=np.bool_)

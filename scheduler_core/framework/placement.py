@@ -379,16 +379,9 @@ class Placement:
         fits: NDArray[np.bool_] = self._answers(self._row(task), task, self._will_fit)[nodes]
         return fits
 
-    def roomy(self, task: TaskInfo) -> Nodes:
-        """Return the nodes where a task fits what will be idle, (K,)."""
-        nodes: Nodes = self._answers(self._row(task), task, self._will_fit).nonzero()[0]
-        return nodes
-
-    def either(self, some: Nodes, others: Nodes) -> Nodes:
-        """Return the nodes that are among some or others, by name."""
-        among = np.zeros(len(self.nodes), dtype=np.bool_)
-        among[some] = among[others] = True
-        return among.nonzero()[0]
+    def fits_future_idle(self, task: TaskInfo) -> NDArray[np.bool_]:
+        """Tell on which nodes a task fits what will be idle, (N,); the next call changes it."""
+        return self._answers(self._row(task), task, self._will_fit)
 
     def best(self, task: TaskInfo, candidates: Nodes) -> int | None:
         """Return the candidate with the highest score, the smallest name among equals.

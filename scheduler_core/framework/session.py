@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from scheduler_core.conf import SchedulerConf
 from scheduler_core.errors import EventError
 from scheduler_core.framework.closest import NearestNodes
-from scheduler_core.framework.evictable import EvictableCounts
 from scheduler_core.framework.extension_points import PERMIT, REJECT, Point
-from scheduler_core.framework.held_tasks import AllHeldTasks
 from scheduler_core.framework.placement import Placement
 from scheduler_core.framework.plugin_fn import AllocatableFn, PluginFn, QueueOrderFn
 from scheduler_core.framework.registry import Registry
@@ -36,6 +34,8 @@ JOB_PIPELINED, JOB_VALID, JOB_READY = Point.JOB_PIPELINED, Point.JOB_VALID, Poin
 JOB_ENQUEUEABLE, JOB_ENQUEUED = Point.JOB_ENQUEUEABLE, Point.JOB_ENQUEUED
 PREEMPTIVE, VICTIM_QUEUE_ORDER = Point.PREEMPTIVE, Point.VICTIM_QUEUE_ORDER
 BINDING = TaskStatus.BINDING
+
+View = TypeVar("View")
 
 
 class Session:
@@ -96,6 +96,7 @@ class Session:
         self.served_by_gang_action: set[str] = set()
         self.registry = Registry(conf)
         self._functions = self.registry.functions
+        self._views: dict[Callable[[Session], Any], Any] = {}
         self.placement = Placement(self)
         self._victim_queue_keys: dict[tuple[str, str], list[Any]] = {}
 
@@ -107,20 +108,17 @@ class Session:
         """
         return Mirror(self.snapshot)
 
-    @cached_property
-    def evictable(self) -> EvictableCounts:
-        """Return how many tasks each node has that could be evicted."""
-        return EvictableCounts(self.nodes, self.queues, self.held)
+    def view(self, kind: Callable[[Session], View]) -> View:
+        """Return what `kind` makes of the session and keeps up to date, made when it is asked for first."""
+        if kind not in self._views:
+            self._views[kind] = kind(self)
+        view: View = self._views[kind]
+        return view
 
     @cached_property
     def nearest(self) -> NearestNodes:
         """Return what tells tasks that fit nowhere which node came closest, and what no node has."""
         return NearestNodes(self)
-
-    @cached_property
-    def held(self) -> AllHeldTasks:
-        """Return the tasks that might be evicted, queue by queue, as they were at first."""
-        return AllHeldTasks(self.snapshot.tasks, self.jobs.values(), len(self.nodes))
 
     def cycle_state(self, task: TaskInfo) -> dict[str, Any]:
         """Return what plugins remember of a task within this session, by plugin."""

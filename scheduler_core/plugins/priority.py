@@ -26,7 +26,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
         Point.PREEMPTABLE,
         NAME,
         less_important,
-        bound=PerJobBound(all_or_none, is_fixed=True),
+        bound=PerJobBound(all_or_none),
         same_for_equal_tasks=True,
     )
     session.registry.add_unified_evictable(NAME, evictable)

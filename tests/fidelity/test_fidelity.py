@@ -9,7 +9,8 @@ import pytest
 
 from scheduler_core import simulate_document
 from scheduler_core.__main__ import Tally, entries
-from scheduler_core.framework import losses_outside, placement
+from scheduler_core.framework import placement
+from scheduler_core.victims import preempt_bound, reclaim_bound
 from tests.shared import SHARED
 
 CASES = Path(__file__).parent / "cases"
@@ -40,7 +41,7 @@ def test_a_recorded_file_is_equal(path: Path) -> None:
 )
 def test_small_clusters_judged_as_large_ones_end_alike(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Most recorded clusters are so small that their nodes are judged one by one; here arrays judge them."""
-    for module in (placement, losses_outside):
+    for module in (placement, preempt_bound, reclaim_bound):
         monkeypatch.setattr(module, "FEW", 0)
     tally = Tally()
     for entry in islice(entries(str(path)), 0, None, 4):

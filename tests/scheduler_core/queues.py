@@ -6,9 +6,9 @@ from typing import Any
 
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
-from scheduler_core.framework.victims import ask_victims
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.result import plain
+from scheduler_core.victims.ask import ask_victims
 from tests.builders import Object
 from tests.scheduler_core.states import task_of
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.victims import ask_victims
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.plugins.conformance import ordinary_tasks
+from scheduler_core.victims.ask import ask_victims
 from tests.builders import conf, node, pod, podgroup, scenario, session_of
 
 NAMESPACES = ("default", "kube-system", "kube-public")

@@ -14,10 +14,10 @@ from scheduler_core import explain, simulate_document
 from scheduler_core.explain.changes import Change, applied
 from scheduler_core.explain.smallest import smallest_set
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.victims import ask_victims
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.parity import first_difference
 from scheduler_core.resource import PODS, Resource, quantities
+from scheduler_core.victims.ask import ask_victims
 from tests.builders import GPU, Object, conf, node, session_of
 from tests.scheduler_core.clusters import SEARCH, clusters, configurations
 

@@ -13,8 +13,8 @@ from scheduler_core.conf import parse_conf
 from scheduler_core.framework.extension_points import Point, Vote
 from scheduler_core.framework.placement import ErrorCache
 from scheduler_core.framework.session import Session
-from scheduler_core.framework.victims import ask_victims
 from scheduler_core.model.fit import Code, Status
+from scheduler_core.victims.ask import ask_victims
 from tests.builders import Plugin, conf, node, podgroup, pods, queue, register, scenario, session_of
 from tests.scheduler_core.states import task_of
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from scheduler_core import simulate_document
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.victims import ask_victims
 from scheduler_core.plugins.drf.hierarchy import Hierarchy
 from scheduler_core.plugins.drf.tree import rescaled_sum, weight_of
 from scheduler_core.result import plain
+from scheduler_core.victims.ask import ask_victims
 from tests.builders import (
     Object,
     conf,

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Sequence
 
 from scheduler_core.errors import SchedulerPanic
 from scheduler_core.framework.session import Session
-from scheduler_core.framework.victims import victims_queue
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.pod import PodShape
 from scheduler_core.plugins.capacity.account import CapacityAccount, Queues
 from scheduler_core.release import Rule
 from scheduler_core.resource import PODS, Absent, Resource, intersection
 from scheduler_core.trace import Why
+from scheduler_core.victims.order import victims_queue
 
 
 class Reclaim:

@@ -1,16 +1,16 @@
-"""Was the same just tried in vain?"""
+"""Did the same attempt just fail?"""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
-from scheduler_core.framework.eviction import not_hopeless
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.plugin_fn import EvictableFn
 from scheduler_core.framework.session import Session
-from scheduler_core.framework.victims import Verdict, tell_left_out, tell_spared
 from scheduler_core.model.job import TaskInfo
+from scheduler_core.victims.ask import Verdict, tell_left_out, tell_spared
+from scheduler_core.victims.eviction import not_hopeless
 
 Kind = tuple[Hashable, ...]
 
@@ -40,8 +40,12 @@ class Attempt(NamedTuple):
     heard: list[tuple[Sequence[TaskInfo], Verdict]]
 
 
-class Attempts:
-    """The attempts of one action, of which the last one that was in vain is kept.
+class FailedAttempts:
+    """The failed attempts of one action, of which the last one is kept.
+
+    Sound, as an attempt that fails changes nothing: two tasks of one job that are of one class, role and
+    priority have the same candidates, hear the same of them and find the same nodes too small, as long as
+    nothing moves.
 
     Parameters
     ----------
@@ -55,7 +59,7 @@ class Attempts:
         self._alike = all(
             added.same_for_equal_tasks for added in session.registry.of_kind(point, EvictableFn)
         )
-        self._in_vain: Attempt | None = None
+        self._failed: Attempt | None = None
 
     def _kind_of(self, task: TaskInfo) -> Kind:
         """Return what decides, beside the job and who the candidates are, how an attempt ends.
@@ -71,9 +75,9 @@ class Attempts:
             None if open_to is None else open_to.tobytes(),
         )
 
-    def was_in_vain(self, task: TaskInfo, among: Hashable = None) -> bool:
-        """Tell whether the last attempt was like this one and in vain; then say the same of this task."""
-        last, session = self._in_vain, self._session
+    def repeats(self, task: TaskInfo, among: Hashable = None) -> bool:
+        """Tell whether the last failed attempt was like this one; then report the same of this task."""
+        last, session = self._failed, self._session
         if last is None or last.moves != len(session.nodes.changes) or last.among != among:
             return False
         if task.job is None or task.job is not last.task.job or not session.placement.is_local(task):
@@ -91,6 +95,6 @@ class Attempts:
         return Attempt(task, among, len(self._session.nodes.changes), left_out, [])
 
     def keep(self, attempt: Attempt) -> None:
-        """Keep an attempt that was in vain."""
+        """Keep an attempt that failed."""
         if self._alike:
-            self._in_vain = attempt
+            self._failed = attempt

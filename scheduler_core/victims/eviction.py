@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from copy import copy
 from typing import Any, NamedTuple
 
-from scheduler_core.framework.loss_order import why_first
 from scheduler_core.framework.placement import ErrorCache, Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
-from scheduler_core.framework.victims import Verdict
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.resource import Resource, total_of
+from scheduler_core.victims.ask import Verdict
+from scheduler_core.victims.loss_order import why_first
 
 
 def never_evicts(task: TaskInfo) -> bool:

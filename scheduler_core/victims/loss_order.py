@@ -1,6 +1,6 @@
 """What put a victim before the next one in line?
 
-Told of the present keys of two victims, by the rules of `framework.victims.victims_queue`.
+Told of the present keys of two victims, by the rules of `victims.order.victims_queue`.
 """
 
 from __future__ import annotations

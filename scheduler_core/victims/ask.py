@@ -1,7 +1,7 @@
-"""Which candidates may be evicted, who loses first, and is it enough?
+"""Which candidates may be evicted, and is it enough?
 
-Source: volcano ``pkg/scheduler/framework/session_plugins.go`` (Preemptable, Reclaimable, UnifiedEvictable,
-BuildVictimsPriorityQueue), ``util/scheduler_helper.go`` (ValidateVictims) at v1.15.1.
+Source: volcano ``pkg/scheduler/framework/session_plugins.go`` (Preemptable, Reclaimable, UnifiedEvictable),
+``util/scheduler_helper.go`` (ValidateVictims) at v1.15.1.
 """
 
 from __future__ import annotations
@@ -11,11 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.heap import PriorityQueue
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.node import add_pairs, fits
-from scheduler_core.release import Rule
 from scheduler_core.told import Told
 from scheduler_core.trace import Why
 
@@ -240,41 +238,6 @@ def tell_left_out(session: Session, for_task: TaskInfo, nodes: int) -> None:
     """Keep on how many of the nodes that would take a task nobody was asked, as it could not help."""
     if session.trace is not None:
         session.trace.leave_out(for_task.key, nodes)
-
-
-def victims_queue(
-    session: Session, victims: Sequence[TaskInfo], preemptor: TaskInfo
-) -> PriorityQueue[TaskInfo]:
-    """Return the victims in a heap: popped first is evicted first."""
-    queues, asking, queue_order = session.queues, preemptor.job, session.queue_order
-    by_plugins = session.release.follows(Rule.VICTIM_ORDER_BY_PLUGINS)
-    losing = {victim.job.queue for victim in victims if victim.job is not None}
-    keys = (
-        {}
-        if asking is None
-        else {name: session.victim_queue_key(queues[name], queues[asking.queue]) for name in losing}
-    )
-
-    def less(left: TaskInfo, right: TaskInfo) -> bool:
-        mine, theirs = left.job, right.job
-        if mine is theirs:
-            return not session.task_order(left, right)
-        if mine is None or theirs is None:
-            return mine is None
-        my_queue, their_queue = mine.queue, theirs.queue
-        if asking is None or my_queue == their_queue:
-            if not by_plugins:
-                return not session.job_order(mine, theirs)
-            compared = session.job_order_compare(mine, theirs)
-            if compared != 0:
-                return compared > 0
-            return not session.task_order(left, right)
-        my_key, their_key = keys[my_queue], keys[their_queue]
-        if my_key != their_key:
-            return my_key < their_key
-        return not queue_order(queues[my_queue], queues[their_queue])
-
-    return PriorityQueue(less, victims)
 
 
 def victims_suffice(session: Session, preemptor: TaskInfo, node: int, victims: Sequence[TaskInfo]) -> bool:

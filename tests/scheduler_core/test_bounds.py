@@ -12,21 +12,21 @@ import numpy as np
 import pytest
 
 from scheduler_core import simulate_document
+from scheduler_core.actions.preempt import Preempt
+from scheduler_core.actions.preempt import of_other_jobs as other_jobs_filter
+from scheduler_core.actions.reclaim import Reclaim, of_other_queues
 from scheduler_core.explain import victim_story
-from scheduler_core.framework.bounds import ExactBound, StaticBound
-from scheduler_core.framework.evictable import EvictableCounts
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.holdings import Holdings, exact_judges_of, judges_of
-from scheduler_core.framework.losses_inside import LossesInside, victims_among
-from scheduler_core.framework.losses_outside import LossesOutside
 from scheduler_core.framework.numbering import distinct
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
-from scheduler_core.framework.victims import ask_victims
 from scheduler_core.model.job import TaskInfo
-from scheduler_core.model.pod_info import PodKind
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.simulate import ACTIONS
+from scheduler_core.victims.ask import ask_victims, victims_suffice
+from scheduler_core.victims.bound import bounds_of
+from scheduler_core.victims.index import Mask, TaskIndex
+from scheduler_core.victims.preempt_bound import QueueTasks, victims_among
 from tests.builders import Object, conf, node, pod, podgroup, priority_class, register, scenario, session_of
 
 CASES = Path(__file__).parent.parent / "fidelity" / "cases"
@@ -56,7 +56,7 @@ def decisions(document: Object, *, everywhere: bool) -> list[Object]:
     if everywhere:
         for point in (Point.PREEMPTABLE, Point.RECLAIMABLE):
             register(session, point, BYSTANDER, lambda *_: None)
-            assert judges_of(session, point) is None
+            assert bounds_of(session, point) is None
     for action in session.conf.actions:
         session.action = action
         ACTIONS[action](session)
@@ -95,11 +95,6 @@ def answer(uids: set[str]) -> Answer:
     return lambda _initiator, candidates, _why: [task for task in candidates if task.uid in uids]
 
 
-def judge(kinds: set[PodKind]) -> ExactBound:
-    """Return the answer of a plugin that accepts certain kinds of pods, for all tasks of a queue at once."""
-    return StaticBound(lambda kind, _namespace: kind in kinds)
-
-
 @pytest.mark.parametrize("seed", range(100))
 def test_victims_at_once_are_those_on_which_plugins_agree_node_by_node(seed: int) -> None:
     dice = Random(seed)  # noqa: S311 - the same choices every time
@@ -117,17 +112,17 @@ def test_victims_at_once_are_those_on_which_plugins_agree_node_by_node(seed: int
         )
     )
     tasks = [*session.jobs["default/g"].tasks.values()]
-    held = session.held.of("default")
-    assert held is not None
-    holdings = Holdings(held, held.are_in({TaskStatus.RUNNING}))
-    judges: list[list[ExactBound]] = []
+    index = session.view(TaskIndex)
+    queue = QueueTasks(index, index.queues["default"])
+    accepted: list[list[Mask]] = []
     for tier in tiers:
-        judges.append([])
+        accepted.append([])
         for name in tier:
-            accepted = [task for task in tasks if dice.random() < 0.5]
-            session.registry.add_evictable(Point.PREEMPTABLE, name, answer({task.uid for task in accepted}))
-            judges[-1].append(judge({task.kind for task in accepted}))
-    at_once = victims_among(holdings, holdings.present, judges, 0)
+            uids = {task.uid for task in tasks if dice.random() < 0.5}
+            session.registry.add_evictable(Point.PREEMPTABLE, name, answer(uids))
+            rows = [index.row_of(task) for task in tasks if task.uid in uids]
+            accepted[-1].append(np.isin(np.arange(len(index)), rows))
+    at_once = victims_among(queue, index.evictable, accepted)
     one_by_one = [
         victim.uid
         for number in range(4)
@@ -135,29 +130,20 @@ def test_victims_at_once_are_those_on_which_plugins_agree_node_by_node(seed: int
             session, Point.PREEMPTABLE, tasks[0], session.nodes.sorted_tasks(number)
         ).victims
     ]
-    assert [held.task(row).uid for row in np.flatnonzero(at_once).tolist()] == one_by_one
+    assert {task.uid for task in tasks if at_once[index.row_of(task)]} == set(one_by_one)
 
 
 @pytest.mark.parametrize("document", scenarios()[::3], ids=lambda document: document["name"])
-def test_what_is_kept_of_losses_is_what_a_new_look_finds(document: Object) -> None:
+def test_what_is_kept_of_bounds_is_what_a_new_look_finds(document: Object) -> None:
     dice = Random(document["name"])  # noqa: S311 - the same choices every time
     session = session_of(document)
-    inside, outside = exact_judges_of(session, Point.PREEMPTABLE), judges_of(session, Point.RECLAIMABLE)
     waiting = [task for job in session.jobs.values() for task in job.by_status[TaskStatus.PENDING].values()]
-    if not waiting:
-        return
-    kept_inside = None if inside is None else LossesInside(session, inside)
-    kept_outside = None if outside is None else LossesOutside(session, outside)
-    for task in dice.choices(waiting, k=8):
+    kept = Preempt(session).bound, Reclaim(session).bound
+    for task in dice.choices(waiting, k=8) if waiting else ():
         for _ in range(4):
-            assert task.job is not None
-            queue = session.queues[task.job.queue]
-            if inside is not None and kept_inside is not None:
-                expected = LossesInside(session, inside).enough_for(task)
-                assert kept_inside.enough_for(task).tolist() == expected.tolist()
-            if outside is not None and kept_outside is not None:
-                expected = LossesOutside(session, outside).enough_for(task, queue)
-                assert kept_outside.enough_for(task, queue).tolist() == expected.tolist()
+            new = Preempt(session).bound, Reclaim(session).bound
+            for bound, expected in zip(kept, new, strict=True):
+                assert bound.nodes_for(task).tolist() == expected.nodes_for(task).tolist()
             evict_some(session, dice)
 
 
@@ -174,20 +160,39 @@ def evict_some(session: Session, dice: Random) -> None:
 
 
 @pytest.mark.parametrize("document", scenarios()[::5], ids=lambda document: document["name"])
-def test_counts_that_follow_evictions_are_those_of_a_new_look(document: Object) -> None:
+def test_an_index_that_follows_evictions_is_a_new_one(document: Object) -> None:
     dice = Random(document["name"])  # noqa: S311 - the same choices every time
     session = session_of(document)
-    followed = session.evictable
+    followed = session.view(TaskIndex)
     for _ in range(4):
         evict_some(session, dice)
-        counted = EvictableCounts(session.nodes, session.queues, session.held)
-        assert followed.reclaimable.tolist() == counted.reclaimable.tolist()
-        for queue in session.queues:
-            assert followed.held[queue].tolist() == counted.held[queue].tolist()
-            assert followed.running[queue].tolist() == counted.running[queue].tolist()
+        new = TaskIndex(session)
+        assert followed.running.tolist() == new.running.tolist()
+        assert followed.evictable.tolist() == new.evictable.tolist()
 
 
-def test_held_tasks_are_by_node_then_by_name_whatever_their_uids() -> None:
+@pytest.mark.parametrize("document", scenarios()[::3], ids=lambda document: document["name"])
+def test_a_node_that_is_left_out_has_too_few_victims(document: Object) -> None:
+    """What a bound owes: of all nodes that it leaves out none would have room, whoever is evicted there."""
+    dice = Random(document["name"])  # noqa: S311 - the same choices every time
+    session = session_of(document)
+    actions = Preempt(session), Reclaim(session)
+    waiting = [task for job in session.jobs.values() for task in job.by_status[TaskStatus.PENDING].values()]
+    for task in dice.choices(waiting, k=8) if waiting else ():
+        assert task.job is not None
+        searches = (
+            (Point.PREEMPTABLE, actions[0].bound, other_jobs_filter(task, task.job)),
+            (Point.RECLAIMABLE, actions[1].bound, of_other_queues(session, task)),
+        )
+        for point, bound, is_candidate in searches:
+            for number in np.flatnonzero(~bound.nodes_for(task)).tolist():
+                candidates = [*filter(is_candidate, session.nodes.sorted_tasks(number))]
+                victims = ask_victims(session, point, task, candidates).victims
+                assert not victims or not victims_suffice(session, task, number, victims)
+        evict_some(session, dice)
+
+
+def test_the_index_is_by_job_then_node_then_name_whatever_the_uids() -> None:
     running = [("b", "n0"), ("a", "n1"), ("c", "n0"), ("a2", "n0")]
     pods = [pod(name, group="g", node=place, cpu=1) for name, place in running]
     for entry, uid in zip(pods, ["3", "1", "2", "4"], strict=True):
@@ -200,13 +205,12 @@ def test_held_tasks_are_by_node_then_by_name_whatever_their_uids() -> None:
             conf=conf("preempt", ["gang"]),
         )
     )
-    held = session.held.of("default")
-    assert held is not None
-    tasks = [held.task(row) for row in range(len(held))]
-    assert [task.name for task in tasks] == ["a2", "b", "c", "a"]
-    assert [held.row_of(task) for task in tasks] == [0, 1, 2, 3]
-    assert [held.rows_at(place) for place in (0, 1)] == [(0, 3), (3, 4)]
-    assert session.held.of("root") is None
+    index = session.view(TaskIndex)
+    tasks = session.jobs["default/g"].tasks.values()
+    assert {task.name: index.row_of(task) for task in tasks} == {"a2": 0, "b": 1, "c": 2, "a": 3}
+    assert [task.name for task in index.tasks_on(0, "default")] == ["a2", "b", "c"]
+    assert index.tasks_on(0, "root") == []
+    assert index.queues == {"default": slice(0, 4)}
 
 
 def test_what_occurs_is_numbered_in_ascending_order() -> None:

@@ -1,0 +1,121 @@
+"""On which nodes is it worth asking whether evictions make room?"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_core.framework.bounds import ExactBound, PerShapeBound, PluginBound
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.plugin_fn import EvictableFn
+from scheduler_core.framework.session import Session
+from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.pod import Pairs
+from scheduler_core.resource import MIN_RESOURCE
+from scheduler_core.victims.index import Amounts, Mask, TaskIndex
+
+Nodes = NDArray[np.intp]
+Tiers = Sequence[Sequence[PluginBound]]
+ExactTiers = Sequence[Sequence[ExactBound]]
+
+# How far sums in another order may be off before a node is left out.
+SLACK = 2 * MIN_RESOURCE
+
+# Where sums over tasks have how many they are.
+COUNT = -1
+
+
+class Bound(ABC):
+    """The nodes on which victims might make room for a task.
+
+    Why it is sound: a node may be left out only if nothing would come of asking there, that is if no task on
+    it is a candidate, or if what the node will have idle and all its victims together do not hold what the
+    preemptor requests. Each bound adds up, node by node, at least the requests of the victims that
+    `ask.ask_victims` would return there, and compares with `SLACK` to spare. Adding what is not a victim only
+    costs a look, so wherever a bound does not know better it adds. Leaving out such a node changes no
+    decision, as asking changes nothing, and an action that finds too few victims goes on to the next node:
+    that holds while evictions for a node that does not suffice are undone (`Rule.PREEMPT_ROLLBACK`,
+    `Rule.RECLAIM_ROLLBACK`).
+    """
+
+    @abstractmethod
+    def nodes_for(self, task: TaskInfo) -> Mask:
+        """Tell which nodes are worth asking for a task, (N,)."""
+
+
+class AnyCandidate(Bound):
+    """The nodes with a candidate. Sound, as a node without one has no victim.
+
+    It is what is known of a job's own tasks, and of others while a plugin judges them one by one.
+
+    Parameters
+    ----------
+    candidates : callable
+        ``candidates(session, job)``: which tasks of the index are candidates for a job, (P,).
+
+    """
+
+    def __init__(self, session: Session, candidates: Callable[[Session, JobInfo], Mask]) -> None:
+        self._session = session
+        self._candidates = candidates
+
+    def nodes_for(self, task: TaskInfo) -> Mask:
+        """Tell which nodes have a candidate."""
+        nodes = np.zeros(len(self._session.nodes), dtype=np.bool_)
+        if task.job is not None:
+            nodes[self._session.view(TaskIndex).node_of[self._candidates(self._session, task.job)]] = True
+        return nodes
+
+
+def candidates_in_queue(session: Session, job: JobInfo) -> Mask:
+    """Tell which tasks of other jobs of its queue a job might preempt."""
+    index = session.view(TaskIndex)
+    return index.evictable & index.of_queue(job.queue) & ~index.of_job(job)
+
+
+def candidates_in_job(session: Session, job: JobInfo) -> Mask:
+    """Tell which of its own tasks a job might preempt."""
+    index = session.view(TaskIndex)
+    return index.evictable & index.of_job(job)
+
+
+def candidates_outside(session: Session, job: JobInfo) -> Mask:
+    """Tell which tasks of other queues a job might reclaim."""
+    index = session.view(TaskIndex)
+    candidates = np.zeros(len(index), dtype=np.bool_)
+    for name, rows in index.queues.items():
+        candidates[rows] = name != job.queue and session.queues[name].reclaimable
+    return candidates & index.running
+
+
+def bounds_of(session: Session, point: Point) -> Tiers | None:
+    """Return what plugins say at once, tier by tier; tiers without an answer are left out.
+
+    None when a plugin only judges one by one.
+    """
+    tiers = [
+        [added.bound for added in tier if isinstance(added, EvictableFn)]
+        for tier in session.registry.tiers_of(point)
+        if tier
+    ]
+    if any(bound is None for tier in tiers for bound in tier):
+        return None
+    return [[bound for bound in tier if bound is not None] for tier in tiers]
+
+
+def exact_bounds_of(session: Session, point: Point) -> ExactTiers | None:
+    """Return the same where every plugin says exactly whom it accepts; else None."""
+    tiers = bounds_of(session, point)
+    if tiers is None or any(isinstance(bound, PerShapeBound) for tier in tiers for bound in tier):
+        return None
+    return [[bound for bound in tier if not isinstance(bound, PerShapeBound)] for tier in tiers]
+
+
+def fits_with(demands: Pairs, future: Amounts, losses: Amounts) -> Mask:
+    """Tell on which of K nodes a task might fit once the losses are gone; both by node and resource."""
+    fits = [future[:, place] + losses[:, place] > amount - SLACK for place, amount in demands]
+    return reduce(np.logical_and, fits)

@@ -1,0 +1,218 @@
+"""Which tasks might be evicted, and which of them still can be?
+
+Tasks are known by their numbers, since of ten thousands of them few are ever evicted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_core.framework.bounds import Fact
+from scheduler_core.framework.numbering import Numbers, distinct, numbered
+from scheduler_core.framework.session import Session
+from scheduler_core.model.job import NO_NODE, JobInfo, TaskInfo
+from scheduler_core.model.status import PREEMPTABLE_STATUSES, TaskStatus
+from scheduler_core.model.task_table import TaskTable
+
+Mask = NDArray[np.bool_]
+Amounts = NDArray[np.float64]
+
+
+class Move(NamedTuple):
+    """A task came, left or changed its status; its job and the task itself may not be in the index."""
+
+    queue: str
+    job: int | None
+    row: int | None
+
+
+class TaskIndex:
+    """The tasks that were bound or running at first and do not forbid eviction, P of them, one a row.
+
+    They are by queue, then job, then node, then namespace/name, so that each queue and each job is a slice.
+    Only `evictable`, `running` and `moves` change, by what the nodes say of their tasks.
+
+    Attributes
+    ----------
+    jobs : list of JobInfo
+        The jobs that have any.
+    job_of, node_of : (P,) intp
+        The position of each task's job in `jobs`, and the number of its node.
+    rows_of_job : list of slice
+        The rows of each job.
+    queues : dict
+        The rows of each queue that has any.
+    shapes : list of PodShape
+        The different ones.
+    shape_of : (P,) intp
+        The position of each task's shape in `shapes`.
+    columns : (R + 1, P) float64
+        What each task requests, resource by resource; the last number is 1.
+    evictable, running : (P,) bool
+        Which of them are bound or running now, and which are running.
+    moves : list of Move
+        What happened since. Readers remember how much of it they have seen.
+
+    """
+
+    def __init__(self, session: Session) -> None:
+        table = session.snapshot.tasks
+        self._table = table
+        by_queue: dict[str, list[JobInfo]] = {}
+        for job in session.jobs.values():
+            by_queue.setdefault(job.queue, []).append(job)
+        jobs = [job for of_queue in by_queue.values() for job in of_queue]
+        self._numbers, owners = _found(table, jobs)
+        positions, self.job_of = distinct(owners)
+        self.jobs = [jobs[position] for position in positions.tolist()]
+        self.node_of = table.places[self._numbers]
+        stops = np.cumsum(np.bincount(self.job_of, minlength=len(self.jobs))).tolist()
+        self.rows_of_job = [slice(start, stop) for start, stop in zip([0, *stops], stops, strict=False)]
+        self.queues: dict[str, slice] = {}
+        for job, rows in zip(self.jobs, self.rows_of_job, strict=True):
+            self.queues[job.queue] = slice(self.queues.get(job.queue, rows).start, rows.stop)
+        shapes, self.shape_of = distinct(table.shape_numbers[self._numbers])
+        self.shapes = [table.shapes[number] for number in shapes.tolist()]
+        requests = np.array(
+            [[*shape.row, 1.0] for shape in self.shapes] or [[0.0] * (len(session.nodes.axis) + 1)]
+        )
+        self.columns: Amounts = requests.T.take(self.shape_of, axis=1)
+        is_first = np.ones(len(self._numbers), dtype=np.bool_)
+        is_first[1:] = (self.job_of[1:] != self.job_of[:-1]) | (self.node_of[1:] != self.node_of[:-1])
+        self._group = np.cumsum(is_first) - 1
+        self._starts = is_first.nonzero()[0]
+        self.evictable = table.are_in(PREEMPTABLE_STATUSES, self._numbers)
+        self.running = table.are_in({TaskStatus.RUNNING}, self._numbers)
+        self.moves: list[Move] = []
+        self._facts: dict[Fact, Mask] = {}
+        self._by_node: dict[str, dict[int, list[int]]] = {}
+        session.nodes.listeners.append(self._follow)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def _follow(self, task: TaskInfo, _before: TaskStatus | None, after: TaskStatus | None) -> None:
+        if task.job is not None:
+            row = self.row_of(task)
+            if row is not None:
+                self.evictable[row] = after in PREEMPTABLE_STATUSES
+                self.running[row] = after is TaskStatus.RUNNING
+            self.moves.append(Move(task.job.queue, self.position_of(task.job), row))
+
+    # which tasks
+
+    @cached_property
+    def _rows(self) -> dict[int, int]:
+        return {number: row for row, number in enumerate(self._numbers.tolist())}
+
+    @cached_property
+    def _positions(self) -> dict[JobInfo, int]:
+        return {job: position for position, job in enumerate(self.jobs)}
+
+    def row_of(self, task: TaskInfo) -> int | None:
+        """Return the row of a task, None when it is not among them."""
+        return self._rows.get(task.number)
+
+    def position_of(self, job: JobInfo) -> int | None:
+        """Return where a job is in `jobs`, None when it has none of the tasks."""
+        return self._positions.get(job)
+
+    def of_job(self, job: JobInfo) -> Mask:
+        """Tell which tasks are of a job, (P,)."""
+        position = self.position_of(job)
+        return self._are_in(slice(0, 0) if position is None else self.rows_of_job[position])
+
+    def of_queue(self, queue: str) -> Mask:
+        """Tell which tasks are of a queue, (P,)."""
+        return self._are_in(self.queues.get(queue, slice(0, 0)))
+
+    def _are_in(self, rows: slice) -> Mask:
+        are_in = np.zeros(len(self), dtype=np.bool_)
+        are_in[rows] = True
+        return are_in
+
+    def tasks_on(self, node: int, queue: str) -> list[TaskInfo]:
+        """Return the tasks of a queue on a node that can be evicted now, by namespace/name."""
+        by_node = self._by_node.get(queue)
+        if by_node is None:
+            by_node = self._by_node[queue] = {}
+            rows = self.queues.get(queue, slice(0, 0))
+            for row, number in enumerate(self.node_of[rows].tolist(), rows.start):
+                by_node.setdefault(number, []).append(row)
+        found = [self._table[int(self._numbers[row])] for row in by_node.get(node, ()) if self.evictable[row]]
+        return sorted(found, key=lambda task: task.key) if len(found) > 1 else found
+
+    # what is known of all of them
+
+    def each(self, fact: Fact) -> Mask:
+        """Tell for which tasks ``fact(kind, namespace)`` is true, (P,), asked once for equal ones."""
+        if fact not in self._facts:
+            names, of_job = numbered(job.namespace for job in self.jobs)
+            kinds = self._table.kinds
+            pairs = (
+                self._table.kind_numbers[self._numbers] * len(names)
+                + np.array(of_job, dtype=np.intp)[self.job_of]
+            )
+            different, which = distinct(pairs)
+            answers = [
+                fact(kinds[kind], names[name])
+                for kind, name in (divmod(pair, len(names)) for pair in different.tolist())
+            ]
+            self._facts[fact] = np.array(answers, dtype=np.bool_)[which]
+        return self._facts[fact]
+
+    def ranks(self, rows: slice, counted: Mask) -> Numbers:
+        """Return how many counted tasks of its job are before each task on its node.
+
+        `rows` are those of whole jobs, `counted` tells of each task whether it counts, (P,).
+        """
+        numbers = counted[rows].astype(np.intp)
+        before = np.cumsum(numbers) - numbers
+        firsts = self._starts.take(self._group[rows]) - rows.start
+        ranks: Numbers = before - before.take(firsts)
+        return ranks
+
+    @cached_property
+    def crowds(self) -> list[int]:
+        """Return how many tasks of each job are on the node where most of them are."""
+        sizes = np.bincount(self._group)
+        crowds = np.zeros(len(self.jobs), dtype=np.intp)
+        np.maximum.at(crowds, self.job_of[self._starts], sizes)
+        return [int(crowd) for crowd in crowds]
+
+    @cached_property
+    def are_alone(self) -> bool:
+        """Tell whether no node has two tasks of one job."""
+        return len(self._starts) == len(self)
+
+
+def _found(table: TaskTable, jobs: Sequence[JobInfo]) -> tuple[Numbers, Numbers]:
+    """Return the tasks of some jobs that might be evicted, in order, and whose they are, (P,)."""
+    members = [job.members for job in jobs]
+    numbers = np.fromiter(chain.from_iterable(members), dtype=np.intp)
+    owners = np.repeat(np.arange(len(jobs)), [len(of_job) for of_job in members])
+    preemptable = np.array([kind.preemptable for kind in table.kinds], dtype=np.bool_)
+    might = preemptable[table.kind_numbers[numbers]] & (table.places[numbers] != NO_NODE)
+    might &= np.isin(table.statuses[numbers], list(PREEMPTABLE_STATUSES))
+    numbers, owners = numbers[might], owners[might]
+    places = table.places[numbers]
+    order = np.argsort(owners * (places.max(initial=0) + 1) + places, kind="stable")
+    numbers, owners, places = numbers[order], owners[order], places[order]
+    is_next = (owners[1:] == owners[:-1]) & (places[1:] == places[:-1])
+    crowded = np.flatnonzero(np.append(is_next, False) | np.append(False, is_next)).tolist()
+    numbers[crowded] = numbers[
+        _by_name(crowded, owners, places, [table.pods[n].key for n in numbers[crowded]])
+    ]
+    return numbers, owners
+
+
+def _by_name(rows: Sequence[int], owners: Numbers, places: Numbers, keys: Iterable[str]) -> list[int]:
+    """Return some rows so that tasks of one job on one node are by namespace/name."""
+    named = zip(owners[rows].tolist(), places[rows].tolist(), keys, rows, strict=True)
+    return [row for *_, row in sorted(named)]

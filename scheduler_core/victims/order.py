@@ -1,0 +1,48 @@
+"""Which victim is evicted first?
+
+Source: volcano ``pkg/scheduler/framework/session_plugins.go`` (BuildVictimsPriorityQueue) at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scheduler_core.framework.heap import PriorityQueue
+from scheduler_core.framework.session import Session
+from scheduler_core.model.job import TaskInfo
+from scheduler_core.release import Rule
+
+
+def victims_queue(
+    session: Session, victims: Sequence[TaskInfo], preemptor: TaskInfo
+) -> PriorityQueue[TaskInfo]:
+    """Return the victims in a heap: popped first is evicted first."""
+    queues, asking, queue_order = session.queues, preemptor.job, session.queue_order
+    by_plugins = session.release.follows(Rule.VICTIM_ORDER_BY_PLUGINS)
+    losing = {victim.job.queue for victim in victims if victim.job is not None}
+    keys = (
+        {}
+        if asking is None
+        else {name: session.victim_queue_key(queues[name], queues[asking.queue]) for name in losing}
+    )
+
+    def less(left: TaskInfo, right: TaskInfo) -> bool:
+        mine, theirs = left.job, right.job
+        if mine is theirs:
+            return not session.task_order(left, right)
+        if mine is None or theirs is None:
+            return mine is None
+        my_queue, their_queue = mine.queue, theirs.queue
+        if asking is None or my_queue == their_queue:
+            if not by_plugins:
+                return not session.job_order(mine, theirs)
+            compared = session.job_order_compare(mine, theirs)
+            if compared != 0:
+                return compared > 0
+            return not session.task_order(left, right)
+        my_key, their_key = keys[my_queue], keys[their_queue]
+        if my_key != their_key:
+            return my_key < their_key
+        return not queue_order(queues[my_queue], queues[their_queue])
+
+    return PriorityQueue(less, victims)

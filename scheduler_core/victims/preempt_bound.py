@@ -1,0 +1,194 @@
+"""On which nodes could a job gain enough from other jobs of its queue?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import reduce
+
+import numpy as np
+
+from scheduler_core.framework.bounds import PerJobBound, StaticBound
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.numbering import distinct
+from scheduler_core.framework.placement import FEW
+from scheduler_core.framework.session import Session
+from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.node import add_pairs
+from scheduler_core.victims.ask import ask_victims
+from scheduler_core.victims.bound import COUNT, Bound, ExactTiers, fits_with
+from scheduler_core.victims.index import Amounts, Mask, TaskIndex
+
+
+class QueueTasks:
+    """The tasks of one queue, P of them on K nodes.
+
+    Attributes
+    ----------
+    rows : slice
+        Where they are in the index.
+    first_job, jobs : int, list of JobInfo
+        The position of the first of its jobs in the index, and all of them.
+    nodes : (K,) intp
+        The nodes that have any, ascending.
+    place_of : (P,) intp
+        The position of each task's node in `nodes`.
+
+    """
+
+    def __init__(self, index: TaskIndex, rows: slice) -> None:
+        first, last = index.job_of[[rows.start, rows.stop - 1]].tolist()
+        self.rows = rows
+        self.first_job, self.jobs = first, index.jobs[first : last + 1]
+        self.nodes, self.place_of = distinct(index.node_of[rows])
+
+    def on_nodes(self, chosen: Mask) -> Mask:
+        """Tell which nodes have any of the chosen tasks, (K,)."""
+        on_nodes = np.zeros(len(self.nodes), dtype=np.bool_)
+        on_nodes[self.place_of[chosen]] = True
+        return on_nodes
+
+
+class PreemptBound(Bound):
+    """What other jobs of a queue may lose on each node, exactly as the plugins would say there.
+
+    Sound, as every plugin says exactly whom it accepts, and `victims_among` combines that as
+    `ask.ask_victims` does.
+    What was added up for one task is kept for the next one of a job of the same queue and priority: what a
+    plugin says of a task only changes when the task moves or when the plugin accepts another number of its
+    job's tasks. Then the nodes concerned are asked again.
+    """
+
+    def __init__(self, session: Session, tiers: ExactTiers) -> None:
+        self._session = session
+        self._index = session.view(TaskIndex)
+        self._tiers = tiers
+        self._per_job = [bound for tier in tiers for bound in tier if isinstance(bound, PerJobBound)]
+        self._queues: dict[str, QueueTasks] = {}
+        self._limits: dict[PerJobBound, list[float]] = {}
+        self._limits_of: tuple[str, int] | None = None
+        self._losses: Amounts = np.zeros((0, 0))
+        self._losses_of: tuple[str, int, int | None] | None = None
+        self._seen = 0
+
+    def nodes_for(self, task: TaskInfo) -> Mask:
+        """Tell on which nodes a task might fit once all that others may lose is gone."""
+        nodes = np.zeros(len(self._session.nodes), dtype=np.bool_)
+        job, index = task.job, self._index
+        if job is None or job.queue not in index.queues:
+            return nodes
+        queue = self._queues.get(job.queue)
+        if queue is None:
+            queue = self._queues[job.queue] = QueueTasks(index, index.queues[job.queue])
+        if task.best_effort:
+            nodes[queue.nodes] = queue.on_nodes(index.evictable[queue.rows])
+        else:
+            future = self._session.nodes.future.take(queue.nodes, axis=0)
+            nodes[queue.nodes] = fits_with(task.shape.demands, future, self._losses_to(queue, job, task))
+        return nodes
+
+    def _losses_to(self, queue: QueueTasks, job: JobInfo, task: TaskInfo) -> Amounts:
+        """Return what jobs other than this one may lose to it on each node, (K, R + 1)."""
+        own = self._index.position_of(job)
+        asked_for = job.queue, job.priority, own
+        changed = self._changed_places(queue, job)
+        if changed is None or self._losses_of != asked_for:
+            self._losses, self._losses_of = self._sums(queue, self._victims(queue, own)), asked_for
+        else:
+            for place in changed:
+                self._losses[place] = self._loss_at(queue, place, task)
+        return self._losses
+
+    def _changed_places(self, queue: QueueTasks, job: JobInfo) -> Collection[int] | None:
+        """Bring the limits of jobs up to date; return where victims may have changed, None: anywhere."""
+        index, moves = self._index, self._index.moves
+        asked_for = job.queue, job.priority
+        since, self._seen = self._seen, len(moves)
+        if self._limits_of != asked_for:
+            self._limits_of = asked_for
+            self._limits = {
+                bound: [bound.most(other, job.priority) for other in queue.jobs] for bound in self._per_job
+            }
+            return None
+        places: set[int] = set()
+        for name, number, row in moves[since:]:
+            if name != job.queue or number is None:
+                continue
+            if row is not None:
+                places.add(queue.place_of.item(row - queue.rows.start))
+            crowd, position = index.crowds[number], number - queue.first_job
+            for bound, limits in self._limits.items():
+                before, limits[position] = limits[position], bound.most(index.jobs[number], job.priority)
+                if max(min(before, crowd), 0) != max(min(limits[position], crowd), 0):
+                    rows, first = index.rows_of_job[number], queue.rows.start
+                    places.update(queue.place_of[rows.start - first : rows.stop - first].tolist())
+        return places if len(places) <= FEW else None
+
+    def _loss_at(self, queue: QueueTasks, place: int, task: TaskInfo) -> list[float]:
+        """Return what others may lose to a task on one of the queue's nodes, and how many tasks that is."""
+        assert task.job is not None, "only tasks of a job preempt"
+        on_node = self._index.tasks_on(queue.nodes.item(place), task.job.queue)
+        candidates = [other for other in on_node if other.job is not task.job]
+        victims = ask_victims(self._session, Point.PREEMPTABLE, task, candidates).victims
+        losses = [0.0] * len(self._index.columns)
+        for victim in victims:
+            add_pairs(losses, victim.shape.amounts, 1.0)
+        losses[COUNT] = len(victims)
+        return losses
+
+    def _sums(self, queue: QueueTasks, victims: Mask) -> Amounts:
+        """Return what the victims hold on each node, and how many they are, (K, R + 1)."""
+        rows = victims.nonzero()[0]
+        places, count = queue.place_of.take(rows), len(queue.nodes)
+        columns = self._index.columns.take(rows + queue.rows.start, axis=1)
+        return np.array([np.bincount(places, column, count) for column in columns]).T
+
+    def _victims(self, queue: QueueTasks, own: int | None) -> Mask:
+        """Return which tasks of a queue its jobs but the own one may lose, (P,)."""
+        index, rows = self._index, queue.rows
+        candidates = index.evictable[rows].copy()
+        if own is not None:
+            mine = index.rows_of_job[own]
+            candidates[mine.start - rows.start : mine.stop - rows.start] = False
+        jobs = index.job_of[rows] - queue.first_job
+        ranks = None if index.are_alone else index.ranks(rows, index.evictable)
+        accepted: dict[StaticBound | PerJobBound, Mask] = {
+            bound: np.array(limits).take(jobs) > (0 if ranks is None else ranks)
+            for bound, limits in self._limits.items()
+        }
+        for tier in self._tiers:
+            for bound in tier:
+                if isinstance(bound, StaticBound):
+                    accepted[bound] = index.each(bound.fact)[rows]
+        return victims_among(queue, candidates, [[accepted[bound] for bound in tier] for tier in self._tiers])
+
+
+def victims_among(queue: QueueTasks, candidates: Mask, tiers: Sequence[Sequence[Mask]]) -> Mask:
+    """Return the victims of the first tier that names any on each node, (P,); see `ask.ask_victims`.
+
+    `tiers` are what each plugin accepts, (P,) each.
+    """
+    victims, undecided = np.zeros_like(candidates), np.ones(len(queue.nodes), dtype=np.bool_)
+    for tier in tiers:
+        named = _named(queue, [accepted & candidates for accepted in tier]) & undecided.take(queue.place_of)
+        victims |= named
+        undecided &= ~queue.on_nodes(named)
+    return victims
+
+
+def _named(queue: QueueTasks, accepted: Sequence[Mask]) -> Mask:
+    """Return the victims of one tier on each node, (P,), from what each of its plugins accepts, (P,) each.
+
+    Two plugins must agree. With more, the later ones start afresh where the earlier ones agree on nobody; a
+    plugin that accepts nobody on a node ends the tier there.
+    """
+    agreed = reduce(np.logical_and, accepted)
+    if len(accepted) <= 2:
+        return agreed
+    passing = reduce(np.logical_and, [queue.on_nodes(each) for each in accepted])
+    if not (passing > queue.on_nodes(agreed)).any():
+        return agreed
+    named, some = np.zeros_like(agreed), np.zeros_like(passing)
+    for each in accepted:
+        named = each & (named | ~some.take(queue.place_of))
+        some = queue.on_nodes(named)
+    return named & passing.take(queue.place_of)

@@ -1,0 +1,282 @@
+"""On which nodes could a queue gain enough from all others?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from operator import sub
+from typing import NamedTuple
+
+import numpy as np
+
+from scheduler_core.framework.bounds import PerJobBound, PerShapeBound, StaticBound
+from scheduler_core.framework.numbering import distinct
+from scheduler_core.framework.placement import FEW, Nodes
+from scheduler_core.framework.session import Session
+from scheduler_core.model.changes import ChangeLog, RowTable, as_array
+from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.node import add_pairs
+from scheduler_core.model.pod import Pairs
+from scheduler_core.victims.bound import COUNT, SLACK, Bound, Tiers, fits_with
+from scheduler_core.victims.index import Amounts, Mask, TaskIndex
+
+Sums = RowTable[list[list[float]], np.float64]
+
+
+class Compared(NamedTuple):
+    """On which nodes, (N,), there was enough for tasks of equal requests, when so much had changed."""
+
+    enough: Mask
+    node_changes: int
+    sum_changes: int
+
+
+class OwnPart(NamedTuple):
+    """The reclaiming queue's own part in the sums, by node where it has any tasks, (S, R + 1) each."""
+
+    nodes: Nodes
+    sums: Amounts
+    by_node: dict[int, Amounts]
+
+
+class ReclaimBound(Bound):
+    """What all reclaimable queues may lose on each node at most, less the reclaimer's own part.
+
+    The first of the S sums of a node is of all candidates, the others are of those that a tier might name.
+
+    Sound, as each plugin's bound accepts at least whom the plugin accepts, and a tier's sum has at least whom
+    it might name: two plugins must agree; of more only the last one's answer counts, as it starts afresh
+    where those before it agree on nobody. The first tier that names anybody decides; where its answer is
+    exact, later ones are not added. A queue's own part may be subtracted, as no plugin's bound on a task
+    depends on tasks of other queues. The moves of the reclaiming queue itself wait until another one
+    reclaims: they would change the sums and its own part alike. What was compared for one request is compared
+    again only on nodes that changed since: nothing else is compared than what a node will have idle and its
+    sums.
+    """
+
+    def __init__(self, session: Session, tiers: Tiers) -> None:
+        self._session = session
+        self._index = index = session.view(TaskIndex)
+        self._tiers = [tier if len(tier) == 2 else tier[-1:] for tier in tiers]
+        self._decides = [
+            len(tier) <= 2 and not any(isinstance(bound, PerShapeBound) for bound in tier) for tier in tiers
+        ]
+        self._queues = {name: rows for name, rows in index.queues.items() if session.queues[name].reclaimable}
+        shapes = {name: distinct(index.shape_of[rows]) for name, rows in self._queues.items()}
+        self._shape_of = {name: which for name, (_, which) in shapes.items()}
+        self._shapes = {
+            name: tuple([index.shapes[shape] for shape in different.tolist()])
+            for name, (different, _) in shapes.items()
+        }
+        self._accepted: dict[str, list[list[list[bool]]]] = {}
+        self._allowed: Mask = np.zeros((len(tiers), len(index)), dtype=np.bool_)
+        self._limits: list[list[float]] = [[] for _ in index.jobs]
+        self._chosen: Mask = np.zeros((1 + len(tiers), len(index)), dtype=np.bool_)
+        for name, rows in self._queues.items():
+            self._allow(name)
+            self._chosen[:, rows] = self._judged(rows)
+        sums = np.array(
+            [
+                [
+                    np.bincount(index.node_of[of_tier], column[of_tier], len(session.nodes))
+                    for column in index.columns
+                ]
+                for of_tier in self._chosen
+            ]
+        )
+        self._changes = ChangeLog(len(session.nodes))
+        self._sums: Sums = RowTable(np.ascontiguousarray(sums.transpose(2, 0, 1)), self._changes)
+        self._seen = len(index.moves)
+        self._moved: dict[str, dict[int, list[int]]] = {}
+        self._compared: dict[Pairs, Compared] = {}
+        self._last: tuple[str, Pairs, Compared] | None = None
+        self._own: OwnPart | None = None
+
+    def nodes_for(self, task: TaskInfo) -> Mask:
+        """Tell which nodes have candidates of other queues, perhaps enough of them for a task."""
+        assert task.job is not None, "only tasks of a job reclaim"
+        queue, demands = task.job.queue, task.shape.demands
+        self._catch_up(queue)
+        if self._last is not None and self._last[:2] == (queue, demands):
+            compared = self._again(demands, self._last[2])
+        else:
+            compared = self._without(queue, demands)
+        self._last = queue, demands, compared
+        return compared.enough
+
+    # comparing
+
+    def _without(self, queue: str, demands: Pairs) -> Compared:
+        """Compare all nodes with what a task requests, not counting its own queue's tasks."""
+        self._own = None
+        nodes = self._session.placement.all
+        found = self._compared.get(demands)
+        found = self._now(self._enough(demands, nodes)) if found is None else self._again(demands, found)
+        self._compared[demands] = found
+        enough = found.enough.copy()
+        if queue in self._queues:
+            self._own = self._own_part(self._queues[queue])
+            enough[self._own.nodes] = self._enough(demands, self._own.nodes)
+        return found._replace(enough=enough)
+
+    def _again(self, demands: Pairs, found: Compared) -> Compared:
+        """Compare those nodes again that changed since."""
+        changed = {
+            *self._session.nodes.changes.since(found.node_changes),
+            *self._changes.since(found.sum_changes),
+        }
+        if not changed:
+            return found
+        if len(changed) <= FEW:
+            for node in changed:
+                found.enough[node] = self._is_enough_on(node, demands)
+        else:
+            nodes = as_array(changed)
+            found.enough[nodes] = self._enough(demands, nodes)
+        return self._now(found.enough)
+
+    def _now(self, enough: Mask) -> Compared:
+        return Compared(enough, len(self._session.nodes.changes), len(self._changes))
+
+    def _enough(self, demands: Pairs, nodes: Nodes) -> Mask:
+        """Tell on which nodes there are candidates, perhaps enough of them, (K,)."""
+        future, sums = self._session.nodes.future.take(nodes, axis=0), self._sums.array.take(nodes, axis=0)
+        if self._own is not None:
+            places = self._own.nodes.searchsorted(nodes)
+            is_own = self._own.nodes.take(places, mode="clip") == nodes
+            sums[is_own] -= self._own.sums[places[is_own]]
+        undecided = sums[:, 0, COUNT] > 0
+        enough = undecided & fits_with(demands, future, np.zeros_like(future))
+        for tier, decides in enumerate(self._decides, start=1):
+            losses = sums[:, tier]
+            enough |= undecided & fits_with(demands, future, losses)
+            if decides:
+                undecided &= losses[:, COUNT] == 0
+        return enough
+
+    def _is_enough_on(self, node: int, demands: Pairs) -> bool:
+        """Tell the same of one node."""
+        future, sums = self._session.nodes.future_of[node], self._sums.rows[node]
+        own = None if self._own is None else self._own.by_node.get(node)
+        if own is not None:
+            sums = [list(map(sub, *of_tier)) for of_tier in zip(sums, own.tolist(), strict=True)]
+        if not sums[0][COUNT]:
+            return False
+        if all(future[position] > amount - SLACK for position, amount in demands):
+            return True
+        for losses, decides in zip(sums[1:], self._decides, strict=True):
+            if all(future[position] + losses[position] > amount - SLACK for position, amount in demands):
+                return True
+            if decides and losses[COUNT]:
+                return False
+        return False
+
+    def _own_part(self, rows: slice) -> OwnPart:
+        """Return a queue's own part in the sums."""
+        nodes, place_of = distinct(self._index.node_of[rows])
+        columns = self._index.columns[:, rows]
+        sums = np.array(
+            [
+                [np.bincount(place_of[of_tier], column[of_tier], len(nodes)) for column in columns]
+                for of_tier in self._chosen[:, rows]
+            ]
+        ).transpose(2, 0, 1)
+        return OwnPart(nodes, sums, dict(zip(nodes.tolist(), sums, strict=True)))
+
+    # judging
+
+    def _catch_up(self, reclaiming: str) -> None:
+        """Judge again what moved in other queues than the one that reclaims."""
+        moves = self._index.moves
+        for queue, job, row in moves[self._seen :]:
+            if queue in self._queues:
+                jobs = self._moved.setdefault(queue, {})
+                if job is not None:
+                    jobs.setdefault(job, []).extend(() if row is None else (row,))
+        self._seen = len(moves)
+        for queue in [queue for queue in self._moved if queue != reclaiming]:
+            jobs = self._moved.pop(queue)
+            if self._allow(queue):
+                rows = self._queues[queue]
+                tiers, places = np.nonzero(self._judged(rows) != self._chosen[:, rows])
+                for tier, row in zip(tiers.tolist(), (places + rows.start).tolist(), strict=True):
+                    self._turn(tier, row)
+            else:
+                for job, tasks in jobs.items():
+                    self._judge_job(job, tasks)
+
+    def _allow(self, queue: str) -> bool:
+        """Ask which shapes a queue might lose in each tier; tell whether that is something new."""
+        said = [
+            [bound.accepts(queue, self._shapes[queue]) for bound in tier if isinstance(bound, PerShapeBound)]
+            for tier in self._tiers
+        ]
+        if self._accepted.get(queue) == said:
+            return False
+        self._accepted[queue] = said
+        rows = self._queues[queue]
+        for allowed, tier, accepted in zip(self._allowed, self._tiers, said, strict=True):
+            allowed[rows] = True
+            for of_shapes in accepted:
+                allowed[rows] &= np.array(of_shapes)[self._shape_of[queue]]
+            for bound in tier:
+                if isinstance(bound, StaticBound):
+                    allowed[rows] &= self._index.each(bound.fact)[rows]
+        return True
+
+    def _limits_of(self, number: int) -> list[float]:
+        """Return how many tasks of a job might be victims on one node, by tier; no more than there are."""
+        job, crowd = self._index.jobs[number], self._index.crowds[number]
+        return [
+            min([crowd, *[bound.most(job, None) for bound in tier if isinstance(bound, PerJobBound)]])
+            for tier in self._tiers
+        ]
+
+    def _judged(self, rows: slice) -> Mask:
+        """Tell which tasks of a queue belong in which sum, (S, P)."""
+        index, running = self._index, self._index.running
+        jobs = index.job_of[rows]
+        first, last = int(jobs[0]), int(jobs[-1]) + 1
+        self._limits[first:last] = limits = [self._limits_of(number) for number in range(first, last)]
+        ranks = 0 if index.are_alone else index.ranks(rows, running)
+        chosen = np.ones((1 + len(self._tiers), len(jobs)), dtype=np.bool_)
+        chosen[1:] = self._allowed[:, rows] & (np.array(limits).T.take(jobs - first, axis=1) > ranks)
+        return chosen & running[rows]
+
+    def _judge_job(self, number: int, moved: Sequence[int]) -> None:
+        """Judge those tasks of a job again of which anything may be said anew, as some of them moved."""
+        index, rows = self._index, self._index.rows_of_job[number]
+        limits = self._limits_of(number)
+        if limits != self._limits[number]:
+            self._limits[number] = limits
+            self._judge_tasks(range(rows.start, rows.stop), limits)
+        elif index.crowds[number] == 1:
+            self._judge_tasks(dict.fromkeys(moved), limits)
+        elif moved:
+            nodes = {index.node_of.item(row) for row in moved}
+            of_job = enumerate(index.node_of[rows].tolist(), rows.start)
+            self._judge_tasks([row for row, node in of_job if node in nodes], limits)
+
+    def _judge_tasks(self, rows: Iterable[int], limits: Sequence[float]) -> None:
+        """Judge tasks of one job again, one by one: all that it has on some nodes."""
+        ranks: dict[int, int] = {}
+        for row in rows:
+            node, is_running = self._index.node_of.item(row), self._index.running.item(row)
+            rank = ranks.get(node, 0)
+            ranks[node] = rank + is_running
+            before, allowed = self._chosen[:, row].tolist(), self._allowed[:, row].tolist()
+            if before[0] != is_running:
+                self._turn(0, row)
+            for tier, limit in enumerate(limits):
+                if before[tier + 1] != (is_running and rank < limit and allowed[tier]):
+                    self._turn(tier + 1, row)
+
+    def _turn(self, tier: int, row: int) -> None:
+        """Count a task in a sum from now on, or no longer."""
+        counts = not self._chosen[tier, row]
+        self._chosen[tier, row] = counts
+        index = self._index
+        node = index.node_of.item(row)
+        sums, sign = self._sums.rows[node][tier], 1.0 if counts else -1.0
+        add_pairs(sums, index.shapes[index.shape_of.item(row)].amounts, sign)
+        sums[COUNT] += sign
+        self._changes.add(node)
