@@ -15,7 +15,7 @@ from scheduler_core.conf import parse_conf
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
 from scheduler_core.model.snapshot import take_snapshot
-from scheduler_core.plugins.registry import OPENERS
+from scheduler_core.plugins.registry import OPENERS, Opener
 from scheduler_core.trace import Trace
 
 Object = dict[str, Any]
@@ -256,14 +256,17 @@ def scenario(
     return document
 
 
-def session_of(document: Object, *, explain: bool = False) -> Session:
-    """Return an opened session of a scenario, before its first action."""
+def session_of(
+    document: Object, *, explain: bool = False, further: Mapping[str, Opener] | None = None
+) -> Session:
+    """Return an opened session of a scenario, before its first action; `further` plugins by name."""
+    openers = {**OPENERS, **further} if further else OPENERS
     configuration = parse_conf(document.get("scheduler_conf"))
     snapshot = take_snapshot(Admission(document).cluster())
     session = Session(snapshot, configuration, trace=Trace() if explain else None)
     for option in configuration.options():
-        if option.name in OPENERS:
-            OPENERS[option.name](session, option.arguments)
+        if option.name in openers:
+            openers[option.name](session, option.arguments)
     return session
 
 

@@ -28,6 +28,7 @@ from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.status import TaskStatus
+from scheduler_core.plugins.registry import Opener
 from scheduler_core.resource import Resource
 from tests.builders import Object, conf, session_of
 from tests.scheduler_core.clusters import clusters
@@ -39,14 +40,20 @@ MOST_STEPS = 6
 
 
 def assert_keeps_contract(
-    data: st.DataObject, plugin: str, arguments: Sequence[Mapping[str, Any]] = ({},)
+    data: st.DataObject,
+    plugin: str,
+    arguments: Sequence[Mapping[str, Any]] = ({},),
+    opener: Opener | None = None,
 ) -> None:
-    """Check a plugin in a generated cluster, after each of some generated placements and evictions."""
+    """Check a plugin in a generated cluster, after each of some generated placements and evictions.
+
+    `opener` opens a plugin that is not among those of the core.
+    """
     companions = [name for name in COMPANIONS if name != plugin]
     entry = plugin, {"arguments": dict(data.draw(st.sampled_from(list(arguments))))}
     document = data.draw(clusters(st.just(conf("allocate", [*companions, entry])), cycles=1))
     vary(data, document)
-    session = session_of(document)
+    session = session_of(document, further={plugin: opener} if opener is not None else None)
     tasks = [task for job in session.jobs.values() for task in job.tasks.values()]
     assume(tasks and len(session.nodes))
     contract = Contract(session, plugin)

@@ -1,0 +1,424 @@
+"""What do the covered plugins answer? Each asked anew every time; nothing is kept but what Volcano keeps.
+
+``spec/gang_priority.md``, ``drf.md`` 1 to 6, ``proportion.md``, ``queues.md`` 7.2, ``predicates.md`` 4 to 6,
+``scoring.md`` 2 to 4, ``node_plugins.md`` 3.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from tests.reference.cluster import ALLOCATED, ANY_ADDRESS, READY, VALID, Job, Node, Queue, Task
+from tests.reference.resources import (
+    Vector,
+    added,
+    at_least,
+    at_most,
+    exceeded,
+    fits,
+    is_empty,
+    minus,
+    names_of,
+    sub,
+    total,
+    vector,
+    within,
+)
+
+if TYPE_CHECKING:
+    from tests.reference.engine import Session
+
+INFINITE = 1.7976931348623157e308
+PERMIT, REJECT = 1, -1
+CRITICAL = ("system-cluster-critical", "system-node-critical")
+
+
+class Plugin:
+    """A plugin: its methods are named after the extension points."""
+
+    def __init__(self, session: Session, arguments: dict[str, Any]) -> None:
+        self.session, self.arguments = session, arguments
+
+
+class Gang(Plugin):
+    def job_valid(self, job: Job) -> str | None:
+        if not job.roles_have(VALID):
+            return "NotEnoughPodsOfTask"
+        return "NotEnoughTasks" if job.count(*VALID) < job.min_available else None
+
+    def job_order(self, left: Job, right: Job) -> int:
+        return left.is_ready() - right.is_ready()
+
+    def job_ready(self, job: Job) -> bool:
+        return job.roles_have(READY, best_effort=True) and job.is_ready()
+
+    def job_pipelined(self, job: Job) -> int:
+        promised = job.roles_have((*READY, "Pipelined"), best_effort=True)
+        return PERMIT if promised and job.is_pipelined() else REJECT
+
+    def job_starving(self, job: Job) -> bool:
+        return job.count("Pipelined", *READY) < job.min_available
+
+    def preemptable(self, _task: Task, candidates: list[Task]) -> list[Task]:
+        budgets: dict[str, int] = {}
+        accepted = []
+        for victim in candidates:
+            budget = budgets.setdefault(victim.job.key, victim.job.count(*READY))
+            if budget > victim.job.min_available:
+                budgets[victim.job.key] = budget - 1
+                accepted.append(victim)
+        return accepted
+
+    reclaimable = preemptable
+
+
+class Priority(Plugin):
+    def task_order(self, left: Task, right: Task) -> int:
+        return right.priority - left.priority
+
+    def job_order(self, left: Job, right: Job) -> int:
+        return right.priority - left.priority
+
+    def job_starving(self, job: Job) -> bool:
+        return job.count("Pipelined", *READY) < len(job.tasks)
+
+    def preemptable(self, task: Task, candidates: list[Task]) -> list[Task]:
+        return [
+            victim
+            for victim in candidates
+            if (
+                victim.priority < task.priority
+                if victim.job is task.job
+                else victim.job.priority < task.job.priority
+            )
+        ]
+
+
+class Conformance(Plugin):
+    def preemptable(self, _task: Task, candidates: list[Task]) -> list[Task]:
+        return [
+            victim
+            for victim in candidates
+            if victim.spec.get("priorityClassName") not in CRITICAL and victim.namespace != "kube-system"
+        ]
+
+    reclaimable = preemptable
+
+
+class Drf(Plugin):
+    def __init__(self, session: Session, arguments: dict[str, Any]) -> None:
+        super().__init__(session, arguments)
+        self.held = {key: job.allocated() for key, job in session.cluster.jobs.items()}
+
+    def share(self, amounts: Vector) -> float:
+        whole = self.session.cluster.total
+        return max([amounts.get(name, 0.0) / whole[name] for name in names_of(whole)], default=0.0)
+
+    def job_order(self, left: Job, right: Job) -> int:
+        mine, theirs = (max(0.0, self.share(self.held[job.key])) for job in (left, right))
+        return (mine > theirs) - (mine < theirs)
+
+    def preemptable(self, task: Task, candidates: list[Task]) -> list[Task]:
+        mine = self.share(added(self.held[task.job.key], task.request))
+        left: dict[str, Vector] = {}
+        accepted = []
+        for victim in candidates:
+            key = victim.job.key
+            left[key] = sub(left.get(key, self.held[key]), victim.request)
+            theirs = self.share(left[key])
+            if mine < theirs or abs(mine - theirs) <= 0.000001:
+                accepted.append(victim)
+        return accepted
+
+    def allocate(self, task: Task) -> None:
+        self.held[task.job.key] = added(self.held[task.job.key], task.request)
+
+    def deallocate(self, task: Task) -> None:
+        self.held[task.job.key] = sub(self.held[task.job.key], task.request)
+
+
+class Account:
+    """What proportion knows of one queue that has jobs."""
+
+    def __init__(self, session: Session, queue: Queue, guaranteed: Vector) -> None:
+        jobs = [job for job in session.cluster.jobs.values() if job.queue == queue.name]
+        self.queue = queue
+        self.allocated = total(job.allocated() for job in jobs)
+        waiting = [task.request for job in jobs for task in job.tasks if task.status == "Pending"]
+        self.request = added(self.allocated, total(waiting))
+        self.elastic = total(job.elastic() for job in jobs)
+        self.inqueue = vector(None)
+        for job in jobs:
+            runs = job.phase == "Running" and job.count(*ALLOCATED) >= job.min_available
+            if job.min_resources is not None and (job.phase == "Inqueue" or runs):
+                self.inqueue = added(self.inqueue, job.without_gated(job.reserved()))
+        self.deserved = vector(None)
+        self.limit = added(exceeded(session.cluster.total, guaranteed), queue.guarantee)
+        if queue.capability:
+            capability = vector(queue.capability)
+            unlimited = {name: INFINITE for name in ("cpu", "memory") if capability[name] <= 0}
+            self.limit = at_most(self.limit, capability | unlimited, INFINITE)
+
+    @property
+    def share(self) -> float:
+        return max(
+            [0.0, *[self.allocated.get(name, 0.0) / self.deserved[name] for name in names_of(self.deserved)]]
+        )
+
+
+class Proportion(Plugin):
+    def __init__(self, session: Session, arguments: dict[str, Any]) -> None:
+        super().__init__(session, arguments)
+        cluster = session.cluster
+        used = {job.queue for job in cluster.jobs.values()}
+        guaranteed = total(queue.guarantee for queue in cluster.queues.values())
+        self.accounts = {
+            name: Account(session, queue, guaranteed)
+            for name, queue in cluster.queues.items()
+            if name in used
+        }
+        self.divide()
+
+    def divide(self) -> None:
+        remaining, met = dict(self.session.cluster.total), set()
+        while weights := sum(a.queue.weight for name, a in self.accounts.items() if name not in met):
+            old, increased, decreased = dict(remaining), vector(None), vector(None)
+            for name, account in self.accounts.items():
+                if name in met:
+                    continue
+                before, part = account.deserved, account.queue.weight / weights
+                offered = added(before, {key: amount * part for key, amount in remaining.items()})
+                clipped = at_most(at_most(offered, account.limit, INFINITE), account.request, 0.0)
+                account.deserved = at_least(clipped, account.queue.guarantee)
+                if fits(account.request, account.deserved) or account.deserved == before:
+                    met.add(name)
+                increased = added(increased, exceeded(account.deserved, before))
+                decreased = added(decreased, exceeded(before, account.deserved))
+            remaining = exceeded(added(remaining, decreased), increased)
+            if is_empty(remaining) or remaining == old:
+                return
+
+    def queue_order(self, left: Queue, right: Queue) -> float:
+        if left.priority != right.priority:
+            return right.priority - left.priority
+        mine, theirs = self.accounts[left.name].share, self.accounts[right.name].share
+        return (mine > theirs) - (mine < theirs)
+
+    def reclaimable(self, _task: Task, candidates: list[Task]) -> list[Task]:
+        left: dict[str, Vector] = {}
+        accepted = []
+        for victim in candidates:
+            account = self.accounts[victim.job.queue]
+            held = left.setdefault(victim.job.queue, account.allocated)
+            if not fits(held, account.deserved):
+                left[victim.job.queue] = sub(held, victim.request)
+                accepted.append(victim)
+        return accepted
+
+    def overused(self, queue: Queue) -> bool:
+        return fits(self.accounts[queue.name].deserved, self.accounts[queue.name].allocated)
+
+    def allocatable(self, queue: Queue, task: Task) -> bool:
+        return self.preemptive(queue, [task])
+
+    def preemptive(self, queue: Queue, tasks: list[Task]) -> bool:
+        request, account = total(task.request for task in tasks), self.accounts[queue.name]
+        return queue.is_open and within(added(account.allocated, request), account.deserved, request)
+
+    def job_enqueueable(self, job: Job) -> int:
+        account = self.accounts[job.queue]
+        if not account.queue.is_open:
+            return REJECT
+        asked = job.min_resources
+        reserved = sub(added(added(asked, account.allocated), account.inqueue), account.elastic)
+        if not within(reserved, account.limit, asked):
+            return REJECT
+        account.inqueue = added(account.inqueue, job.without_gated(asked))
+        return PERMIT
+
+    def allocate(self, task: Task) -> None:
+        account = self.accounts[task.job.queue]
+        account.allocated = added(account.allocated, task.request)
+
+    def deallocate(self, task: Task) -> None:
+        account = self.accounts[task.job.queue]
+        account.allocated = sub(account.allocated, task.request)
+
+
+class Overcommit(Plugin):
+    def __init__(self, session: Session, arguments: dict[str, Any]) -> None:
+        super().__init__(session, arguments)
+        factor = arguments.get("overcommit-factor", 1.2)
+        factor = 1.2 if isinstance(factor, bool) or not isinstance(factor, (int, float)) else factor
+        factor = factor if factor >= 1.0 else 1.2
+        cluster = session.cluster
+        offered = {name: amount * factor for name, amount in cluster.total.items()}
+        self.idle = minus(offered, total(node.used for node in cluster.nodes.values()))
+        self.inqueue = vector(None)
+        for job in cluster.jobs.values():
+            if job.min_resources is None:
+                continue
+            if job.phase == "Inqueue":
+                self.inqueue = added(self.inqueue, job.without_gated(job.min_resources))
+            elif job.phase == "Running" and job.count(*ALLOCATED) >= job.min_available:
+                self.inqueue = added(self.inqueue, job.without_gated(job.reserved()))
+
+    def job_enqueueable(self, job: Job) -> int:
+        fitting = within(added(self.inqueue, job.min_resources), self.idle, job.min_resources)
+        return PERMIT if fitting else REJECT
+
+    def job_enqueued(self, job: Job) -> None:
+        if job.min_resources is not None:
+            self.inqueue = added(self.inqueue, job.without_gated(job.min_resources))
+
+
+class Predicates(Plugin):
+    def pre_predicate(self, task: Task) -> None:
+        task.looked_at = True
+
+    def predicate(self, task: Task, node: Node) -> list[int]:
+        codes = [2] if node.allocatable.get("pods", 0.0) <= len(node.seen) else []
+        if node.unschedulable and not _tolerated(task, UNSCHEDULABLE):
+            return [*codes, 3]
+        if not _wants(task.spec, node):
+            return [*codes, 3]
+        hard = [taint for taint in node.taints if taint.get("effect") in ("NoSchedule", "NoExecute")]
+        if not all(_tolerated(task, taint) for taint in hard):
+            return [*codes, 3]
+        if not task.looked_at:
+            return [*codes, 1]
+        collide = any(_collide(mine, other) for mine in task.ports for other in node.ports)
+        return [*codes, 2] if collide else codes
+
+    def allocate(self, task: Task) -> str | None:
+        if not task.looked_at:
+            return "no state"
+        self.session.cluster.nodes[task.node].show(task)
+        return None
+
+    def deallocate(self, task: Task) -> None:
+        self.session.cluster.nodes[task.node].hide(task)
+
+
+UNSCHEDULABLE = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+
+
+def _collide(mine: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+    return mine[1:] == other[1:] and (mine[0] == other[0] or ANY_ADDRESS in (mine[0], other[0]))
+
+
+def _tolerated(task: Task, taint: dict[str, Any]) -> bool:
+    return any(_tolerates(entry, taint) for entry in task.spec.get("tolerations") or ())
+
+
+def _tolerates(toleration: dict[str, Any], taint: dict[str, Any]) -> bool:
+    if (toleration.get("effect") or taint["effect"]) != taint["effect"]:
+        return False
+    if (toleration.get("key") or taint.get("key")) != taint.get("key"):
+        return False
+    operator = toleration.get("operator") or "Equal"
+    same = (toleration.get("value") or "") == (taint.get("value") or "")
+    return operator == "Exists" or (operator == "Equal" and same)
+
+
+def _wants(spec: dict[str, Any], node: Node) -> bool:
+    selector = spec.get("nodeSelector") or {}
+    return all(node.labels.get(key) == value for key, value in selector.items())
+
+
+class Binpack(Plugin):
+    def __init__(self, session: Session, arguments: dict[str, Any]) -> None:
+        super().__init__(session, arguments)
+        listed = [name.strip() for name in str(arguments.get("binpack.resources", "")).split(",")]
+        self.weights = {name: self._int(f"binpack.resources.{name}", 1) for name in listed if name}
+        self.weights |= {"cpu": self._int("binpack.cpu", 1), "memory": self._int("binpack.memory", 1)}
+        self.weights = {name: weight if weight >= 0 else 1 for name, weight in self.weights.items()}
+        self.weight = self._int("binpack.weight", 1)
+
+    def _int(self, name: str, default: int) -> int:
+        value = self.arguments.get(name, default)
+        return value if isinstance(value, int) and not isinstance(value, bool) else default
+
+    def node_order(self, task: Task, node: Node) -> float:
+        parts, weights = 0.0, 0
+        for name in names_of(task.request):
+            weight, has = self.weights.get(name), node.allocatable.get(name, 0.0)
+            if weight is None:
+                continue
+            weights += weight
+            if weight == 0 or has == 0:
+                continue
+            filled = task.request[name] + node.used.get(name, 0.0)
+            if filled > has:
+                return 0.0
+            parts += filled * weight / has
+        return (parts / weights if weights > 0 else 0.0) * (100 * self.weight)
+
+
+class NodeOrder(Plugin):
+    WEIGHTS = {"leastrequested": 1, "mostrequested": 0, "balancedresource": 1, "tainttoleration": 3}
+
+    def batch_node_order(self, task: Task, nodes: list[Node]) -> list[float]:
+        weight = {}
+        for name, default in self.WEIGHTS.items():
+            value = self.arguments.get(f"{name}.weight", default)
+            weight[name] = value if isinstance(value, int) and not isinstance(value, bool) else default
+        raw = [self._disliked(task, node) for node in nodes]
+        worst = max(raw)
+        return [
+            float(
+                weight["leastrequested"] * self._by_use(task, node, free=True)
+                + weight["mostrequested"] * self._by_use(task, node, free=False)
+                + weight["balancedresource"] * self._balance(task, node)
+                + weight["tainttoleration"] * (100 - 100 * disliked // worst if worst else 100)
+            )
+            for node, disliked in zip(nodes, raw, strict=True)
+        ]
+
+    def _by_use(self, task: Task, node: Node, *, free: bool) -> int:
+        parts = []
+        for name in ("cpu", "memory"):
+            has = int(node.allocatable[name])
+            if has > 0:
+                used = int(sum(pod.near[name] for pod in node.seen.values()) + task.near[name])
+                parts.append((max(has - used, 0) if free else min(used, has)) * 100 // has)
+        return sum(parts) // len(parts) if parts else 0
+
+    def _balance(self, task: Task, node: Node) -> int:
+        whole = {name: _whole(task, name) for name in ("cpu", "memory", "nvidia.com/gpu")}
+        if not any(whole.values()):
+            return 0
+        fractions = []
+        for name, amount in whole.items():
+            has = node.allocatable.get(name, 0.0) / (1000 if name == "nvidia.com/gpu" else 1)
+            if has > 0 and (amount > 0 or name != "nvidia.com/gpu"):
+                used = sum(_whole(pod, name) for pod in node.seen.values())
+                fractions.append(min((used + amount) / has, 1.0))
+        if len(fractions) == 2:
+            return int((1 - abs((fractions[0] - fractions[1]) / 2)) * 100)
+        mean = sum(fractions) / len(fractions) if len(fractions) > 2 else 0.0
+        squares = [(part - mean) ** 2 for part in fractions] if len(fractions) > 2 else []
+        return int((1 - (math.sqrt(sum(squares) / len(squares)) if squares else 0.0)) * 100)
+
+    def _disliked(self, task: Task, node: Node) -> int:
+        soft = [taint for taint in node.taints if taint.get("effect") == "PreferNoSchedule"]
+        return sum(not _tolerated(task, taint) for taint in soft)
+
+
+def _whole(task: Task, name: str) -> int:
+    amount = task.whole.get(name, 0.0)
+    return math.ceil(amount / 1000) if name == "nvidia.com/gpu" else int(amount)
+
+
+PLUGINS: dict[str, type[Plugin]] = {
+    "gang": Gang,
+    "priority": Priority,
+    "conformance": Conformance,
+    "drf": Drf,
+    "proportion": Proportion,
+    "overcommit": Overcommit,
+    "predicates": Predicates,
+    "binpack": Binpack,
+    "nodeorder": NodeOrder,
+}
