@@ -114,8 +114,13 @@ class Admission:
         self.workloads.pods.roster()
 
     def items(self, name: str) -> Sequence[Object]:
+        """Return the objects of one list of the scenario."""
+        return self.listed(self.document, name)
+
+    @staticmethod
+    def listed(document: Object, name: str) -> Sequence[Object]:
         """Return the objects of one list, given as a plain list or as a Kubernetes List."""
-        value = self.document.get(name) or []
+        value = document.get(name) or []
         items: Sequence[Object] = value.get("items") or [] if isinstance(value, Mapping) else value
         return items
 

@@ -79,6 +79,11 @@ def evicted(pod: Object, now: str) -> Object:
     return {**terminating(pod, now), "status": status}
 
 
+def ended(pod: Object, phase: str) -> Object:
+    """Return a pod whose containers have ended: Succeeded or Failed."""
+    return {**pod, "status": {**(pod.get("status") or {}), "phase": phase}}
+
+
 def terminating(pod: Object, now: str) -> Object:
     """Return a pod that terminates."""
     return {**pod, "metadata": {**pod["metadata"], "deletionTimestamp": now}}

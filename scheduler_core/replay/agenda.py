@@ -15,6 +15,11 @@ class Kind(IntEnum):
     GONE = 1
     START = 2
     EVENT = 3
+    NODE = 4
+    EXPIRE = 5
+    CRON = 6
+    CREATE = 7
+    ACTION = 8
 
 
 class Due(NamedTuple):
@@ -25,7 +30,7 @@ class Due(NamedTuple):
     time : float
         Seconds from the beginning.
     key : str or int
-        The pod's namespace/name; of an event its position in the document.
+        What it happens to: mostly a pod's namespace/name; of an event its position in the document.
     token : int
         Tells apart what was planned for a pod one after the other.
 
@@ -40,25 +45,27 @@ class Due(NamedTuple):
 class Agenda:
     """What is due, in order of time, kind and key.
 
-    Of each pod one thing is planned at most: to plan another one, or none, cancels it.
+    Of each pod one thing is planned at most, and of anything else one of a kind: to plan another one, or
+    none, cancels it.
     """
 
     def __init__(self) -> None:
         self._heap: list[Due] = []
-        self._tokens: dict[str, int] = {}
+        self._tokens: dict[tuple[Kind, str], int] = {}
 
     def plan(self, time: float, kind: Kind, key: str) -> None:
-        """Plan what happens to a pod next."""
-        token = self._tokens[key] = self._tokens.get(key, 0) + 1
-        heappush(self._heap, Due(time, kind, key, token))
+        """Plan what happens next to a pod, or to what else the kind is about."""
+        self.cancel(key, kind)
+        heappush(self._heap, Due(time, kind, key, self._tokens[_lane(kind, key)]))
 
     def plan_event(self, time: float, position: int) -> None:
         """Plan an event of the document."""
         heappush(self._heap, Due(time, Kind.EVENT, position))
 
-    def cancel(self, key: str) -> None:
-        """Plan nothing for a pod."""
-        self._tokens[key] = self._tokens.get(key, 0) + 1
+    def cancel(self, key: str, kind: Kind = Kind.FINISH) -> None:
+        """Plan nothing for a pod, or of a kind."""
+        lane = _lane(kind, key)
+        self._tokens[lane] = self._tokens.get(lane, 0) + 1
 
     def next_time(self) -> float | None:
         """Return when the next thing is due, None when nothing is."""
@@ -91,4 +98,9 @@ class Agenda:
         return agenda
 
     def _is_cancelled(self, due: Due) -> bool:
-        return isinstance(due.key, str) and self._tokens[due.key] != due.token
+        return isinstance(due.key, str) and self._tokens[_lane(due.kind, due.key)] != due.token
+
+
+def _lane(kind: Kind, key: str) -> tuple[Kind, str]:
+    """Return what at most one thing is planned of."""
+    return (Kind.FINISH if kind < Kind.EVENT else kind, key)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from math import floor
+from math import floor, isfinite
 from typing import Any
 
 from scheduler_core.admission import Admission
@@ -19,10 +19,12 @@ from scheduler_core.fault import NOT_OURS
 from scheduler_core.framework.closing import close_session
 from scheduler_core.framework.session import Session
 from scheduler_core.model.messages import is_waiting
+from scheduler_core.model.pod_info import creation_of
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.model.timestamps import format_time
 from scheduler_core.release import Release
 from scheduler_core.replay.clocks import next_reading
+from scheduler_core.replay.notes import replay_notes
 from scheduler_core.replay.records import Records
 from scheduler_core.replay.timeline import Timeline
 from scheduler_core.replay.world import World
@@ -81,12 +83,17 @@ class Replay:
         frozen: Mapping[str, Any] | None = None,
     ) -> None:
         assert inspection.conf is not None, "the document has no errors"
-        admission = Admission(document, inspection.read_pods())
+        objects = {**document, "jobs": []}
+        admission = Admission(objects, inspection.read_pods())
         self.timeline = Timeline.read(document)
         self.records = Records() if frozen is None else Records.thawed(frozen["records"])
-        self.simulation = Simulation(document, inspection.conf, admission, Options(explain=False, cycles=1))
+        self.simulation = Simulation(objects, inspection.conf, admission, Options(explain=False, cycles=1))
+        jobs = Admission.listed(document, "jobs")
+        if not document.get("now"):
+            created = [time for time in map(creation_of, jobs) if isfinite(time)]
+            self.simulation.cluster.now = max([self.simulation.cluster.now, *created])
         world = None if frozen is None else frozen["world"]
-        self.world = World(self.simulation.cluster, admission, self.timeline, self.records, world)
+        self.world = World(self.simulation.cluster, admission, self.timeline, self.records, world, jobs)
         self.document = document
         self.skips = skips
         self._applied: object = None
@@ -162,7 +169,7 @@ class Replay:
             if watch is not None:
                 watch(self)
         return {
-            "notes": self.simulation.notes,
+            "notes": [*self.simulation.notes, *replay_notes(self.document, self.records)],
             "sessions": self.sessions,
             "end_seconds": number(self.end),
             **self.records.result(),
@@ -195,6 +202,8 @@ class Replay:
         for job in session.jobs.values():
             changed = changed or job.phase != job.phase_before
             self.world.podgroups[job.key] = podgroup_after(job)
+            if job.phase != job.phase_before:
+                self.world.group_changed(job.key, job.phase)
             record = self.records.jobs[job.key]
             if record.enqueued is None and job.phase not in ("", "Pending"):
                 record.enqueued = time
@@ -203,19 +212,22 @@ class Replay:
             for decision in session.decisions
             if decision.op == "evict" and decision.state == "committed"
         }
-        return self._write_pods(session, victims, time) or changed
+        changed = self._write_pods(session, victims, time) or changed
+        self.world.settle(time)
+        return changed
 
     def _write_pods(self, session: Session, victims: set[str], time: float) -> bool:
         world, changed = self.world, False
-        now, delay = world.timestamp(time), self.timeline.start_delay
+        now = world.timestamp(time)
         pods = world.cluster.pods = world.cluster.pods.copy()
         for job in session.jobs.values():
             for task in list(job.tasks.values()):
                 if task.key in victims:
                     continue
                 if task.status is TaskStatus.BINDING:
+                    delay = world.start_delay(task.key, task.node_name, time)
                     pods[task.key] = bound(task, now, runs=delay == 0)
-                    world.was_bound(task.key, time)
+                    world.was_bound(task.key, time, delay)
                 elif is_waiting(task):
                     node = nominated_node(task)
                     if node and node != task.nominated:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from scheduler_core.resource import Resource
@@ -27,10 +27,37 @@ class JobRecord:
     lost_seconds: float = 0.0
 
 
+@dataclass
+class VcjobRecord:
+    """The life of one Job, in seconds from the beginning; None: it did not happen.
+
+    Attributes
+    ----------
+    podgroup : str
+        The key of its PodGroup, under which `jobs` tells how long it waited and ran.
+    phases : list
+        Each phase that it entered, with the time.
+    retries : int
+        How often it was restarted.
+    refused : str
+        Why its webhook refused it, empty when it did not.
+
+    """
+
+    queue: str
+    podgroup: str
+    submitted: float
+    phases: list[list[Any]] = field(default_factory=list)
+    retries: int = 0
+    deleted: float | None = None
+    refused: str = ""
+
+
 class Records:
     """Everything that is recorded on the way."""
 
     def __init__(self) -> None:
+        self.vcjobs: dict[str, VcjobRecord] = {}
         self.log: list[dict[str, Any]] = []
         self.jobs: dict[str, JobRecord] = {}
         self.queues: list[dict[str, Any]] = []
@@ -58,7 +85,14 @@ class Records:
     def frozen(self) -> dict[str, Any]:
         """Return the records as plain data."""
         jobs = {key: asdict(record) for key, record in self.jobs.items()}
-        return {"log": self.log, "jobs": jobs, "queues": self.queues, "last_rows": self._last_rows}
+        vcjobs = {key: asdict(record) for key, record in self.vcjobs.items()}
+        return {
+            "log": self.log,
+            "jobs": jobs,
+            "vcjobs": vcjobs,
+            "queues": self.queues,
+            "last_rows": self._last_rows,
+        }
 
     @classmethod
     def thawed(cls, frozen: Mapping[str, Any]) -> Records:
@@ -66,6 +100,7 @@ class Records:
         records = cls()
         records.log, records.queues = list(frozen["log"]), list(frozen["queues"])
         records.jobs = {key: JobRecord(**fields) for key, fields in frozen["jobs"].items()}
+        records.vcjobs = {key: VcjobRecord(**fields) for key, fields in frozen["vcjobs"].items()}
         records._last_rows = dict(frozen["last_rows"])
         return records
 
@@ -78,7 +113,23 @@ class Records:
                 for key, record in sorted(self.jobs.items())
             },
             "queues": self.queues,
+            **({"vcjobs": self._vcjobs()} if self.vcjobs else {}),
         }
+
+    def _vcjobs(self) -> dict[str, Any]:
+        """Return the Jobs as a result shows them: what happened, and nothing else."""
+        return {
+            key: {
+                name: _plain_phases(value) if name == "phases" else _plain(value)
+                for name, value in asdict(record).items()
+                if value not in (None, "")
+            }
+            for key, record in sorted(self.vcjobs.items())
+        }
+
+
+def _plain_phases(phases: Iterable[Iterable[Any]]) -> list[list[Any]]:
+    return [[_plain(float(time)), phase] for time, phase in phases]
 
 
 def _logged(decision: Decision) -> dict[str, str]:

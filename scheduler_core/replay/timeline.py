@@ -10,7 +10,10 @@ Object = Mapping[str, Any]
 
 RUN_SECONDS = "queuecast/run-seconds"
 DEFAULT_TERMINATION = 30.0
-EVICTED = ("restart", "resume", "restart-job", "delete")
+EXIT_CODE = "queuecast/exit-code"
+CHECKPOINT_SECONDS = "queuecast/checkpoint-seconds"
+RESTORE_SECONDS = "queuecast/restore-seconds"
+EVICTED = ("restart", "resume", "restart-job", "delete", "owner")
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,22 @@ class Timeline:
         What becomes of an evicted pod: one of `EVICTED`.
     events : list of mapping
         What happens from outside, in the document's order.
+    pull : mapping
+        Seconds that the first pod of an image waits on a node, by image.
+    checkpoint, restore : float
+        Seconds of work from one checkpoint to the next, 0 without any, and to read one again.
+    create_rate : float
+        Pods that the job controller creates each second, 0: without limit.
+    create_burst : int
+        Pods that it may create at once.
+    controller_seconds : float
+        From the reason for a pod until the request that creates it.
+    terminal_phase_first : bool
+        Whether an evicted pod of a Job fails before it vanishes, as from Kubernetes 1.27 on.
+    exit_code_on_termination : int
+        With which a container ends that is told to.
+    targeted_restart_keeps_podgroup : bool
+        Whether the restart of a part of a Job leaves its PodGroup alone; Volcano 1.15.1 deletes it.
 
     """
 
@@ -40,6 +59,15 @@ class Timeline:
     termination: float | None
     evicted: str
     events: list[Object]
+    pull: Mapping[str, float]
+    checkpoint: float
+    restore: float
+    create_rate: float
+    create_burst: int
+    controller_seconds: float
+    terminal_phase_first: bool
+    exit_code_on_termination: int
+    targeted_restart_keeps_podgroup: bool
 
     @classmethod
     def read(cls, document: Object) -> Timeline:
@@ -53,6 +81,15 @@ class Timeline:
             termination=None if termination is None else float(termination),
             evicted=replay.get("evicted") or EVICTED[0],
             events=list(replay.get("events") or ()),
+            pull=replay.get("pull_seconds") or {},
+            checkpoint=float(replay.get("checkpoint_seconds") or 0),
+            restore=float(replay.get("restore_seconds") or 0),
+            create_rate=float(_given(replay, "create_rate", 50)),
+            create_burst=int(_given(replay, "create_burst", 100)),
+            controller_seconds=float(_given(replay, "controller_seconds", 0.05)),
+            terminal_phase_first=replay.get("terminal_phase_first") is not False,
+            exit_code_on_termination=int(_given(replay, "exit_code_on_termination", 143)),
+            targeted_restart_keeps_podgroup=replay.get("targeted_restart_keeps_podgroup") is True,
         )
 
     def termination_of(self, pod: Object) -> float:
@@ -91,9 +128,34 @@ class Timeline:
 
 def run_seconds(pod: Object, podgroup: Object | None) -> float | None:
     """Return how long a pod runs: by its own annotation, else its PodGroup's; None: for ever."""
+    text = annotation(RUN_SECONDS, pod, podgroup)
+    return None if text is None else float(text)
+
+
+def exit_code(pod: Object, podgroup: Object | None, run: int) -> int:
+    """Return with which code a pod ends a run, counted from 0; the last code holds for all further runs.
+
+    Examples
+    --------
+    >>> pod = {"metadata": {"annotations": {EXIT_CODE: "1,0"}}}
+    >>> [exit_code(pod, None, run) for run in range(3)]
+    [1, 0, 0]
+
+    """
+    codes = (annotation(EXIT_CODE, pod, podgroup) or "0").split(",")
+    return int(codes[min(run, len(codes) - 1)])
+
+
+def annotation(name: str, pod: Object, podgroup: Object | None) -> str | None:
+    """Return an annotation of a pod, else of its PodGroup."""
     for thing in (pod, podgroup):
         if thing is not None:
-            text = (thing["metadata"].get("annotations") or {}).get(RUN_SECONDS)
+            text: str | None = (thing["metadata"].get("annotations") or {}).get(name)
             if text is not None:
-                return float(text)
+                return text
     return None
+
+
+def _given(replay: Object, name: str, default: float) -> float:
+    value = replay.get(name)
+    return default if value is None else value

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from scheduler_core.controllers.cron import schedule_of
 from scheduler_core.errors import InputError
-from scheduler_core.model.timestamps import parse_time
+from scheduler_core.model.timestamps import parse_duration, parse_time
 from scheduler_core.problem import Place, Severity
 from scheduler_core.quantity import QuantityError, parse_quantity
 from scheduler_core.release import RELEASES, release_named
@@ -123,6 +124,27 @@ def time(value: Any, place: Place, report: Report) -> None:
             parse_time(value)
     except InputError as error:
         report.add("time.unreadable", "error", place, f": {error}", actual=value, fix="write a time in UTC")
+
+
+def duration(value: Any, place: Place, report: Report) -> None:
+    """Take a duration of Go."""
+    if not isinstance(value, str) or parse_duration(value) is None:
+        says = "is not a duration"
+        report.add(
+            "time.unreadable", "error", place, says, actual=value, fix="write one such as 10m or 1h30m"
+        )
+
+
+def cron(value: Any, place: Place, report: Report) -> None:
+    """Take the schedule of a CronJob."""
+    if not isinstance(value, str):
+        report.wrong_type(place, "a text", value)
+        return
+    try:
+        schedule_of(value)
+    except InputError as error:
+        fix = "write five fields, such as 0 22 * * mon-fri"
+        report.add("time.unreadable", "error", place, f": {error}", actual=value, fix=fix)
 
 
 def quantity(value: Any, place: Place, report: Report, below_zero: Severity = "error") -> None:

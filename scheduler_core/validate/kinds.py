@@ -9,6 +9,8 @@ from scheduler_core.validate.fields import (
     INT64,
     Check,
     anything,
+    cron,
+    duration,
     flag,
     list_of,
     map_of,
@@ -145,8 +147,19 @@ POD_STATUS = record(
 # jobs
 
 POD_TEMPLATE = record({"metadata": record({"labels": texts, "annotations": texts}), "spec": POD_SPEC})
+POLICY = record(
+    {
+        "event": text,
+        "events": list_of(text),
+        "action": text,
+        "exitCode": whole(),
+        "timeout": duration,
+    }
+)
 JOB_TASK = record(
     {
+        "policies": list_of(POLICY),
+        "maxRetry": whole(-1),
         "name": text,
         "replicas": whole(),
         "minAvailable": whole(),
@@ -160,12 +173,37 @@ JOB_TASK = record(
 )
 JOB_SPEC = record(
     {
+        "policies": list_of(POLICY),
+        "maxRetry": whole(),
+        "minSuccess": whole(),
+        "ttlSecondsAfterFinished": whole(),
         "queue": text,
         "schedulerName": text,
         "minAvailable": whole(),
         "priorityClassName": text,
         "tasks": list_of(JOB_TASK),
     }
+)
+JOB_TEMPLATE = record({"metadata": record({"labels": texts, "annotations": texts}), "spec": JOB_SPEC})
+CRON_SPEC = record(
+    {
+        "schedule": cron,
+        "suspend": flag,
+        "concurrencyPolicy": one_of("", "Allow", "Forbid", "Replace"),
+        "successfulJobsHistoryLimit": whole(),
+        "failedJobsHistoryLimit": whole(),
+        "jobTemplate": JOB_TEMPLATE,
+    },
+    required=["schedule", "jobTemplate"],
+)
+FLOW_SPEC = record(
+    {
+        "flows": list_of(
+            record({"name": name, "dependsOn": record({"targets": list_of(text)})}, required=["name"])
+        ),
+        "jobRetainPolicy": one_of("", "retain", "delete"),
+    },
+    required=["flows"],
 )
 JOB_STATUS = record({"state": record({"phase": text}), "version": whole(), "retryCount": whole()})
 
@@ -253,4 +291,10 @@ KINDS: Mapping[str, tuple[str, Check]] = {
     ),
     "services": ("service", _object(spec=record({"selector": texts}))),
 }
+TIMED: Mapping[str, Check] = {
+    "cronjobs": _object(spec=CRON_SPEC),
+    "jobflows": _object(spec=FLOW_SPEC),
+    "jobtemplates": _object(spec=JOB_SPEC),
+}
+"""What only the events of a replay may create."""
 NAMESPACED = frozenset({"podgroups", "pods", "jobs", "resourcequotas", "poddisruptionbudgets", "services"})

@@ -2,38 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from scheduler_core.conf import parse_conf
 from scheduler_core.errors import ConfError
 from scheduler_core.problem import Place
-from scheduler_core.validate.fields import Check, is_object, list_of, number, one_of, record, text
-from scheduler_core.validate.kinds import KINDS
+from scheduler_core.validate.fields import (
+    Check,
+    flag,
+    is_object,
+    list_of,
+    map_of,
+    number,
+    one_of,
+    record,
+    text,
+    whole,
+)
+from scheduler_core.validate.kinds import KINDS, TIMED
 from scheduler_core.validate.report import Report
 
 SHORTEST_PERIOD = 0.001
 LONGEST = 1e9
 MOST_SESSIONS = 1_000_000_000
 
-CREATED = ("podgroups", "pods", "nodes", "queues")
-REPLACED = ("queues", "nodes")
+CREATED = {
+    **{name: KINDS[name][1] for name in ("podgroups", "pods", "nodes", "queues", "jobs")},
+    **TIMED,
+}
+REPLACED = {name: KINDS[name][1] for name in ("queues", "nodes")}
 
 
-def _objects(*names: str) -> Check:
-    """Return a check that takes lists of whole objects under these names, and nothing else."""
+def _objects(kinds: Mapping[str, Check]) -> Check:
+    """Return a check that takes lists of whole objects of these kinds, and nothing else."""
 
     def check(value: Any, place: Place, report: Report) -> None:
         if not is_object(value):
             report.wrong_type(place, "an object of lists", value)
             return
         for name, things in value.items():
-            if name not in names:
-                says = f"is not supported; supported: {', '.join(names)}"
+            if name not in kinds:
+                says = f"is not supported; supported: {', '.join(kinds)}"
                 report.add(
                     "replay.unknown", "error", (place, name), says, fix="remove it or correct its name"
                 )
             else:
-                list_of(KINDS[name][1])(things, (place, name), report)
+                list_of(kinds[name])(things, (place, name), report)
 
     return check
 
@@ -70,9 +85,13 @@ def _conf(value: Any, place: Place, report: Report) -> None:
 EVENT = record(
     {
         "at": number(0.0, LONGEST),
-        "create": _objects(*CREATED),
-        "replace": _objects(*REPLACED),
-        "delete": _names("nodes"),
+        "create": _objects(CREATED),
+        "replace": _objects(REPLACED),
+        "delete": _names("nodes", "jobs"),
+        "drain": _names("nodes"),
+        "lose": _names("nodes"),
+        "abort": _names("jobs"),
+        "resume": _names("jobs"),
         "close": _names("queues"),
         "open": _names("queues"),
         "scheduler_conf": _conf,
@@ -86,7 +105,16 @@ _FIELDS = record(
         "horizon_seconds": number(0.0, LONGEST),
         "start_delay_seconds": number(0.0, LONGEST),
         "termination_seconds": number(0.0, LONGEST),
-        "evicted": one_of("restart", "resume", "restart-job", "delete"),
+        "evicted": one_of("restart", "resume", "restart-job", "delete", "owner"),
+        "pull_seconds": map_of(number(0.0, LONGEST)),
+        "checkpoint_seconds": number(0.0, LONGEST),
+        "restore_seconds": number(0.0, LONGEST),
+        "create_rate": number(0.0, LONGEST),
+        "create_burst": whole(1),
+        "controller_seconds": number(0.0, LONGEST),
+        "terminal_phase_first": flag,
+        "exit_code_on_termination": whole(0, 255),
+        "targeted_restart_keeps_podgroup": flag,
         "events": list_of(EVENT),
     },
     required=["horizon_seconds"],

@@ -1,0 +1,133 @@
+"""When is a CronJob due? Five fields: minute, hour, day of month, month, day of week.
+
+Source: volcano ``pkg/controllers/cronjob`` at v1.15.1; the fields are those of cron(5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scheduler_core.errors import InputError
+from scheduler_core.model.timestamps import SECONDS_PER_DAY
+
+_FIELDS = (
+    ("minute", 0, 59),
+    ("hour", 0, 23),
+    ("day of month", 1, 31),
+    ("month", 1, 12),
+    ("day of week", 0, 7),
+)
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+_SHORT = {
+    "@hourly": "0 * * * *",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@weekly": "0 0 * * 0",
+    "@monthly": "0 0 1 * *",
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+}
+_LONGEST_SEARCH = 366 * 5
+"""Days after which a schedule is one that never comes, such as 30 February."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The minutes at which a CronJob is due."""
+
+    minutes: frozenset[int]
+    hours: frozenset[int]
+    days: frozenset[int]
+    months: frozenset[int]
+    weekdays: frozenset[int]
+    any_day: bool
+    any_weekday: bool
+
+    def after(self, time: float) -> float | None:
+        """Return the next time after one, in seconds since 1970 (UTC); None: never.
+
+        Examples
+        --------
+        >>> schedule_of("*/15 9 * * mon-fri").after(0.0)  # a Thursday, midnight
+        32400.0
+
+        """
+        minute = int(time // 60) + 1
+        day = minute // 1440
+        for number in range(day, day + _LONGEST_SEARCH):
+            if self._has_day(number):
+                first = minute - number * 1440 if number == day else 0
+                for of_day in range(max(first, 0), 1440):
+                    if of_day // 60 in self.hours and of_day % 60 in self.minutes:
+                        return float(number * SECONDS_PER_DAY + of_day * 60)
+        return None
+
+    def _has_day(self, number: int) -> bool:
+        """Tell whether a day, counted from 1970-01-01, is one of the schedule's.
+
+        With both kinds of day restricted either is enough, as cron has it.
+        """
+        month, day = _date_of(number)
+        if month not in self.months:
+            return False
+        in_month, in_week = day in self.days, (number + 4) % 7 in self.weekdays
+        return in_month and in_week if self.any_day or self.any_weekday else in_month or in_week
+
+
+def _date_of(number: int) -> tuple[int, int]:
+    """Return month and day of month of a day counted from 1970-01-01."""
+    shifted = number + 719468
+    of_era = shifted % 146097
+    year_of_era = (of_era - of_era // 1460 + of_era // 36524 - of_era // 146096) // 365
+    of_year = of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
+    shifted_month = (5 * of_year + 2) // 153
+    day = of_year - (153 * shifted_month + 2) // 5 + 1
+    return (shifted_month + 3 if shifted_month < 10 else shifted_month - 9), day
+
+
+def schedule_of(text: str) -> Schedule:
+    """Return the schedule that a text states.
+
+    Raises
+    ------
+    InputError
+        If it is none; the message names the field.
+
+    """
+    parts = _SHORT.get(text.strip().lower(), text).split()
+    if len(parts) != len(_FIELDS):
+        raise InputError(f"schedule {text!r} has {len(parts)} fields, not 5")
+    values = [
+        _values(part, what, least, most, text)
+        for part, (what, least, most) in zip(parts, _FIELDS, strict=True)
+    ]
+    weekdays = frozenset(day % 7 for day in values[4])
+    any_day, any_weekday = (parts[place].startswith(("*", "?")) for place in (2, 4))
+    return Schedule(values[0], values[1], values[2], values[3], weekdays, any_day, any_weekday)
+
+
+def _values(part: str, what: str, least: int, most: int, text: str) -> frozenset[int]:
+    names: Sequence[str] = {"month": _MONTHS, "day of week": _DAYS}.get(what, ())
+    found: set[int] = set()
+    for piece in part.lower().split(","):
+        span, _, step = piece.partition("/")
+        if span in ("*", "?"):
+            first, last = least, most
+        else:
+            start, _, end = span.partition("-")
+            first = _number(start, names, least, text, what)
+            last = _number(end, names, least, text, what) if end else (most if step else first)
+        if not (least <= first <= last <= most) or (step and not (step.isdigit() and int(step) > 0)):
+            raise InputError(f"schedule {text!r}: {what} {piece!r} is not between {least} and {most}")
+        found.update(range(first, last + 1, int(step) if step else 1))
+    return frozenset(found)
+
+
+def _number(word: str, names: Sequence[str], least: int, text: str, what: str) -> int:
+    if word in names:
+        return names.index(word) + (1 if least == 1 else 0)
+    if not (word.isascii() and word.isdigit()):
+        raise InputError(f"schedule {text!r}: {what} {word!r} is not a number")
+    return int(word)

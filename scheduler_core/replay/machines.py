@@ -1,0 +1,140 @@
+"""What becomes of nodes and of the pods on them: drained, lost, and images that are pulled?
+
+A node that is lost no longer answers: after 40 s it is marked unreachable, 300 s later its pods are deleted,
+and they terminate for as long as the node object is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from scheduler_core.model.snapshot import NodeList
+from scheduler_core.replay.agenda import Kind
+from scheduler_core.transitions import terminating
+
+if TYPE_CHECKING:
+    from scheduler_core.replay.world import World
+
+Object = Mapping[str, Any]
+
+UNREACHABLE = "node.kubernetes.io/unreachable"
+MARKED_AFTER = 40.0
+TOLERATED = 300.0
+
+
+class Machines:
+    """The nodes of a replay."""
+
+    def __init__(self, world: World, frozen: Mapping[str, Any] | None = None) -> None:
+        self.world = world
+        kept = {"lost": [], "pulled": {}} if frozen is None else frozen["machines"]
+        self._lost: dict[str, None] = dict.fromkeys(kept["lost"])
+        self._pulled: dict[str, float] = dict(kept["pulled"])
+
+    def frozen(self) -> dict[str, Any]:
+        """Return what is remembered of nodes, as plain data."""
+        return {"lost": list(self._lost), "pulled": dict(sorted(self._pulled.items()))}
+
+    # images
+
+    def pulls(self, node: str, spec: Object, time: float) -> float:
+        """Return how long a pod that is bound now waits for its images, and pull those that are not there."""
+        table = self.world.timeline.pull
+        ready = time
+        for container in (*(spec.get("initContainers") or ()), *(spec.get("containers") or ())):
+            image = container.get("image") or ""
+            if image in table and not self._has(node, image):
+                ready = max(ready, self._pulled.setdefault(f"{node} {image}", time + float(table[image])))
+        return ready - time
+
+    def _has(self, node: str, image: str) -> bool:
+        """Tell whether a node had an image when it came."""
+        for entry in self.world.cluster.nodes.objects:
+            if entry["metadata"]["name"] == node:
+                images = (entry.get("status") or {}).get("images") or ()
+                return any(image in (listed.get("names") or ()) for listed in images)
+        return False
+
+    # nodes
+
+    def is_lost(self, node: str) -> bool:
+        """Tell whether a node no longer answers."""
+        return node in self._lost
+
+    def delete(self, name: str, time: float) -> None:
+        """Delete a node; its pods vanish with it."""
+        nodes = self.world.cluster.nodes.objects
+        self.world.cluster.nodes = NodeList([node for node in nodes if node["metadata"]["name"] != name])
+        self._lost.pop(name, None)
+        for key in [key for key in self._pulled if key.partition(" ")[0] == name]:
+            del self._pulled[key]
+        self.world.lose_node(name, time)
+
+    def drain(self, name: str, time: float) -> None:
+        """Cordon a node and delete the pods on it, each with its grace period."""
+        self._edit(name, lambda node: {**node, "spec": {**(node.get("spec") or {}), "unschedulable": True}})
+        for key in self._pods_on(name):
+            life = self.world.lives[key]
+            if not life.has_ended and not life.terminates:
+                pod = self.world.cluster.pods[key]
+                self.world.terminate(key, terminating(pod, self.world.timestamp(time)), time)
+
+    def lose(self, name: str, time: float) -> None:
+        """Let a node stop answering: the work on it stops, and nobody knows yet."""
+        self._lost[name] = None
+        for key in self._pods_on(name):
+            life = self.world.lives[key]
+            if not life.has_ended:
+                life.on_lost_node = True
+                self.world.stop(key, time)
+                self.world.agenda.cancel(key)
+        self.world.agenda.plan(time + MARKED_AFTER, Kind.NODE, f"{name} unreachable")
+
+    def happen(self, planned: str, time: float) -> None:
+        """Mark a lost node, or delete a pod on it."""
+        name, _, what = planned.partition(" ")
+        if what == "unreachable" and name in self._lost:
+            self._edit(name, _unreachable)
+            for key in self._pods_on(name):
+                seconds = _tolerates(self.world.cluster.pods[key])
+                if seconds is not None and not self.world.lives[key].has_ended:
+                    self.world.agenda.plan(time + seconds, Kind.NODE, f"{name} {key}")
+        elif what in self.world.lives and not self.world.lives[what].terminates and name in self._lost:
+            pod = self.world.cluster.pods[what]
+            self.world.terminate(what, terminating(pod, self.world.timestamp(time)), time)
+
+    def _pods_on(self, name: str) -> list[str]:
+        infos = self.world.cluster.pods.infos
+        return sorted(key for key, info in infos.items() if info.node_name == name)
+
+    def _edit(self, name: str, change: Callable[[Object], Object]) -> None:
+        nodes = self.world.cluster.nodes.objects
+        self.world.cluster.nodes = NodeList(
+            [change(node) if node["metadata"]["name"] == name else node for node in nodes]
+        )
+
+
+def _unreachable(node: Object) -> Object:
+    """Return a node as its controller marks it when it no longer answers."""
+    spec, status = node.get("spec") or {}, node.get("status") or {}
+    taints = [
+        *(spec.get("taints") or ()),
+        *({"key": UNREACHABLE, "effect": effect} for effect in ("NoSchedule", "NoExecute")),
+    ]
+    conditions = [entry for entry in status.get("conditions") or () if entry.get("type") != "Ready"]
+    return {
+        **node,
+        "spec": {**spec, "taints": taints},
+        "status": {**status, "conditions": [*conditions, {"type": "Ready", "status": "Unknown"}]},
+    }
+
+
+def _tolerates(pod: Object) -> float | None:
+    """Return how long a pod stays on an unreachable node before it is deleted, None: for ever."""
+    for toleration in pod["spec"].get("tolerations") or ():
+        fits = toleration.get("key") in (None, "", UNREACHABLE)
+        if fits and toleration.get("effect") in (None, "", "NoExecute"):
+            seconds = toleration.get("tolerationSeconds")
+            return None if seconds is None else float(seconds)
+    return TOLERATED

@@ -1,0 +1,40 @@
+"""What does a replay assume between sessions, and what does it leave out?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from scheduler_core.model.unmodelled import NOT_MODELLED
+from scheduler_core.replay.records import Records
+
+Object = Mapping[str, Any]
+
+OF_JOBS = (
+    "Assumed: controllers react at once; only the requests that create pods take time.",
+    "Assumed: a Job all of whose pods are its minAvailable makes no progress while one is missing.",
+    f"{NOT_MODELLED}autoscalers, volumes, outages of the API server, restarts of the scheduler and kubelet"
+    " pressure. None of these happens.",
+)
+OF_CRONS = (
+    f"{NOT_MODELLED}time zones and starting deadlines of CronJobs. Schedules are in UTC and never missed."
+)
+OF_FLOWS = f"{NOT_MODELLED}patches of JobFlows. Jobs are as their templates are."
+OF_LOSSES = f"{NOT_MODELLED}lost nodes that come back. Their pods terminate until the node is deleted."
+OF_OWNERS = f"{NOT_MODELLED}the back-off of batch Jobs. A failed pod is not replaced."
+OF_DRAINS = f"{NOT_MODELLED}PodDisruptionBudgets of drains. They delete every pod at once."
+
+
+def replay_notes(document: Object, records: Records) -> list[str]:
+    """Return what the answer to a document takes for granted, beside what its sessions do."""
+    notes = list(OF_JOBS) if records.vcjobs else []
+    replay = document.get("replay") or {}
+    events = replay.get("events") or ()
+    created = {name for event in events for name in event.get("create") or ()}
+    notes += [OF_CRONS] if "cronjobs" in created else []
+    notes += [OF_FLOWS] if "jobflows" in created else []
+    notes += [OF_LOSSES] if any("lose" in event for event in events) else []
+    notes += [OF_OWNERS] if replay.get("evicted") == "owner" else []
+    if any("drain" in event for event in events) and document.get("poddisruptionbudgets"):
+        notes.append(OF_DRAINS)
+    return notes

@@ -1,0 +1,145 @@
+"""How far has the work of a pod come, and what of it survives when the pod stops?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import floor, inf
+
+
+@dataclass
+class Life:
+    """What is known of a pod beside the object.
+
+    Attributes
+    ----------
+    uid : str
+        The uid that it was created with first.
+    job : str
+        The key of its PodGroup, empty without one.
+    returns : int
+        How often it has come back.
+    restarts : int
+        How often its container was restarted in place.
+    duration : float or None
+        How long its work takes, without interruption; None: for ever.
+    saved : float
+        Work done that survives an eviction.
+    restores : float
+        Seconds at the beginning of this run in which saved work is read again.
+    started : float or None
+        Since when it runs; None: it does not run.
+    since : float or None
+        Since when its work goes on; None: it does not, as it does not run or a member of its gang is missing.
+    done : float
+        How long its work went on in this run before `since`.
+    ran : float
+        The run time with which it succeeded, 0 once that was counted as lost.
+    terminates : bool
+        Whether it is terminating.
+    vanishes : float
+        When the object of a terminating pod is gone that fails first.
+    succeeded, failed : bool
+        How it has ended.
+    vcjob : str
+        The key of the Job that controls it, empty without one.
+    task : str
+        Its task in that Job.
+    version : int
+        The version of that Job when it was created.
+    out_of_sync : bool
+        Whether the Job's controller deletes it: then its end is no event of the Job.
+    on_lost_node : bool
+        Whether its node no longer answers.
+
+    """
+
+    uid: str
+    job: str
+    returns: int = 0
+    restarts: int = 0
+    duration: float | None = None
+    saved: float = 0.0
+    restores: float = 0.0
+    started: float | None = None
+    since: float | None = None
+    done: float = 0.0
+    ran: float = 0.0
+    terminates: bool = False
+    vanishes: float = 0.0
+    succeeded: bool = False
+    failed: bool = False
+    vcjob: str = ""
+    task: str = ""
+    version: int = 0
+    out_of_sync: bool = False
+    on_lost_node: bool = False
+
+    @property
+    def runs(self) -> bool:
+        """Return whether the pod runs and is not terminating."""
+        return self.started is not None and not self.terminates and not self.has_ended
+
+    @property
+    def has_ended(self) -> bool:
+        """Return whether the pod has succeeded or failed."""
+        return self.succeeded or self.failed
+
+    @property
+    def left(self) -> float | None:
+        """Return how long its work still takes in this run, None: for ever."""
+        if self.duration is None:
+            return None
+        return self.duration - self.saved + self.restores - self.done
+
+    def start(self, time: float, restores: float) -> None:
+        """Begin a run; reading saved work again takes `restores` seconds."""
+        self.started, self.since, self.done = time, None, 0.0
+        self.restores = restores if self.saved > 0 else 0.0
+
+    def go_on(self, time: float) -> None:
+        """Let the work go on."""
+        self.since = time
+
+    def pause(self, time: float) -> None:
+        """Let the work wait."""
+        if self.since is not None:
+            self.done += time - self.since
+            self.since = None
+
+    def stop(self, time: float, interval: float) -> float:
+        """End a run that is interrupted, and return the seconds of it that are lost.
+
+        Parameters
+        ----------
+        time : float
+            When.
+        interval : float
+            Seconds of work from one checkpoint to the next; 0: none is made, infinite: nothing is lost.
+
+        """
+        if self.started is None:
+            return 0.0
+        self.pause(time)
+        gained = _gained(self.saved, max(self.done - self.restores, 0.0), interval)
+        lost = time - self.started - gained
+        self.saved += gained
+        self.started, self.done, self.restores = None, 0.0, 0.0
+        return lost
+
+    def finish(self, time: float) -> float:
+        """End a run whose work is done, and return the seconds of it in which no work went on."""
+        work = 0.0 if self.duration is None else self.duration - self.saved
+        paused = self.started is not None and (self.restores > 0 or self.done > 0)
+        lost = time - self.started - work if paused and self.started is not None else 0.0
+        self.ran = work
+        self.started, self.since, self.done, self.restores = None, None, 0.0, 0.0
+        return lost
+
+
+def _gained(saved: float, done: float, interval: float) -> float:
+    """Return how much more work is saved after `done` seconds of it."""
+    if interval == inf:
+        return done
+    if interval <= 0:
+        return 0.0
+    return floor((saved + done) / interval) * interval - saved
