@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
-from tests.builders import Object, conf, node, podgroup, pods, priority_class, queue, scenario
+from tests.builders import Object, conf, job, node, podgroup, pods, priority_class, queue, scenario
 
 CONFS = (
     conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates", "proportion", "binpack"]),
@@ -136,3 +136,107 @@ def clocked_replay(seed: object, **timeline: Any) -> Object:
 def hash_free(seed: object) -> int:
     """Return a whole number that depends on nothing but a seed."""
     return seed if isinstance(seed, int) else int.from_bytes(sha256(str(seed).encode()).digest()[:4], "big")
+
+
+JOB_CONFS = (
+    conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates", "proportion", "binpack"]),
+    conf(
+        "enqueue, allocate, reclaim, backfill",
+        ["priority", "conformance", "predicates", "capacity"],
+        ["gang"],
+    ),
+    conf(
+        "enqueue, allocate, preempt, reclaim, backfill",
+        ["priority", "conformance", "cdp"],
+        ["drf", "overcommit", "predicates", "capacity"],
+    ),
+)
+POLICIES: Sequence[Sequence[Object]] = (
+    [],
+    [{"event": "PodEvicted", "action": "RestartJob"}],
+    [{"event": "PodFailed", "action": "RestartJob"}, {"event": "PodEvicted", "action": "RestartTask"}],
+    [{"event": "PodFailed", "action": "RestartPod", "timeout": "5s"}],
+    [
+        {"event": "TaskCompleted", "action": "CompleteJob"},
+        {"event": "*", "action": "AbortJob", "timeout": "9s"},
+    ],
+    [
+        {"event": "PodPending", "action": "TerminateJob", "timeout": "1m"},
+        {"exitCode": 3, "action": "RestartJob"},
+    ],
+)
+
+
+def job_replay(seed: object, *, jobs: int = 12, **timeline: Any) -> Object:
+    """Return a document with a replay of Jobs with policies, failures, checkpoints and a CronJob."""
+    dice = Dice(f"jobs {seed}")
+    names = ["a", "b"]
+    queues = [
+        queue(name, weight=1 + dice.below(3), deserved={"cpu": 2 + 2 * dice.below(3)}) for name in names
+    ]
+    events = [
+        {
+            "at": dice.below(150) + dice.below(4) / 4,
+            "create": {"jobs": [_vcjob(dice, number, dice.one_of(names))]},
+        }
+        for number in range(jobs)
+    ]
+    events.append({"at": 60 + dice.below(60), dice.one_of(["drain", "lose"]): {"nodes": ["n0"]}})
+    events.append({"at": 200, "delete": {"nodes": ["n0"]}})
+    events.append({"at": 210, "create": {"nodes": [node("n9", cpu=4, memory="8Gi")]}})
+    cron = {
+        "metadata": {"name": "tick"},
+        "spec": {
+            "schedule": "*/1 * * * *",
+            "concurrencyPolicy": dice.one_of(["Allow", "Forbid", "Replace"]),
+            "jobTemplate": {"spec": _vcjob(dice, 99, "a")["spec"]},
+        },
+    }
+    events.append({"at": 30, "create": {"cronjobs": [cron]}})
+    return scenario(
+        nodes=[node(f"n{number}", cpu=4, memory="8Gi") for number in range(2 + dice.below(2))],
+        queues=queues,
+        priorityclasses=[priority_class("low", 10), priority_class("high", 1000)],
+        conf=dice.one_of(JOB_CONFS),
+        replay={
+            "period_seconds": dice.one_of([1, 2]),
+            "horizon_seconds": 360,
+            "start_delay_seconds": dice.one_of([0, 2]),
+            "checkpoint_seconds": dice.one_of([0, 0, 7]),
+            "restore_seconds": 2,
+            "terminal_phase_first": bool(dice.below(4)),
+            "events": events,
+            **timeline,
+        },
+    )
+
+
+def _vcjob(dice: Dice, number: int, to: str) -> Object:
+    """Return a Job of one or two tasks."""
+    tasks = [_task(dice, name) for name in ["main", "side"][: 1 + dice.below(2)]]
+    made = job(
+        f"v{number:02d}",
+        tasks=tasks,
+        queue=to,
+        policies=list(dice.one_of(POLICIES)),
+        priorityClassName=dice.one_of(["low", "high"]),
+        ttlSecondsAfterFinished=dice.one_of([0, 20, 1000]),
+    )
+    if dice.below(2):
+        made["spec"]["minAvailable"] = 1
+    del made["metadata"]["creationTimestamp"]
+    return made
+
+
+def _task(dice: Dice, name: str) -> Object:
+    annotations = {"queuecast/run-seconds": str(5 + dice.below(50))}
+    if not dice.below(3):
+        annotations["queuecast/exit-code"] = dice.one_of(["1,0", "3,3,0", "1"])
+    requests = {"cpu": dice.one_of(["500m", "1", "2"]), "memory": "512Mi"}
+    spec = {
+        "containers": [{"name": "main", "image": "i", "resources": {"requests": requests}}],
+        "terminationGracePeriodSeconds": dice.one_of([0, 5, 30]),
+        "restartPolicy": dice.one_of(["Never", "Never", "OnFailure"]),
+    }
+    template = {"metadata": {"annotations": annotations}, "spec": spec}
+    return {"name": name, "replicas": 1 + dice.below(3), "template": template}

@@ -1,0 +1,165 @@
+"""Does a replay give the same answer however it is computed? Counted over many generated replays and windows.
+
+``python -m tests.fidelity.replay_evidence [skips|windows|moments|frozen|order|hash]`` prints the figures.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from scheduler_core import Options, simulate_document
+from scheduler_core.replay import Replay, replay_document
+from scheduler_core.replay.records import LOGGED
+from scheduler_core.validate import Inspection
+from tests.builders import Object
+from tests.scheduler_core.replays import clocked_replay, job_replay, small_replay
+from tests.shared import SHARED
+
+ROOT = Path(__file__).resolve().parents[2]
+PHILLY = SHARED / "data" / "tools" / "philly_replay.py"
+WINDOWS = 20
+FIRST_DAY, DAYS_APART = 47.25, 2.5
+CONFS = ("capacity", "capacity-plain", "proportion", "default", "tree")
+KINDS = (small_replay, clocked_replay, job_replay)
+
+
+def generated(count: int) -> Iterator[Object]:
+    """Yield generated replays: of PodGroups, with plugins that read the clock, and of Jobs, in turn."""
+    for number in range(count):
+        yield KINDS[number % len(KINDS)](number // len(KINDS))
+
+
+def window(number: int, *, hours: float = 1.0, nodes: int = 6) -> Object:
+    """Return a window of Philly's work on a few nodes, so that it waits."""
+    options = {"day": str(FIRST_DAY + DAYS_APART * number), "hours": str(hours), "nodes": str(nodes)}
+    options |= {"conf": CONFS[number % len(CONFS)], "period": "20", "limit": "60"}
+    arguments = [part for name, value in options.items() for part in (f"--{name}", value)]
+    made = subprocess.run([sys.executable, str(PHILLY), *arguments], capture_output=True, check=True)
+    document: Object = json.loads(made.stdout)
+    document["replay"]["horizon_seconds"] = 2 * hours * 3600
+    return document
+
+
+def opened(document: Object, **how: object) -> Replay:
+    """Return a replay that has not begun."""
+    return Replay(document, Inspection(document), **how)  # type: ignore[arg-type]
+
+
+def encoded(result: Object) -> bytes:
+    """Return a result as bytes."""
+    return json.dumps(result, sort_keys=True).encode()
+
+
+# each returns how many comparisons were equal, of how many
+
+
+def same_without_skipping(documents: Iterator[Object]) -> tuple[int, int]:
+    """Compare replays that compute every session with replays that leave some out."""
+    equal = total = 0
+    for document in documents:
+        total += 1
+        equal += encoded(replay_document(document)) == encoded(replay_document(document, skips=False))
+    return equal, total
+
+
+def committed(decisions: list[Object]) -> list[Object]:
+    """Return the decisions that a replay acts on, without what only explains them."""
+    return [
+        {name: text for name, text in decision.items() if name not in ("reason", "state")}
+        for decision in decisions
+        if decision["op"] in LOGGED and decision["state"] == "committed"
+    ]
+
+
+def same_alone(documents: Iterator[Object]) -> tuple[int, int]:
+    """Compare each session with a run of the scenario that its moment opens as."""
+    equal = total = 0
+    for document in documents:
+        replay = opened(document)
+        moment = replay.moment()
+        for step in replay.steps():
+            alone = simulate_document(moment, Options(explain=False))["cycles"][0]["decisions"]
+            total += 1
+            equal += committed(alone) == committed([entry.as_dict() for entry in step.session.decisions])
+            moment = replay.moment()
+    return equal, total
+
+
+def same_when_frozen(documents: Iterator[Object], stops: int) -> tuple[int, int]:
+    """Freeze replays at some sessions, and compare where they go on to."""
+    equal = total = 0
+    for number, document in enumerate(documents):
+        whole = opened(document).run()
+        computed = opened(document)
+        computed.run()
+        for stop in range(stops):
+            replay = opened(document)
+            last = 1 + (stop * 7919 + number * 104729) % max(computed.computed, 1)
+            for count, _ in enumerate(replay.steps(), start=1):
+                if count == last:
+                    break
+            frozen = json.loads(json.dumps(replay.freeze()))
+            total += 1
+            equal += encoded(opened(document, frozen=frozen).run()) == encoded(whole)
+    return equal, total
+
+
+def same_in_another_order(documents: Iterator[Object]) -> tuple[int, int]:
+    """Turn every list of objects around."""
+    equal = total = 0
+    for document in documents:
+        turned = {
+            name: value[::-1] if isinstance(value, list) and name != "priorityclasses" else value
+            for name, value in document.items()
+        }
+        total += 1
+        equal += encoded(replay_document(turned)) == encoded(replay_document(document))
+    return equal, total
+
+
+def same_with_another_hash(documents: Iterator[Object]) -> tuple[int, int]:
+    """Replay in processes with other hash seeds."""
+    equal = total = 0
+    for document in documents:
+        answers = {
+            subprocess.run(
+                [sys.executable, "-m", "scheduler_core", "replay", "-"],
+                cwd=ROOT,
+                env={"PYTHONHASHSEED": seed},
+                input=json.dumps(document).encode(),
+                capture_output=True,
+                check=True,
+            ).stdout
+            for seed in ("0", "1", "2")
+        }
+        total += 1
+        equal += len(answers) == 1
+    return equal, total
+
+
+CHECKS: dict[str, Callable[[], tuple[int, int]]] = {
+    "skips": lambda: same_without_skipping(generated(200)),
+    "windows": lambda: same_without_skipping(window(number) for number in range(WINDOWS)),
+    "moments": lambda: same_alone(generated(50)),
+    "frozen": lambda: same_when_frozen(generated(6), 20),
+    "order": lambda: same_in_another_order(generated(30)),
+    "hash": lambda: same_with_another_hash(generated(12)),
+}
+
+
+def main(names: list[str]) -> int:
+    """Print how many comparisons were equal; 1 when any was not."""
+    status = 0
+    for name in names or CHECKS:
+        equal, total = CHECKS[name]()
+        print(f"{name}: {equal:,} of {total:,} equal", flush=True)
+        status = status or int(equal != total)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
