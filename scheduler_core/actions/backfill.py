@@ -11,7 +11,7 @@ from scheduler_core.errors import PrePredicateError
 from scheduler_core.framework.closest import tell_unfit
 from scheduler_core.framework.placement import ErrorCache
 from scheduler_core.framework.session import Session
-from scheduler_core.framework.statement import displace
+from scheduler_core.framework.statement import displace, place
 from scheduler_core.framework.worklist import WorkList, active_jobs, task_heap
 from scheduler_core.model.fit import Code, FitErrors, Status
 from scheduler_core.model.job import JobInfo, TaskInfo
@@ -79,10 +79,7 @@ def _allocate(session: Session, task: TaskInfo, node: int) -> None:
     """Place a task outside any statement, and bind all that its job has waiting once the job is ready."""
     job = task.job
     assert job is not None, "only tasks of a job are placed"
-    job.update_task_status(task, TaskStatus.ALLOCATED)
-    session.nodes.add_task(task, node)
-    session.fire_allocate(task)
-    decision = session.decide("allocate", job, pod=task.key, node=task.node_name, state="kept")
+    decision, _ = place(session, "allocate", task, node, TaskStatus.ALLOCATED)
     if not session.job_ready(job):
         return
     for waiting in job.tasks_in([TaskStatus.ALLOCATED]):

@@ -17,8 +17,7 @@ from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.heap import PriorityQueue
 from scheduler_core.framework.placement import ErrorCache, Nodes
 from scheduler_core.framework.session import Session
-from scheduler_core.framework.statement import Statement
-from scheduler_core.framework.vain import evict_in_vain
+from scheduler_core.framework.statement import Statement, evict_and_discard
 from scheduler_core.framework.worklist import (
     Tasks,
     Watcher,
@@ -165,7 +164,7 @@ class Preempt:
     def attempt(self, statement: Statement, queue: QueueInfo, task: TaskInfo, among: Among) -> bool:
         """Find room for a task by evictions; True when it was pipelined.
 
-        What was just tried in vain for one like it is not tried again.
+        What just failed for an equal one is not tried again.
         """
         session = self.session
         if not self._is_eligible(task):
@@ -236,7 +235,7 @@ class Preempt:
         if self.rolls_back and session.allocatable(queue, task) is not None:
             freed = total_of(victim.request for victim in verdict.victims)
             may_take = session.allocatable_after_release(queue, task, freed)
-            if not may_take and evict_in_vain(session, verdict.victims):
+            if not may_take and evict_and_discard(session, verdict.victims):
                 return False
         local = Statement(session) if self.rolls_back else statement
         victims = victims_queue(session, verdict.victims, task)

@@ -9,6 +9,7 @@ from typing import Any
 
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
+from scheduler_core.framework.statement import evict
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.victims.ask import DECIDED
@@ -28,20 +29,11 @@ def execute(session: Session) -> None:
                 named_by.setdefault(task.key, []).append(added.plugin)
         if victims:
             for position, key in enumerate(sorted(victims), start=1):
-                _evict(session, victims[key], _explanation(number, position, named_by[key], victims[key]))
+                victim = victims[key]
+                decision = evict(session, victim, NAME, for_pod="", state="committed")
+                if session.trace is not None:
+                    decision.explanation = _explanation(number, position, named_by[key], victim)
             return
-
-
-def _evict(session: Session, task: TaskInfo, explanation: dict[str, Any]) -> None:
-    """Evict a task for good, outside any statement."""
-    job = task.job
-    assert job is not None, "only tasks of a job are shuffled"
-    job.update_task_status(task, TaskStatus.RELEASING)
-    session.nodes.update_task(task)
-    session.fire_deallocate(task)
-    decision = session.decide("evict", job, pod=task.key, node=task.node_name, reason=NAME)
-    if session.trace is not None:
-        decision.explanation = explanation
 
 
 def _explanation(tier: int, position: int, plugins: list[str], task: TaskInfo) -> dict[str, Any]:

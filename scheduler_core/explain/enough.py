@@ -79,7 +79,7 @@ def fewest(picture: Picture, together: Victims) -> dict[str, Any]:
     """Return how few victims would have been enough on the chosen node or nodes, as far as that is proven."""
     found = _fewest(picture, together)
     exact = found.exact or found.count == len(together)
-    if _was_in_vain(picture, together[0]):
+    if _was_without_effect(picture, together[0]):
         found, exact = Smallest(len(together), exact=False), False
     return {
         "count": found.count,
@@ -94,7 +94,7 @@ def fewest(picture: Picture, together: Victims) -> dict[str, Any]:
     }
 
 
-def _was_in_vain(picture: Picture, entry: Mapping[str, Any]) -> bool:
+def _was_without_effect(picture: Picture, entry: Mapping[str, Any]) -> bool:
     """Tell whether pods were evicted on a node where the pod that needs room was not pipelined after all.
 
     Releases before 1.15 keep such evictions.
@@ -110,7 +110,7 @@ def _said_fewest(picture: Picture, together: Victims, found: Smallest) -> str:
     evicted = f"{counted(len(together), 'pod')} evicted"
     start = together[0]
     release = release_of(picture.document)
-    if _was_in_vain(picture, start):
+    if _was_without_effect(picture, start):
         return (
             f"{evicted}, although pod {start['for']} got no place on node {start['node']}: release "
             f"{release.name} does not roll such evictions back."

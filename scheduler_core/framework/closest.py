@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_core.framework.session import Session
 from scheduler_core.model.fit import FITS, POD_NUMBER, FitErrors, Why, numbers_in
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.resource import MIN_RESOURCE, PODS
-
-if TYPE_CHECKING:
-    from scheduler_core.framework.session import Session
 
 Mask = NDArray[np.bool_]
 
@@ -61,7 +59,7 @@ def tell_unfit(session: Session, task: TaskInfo, errors: FitErrors) -> None:
         pod=task.key,
         message=errors.text(),
         nodes=dict(sorted(errors.reasons().items())),
-        **session.nearest.to(task, errors).facts(),
+        **session.view(NearestNodes).to(task, errors).facts(),
     )
 
 

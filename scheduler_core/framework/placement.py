@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +19,12 @@ from scheduler_core.errors import ScoreError
 from scheduler_core.framework.choices import MOST_CLASSES, NOWHERE, Choices, Plugins
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.plugin_fn import NodeFn
+from scheduler_core.framework.registry import Registry
 from scheduler_core.model.changes import ChangeLog, as_array
-from scheduler_core.model.fit import FITS, Code, FitErrors, Status, Why, merge_first, no_refusals
+from scheduler_core.model.fit import FITS, Code, FitErrors, Status, StatusTable, Why, merge_first, no_refusals
 from scheduler_core.model.job import TaskInfo
-from scheduler_core.model.node import fits
+from scheduler_core.model.node import NodeTable, fits
 from scheduler_core.resource import MIN_RESOURCE
-
-if TYPE_CHECKING:
-    from scheduler_core.framework.session import Session
 
 Nodes = NDArray[np.intp]
 Scores = NDArray[np.float64]
@@ -170,11 +168,11 @@ class Ranked:
 class Placement:
     """Examines and scores nodes for the tasks of one session."""
 
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self._registry = session.registry
-        self.nodes = session.nodes
-        self.all: Nodes = np.arange(len(session.nodes), dtype=np.intp)
+    def __init__(self, nodes: NodeTable, statuses: StatusTable, registry: Registry) -> None:
+        self._registry = registry
+        self._statuses = statuses
+        self.nodes = nodes
+        self.all: Nodes = np.arange(len(nodes), dtype=np.intp)
         self._rows: dict[int, Row] = {}
         self._expected: dict[int, TaskInfo] = {}
         self._plugins = Plugins([], [], [])
@@ -182,8 +180,8 @@ class Placement:
         self._scorers: dict[int, ScoreOf | None] = {}
         self._insufficient = np.array(
             [
-                session.statuses.number(Status(Code.UNSCHEDULABLE, f"Insufficient {name}"))
-                for name in session.nodes.axis.names
+                statuses.number(Status(Code.UNSCHEDULABLE, f"Insufficient {name}"))
+                for name in nodes.axis.names
             ],
             dtype=np.int32,
         )
@@ -262,9 +260,9 @@ class Placement:
             return np.flatnonzero(why == FITS), self._errors(row, why)
         if unbounded and not resources:
             refusals = self._answers(row, task, self._passes)
-            rejected = self.session.statuses.rejected(refusals, lenient=lenient)
+            rejected = self._statuses.rejected(refusals, lenient=lenient)
             return np.flatnonzero(~rejected), FitErrors(
-                self.session.statuses, np.where(rejected, refusals, np.int32(FITS))
+                self._statuses, np.where(rejected, refusals, np.int32(FITS))
             )
         remembered = cache.remembered.get(group) if group is not None else None
         asked = np.ones(len(self.nodes), dtype=np.bool_) if remembered is None else remembered == FITS
@@ -277,12 +275,12 @@ class Placement:
             why = merge_first(remembered, why)
         if among is not None:
             why = np.where(outside, FITS, why)
-        rejected = self.session.statuses.rejected(why, lenient=lenient)
+        rejected = self._statuses.rejected(why, lenient=lenient)
         refused = np.where(rejected, why, np.int32(FITS))
         if group is not None:
             cache.remember(group, refused)
         passing = np.flatnonzero(~rejected) if among is None else among[~rejected[among]]
-        return passing, FitErrors(self.session.statuses, refused)
+        return passing, FitErrors(self._statuses, refused)
 
     def is_local(self, task: TaskInfo) -> bool:
         """Tell whether all that is asked about a node for a task holds until the node changes."""
@@ -298,8 +296,8 @@ class Placement:
 
     def refused_everywhere(self, status: Status) -> FitErrors:
         """Return the errors of a task that every node refuses for one reason."""
-        number = self.session.statuses.number(status)
-        return FitErrors(self.session.statuses, np.full(len(self.nodes), number, dtype=np.int32))
+        number = self._statuses.number(status)
+        return FitErrors(self._statuses, np.full(len(self.nodes), number, dtype=np.int32))
 
     def predicate_on(self, task: TaskInfo, node: int) -> int:
         """Return the number of the statuses with which the plugins refuse a task on one node, 0: it fits."""
@@ -474,7 +472,7 @@ class Placement:
     def _errors(self, row: Row, why: Why) -> FitErrors:
         """Return the refusals of a class as they are kept with its tasks, made once until a node changes."""
         if row.errors is None or row.errors_at != len(self.nodes.changes):
-            row.errors, row.errors_at = FitErrors(self.session.statuses, why.copy()), len(self.nodes.changes)
+            row.errors, row.errors_at = FitErrors(self._statuses, why.copy()), len(self.nodes.changes)
         return row.errors
 
     # choices
@@ -534,11 +532,11 @@ class Placement:
 
     def _curable(self, task: TaskInfo, nodes: Nodes) -> NDArray[np.bool_]:
         """Tell on which nodes no predicate refuses a task for good, (K,)."""
-        return ~self.session.statuses.rejected(self._predicate(task, nodes), lenient=True)
+        return ~self._statuses.rejected(self._predicate(task, nodes), lenient=True)
 
     def _curable_of(self, task: TaskInfo) -> Callable[[int], bool] | None:
         """Return a function that tells the same of one node; None when a plugin has none."""
-        predicate_of, is_curable = self._predicate_of(task), self.session.statuses.is_curable
+        predicate_of, is_curable = self._predicate_of(task), self._statuses.is_curable
         return None if predicate_of is None else lambda node: is_curable(predicate_of(node))
 
     def _predicate_of(self, task: TaskInfo) -> RefusalOf | None:

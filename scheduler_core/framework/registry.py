@@ -8,7 +8,7 @@ Source: volcano ``pkg/scheduler/framework/session_plugins.go`` at v1.15.1.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
@@ -34,10 +34,8 @@ from scheduler_core.model.queue import QueueInfo
 from scheduler_core.resource import Resource
 from scheduler_core.trace import Why
 
-if TYPE_CHECKING:
-    from scheduler_core.framework.dry_run import DryRun
-
 Nodes = Any  # (K,) intp
+DryRun = Any  # framework.dry_run.DryRun, which knows the session that has this registry
 Handler = Callable[[TaskInfo], None]
 OnDiscard = Callable[[Sequence[TaskInfo]], None]
 Kind = TypeVar("Kind", bound=PluginFn)

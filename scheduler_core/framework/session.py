@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 from scheduler_core.conf import SchedulerConf
 from scheduler_core.errors import EventError
-from scheduler_core.framework.closest import NearestNodes
 from scheduler_core.framework.extension_points import PERMIT, REJECT, Point
 from scheduler_core.framework.placement import Placement
 from scheduler_core.framework.plugin_fn import AllocatableFn, PluginFn, QueueOrderFn
@@ -97,7 +96,7 @@ class Session:
         self.registry = Registry(conf)
         self._functions = self.registry.functions
         self._views: dict[Callable[[Session], Any], Any] = {}
-        self.placement = Placement(self)
+        self.placement = Placement(self.nodes, self.statuses, self.registry)
         self._victim_queue_keys: dict[tuple[str, str], list[Any]] = {}
 
     @cached_property
@@ -114,11 +113,6 @@ class Session:
             self._views[kind] = kind(self)
         view: View = self._views[kind]
         return view
-
-    @cached_property
-    def nearest(self) -> NearestNodes:
-        """Return what tells tasks that fit nowhere which node came closest, and what no node has."""
-        return NearestNodes(self)
 
     def cycle_state(self, task: TaskInfo) -> dict[str, Any]:
         """Return what plugins remember of a task within this session, by plugin."""

@@ -1,12 +1,15 @@
-"""How are operations tried and taken back? An ordered log of evictions and placements.
+"""What changes when a task is placed or evicted, and how is that taken back?
 
-Every operation changes the session at once; committing makes the log real, discarding undoes it backwards.
+`place`, `evict` and `displace` are the only ones that put a task on a node or remove it and tell plugins of
+it. A statement logs them: committing makes the log real, discarding undoes it backwards. Backfill and shuffle
+decide for good, outside any statement.
 
 Source: volcano ``pkg/scheduler/framework/statement.go`` at v1.15.1.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from scheduler_core.framework.session import Session
@@ -38,20 +41,8 @@ class Statement:
 
     def evict(self, task: TaskInfo, reason: str, for_task: TaskInfo | None) -> None:
         """Evict a running task to make room for another one, or for a whole job (None)."""
-        job = _job(task)
-        node = task.node_name
-        job.update_task_status(task, TaskStatus.RELEASING)
-        self.session.nodes.update_task(task)
-        self.session.fire_deallocate(task)
-        decision = self.session.decide(
-            "evict",
-            job,
-            pod=task.key,
-            node=node,
-            reason=reason,
-            for_pod=for_task.key if for_task is not None else "",
-            state="kept",
-        )
+        for_pod = for_task.key if for_task is not None else ""
+        decision = evict(self.session, task, reason, for_pod=for_pod, state="kept")
         self.operations.append(Operation("evict", task, decision))
 
     def pipeline(self, task: TaskInfo, node: int, *, eviction_occurred: bool) -> bool:
@@ -64,14 +55,10 @@ class Statement:
         return self._place("allocate", task, node, ALLOCATED)
 
     def _place(self, kind: str, task: TaskInfo, node: int, status: TaskStatus) -> bool:
-        session, job = self.session, _job(task)
-        job.update_task_status(task, status)
-        added = session.nodes.add_task(task, node)
-        refusal = session.fire_allocate(task)
-        decision = session.decide(kind, job, pod=task.key, node=task.node_name, state="kept")
-        operation = Operation(kind, task, decision)
-        if refusal is not None or not added:
-            self._tell_refused(operation, str(refusal or f"node {task.node_name} cannot hold it"))
+        placed = place(self.session, kind, task, node, status)
+        operation = Operation(kind, task, placed.decision)
+        if placed.refusal is not None:
+            self._tell_refused(operation, placed.refusal)
             self._undo(operation)
             return False
         self.operations.append(operation)
@@ -126,6 +113,36 @@ class Statement:
         self.session.fire_allocate(task)
 
 
+class PlacedTask(NamedTuple):
+    """The decision that placed a task, and why the node or a plugin refuses it after all, if one does."""
+
+    decision: Decision
+    refusal: str | None
+
+
+def place(session: Session, kind: str, task: TaskInfo, node: int, status: TaskStatus) -> PlacedTask:
+    """Put a task on a node with the status that it has there, and tell plugins of it."""
+    job = _job(task)
+    job.update_task_status(task, status)
+    added = session.nodes.add_task(task, node)
+    refusal = session.fire_allocate(task)
+    decision = session.decide(kind, job, pod=task.key, node=task.node_name, state="kept")
+    if refusal is not None:
+        return PlacedTask(decision, str(refusal))
+    return PlacedTask(decision, None if added else f"node {task.node_name} cannot hold it")
+
+
+def evict(session: Session, task: TaskInfo, reason: str, *, for_pod: str, state: str) -> Decision:
+    """Evict a task from its node, and tell plugins of it."""
+    job = _job(task)
+    job.update_task_status(task, TaskStatus.RELEASING)
+    session.nodes.update_task(task)
+    session.fire_deallocate(task)
+    return session.decide(
+        "evict", job, pod=task.key, node=task.node_name, reason=reason, for_pod=for_pod, state=state
+    )
+
+
 def displace(session: Session, task: TaskInfo) -> None:
     """Take a placed task off its node, back to pending."""
     _job(task).update_task_status(task, TaskStatus.PENDING)
@@ -133,6 +150,32 @@ def displace(session: Session, task: TaskInfo) -> None:
     session.fire_deallocate(task)
     task.node = NO_NODE
     task.node_name = ""
+
+
+def leave_nothing(_tasks: Sequence[TaskInfo]) -> None:
+    """Say that a plugin keeps nothing of evictions that are discarded."""
+
+
+def evict_and_discard(session: Session, tasks: Sequence[TaskInfo]) -> bool:
+    """Leave everything as if tasks had been evicted, one after the other, and all of that discarded.
+
+    Sound, as every plugin says what that leaves behind (`on_discard`).
+    Each of them remembers that it was terminating, and runs, even if it had only been bound before. False,
+    and nothing is done, when a plugin has to be told of each eviction.
+    """
+    if session.registry.on_discard is None:
+        return False
+    nodes = session.nodes
+    for task in tasks:
+        task.last_transaction = Transaction(task.node_name, TaskStatus.RELEASING, task.eviction_occurred)
+        if task.status is not TaskStatus.RUNNING and task.job is not None:
+            task.job.update_task_status(task, TaskStatus.RUNNING)
+            nodes.update_task(task)
+        elif not nodes.names_scalars[task.node]:
+            nodes.update_task(task)
+    for on_discard in session.registry.on_discard:
+        on_discard(tasks)
+    return True
 
 
 def _job(task: TaskInfo) -> JobInfo:

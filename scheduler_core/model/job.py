@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, ItemsView, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from scheduler_core.model.pod import PodShape
 from scheduler_core.model.pod_info import PodInfo, PodKind
@@ -17,8 +17,8 @@ from scheduler_core.model.status import ALLOCATED_STATUSES, READY_STATUSES, VALI
 from scheduler_core.resource import PODS, Resource, exceeded_part, is_scalar_name, resource_of, total_of
 
 if TYPE_CHECKING:
+    from scheduler_core.model.composition import Composition
     from scheduler_core.model.fit import FitErrors
-    from scheduler_core.model.task_table import TaskTable
 
 NO_NODE = -1
 STATUSES = tuple(TaskStatus)
@@ -198,6 +198,23 @@ class _TasksByStatus(dict[TaskStatus, dict[str, "TaskInfo"]]):
         return super().items()
 
 
+class Tasks(Protocol):
+    """The tasks of a snapshot by number, see `model.task_table`."""
+
+    @property
+    def pods(self) -> Sequence[PodInfo]:
+        """Return what is read of the pods of the tasks."""
+
+    def __getitem__(self, number: int, /) -> TaskInfo:
+        """Return a task, made when it is asked for first."""
+
+    def seen(self, number: int, /) -> TaskInfo | PodInfo:
+        """Return a task that was made, else what is read of its pod."""
+
+    def composition_of(self, numbers: Iterable[int], /) -> Composition:
+        """Return what some tasks amount to."""
+
+
 class JobInfo:
     """One PodGroup and its tasks.
 
@@ -292,7 +309,7 @@ class JobInfo:
         self._unmade: Mapping[TaskStatus, int] = {}
         self._counts: Mapping[TaskStatus, int] | None = None
         self.members: Sequence[int] = ()
-        self._table: TaskTable | None = None
+        self._table: Tasks | None = None
         self._gated_by_others = False
         self.pending_best_effort = 0
         self.ready_count = 0
@@ -324,7 +341,7 @@ class JobInfo:
 
     # membership and status
 
-    def load(self, table: TaskTable, members: Sequence[int]) -> None:
+    def load(self, table: Tasks, members: Sequence[int]) -> None:
         """Take in all tasks of a new snapshot by their numbers; those that are pending are made at once."""
         self._table, self.members, self.size = table, members, len(members)
         made_of = table.composition_of(members)

@@ -53,7 +53,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
     copy_at_pre_predicate(session, NAME, queues.accounts)
     events = Events(queues)
     session.registry.add_event_handler(
-        allocate=events.allocate, deallocate=events.deallocate, on_discard=events.in_vain
+        allocate=events.allocate, deallocate=events.deallocate, on_discard=events.on_discard
     )
     if session.conf.first_option("proportion") is None:
         session.registry.add_report(lambda: report(queues))
@@ -85,7 +85,7 @@ class Events:
         for account in self._moved(task):
             account.allocated.sub(task.request)
 
-    def in_vain(self, tasks: Sequence[TaskInfo]) -> None:
+    def on_discard(self, tasks: Sequence[TaskInfo]) -> None:
         """Leave what is left when tasks give their places back and take them again: shares of today."""
         for task in tasks:
             self._moved(task)

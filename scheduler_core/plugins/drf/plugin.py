@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
-from scheduler_core.framework.vain import leave_nothing
+from scheduler_core.framework.statement import leave_nothing
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.plugins.drf.hierarchy import DESIGN, NAME, RULE, Hierarchy
 from scheduler_core.plugins.drf.share import JobAccount, Yardstick

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.choices import ClassAnswers
 from scheduler_core.framework.session import Session
-from scheduler_core.framework.vain import leave_nothing
+from scheduler_core.framework.statement import leave_nothing
 from scheduler_core.model.fit import FITS, Code, Status, Why
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.node_affinity import PREFERRED, REQUIRED

@@ -112,7 +112,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
         explain=plugin.predicate_aside,
     )
     session.registry.add_event_handler(
-        allocate=plugin.allocate, deallocate=plugin.mirror.remove, on_discard=plugin.evict_in_vain
+        allocate=plugin.allocate, deallocate=plugin.mirror.remove, on_discard=plugin.on_discard
     )
     session.registry.add_simulate_add_task(NAME, plugin.simulate_add)
     session.registry.add_simulate_remove_task(NAME, plugin.simulate_remove)
@@ -210,7 +210,7 @@ class Predicates:
             raise EventError(f"pod {task.key} has no state in this session: not found")
         self.mirror.add(task)
 
-    def evict_in_vain(self, tasks: Sequence[TaskInfo]) -> None:
+    def on_discard(self, tasks: Sequence[TaskInfo]) -> None:
         """Take pods from the mirror of their nodes; back comes who could have been placed in this session."""
         changes, seen = self.session.nodes.changes, len(self.mirror.changes)
         for task in tasks:

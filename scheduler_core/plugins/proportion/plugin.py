@@ -49,7 +49,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     session.registry.add_simulate_add_task(NAME, simulate_add_task)
     session.registry.add_simulate_remove_task(NAME, simulate_remove_task)
     session.registry.add_event_handler(
-        allocate=proportion.allocate, deallocate=proportion.deallocate, on_discard=proportion.in_vain
+        allocate=proportion.allocate, deallocate=proportion.deallocate, on_discard=proportion.on_discard
     )
     session.registry.add_report(proportion.report)
     copy_at_pre_predicate(session, NAME, accounts)
@@ -199,7 +199,7 @@ class Proportion:
             account.allocated.sub(task.request)
             account.forget_share()
 
-    def in_vain(self, tasks: Sequence[TaskInfo]) -> None:
+    def on_discard(self, tasks: Sequence[TaskInfo]) -> None:
         """Leave what is left when tasks give their places back and take them again: shares of today."""
         for task in tasks:
             if task.job is not None and task.job.queue in self.accounts:

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from scheduler_core.framework.session import Session
-from scheduler_core.framework.statement import Statement
-from scheduler_core.framework.vain import evict_in_vain
+from scheduler_core.framework.statement import Statement, evict_and_discard
 from scheduler_core.model.job import TaskInfo
 from tests.builders import (
     Object,
@@ -72,7 +71,7 @@ def on_node(session: Session, number: int) -> list[TaskInfo]:
 
 @pytest.mark.parametrize("tiers", [FLAT, QUOTAS, REFUSED_TREE])
 @pytest.mark.parametrize("number", [0, 1])
-def test_an_eviction_in_vain_leaves_what_evicting_and_taking_back_leaves(
+def test_an_eviction_that_is_discarded_at_once_leaves_what_evicting_and_discarding_leaves(
     tiers: Sequence[Sequence[Plugin]], number: int
 ) -> None:
     tried, told = session_of(cluster(tiers)), session_of(cluster(tiers))
@@ -81,14 +80,14 @@ def test_an_eviction_in_vain_leaves_what_evicting_and_taking_back_leaves(
         statement.evict(task, "preempt", None)
     statement.discard()
     assert everything(tried) != everything(told)
-    assert evict_in_vain(told, on_node(told, number))
+    assert evict_and_discard(told, on_node(told, number))
     assert everything(told) == everything(tried)
 
 
 def test_a_plugin_that_has_to_be_told_of_each_eviction_is_told() -> None:
     session = session_of(cluster(IN_A_TREE))
     before = everything(session)
-    assert not evict_in_vain(session, on_node(session, 0))
+    assert not evict_and_discard(session, on_node(session, 0))
     assert everything(session) == before
 
 
