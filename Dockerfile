@@ -9,7 +9,8 @@ ENV PYTHONDONTWRITEBYTECODE=1 \
     DJANGO_SETTINGS_MODULE=config.settings \
     QUEUECAST_VAR=/var/lib/queuecast
 
-RUN useradd --system --create-home --home-dir /var/lib/queuecast queuecast
+RUN useradd --system --create-home --home-dir /var/lib/queuecast queuecast \
+    && install --directory --owner queuecast --mode 700 /var/lib/queuecast/backups
 WORKDIR /srv/queuecast
 
 COPY requirements/base.txt requirements/base.txt

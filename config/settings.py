@@ -260,6 +260,16 @@ WORKSPACE_MB = env.float("QUEUECAST_WORKSPACE_MB", default=20_000.0)
 """How much a workspace may keep, packed, before imports and runs are refused; 0: no limit."""
 TIDY_SECONDS = env.float("QUEUECAST_TIDY_SECONDS", default=3600.0)
 """How often a worker removes what is old; 0: never."""
+
+# Backups, made and verified by a worker
+
+BACKUP_DIR = env.str("QUEUECAST_BACKUP_DIR", default="")
+"""The folder that scheduled backups go to; empty: none are made."""
+BACKUP_HOURS = env.float("QUEUECAST_BACKUP_HOURS", default=24.0)
+BACKUP_KEEP = env.int("QUEUECAST_BACKUP_KEEP", default=7)
+if BACKUP_KEEP < 1:
+    raise ImproperlyConfigured("QUEUECAST_BACKUP_KEEP must be 1 or more: the newest backup is always kept.")
+
 METRICS_TOKEN = env.str("QUEUECAST_METRICS_TOKEN", default="")
 """The bearer token under which a server for others answers /metrics; without one it does not."""
 

@@ -8,6 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from planner.accounts.models import Membership, Role
+from planner.backups.models import Backup
 from planner.clusters.models import Cluster, Import, Snapshot
 from planner.runs.models import JobOutcome, QueueOutcome, Run, Victim
 from planner.runs.models.outcome import DecisionState
@@ -500,6 +501,14 @@ class WorkerSerializer(serializers.Serializer[Any]):
     seen = serializers.DateTimeField()
 
 
+class BackupSerializer(serializers.ModelSerializer[Backup]):
+    """A verified backup."""
+
+    class Meta:
+        model = Backup
+        fields = ["began", "ended", "bytes", "rows"]
+
+
 class StatusSerializer(serializers.Serializer[Any]):
     """Queued and running work, and the workers; times in seconds."""
 
@@ -520,4 +529,9 @@ class StatusSerializer(serializers.Serializer[Any]):
     removed_runs = serializers.IntegerField(help_text="Old runs removed, since the installation began.")
     keep_runs_days = serializers.FloatField(help_text="For how many days an ended run is kept.")
     places = serializers.IntegerField(help_text="Runs and imports that can be processed at once.")
+    backup_hours = serializers.FloatField(
+        allow_null=True, help_text="How often a verified backup is made; null: none are scheduled."
+    )
+    backup = BackupSerializer(allow_null=True, help_text="The last verified backup.")
+    backup_error = serializers.CharField(help_text="Why the last try failed; empty if it did not.")
     workers = WorkerSerializer(many=True)

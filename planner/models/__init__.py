@@ -7,6 +7,7 @@ from planner.accounts.models.session import Session
 from planner.accounts.models.user import User
 from planner.accounts.models.workspace import Membership, Role, Workspace
 from planner.api.models import IdempotencyKey
+from planner.backups.models import Backup
 from planner.clusters.models.imports import Import, ImportPreview
 from planner.clusters.models.snapshot import Blob, Cluster, Snapshot
 from planner.runs.models.link import PublicLink
@@ -20,6 +21,7 @@ from planner.work.models.work import Work
 from planner.work.models.worker import Worker
 
 __all__ = [
+    "Backup",
     "Blob",
     "Change",
     "Cluster",

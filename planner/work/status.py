@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db.models import Avg, Count, F, Min
 from django.utils import timezone
 
+from planner.backups.models import Backup
 from planner.clusters.models import Import
 from planner.runs.models import Run
 from planner.work.models import Tally, Work, Worker
@@ -40,6 +41,12 @@ class Status:
     """How many old runs were removed, since the installation began."""
     keep_runs_days: float
     """How long an ended run is kept."""
+    backup_hours: float | None
+    """How often a verified backup is made; None: none are scheduled."""
+    backup: Backup | None
+    """The last verified backup, scheduled or not."""
+    backup_error: str
+    """Why the last try failed; empty when it did not."""
     workers: list[Worker]
     """Those that were seen lately."""
 
@@ -50,7 +57,7 @@ class Status:
 
 
 def status() -> Status:
-    """Return the state of queue and workers (7 queries)."""
+    """Return the state of queue and workers (9 queries)."""
     now = timezone.now()
     tallies = dict(Tally.objects.values_list("name", "count"))
     oldest = min(filter(None, map(_oldest_queued, (Run, Import))), default=None)
@@ -68,6 +75,9 @@ def status() -> Status:
         retries=tallies.get(Tally.RETRIES, 0),
         removed_runs=tallies.get(Tally.REMOVED_RUNS, 0),
         keep_runs_days=settings.KEEP_RUNS_DAYS,
+        backup_hours=settings.BACKUP_HOURS if settings.BACKUP_DIR else None,
+        backup=Backup.objects.filter(verified=True).first(),
+        backup_error=Backup.objects.exclude(ended=None).values_list("error", flat=True).first() or "",
         workers=list(Worker.objects.filter(seen__gt=alive_since())),
     )
 

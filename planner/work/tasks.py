@@ -1,6 +1,7 @@
 """What is done elsewhere, and who sends it there?"""
 
 import logging
+import subprocess
 import threading
 import time
 from collections.abc import Mapping
@@ -19,6 +20,7 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from planner.accounts.models import User, Workspace
+from planner.backups.services import is_backup_due, scheduled_backup_begin
 from planner.clusters.models import Blob, Import
 from planner.clusters.services.imports import import_create
 from planner.clusters.services.retention import old_runs_remove
@@ -34,6 +36,8 @@ from planner.work.workers import worker_gone, worker_seen
 from planning.bundle import About
 
 logger = logging.getLogger(__name__)
+
+BACKUP_LOOK_SECONDS = 60.0
 
 STOPPING = threading.Event()
 """Set when this worker is asked to go: its work is put back for others."""
@@ -137,6 +141,8 @@ class Recovery(bootsteps.StartStopStep):
         self._over = threading.Event()
         # Not at once: a start has better things to do.
         self._next_tidy = time.monotonic() + min(60.0, settings.TIDY_SECONDS)
+        self._next_backup = time.monotonic()
+        self._backup: subprocess.Popen[bytes] | None = None
         self._thread = threading.Thread(target=self._sweep, name="recovery", daemon=True)
 
     def start(self, parent: WorkController) -> None:
@@ -156,12 +162,21 @@ class Recovery(bootsteps.StartStopStep):
             self._next_tidy = time.monotonic() + settings.TIDY_SECONDS
             old_runs_remove(keep=timedelta(days=settings.KEEP_RUNS_DAYS))
 
+    def _back_up(self) -> None:
+        """Begin a backup when one is due; the sweep goes on meanwhile, and so does the process without it."""
+        is_under_way = self._backup is not None and self._backup.poll() is None
+        if settings.BACKUP_DIR and not is_under_way and time.monotonic() > self._next_backup:
+            self._next_backup = time.monotonic() + BACKUP_LOOK_SECONDS
+            if is_backup_due():
+                self._backup = scheduled_backup_begin()
+
     def _sweep(self) -> None:
         while not self._over.is_set():
             try:
                 worker_seen(name=worker_name(), started=self._started)
                 work_recover()
                 self._tidy()
+                self._back_up()
                 if len(BUSY) < settings.CELERY_WORKER_CONCURRENCY and does_any_wait():
                     self._places.submit(do_unkicked_work)
             except DatabaseError:

@@ -7,7 +7,6 @@ a line: ``{"answer": …}``, or ``{"error": …}`` with the traceback.
 import functools
 import json
 import os
-import re
 import signal
 import sys
 import time
@@ -36,9 +35,9 @@ from planner.work.lifecycle import work_cancel  # noqa: E402
 from planner.work.tasks import kick, submit_import, submit_run  # noqa: E402
 from scheduler_core import Options, encode, simulate_document  # noqa: E402
 from tests import factories  # noqa: E402
+from tests.processes.furnished import FRESH, answers, furnish  # noqa: E402
 
 PATIENCE = float(os.environ.get("DRIVER_PATIENCE", "90"))
-FRESH = re.compile(r'csrf[^>]*value="[^"]+"|"X-CSRFToken": "[^"]+"|[^<>]* ago|just now')
 
 
 def submit(cycles: str, count: str) -> list[str]:
@@ -278,7 +277,7 @@ STEPS: dict[str, Callable[..., Any]] = {
     for step in (
         submit, distinct, struck, repeated, drained, admin, script, runs_of, kicked_again,
         killed_while_storing, killed_while_importing, import_over, reckoned, computing, over,
-        killed, queued, cancel, frozen, result, pages,
+        killed, queued, cancel, frozen, result, pages, furnish, answers,
     )
 }  # fmt: skip
 

@@ -82,7 +82,7 @@ class Driver:
             text=True,
         )
 
-    def answer(self, step: str, *arguments: str) -> Any:
+    def answer(self, step: str, *arguments: Any) -> Any:
         """Return what a step of `tests.processes.driver` answers."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -150,11 +150,15 @@ class Installation:
         assert done.returncode == 1, done.stdout
         return done.stderr
 
-    def drive(self, step: str, *arguments: str) -> Any:
+    def drive(self, step: str, *arguments: Any) -> Any:
         """Return what a step of `tests.processes.driver` answers."""
         if self._driver is None:
             self._driver = Driver(self)
         return self._driver.answer(step, *arguments)
+
+    def module(self, name: str, *arguments: str) -> str:
+        """Return what a module prints that runs by itself."""
+        return self._python("-m", name, *arguments)
 
     def claims(self, number: int) -> dict[str, Any]:
         """Return what a worker claims that does nothing but claim, see `tests.processes.claims`."""

@@ -1,5 +1,7 @@
-"""A backup restored elsewhere, on another database, shows the same pages and the same bytes."""
+"""A backup is verified when it is made, by hand or by workers, and shows the same on another database."""
 
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -7,24 +9,48 @@ import pytest
 from tests.processes.conftest import Databases
 from tests.processes.installation import Installation
 
+STATUS = """
+from planner.work.status import status
+print(status().backup, status().backup_error)
+"""
+DAMAGE = """
+from planner.models import Blob
+blob = Blob.objects.order_by("size").last()
+Blob.objects.filter(pk=blob.pk).update(packed=Blob.of(b"something else").packed)
+"""
+
 
 @pytest.mark.service
-def test_what_was_backed_up_looks_the_same_on_another_database(tmp_path: Path, databases: Databases) -> None:
+@pytest.mark.parametrize("way", ["from SQLite to PostgreSQL", "from PostgreSQL to SQLite"])
+def test_what_was_backed_up_looks_the_same_on_another_database(
+    tmp_path: Path, databases: Databases, way: str
+) -> None:
     file = tmp_path / "backup.jsonl.gz"
-    old = Installation(tmp_path / "old", {})
+    of_old, of_new = (
+        ({}, {"DATABASE_URL": databases(template="template1")})
+        if way == "from SQLite to PostgreSQL"
+        else ({"DATABASE_URL": databases()}, {})
+    )
+    old = Installation(tmp_path / "old", of_old, has_tables=True)
     try:
         old.manage("collectstatic", "--noinput", "--verbosity", "0")
         old.start_worker()
         [run] = old.drive("submit", "1", "1")
         old.drive("over", run)
         shown, content = old.drive("pages", run), old.drive("result", run)
-        old.manage("backup", str(file))
+        said = old.manage("backup", str(file))
+        assert said.endswith("verified\n")
     finally:
         old.close()
     assert file.stat().st_mode & 0o077 == 0
-    new = Installation(tmp_path / "new", {"DATABASE_URL": databases()}, has_tables=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["backup.jsonl.gz", "old"], (
+        "nothing is left over"
+    )
+    # A database without tables: `restore` makes them.
+    new = Installation(tmp_path / "new", of_new, has_tables=True)
     try:
         new.manage("collectstatic", "--noinput", "--verbosity", "0")
+        assert "is whole" in new.manage("restore", "--check", str(file))
         assert "Restored 1 accounts" in new.manage("restore", str(file))
         assert new.drive("result", run) == content
         assert new.drive("pages", run) == shown
@@ -33,3 +59,59 @@ def test_what_was_backed_up_looks_the_same_on_another_database(tmp_path: Path, d
         assert "is not empty" in new.complaint("restore", str(file))
     finally:
         new.close()
+
+
+def test_a_damaged_document_is_found_when_it_is_backed_up(tmp_path: Path) -> None:
+    installed = Installation(tmp_path / "var", {})
+    try:
+        installed.drive("submit", "1", "1")
+    finally:
+        installed.close()
+    installed.manage("shell", "--verbosity", "0", "--command", DAMAGE)
+    file = tmp_path / "backup.jsonl.gz"
+    assert "is damaged: its bytes do not have this hash" in installed.complaint("backup", str(file))
+    assert not file.exists()
+
+
+def test_who_writes_meanwhile_does_not_wait_and_is_not_half_in_it(
+    installation: Installation, tmp_path: Path
+) -> None:
+    """The rows of one moment: `restore` compares them, so a run that is half there would fail it."""
+    installation.drive("submit", "1", "20")
+    installation.start_worker()
+    assert "verified" in installation.manage("backup", str(tmp_path / "backup.jsonl.gz"))
+
+
+def test_workers_make_backups_and_keep_the_newest(installation: Installation, tmp_path: Path) -> None:
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    for day in (1, 2, 3):
+        (folder / f"queuecast-2026-01-0{day}T000000Z.jsonl.gz").write_bytes(b"")
+    leftover = folder / ".queuecast-draft-killed"
+    leftover.mkdir()
+    os.utime(leftover, (1, 1))
+    installation.environment |= {"QUEUECAST_BACKUP_DIR": str(folder), "QUEUECAST_BACKUP_KEEP": "2"}
+    installation.drive("submit", "1", "1")
+    installation.start_worker()
+    installation.start_worker()
+    until = time.monotonic() + installation.patience
+    while not any(path.stat().st_size for path in folder.glob("queuecast-*.jsonl.gz")):
+        assert time.monotonic() < until, installation.log()
+        time.sleep(0.5)
+    time.sleep(2)
+    new, old = sorted((path.name for path in folder.iterdir()), reverse=True)
+    assert old == "queuecast-2026-01-03T000000Z.jsonl.gz"
+    assert "No backup is due" in installation.manage("backup", "--if-due")
+    assert installation.manage("shell", "--verbosity", "0", "--command", STATUS).strip() == f"{folder / new}"
+    assert "is whole" in installation.manage("restore", "--check", str(folder / new))
+
+
+def test_a_backup_that_fails_says_so_in_the_status(tmp_path: Path) -> None:
+    installed = Installation(tmp_path / "var", {})
+    blocked = tmp_path / "file"
+    blocked.write_text("no folder")
+    installed.environment["QUEUECAST_BACKUP_DIR"] = str(blocked / "backups")
+    said = installed.complaint("backup", "--if-due")
+    shown = installed.manage("shell", "--verbosity", "0", "--command", STATUS).strip().removeprefix("None ")
+    assert shown
+    assert shown in said

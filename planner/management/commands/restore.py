@@ -1,46 +1,62 @@
 """`manage.py restore FILE`: fill an empty installation from a backup."""
 
-import gzip
-import re
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import transaction
+from django.db import connection
 
-from planner.accounts.models import User, Workspace
+from planner.accounts.models import User
+from planner.backups.archive import Unfit, archive_check, archive_load, made_at, migrations
 from planner.clusters.models import Snapshot
 
 
 class Command(BaseCommand):
-    """All of the file, or nothing."""
+    """All of the file, or nothing; what is stored afterwards is compared with it."""
 
-    help = "Fill an empty, migrated installation from a file that `backup` wrote."
+    help = "Check a file that `backup` wrote, make the tables, and fill an empty installation from it."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Take the file."""
         parser.add_argument("file", type=Path)
+        parser.add_argument("--check", action="store_true", help="only check the file, and restore nothing")
+        parser.add_argument(
+            "--without-seal", action="store_true", help="take a file of a release that sealed none, unchecked"
+        )
 
-    def handle(self, *, file: Path, **options: Any) -> None:
+    def handle(self, *, file: Path, check: bool, without_seal: bool, **options: Any) -> None:
         """Read it, and say what is there now."""
-        if not file.is_file():
-            raise CommandError(f"There is no file {file}.")
-        if User.objects.exists() or Snapshot.objects.exists():
-            raise CommandError("This installation is not empty; restore into a new database after `migrate`.")
-        with tempfile.TemporaryDirectory() as folder, transaction.atomic():
-            # The one that migrations made; the backup brings its own.
-            Workspace.objects.all().delete()
-            call_command("loaddata", str(_current(file, Path(folder))), verbosity=0)
+        try:
+            if not without_seal:
+                seal = archive_check(file)
+            if check:
+                self.stdout.write(f"{file} is whole: {seal.rows} rows, made at {made_at(file)['planner']}.")
+                return
+            _empty_require()
+            call_command("migrate", verbosity=0)
+            if not without_seal:
+                _same_release_require(file)
+            stored = archive_load(file, is_sealed=not without_seal)
+        except Unfit as error:
+            raise CommandError(str(error)) from None
         self.stdout.write(
-            f"Restored {User.objects.count()} accounts and {Snapshot.objects.count()} snapshots."
+            f"Restored {User.objects.count()} accounts and {Snapshot.objects.count()} snapshots;"
+            f" {stored.rows} rows{'' if without_seal else ', the same as in the file'}."
         )
 
 
-def _current(file: Path, folder: Path) -> Path:
-    """Return a copy of a backup in which accounts have the model that they have now."""
-    copy = folder / "backup.jsonl.gz"
-    with gzip.open(file, "rt", encoding="utf-8") as old, gzip.open(copy, "wt", encoding="utf-8") as new:
-        new.writelines(re.sub(r'^{"model": "auth\.user"', '{"model": "planner.user"', line) for line in old)
-    return copy
+def _empty_require() -> None:
+    tables = connection.introspection.table_names()
+    if User._meta.db_table in tables and (User.objects.exists() or Snapshot.objects.exists()):
+        raise CommandError("This installation is not empty; restore into a new database.")
+
+
+def _same_release_require(file: Path) -> None:
+    theirs, ours = made_at(file), migrations()
+    for app, name in theirs.items():
+        if name != ours.get(app):
+            raise CommandError(
+                f"{file} was made at migration {app}.{name}; this release is at"
+                f" {app}.{ours.get(app, 'none')}. Restore it with the release that made it, then upgrade."
+            )

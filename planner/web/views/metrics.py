@@ -81,6 +81,17 @@ class _Collector(Collector):
             "Runs and imports that were queued again after their worker or child process had died.",
             value=now.retries,
         )
+        if now.backup is not None and now.backup.ended is not None:
+            yield GaugeMetricFamily(
+                "queuecast_last_backup_timestamp_seconds",
+                "When the last backup was verified, in Unix time.",
+                value=now.backup.ended.timestamp(),
+            )
+        yield GaugeMetricFamily(
+            "queuecast_backup_failed",
+            "1 if the last backup failed, else 0.",
+            value=int(bool(now.backup_error)),
+        )
         yield GaugeMetricFamily("queuecast_workers", "Workers seen recently.", value=len(now.workers))
         yield GaugeMetricFamily(
             "queuecast_worker_places",

@@ -9,6 +9,7 @@ class Tally(models.Model):
     LOST_LEASES = "lost_leases"
     RETRIES = "retries"
     REMOVED_RUNS = "removed_runs"
+    BACKUPS = "backups"
 
     name = models.CharField(primary_key=True, max_length=40)
     count = models.PositiveBigIntegerField(default=0)

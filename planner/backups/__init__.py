@@ -1,0 +1,1 @@
+"""Everything that an installation keeps, in one verified file."""

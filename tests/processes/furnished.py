@@ -1,0 +1,60 @@
+"""Something of each kind in an installation, and what its pages and its API say about it."""
+
+import re
+
+from django.test import Client
+
+import manifests
+from planner.accounts.models import Membership, Role, User
+from planner.accounts.services.second_factor import second_factor_begin
+from planner.clusters.models import Import
+from scheduler_core import simulate_document
+from tests import factories
+from tests.planner import calls
+from tests.planner.recorded import finish
+
+FRESH = re.compile(r'csrf[^>]*value="[^"]+"|"X-CSRFToken": "[^"]+"|[^<>]* ago|just now')
+SAME = [
+    *("/runs/{run}/" + part for part in ("", "queues/waits/", "jobs/default/wait/", "victims/{victim}/")),
+    *("/api/v1/runs/{run}/" + part for part in ("queues/", "jobs/", "victims/", "decisions/?page_size=1000")),
+    *("/api/v1/runs/{run}/" + part for part in ("result/", "input/", "explain/steps/1/")),
+    *("/api/v1/scenarios/{scenario}/" + part for part in ("queues/", "diff/", "workloads/", "conf/")),
+]
+"""What says the same after an upgrade, letter for letter."""
+THERE = [
+    "/", "/import/", "/imports/{import}/", "/status/", "/account/", "/account/security/",
+    "/runs/{run}/share/", "/compare/?runs={run},{other}", "/api/v1/runs/{run}/links/",
+    *("/scenarios/{scenario}/" + part for part in ("", "changes/", "export/")),
+    *("/workspaces/{workspace}/" + part for part in ("members/", "history/", "storage/")),
+    *("/api/v1/" + part for part in ("workspaces/", "runs/", "snapshots/", "tokens/", "status/")),
+    "/api/v1/workspaces/{workspace}/changes/",
+]  # fmt: skip
+"""What answers after an upgrade; it shows times, or what there was none of."""
+
+
+def furnish() -> dict[str, str]:
+    """Make something of each kind; return what the addresses name."""
+    factories.user("admin", role=Role.ADMIN)
+    run = factories.run()
+    finish(run, simulate_document(manifests.resolve(run.input.document())))
+    scenario = calls.edited(run.scenario)
+    calls.things(run, scenario)
+    admin = User.objects.get(username="admin").acting(Role.ADMIN)
+    second_factor_begin(user=admin)
+    factories.token(admin)
+    return {
+        "run": str(run.pk), "scenario": str(scenario.pk), "workspace": str(run.workspace_id),
+        "victim": str(run.victims.all()[0].order), "other": str(factories.run(scenario).pk),
+        "import": str(Import.objects.get().pk),
+    }  # fmt: skip
+
+
+def answers(named: dict[str, str]) -> dict[str, str]:
+    """Return what pages and API say, as an admin; everything has to answer."""
+    Membership.objects.filter(user__username="admin").update(role=Role.ADMIN)
+    browser = Client(headers={"host": "localhost"})
+    browser.force_login(User.objects.get(username="admin"))
+    said = {address: browser.get(address.format(**named)) for address in (*SAME, *THERE)}
+    failed = {address: answer.status_code for address, answer in said.items() if answer.status_code != 200}
+    assert not failed, failed
+    return {address: FRESH.sub("", b"".join(said[address]).decode()) for address in SAME}

@@ -1,0 +1,46 @@
+"""A database with rows in every table from the first migration on is upgraded and loses nothing."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.processes.conftest import Databases
+from tests.processes.installation import Installation
+
+UNUSED = {"auth_group", "auth_group_permissions", "auth_user_groups", "auth_user_user_permissions"}
+"""Tables of Django's accounts without a use here."""
+PACKED = "planner_decision"
+"""Decisions are packed into parts; the next release drops their table."""
+ON_PURPOSE: dict[str, list[str]] = {"planner_publiclink": ["id"]}
+"""What an upgrade changes: the id of a public link is its secret no longer."""
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.service)])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of a database without tables."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'old.sqlite3'}"
+    databases: Databases = request.getfixturevalue("databases")
+    return databases(template="template1")
+
+
+def test_an_installed_database_keeps_its_rows_and_says_what_it_said(tmp_path: Path, address: str) -> None:
+    today = Installation(tmp_path / "today", {})
+    upgraded = Installation(tmp_path / "var", {"DATABASE_URL": address}, has_tables=True)
+    file = tmp_path / "rows.jsonl.gz"
+    try:
+        today.manage("collectstatic", "--noinput", "--verbosity", "0")
+        upgraded.manage("collectstatic", "--noinput", "--verbosity", "0")
+        named = today.drive("furnish")
+        today.manage("backup", str(file))
+        said = today.drive("answers", named)
+        report = json.loads(upgraded.module("tests.processes.history", str(file)))
+        assert report["fewer"] == [PACKED]
+        assert set(report["empty"]) == {PACKED, *UNUSED}
+        report["changed"].pop(PACKED)
+        assert report["changed"] == ON_PURPOSE
+        assert upgraded.drive("answers", named) == said
+    finally:
+        today.close()
+        upgraded.close()
