@@ -1,6 +1,5 @@
 # One image for web, worker and migrate.
-# Pinned by version: the digest is not known here. Pin it where you build, with
-# `docker buildx imagetools inspect python:3.11.13-slim-bookworm`: --build-arg BASE=python@sha256:…
+# Pinned by version: the digest is not known here. `scripts/pin-images` writes it where a registry can be asked.
 ARG BASE=python:3.11.13-slim-bookworm
 FROM ${BASE}
 

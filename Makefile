@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/installed
 
-.PHONY: run test format parity bench test-long services audit topology
+.PHONY: run test format parity bench test-long services audit sbom topology
 
 run: $(STAMP)  ## Start web and worker; PORT=8000. Ctrl-C stops them
 	@exec $(BIN)/python manage.py up
@@ -34,8 +34,11 @@ bench: $(STAMP)  ## How long the core takes, and what explanations cost
 	$(BIN)/python -m benchmarks.bench_simulate
 	$(BIN)/python -m benchmarks.bench_explained
 
-audit: $(STAMP)  ## Ask for known weaknesses of every locked version; needs a network
-	$(BIN)/uv tool run pip-audit --strict --requirement requirements/base.txt --require-hashes --disable-pip
+audit: $(STAMP)  ## Ask for known weaknesses of every locked version; needs a network, fails when not all was checked
+	@scripts/audit
+
+sbom:  ## Print what runs in production, as CycloneDX 1.6
+	@scripts/sbom
 
 topology: $(STAMP) services  ## The production shape on this machine: PostgreSQL, Redis, gunicorn, two workers
 	$(BIN)/python -m tests.processes.topology

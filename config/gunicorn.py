@@ -1,5 +1,13 @@
 """How does the web server run, whoever starts it (`--config python:config.gunicorn`)?"""
 
+import shutil
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from config.folders import leftovers_remove, private_folder
+
 worker_class = "config.web_worker.PatientThreads"
 workers = 2
 threads = 32
@@ -9,3 +17,22 @@ graceful_timeout = 30
 limit_request_line = 8190
 limit_request_fields = 60
 control_socket_disable = True
+
+
+def on_starting(server: Any) -> None:
+    """Remove the uploads of a server that was killed."""
+    leftovers_remove(_uploads())
+
+
+def post_worker_init(worker: Any) -> None:
+    """Let each process keep uploads apart while it reads them."""
+    settings.FILE_UPLOAD_TEMP_DIR = private_folder(_uploads() / str(worker.pid))
+
+
+def child_exit(server: Any, worker: Any) -> None:
+    """Remove the uploads of a process that ended, however it did."""
+    shutil.rmtree(_uploads() / str(worker.pid), ignore_errors=True)
+
+
+def _uploads() -> Path:
+    return Path(settings.VAR_DIR) / "uploads"

@@ -1,5 +1,6 @@
 """Which settings are in force? Everything that differs between machines comes from the environment."""
 
+import os
 from datetime import timedelta
 from pathlib import Path
 
@@ -9,15 +10,17 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from kombu import Queue
 
+from config.folders import private_folder
 from config.secret import secret_kept_in
 
 env = environ.FileAwareEnv()
 """A variable NAME may also be given as NAME_FILE, the file that holds its value."""
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-VAR_DIR = Path(env.str("QUEUECAST_VAR", default=str(BASE_DIR / "var")))
+os.umask(0o077)
+# Whatever any process of this installation writes is for its user only.
+VAR_DIR = private_folder(Path(env.str("QUEUECAST_VAR", default=str(BASE_DIR / "var"))))
 """Everything that this installation writes: database, messages, secret, collected static files."""
-VAR_DIR.mkdir(parents=True, exist_ok=True)
 
 # Who may call, and how
 
@@ -196,8 +199,8 @@ STORAGES = {
 # Uploads: editors may send files of a cluster (planner.web.middleware.bodies); nobody else sends more.
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = FILE_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
-FILE_UPLOAD_TEMP_DIR = VAR_DIR / "uploads"
-FILE_UPLOAD_TEMP_DIR.mkdir(exist_ok=True)
+FILE_UPLOAD_TEMP_DIR = private_folder(VAR_DIR / "uploads")
+"""Each process of the web server has a folder of its own in it, see config.gunicorn."""
 
 # Messages. A message is only a kick; the Run row is the truth, so it may be lost
 
@@ -209,7 +212,7 @@ else:
     CELERY_BROKER_TRANSPORT = "config.broker:Files"
     BROKER_DIR = VAR_DIR / "broker"
     for folder in ("messages", "control", "processed"):
-        (BROKER_DIR / folder).mkdir(parents=True, exist_ok=True)
+        private_folder(BROKER_DIR / folder)
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "data_folder_in": str(BROKER_DIR / "messages"),
         "data_folder_out": str(BROKER_DIR / "messages"),

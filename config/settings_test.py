@@ -12,6 +12,8 @@ os.environ.setdefault("QUEUECAST_SECRET_KEY", "only-for-tests-" + "x" * 50)
 
 from config.settings import *  # noqa: F403
 
+os.umask(0o022)  # what tests write is read by servers under users of their own
+
 # A file, as in production: there a thread waits for the lock of another, in a shared memory it is refused.
 DATABASES["default"].setdefault("TEST", {})["NAME"] = str(VAR_DIR / "test")  # noqa: F405
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

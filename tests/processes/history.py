@@ -93,6 +93,9 @@ def needs(model: type[models.Model]) -> list[Any]:
 def fill(model: type[models.Model], rows: list[dict[str, Any]]) -> None:
     """Keep rows in a table as it was then; one of our own when there are none."""
     key = model._meta.pk
+    # Of what a migration made by itself, a backup has its own.
+    if rows:
+        model._default_manager.all().delete()
     for row in [{key.name: row["pk"], **row} for row in rows] or [{}]:
         values = {field.attname: value_of(field, row) for field in model._meta.concrete_fields}
         if not rows and isinstance(key, models.AutoField):

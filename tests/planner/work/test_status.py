@@ -89,6 +89,6 @@ def test_the_health_check_of_a_worker_looks_for_this_machine(db: None, capsys, m
     assert "A worker is running." in capsys.readouterr().out
 
 
-def test_the_figures_take_seven_queries(busy: Run, django_assert_num_queries) -> None:
-    with django_assert_num_queries(7):
+def test_the_figures_take_nine_queries(busy: Run, django_assert_num_queries) -> None:
+    with django_assert_num_queries(9):
         assert status().runs["queued"] == 2

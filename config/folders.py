@@ -1,0 +1,31 @@
+"""Where does this installation write? Folders of its own, closed to everybody else."""
+
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+
+def private_folder(path: Path) -> Path:
+    """Return a folder that only its owner reads; make it when it is missing."""
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"The folder {path} cannot be made: {error.strerror}."
+            " Set QUEUECAST_VAR to a folder that this user may write."
+        ) from error
+    # Folders of earlier releases were open; one of another owner, or that is only read, is the operator's.
+    with suppress(OSError):
+        if path.stat().st_uid == os.geteuid():
+            path.chmod(0o700)
+    return path
+
+
+def leftovers_remove(folder: Path) -> None:
+    """Remove the folders that are named by processes which are gone."""
+    for path in folder.iterdir():
+        if path.name.isdecimal() and not Path(f"/proc/{path.name}").exists():
+            shutil.rmtree(path, ignore_errors=True)

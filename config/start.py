@@ -1,0 +1,38 @@
+"""Why can this installation not start? In one line, with the place and the fix."""
+
+import errno
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.db import DatabaseError, OperationalError
+
+_CLOSED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR)
+_DAMAGED = ("file is not a database", "malformed")
+_UNUSABLE = ("unable to open database file", "readonly database", "disk I/O error")
+
+
+def obstacle(error: Exception) -> str | None:
+    """Return what stands in the way of a start; None for what is a fault of the program."""
+    if isinstance(error, ImproperlyConfigured):
+        return str(error)
+    if isinstance(error, DatabaseError):
+        return _of_database(error)
+    if isinstance(error, OSError) and error.filename and error.errno in _CLOSED:
+        why = f"{error.filename} cannot be written: {error.strerror}."
+        return f"{why} Let this user write there, or set QUEUECAST_VAR to another folder."
+    return None
+
+
+def _of_database(error: DatabaseError) -> str | None:
+    database, said = settings.DATABASES["default"], str(error).strip().partition("\n")[0]
+    if "sqlite" in database["ENGINE"]:
+        file = f"The database {database['NAME']}"
+        if any(text in said for text in _DAMAGED):
+            return f"{file} is damaged ({said}). Move it away, then restore a backup: manage.py restore FILE."
+        if any(text in said for text in _UNUSABLE):
+            return f"{file} cannot be used ({said}). Let this user write it and its folder."
+        return None
+    if isinstance(error, OperationalError):
+        where = f"{database['HOST'] or 'local socket'}:{database['PORT'] or 5432}/{database['NAME']}"
+        return f"The database at {where} does not answer ({said}). Start it, or correct DATABASE_URL."
+    return None

@@ -1,0 +1,100 @@
+"""What runs in production is listed and pinned; what was not checked is a failure."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+FILES = ("Dockerfile", "docker-compose.yml")
+LOCKED = re.compile(r"^([\w.-]+)==([^\s;\\]+)", re.MULTILINE)
+IMAGE = re.compile(r"^(?: *image: |ARG BASE=)([\w./-]+:\S+)$", re.MULTILINE)
+DIGEST = f"sha256:{'5f' * 32}"
+
+
+def test_the_bill_of_materials_lists_everything_that_is_locked_and_repeats_itself() -> None:
+    printed = [
+        subprocess.run([ROOT / "scripts" / "sbom"], capture_output=True, check=True).stdout for _ in range(2)
+    ]
+    assert printed[0] == printed[1]
+    bill = json.loads(printed[0])
+    assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.6")
+    listed = {part["purl"]: part for part in bill["components"]}
+    assert bill["dependencies"] == [{"ref": "queuecast", "dependsOn": sorted(listed)}]
+    lock = (ROOT / "requirements" / "base.txt").read_text()
+    locked = {
+        f"pkg:pypi/{name}@{version}" for name, version in re.findall(r"^([\w.-]+)==([^\s;\\]+)", lock, re.M)
+    }
+    assert locked == {purl for purl in listed if purl.startswith("pkg:pypi/")}
+    assert len(locked) > 50
+    hashes = sum(len(part.get("properties", ())) for part in listed.values())
+    assert hashes == lock.count("--hash=sha256:")
+    vendored = {file.name for file in (ROOT / "static" / "vendor").rglob("*.min.*")} | {"plotly.css"}
+    assert vendored == {purl.rpartition("/")[2] for purl in listed if purl.startswith("pkg:npm/")}
+    assert sum(purl.startswith("pkg:oci/") for purl in listed) == 4
+    assert "://" not in printed.decode(), "no host is named"
+
+
+def copy_of_images(folder: Path) -> Path:
+    """Return a copy of what names images and of the script, with a registry that knows every digest."""
+    for name in (*FILES, "scripts/pin-images"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    docker = folder / "bin" / "docker"
+    docker.parent.mkdir()
+    docker.write_text(f"#!/bin/sh\necho {DIGEST}\n")
+    docker.chmod(0o755)
+    return folder
+
+
+def pinned(folder: Path) -> subprocess.CompletedProcess[str]:
+    variables = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}"}
+    command = [folder / "scripts" / "pin-images"]
+    return subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+
+
+def test_every_image_has_a_full_version_and_can_be_pinned_by_its_digest(tmp_path: Path) -> None:
+    folder = copy_of_images(tmp_path)
+    images = {
+        name
+        for file in ("Dockerfile", "docker-compose.yml")
+        for name in found.findall((ROOT / file).read_text())
+    }
+    assert len(images) == 4
+    for image in images:
+        assert re.search(r":\d+\.\d+(\.\d+)?-[a-z]", image), image
+    for _ in range(2):
+        assert pinned(folder).returncode == 0
+    text = "".join((folder / file).read_text() for file in FILES)
+    for image in images:
+        bare = image.partition("@")[0]
+        assert f"{bare}@{DIGEST}\n" in text
+    assert text.count(DIGEST) == len(images)
+
+
+def test_an_image_without_a_digest_is_not_pinned_silently(tmp_path: Path) -> None:
+    folder = copy_of_images(tmp_path)
+    (folder / "bin" / "docker").write_text("#!/bin/sh\necho unknown\n")
+    done = pinned(folder)
+    assert done.returncode == 1
+    assert "no digest for" in done.stderr
+
+
+def test_an_audit_that_could_not_ask_fails_and_says_so(tmp_path: Path) -> None:
+    uv = tmp_path / ".venv" / "bin" / "uv"
+    uv.parent.mkdir(parents=True)
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(ROOT / "scripts" / "audit", tmp_path / "scripts")
+    for said, code, ends, tells in (
+        ("ERROR: Dependency not found and could not be audited: amqp", 1, 2, "NOT CHECKED"),
+        ("Traceback: ConnectionError", 1, 2, "NOT CHECKED"),
+        ("Found 1 known vulnerability in 1 package", 1, 1, "Found 1 known"),
+        ("No known vulnerabilities found", 0, 0, "requirements/dev.txt: no known weakness"),
+    ):
+        uv.write_text(f"#!/bin/sh\necho '{said}'\nexit {code}\n")
+        uv.chmod(0o755)
+        done = subprocess.run([tmp_path / "scripts" / "audit"], capture_output=True, text=True, check=False)
+        assert done.returncode == ends, said
+        assert tells in done.stdout + done.stderr
