@@ -6,11 +6,12 @@ import sys
 from collections.abc import Sequence
 
 from queuecast.arguments import parser
-from queuecast.check import check
+from queuecast.check import check, reported
 from queuecast.client import Client
 from queuecast.completion import script
 from queuecast.desk import Desk
 from queuecast.local import Local
+from queuecast.plan_commands import plan
 from queuecast.problems import Rejected
 from queuecast.server import Failure, Unreachable
 from queuecast.store import FOLDER
@@ -34,8 +35,12 @@ def _run(asked: argparse.Namespace) -> int:
     if asked.command == "completion":
         sys.stdout.write(script(parser(), asked.shell))
         return DONE
-    if asked.command == "check":
-        report, code = check(asked, _desk(asked))
+    if asked.command in ("check", "plan"):
+        desk = _desk(asked)
+        if asked.command == "check":
+            report, code = check(desk, asked)
+        else:
+            report, code = reported(asked.report, lambda: plan(desk, asked))
         if asked.to:
             asked.to.write_text(report, encoding="utf-8")
         else:

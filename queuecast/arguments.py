@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TypeAlias
 
-from queuecast import commands, run_commands
+from queuecast import commands, plan_commands, run_commands
 from queuecast.client import HERE
 from queuecast.completion import SHELLS
 from queuecast.reports import FORMS as REPORTS
@@ -41,6 +41,7 @@ def parser() -> argparse.ArgumentParser:
     _add_lint(groups)
     _add_job(groups)
     _add_runs(groups)
+    _add_plans(groups)
     _add_check(groups)
     _add_upgrade(groups)
     completion = groups.add_parser("completion", help="print a completion script for a shell")
@@ -118,6 +119,7 @@ def _add_scenario(groups: Groups) -> None:
         ("changed", "manifests of what changed (default)"),
         ("whole", "manifests of everything"),
         ("script", "a shell script that also deletes, opens and closes queues"),
+        ("plan", "a plan, with nodes and jobs, too"),
     ):
         forms.add_argument(f"--{form}", dest="form", action="store_const", const=form, help=says)
     export.set_defaults(form="changed")
@@ -216,6 +218,41 @@ def _add_upgrade(groups: Groups) -> None:
     upgrade.set_defaults(command="upgrade")
 
 
+def _add_plans(groups: Groups) -> None:
+    for name, do in (("diff", plan_commands.diff), ("apply", plan_commands.apply)):
+        command = _command(groups, name, do)
+        _add_plan_file(command)
+        if name == "diff":
+            command.add_argument("--exit-code", action="store_true", help="exit with 1 when anything differs")
+        else:
+            command.add_argument("--no-run", action="store_true", help="only write the scenario")
+    plan = groups.add_parser(
+        "plan", help="show what a plan changes, and what that does", parents=[_where()],
+        description="Show what a plan in a file changes, and what that does. Nothing is kept.",
+    )  # fmt: skip
+    _add_plan_file(plan)
+    _add_report(plan)
+
+
+def _add_plan_file(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "-f",
+        "--file",
+        dest="plan",
+        type=Path,
+        required=True,
+        metavar="PLAN",
+        help="the plan, as YAML or JSON",
+    )
+
+
+def _add_report(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--report", choices=tuple(REPORTS), default="text", help="report format (text)")
+    command.add_argument(
+        "--to", type=Path, metavar="FILE", help="file for the report (default: standard output)"
+    )
+
+
 def _add_check(groups: Groups) -> None:
     check = groups.add_parser(
         "check", help="simulate a change and check the result against rules, for CI", parents=[_where()]
@@ -231,7 +268,4 @@ def _add_check(groups: Groups) -> None:
         help="files, or the name of a snapshot of the server or of --local",
     )  # fmt: skip
     check.add_argument("--assert", dest="rules", type=Path, required=True, metavar="RULES")
-    check.add_argument("--report", choices=tuple(REPORTS), default="text", help="report format (text)")
-    check.add_argument(
-        "--to", type=Path, metavar="FILE", help="file for the report (default: standard output)"
-    )
+    _add_report(check)

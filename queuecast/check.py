@@ -1,14 +1,13 @@
 """May this change be merged? It is simulated against a snapshot and held to rules."""
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from queuecast import reports
 from queuecast.desk import Desk, Json
 from queuecast.effects import Effects
-from queuecast.local import Local
 from queuecast.plans import Source, changed, contents, faults, read, read_changes
 from queuecast.problems import Rejected, refusal
 from queuecast.rules import Rules
@@ -16,22 +15,27 @@ from queuecast.rules import Rules
 PASSED, FAILED, NOT_CHECKED = 0, 1, 2
 
 
-def check(asked: argparse.Namespace, desk: Desk | None = None) -> tuple[str, int]:
+def check(desk: Desk, asked: argparse.Namespace) -> tuple[str, int]:
     """Return the report and the exit code: 0 accepted and every rule kept, 1 not, 2 it cannot be checked.
 
     Raises Rejected where the form of the report has no place for what prevents the check.
     """
+    return reported(asked.report, lambda: _report(asked, desk))
+
+
+def reported(form: str, make: Callable[[], Json]) -> tuple[str, int]:
+    """Return a report in its form with its exit code; one that cannot be made says why, where it can."""
     try:
-        report = _report(asked, desk)
+        report = make()
     except Rejected as error:
-        written = reports.refused(error, asked.report)
+        written = reports.refused(error, form)
         if not written:
             raise
         return written, NOT_CHECKED
-    return reports.FORMS[asked.report](report), PASSED if report["passed"] else FAILED
+    return reports.FORMS[form](report), PASSED if report["passed"] else FAILED
 
 
-def _report(asked: argparse.Namespace, desk: Desk | None) -> Json:
+def _report(asked: argparse.Namespace, desk: Desk) -> Json:
     rules = Rules.read(*_only(asked.rules))
     snapshot = _snapshot(asked.against, desk)
     source = Source(read_changes(contents(asked.changes)))
@@ -46,9 +50,9 @@ def _report(asked: argparse.Namespace, desk: Desk | None) -> Json:
     return effects.report(rules.judged(effects.outcomes), place)
 
 
-def _snapshot(against: list[str], desk: Desk | None) -> Json:
+def _snapshot(against: list[str], desk: Desk) -> Json:
     """Return what the change is put over: files, or a snapshot of a server or a folder by its name."""
-    if isinstance(desk, Local) and len(against) == 1 and not Path(against[0]).exists():
+    if len(against) == 1 and not Path(against[0]).exists() and not Path(against[0]).suffix:
         return desk.snapshot_document(against[0])
     return read([Path(name) for name in against])
 

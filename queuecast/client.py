@@ -59,6 +59,10 @@ class Client:
         """Return the snapshots, newest first."""
         return list(self.server.rows("snapshots/"))
 
+    def snapshot_document(self, snapshot: str) -> Json:
+        """Return the objects and the configuration of a snapshot."""
+        return dict(self.server.get(f"snapshots/{self._id('snapshots', snapshot)}/document/"))
+
     def scenarios(self) -> list[Json]:
         """Return the scenarios, last changed first."""
         return list(self.server.rows("scenarios/"))
@@ -86,6 +90,21 @@ class Client:
         if not dry_run:
             self.server.call("DELETE", path)
         return depending
+
+    def scenario_document(self, scenario: str) -> Json:
+        """Return all that a scenario says, as one document."""
+        return dict(self.server.get(f"{self._scenario(scenario)}document/"))
+
+    def scenario_write(self, name: str, snapshot: str, document: Mapping[str, Any]) -> Json:
+        """Make the scenario of this name on a snapshot say a document; begin it where there is none."""
+        there = next(
+            (one for one in self.scenarios() if (one["name"], one["snapshot"]) == (name, snapshot)), None
+        )
+        begun = there or self.scenario_create(snapshot, name)
+        path = f"scenarios/{begun['id']}/"
+        written = dict(self._edit("PUT", f"{path}document/", document, seen_at=path))
+        status = "changed" if written["revision"] != begun["revision"] else "unchanged"
+        return {"scenario": written, "status": status if there else "created"}
 
     def scenario_diff(self, scenario: str) -> list[Json]:
         """Return what differs from the snapshot: kind, name, field, before, after."""

@@ -13,6 +13,7 @@ from queuecast.desk import Desk, Files, Json
 from queuecast.exported import missing, unexported, written
 from queuecast.jobs import job_manifest
 from queuecast.lint import conf_file_findings, conf_text, plan_findings
+from queuecast.plan_commands import exported_plan
 from queuecast.plans import contents, new_problems
 from queuecast.problems import Refused, errors_of
 from queuecast.shown import Table, Told, brief, problems
@@ -131,6 +132,9 @@ def _carried(found: Json, undecided: bool) -> Iterator[Table | str]:
 
 def scenario_export(desk: Desk, asked: argparse.Namespace) -> Told:
     """Write what makes the cluster the scenario: manifests, or a script."""
+    if asked.form == "plan":
+        plan, left = exported_plan(desk, asked.scenario)
+        return Told(plan, [manifests.dump(plan)], code=NO if left else 0, notes=left)
     export = desk.scenario_export(asked.scenario)
     left = missing(export, asked.form)
     notes = [*left, *unexported(desk.scenario_diff(asked.scenario))]

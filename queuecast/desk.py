@@ -25,6 +25,9 @@ class Desk(Protocol):
     def snapshots(self) -> list[Json]:
         """Return the snapshots, newest first."""
 
+    def snapshot_document(self, snapshot: str) -> Json:
+        """Return the objects and the configuration of a snapshot."""
+
     def scenarios(self) -> list[Json]:
         """Return the scenarios, last changed first."""
 
@@ -36,6 +39,15 @@ class Desk(Protocol):
 
     def scenario_remove(self, scenario: str) -> None:
         """Remove a scenario with its runs."""
+
+    def scenario_document(self, scenario: str) -> Json:
+        """Return all that a scenario says, as one document."""
+
+    def scenario_write(self, name: str, snapshot: str, document: Mapping[str, Any]) -> Json:
+        """Make the scenario of this name on a snapshot say a document; begin it where there is none.
+
+        Returns the `scenario`, and as `status` whether it was created, changed or unchanged.
+        """
 
     def scenario_diff(self, scenario: str) -> list[Json]:
         """Return what differs from the snapshot: kind, name, field, before, after."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import manifests
 from manifests.differences import differences, leaves
 from queuecast.exported import exported
 from queuecast.outcome import Outcome, Victim
@@ -15,6 +16,8 @@ from queuecast.shown import figures
 Place = Callable[[Mapping[str, Any]], Json]
 """Gives a problem the file and line where it was written."""
 
+_OF_THE_FORM = ("apiVersion", "kind")
+"""What a manifest has and an object of a document may lack."""
 _QUEUE = ("deserved", "allocated", "share")
 
 
@@ -29,8 +32,17 @@ class Effects:
     @classmethod
     def of(cls, before: Mapping[str, Any], after: Mapping[str, Any]) -> "Effects":
         """Simulate both, or raise Refused with every problem of the plan."""
-        outcomes = Compared(after, Outcome.of(simulate(before)), Outcome.of(simulate(after)))
-        return cls(before, after, outcomes)
+        return cls.known(before, after, simulate(after))
+
+    @classmethod
+    def known(
+        cls, before: Mapping[str, Any], after: Mapping[str, Any], result: Mapping[str, Any]
+    ) -> "Effects":
+        """Take the plan's own result as it is, and simulate only what it is compared with."""
+        cycles = {"cycles": after["cycles"]} if "cycles" in after else {}
+        return cls(
+            before, after, Compared(after, Outcome.of(simulate({**before, **cycles})), Outcome.of(result))
+        )
 
     def report(self, verdicts: Sequence[Verdict] = (), place: Place = lambda one: problem(**one)) -> Json:
         """Return all of it as one JSON object, from which every form of a report is made."""
@@ -44,7 +56,7 @@ class Effects:
             "passed": not broken,
             "rules": [{"rule": one.rule, "status": one.status, "why": one.why or None} for one in verdicts],
             "problems": problems,
-            "changes": list(self._changes()),
+            "changes": changes(self.before, self.after),
             "steps": export["steps"],
             "deletions": export["deletions"],
             "states": export["states"],
@@ -54,20 +66,6 @@ class Effects:
             "loops": list(self.outcomes.after.loops),
             "notes": list(self.outcomes.after.notes),
         }
-
-    def _changes(self) -> Iterator[Json]:
-        for one in differences([self.before, self.after]):
-            if one.kind == "scheduler_conf":
-                yield from _conf_changes(*one.values)
-            else:
-                before, after = one.values
-                yield {
-                    "kind": one.kind,
-                    "name": one.name,
-                    "field": one.field,
-                    "before": before,
-                    "after": after,
-                }
 
     def _queues(self) -> Iterator[Json]:
         """Yield the queues whose figures differ, those of the plan's end beside those of the snapshot's."""
@@ -104,6 +102,20 @@ class Effects:
                     "job": name, "queue": job["queue"], "pending_before": was, "pending_after": now,
                     "message": after.get(name, {}).get("message", ""),
                 }  # fmt: skip
+
+
+def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Json]:
+    """Return what differs between two documents: kind, name, field, before, after."""
+    found: list[Json] = []
+    for one in differences([manifests.resolve(before), manifests.resolve(after)]):
+        if one.kind == "scheduler_conf":
+            found += _conf_changes(*one.values)
+        elif one.field not in _OF_THE_FORM:
+            was, now = one.values
+            found.append(
+                {"kind": one.kind, "name": one.name, "field": one.field, "before": was, "after": now}
+            )
+    return found
 
 
 def _conf_changes(before: Any, after: Any) -> Iterator[Json]:

@@ -8,7 +8,7 @@ from queuecast.problems import Json, told
 from scheduler_core.rollout import rollout
 from scheduler_core.rollout_objects import changed_objects, commands, script, unchanged_objects
 
-FORMS = ("changed", "whole", "script")
+FORMS = ("changed", "whole", "script", "plan")
 _LEFT_OUT = ("scheduler_conf", "queues", "name", "now", "cycles")
 _END = "END_OF_MANIFESTS"
 

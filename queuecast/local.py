@@ -80,6 +80,20 @@ class Local:
         """Return all that a scenario says, as one document."""
         return self._document("scenarios", scenario)
 
+    def scenario_write(self, name: str, snapshot: str, document: Mapping[str, Any]) -> Json:
+        """Make the scenario of this name say a document on a snapshot; begin it where there is none."""
+        base = self._store.one("snapshots", snapshot)
+        there = next((one for one in self._store.all("scenarios") if one["name"] == name), None)
+        if there is None:
+            begun = self._begin(name, snapshot=base["id"], parent=None, document=dict(document))
+            return {"scenario": begun, "status": "created"}
+        wanted = {"snapshot": base["id"], "document": document}
+        if wanted == {part: there[part] for part in wanted}:
+            return {"scenario": head(there), "status": "unchanged"}
+        there |= wanted
+        self._edit(there)
+        return {"scenario": head(there), "status": "changed"}
+
     def scenario_diff(self, scenario: str) -> list[Json]:
         """Return what differs from the snapshot: kind, name, field, before, after."""
         there = self._scenario(scenario)

@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from jsonschema import Draft202012Validator, ValidationError
+from referencing import Registry, Resource
 
 from manifests.document import Document, Steps
 from manifests.paths import spell
@@ -33,6 +34,14 @@ def schema(name: str) -> Json:
         files("queuecast").joinpath("schemas", f"{name}.json").read_text(encoding="utf-8")
     )
     return held
+
+
+@cache
+def _registry() -> Registry[Any]:
+    """Return the schemas by the names by which they refer to each other."""
+    return Registry().with_resources(
+        [(f"{name}.json", Resource.from_contents(schema(name))) for name in SCHEMAS]
+    )
 
 
 def read_checked(label: str, content: bytes, name: str) -> Document:
@@ -67,7 +76,7 @@ def problem_at(label: str, document: Document, steps: Steps, rule: str, message:
 
 
 def _invalid(label: str, document: Document, name: str) -> Iterator[Json]:
-    validator = Draft202012Validator(schema(name))
+    validator = Draft202012Validator(schema(name), registry=_registry())
     for error in sorted(validator.iter_errors(document.value), key=lambda one: list(map(str, one.path))):
         for steps, rule, message, fix in _told(error):
             yield problem_at(label, document, steps, f"{name}.{rule}", message, fix)

@@ -1,0 +1,117 @@
+"""What do `plan`, `diff` and `apply` make of a plan in a file?"""
+
+import argparse
+from typing import Any
+
+from queuecast import reports
+from queuecast.desk import Desk, Json
+from queuecast.effects import Effects, changes
+from queuecast.plan_export import plan_of, unsaid
+from queuecast.planned import Plan, Planned
+from queuecast.problems import Refused
+from queuecast.shown import Table, Told, brief
+from queuecast.terminal import progress_line
+
+NO = 1
+"""The exit code when a rule is broken, the change is not accepted, or, with --exit-code, anything differs."""
+
+
+def plan(desk: Desk, asked: argparse.Namespace) -> Json:
+    """Return the report of a plan, without keeping anything."""
+    wanted = Plan.read(asked.plan)
+    base = wanted.base(desk.snapshot_document)
+    planned = wanted.planned(base)
+    return _report(planned, Effects.of(base, _run_document(planned)))
+
+
+def diff(desk: Desk, asked: argparse.Namespace) -> Told:
+    """Show what `apply` would change: of the scenario of this name, else of the snapshot."""
+    wanted = Plan.read(asked.plan)
+    base = wanted.base(desk.snapshot_document)
+    there = _scenario(desk, wanted.name)
+    present = desk.scenario_document(there["id"]) if there else base
+    found = changes(present, wanted.planned(base).document)
+    columns = ("KIND", "NAME", "FIELD", "PRESENT", "PLANNED")
+    rows = [(one["kind"], one["name"], one["field"], *brief(one["before"], one["after"])) for one in found]
+    code = NO if found and asked.exit_code else 0
+    return Told(found, [Table(columns, rows, empty="No difference.")], code=code)
+
+
+def apply(desk: Desk, asked: argparse.Namespace) -> Told:
+    """Make the scenario what the plan says, run it and check its rules; a second time nothing changes."""
+    wanted = Plan.read(asked.plan)
+    snapshot = _kept_snapshot(desk, wanted)
+    base = desk.snapshot_document(snapshot["id"])
+    planned = wanted.planned(base)
+    written = desk.scenario_write(wanted.name, snapshot["id"], planned.document)
+    head = f"Scenario {wanted.name}: {written['status']}, revision {written['scenario']['revision']}"
+    if asked.no_run:
+        return Told(written, [head])
+    run = _run(desk, written, wanted)
+    if run["state"] != "succeeded":
+        return Told(
+            {**written, "run": run}, [f"{head}\nRun {run['id']} {run['state']}: {run.get('error')}"], code=NO
+        )
+    _, result = desk.run_documents(run["id"])
+    report = _report(planned, Effects.known(base, _run_document(planned), result))
+    told = reports.text(report).rstrip("\n")
+    return Told(
+        {**written, "run": run, "report": report},
+        [f"{head}, run {run['id']}", told],
+        code=0 if report["passed"] else NO,
+    )
+
+
+def exported_plan(desk: Desk, name: str) -> tuple[Json, list[str]]:
+    """Return a scenario as a plan, and what a plan cannot say of it."""
+    scenario = _scenario(desk, name)
+    assert scenario is not None, "whoever asks has found it"
+    snapshot = next(one for one in desk.snapshots() if one["id"] == scenario["snapshot"])
+    base, after = desk.snapshot_document(snapshot["id"]), desk.scenario_document(scenario["id"])
+    plan = plan_of(scenario["name"], snapshot["name"], base, after)
+    return plan, unsaid(plan, base, after)
+
+
+def _report(planned: Planned, effects: Effects) -> Json:
+    rules = planned.plan.rules
+    return effects.report(rules.judged(effects.outcomes) if rules else [], planned.placed)
+
+
+def _run_document(planned: Planned) -> Json:
+    return {**planned.document, "cycles": planned.plan.cycles}
+
+
+def _kept_snapshot(desk: Desk, wanted: Plan) -> Json:
+    """Return the plan's snapshot; files are imported unless the newest of the name is what they hold."""
+    files = wanted.snapshot_files()
+    held = next((one for one in desk.snapshots() if wanted.snapshot_name in (one["name"], one["id"])), None)
+    if not files:
+        if held is None:
+            desk.snapshot_document(wanted.snapshot_name)
+            raise Refused(f"No snapshot {wanted.snapshot_name!r}.", code="not_found")
+        return held
+    if held and _same(desk.snapshot_document(held["id"]), wanted.base(desk.snapshot_document)):
+        return held
+    with progress_line(f"import {wanted.snapshot_name}") as progress:
+        return desk.import_files(files, name=wanted.snapshot_name, progress=progress)
+
+
+def _same(kept: Json, read: Json) -> bool:
+    """Tell whether files hold what is kept; the moment of an import is no part of them."""
+    return {**kept, "now": None} == {**read, "now": None}
+
+
+def _scenario(desk: Desk, name: str) -> Json | None:
+    return next((one for one in desk.scenarios() if name in (one["name"], one["id"])), None)
+
+
+def _run(desk: Desk, written: Json, wanted: Plan) -> Json:
+    """Return the run of the scenario as it is now: the one that is there, else a new one."""
+    scenario: dict[str, Any] = written["scenario"]
+    for run in desk.runs(scenario["id"])[:1]:
+        of = (run["scenario_revision"], run["options"].get("cycles", 1), run["state"])
+        if of == (scenario["revision"], wanted.cycles, "succeeded"):
+            return run
+    started = desk.run_start(scenario["id"], cycles=wanted.cycles)
+    with progress_line(f"run {wanted.name}") as progress:
+        return desk.run_wait(started["id"], progress)
