@@ -7,6 +7,7 @@ from typing import TypeAlias
 from queuecast import commands, plan_commands, run_commands
 from queuecast.client import HERE
 from queuecast.completion import SHELLS
+from queuecast.live import CONFIG_MAP
 from queuecast.reports import FORMS as REPORTS
 from queuecast.shown import FORMS
 from queuecast.store import FOLDER
@@ -94,6 +95,10 @@ def _add_import(groups: Groups) -> None:
     command.add_argument("--cluster", action="store_true", help="read the live cluster of the kubeconfig")
     command.add_argument("--kubeconfig", help="another kubeconfig")
     command.add_argument("--context", help="context of the kubeconfig")
+    command.add_argument(
+        "--config-map", default=CONFIG_MAP, metavar="NAMESPACE/NAME",
+        help="where the live cluster has the scheduler's configuration (%(default)s)",
+    )  # fmt: skip
 
 
 def _add_scenario(groups: Groups) -> None:

@@ -31,10 +31,12 @@ def import_cluster(desk: Desk, asked: argparse.Namespace) -> Told:
     if asked.cluster:
         from queuecast.live import cluster_files  # the Kubernetes client is optional
 
-        files = cluster_files(kubeconfig=asked.kubeconfig, context=asked.context)
+        files, notes = cluster_files(
+            kubeconfig=asked.kubeconfig, context=asked.context, config_map=asked.config_map
+        )
         name = asked.name or asked.context or "cluster"
     else:
-        files = _inputs(asked.files)
+        files, notes = _inputs(asked.files), []
         name = asked.name or (asked.files[0].name.partition(".")[0] if asked.files else "")
     if not files:
         raise Refused("Name files, or use --cluster to read the live cluster of your kubeconfig.")
@@ -42,7 +44,7 @@ def import_cluster(desk: Desk, asked: argparse.Namespace) -> Told:
         snapshot = desk.import_files(files, name=name, progress=progress, dry_run=asked.dry_run)
     held = ", ".join(f"{count} {kind}" for kind, count in snapshot["counts"].items() if count)
     head = f"Nothing was saved: {held}" if asked.dry_run else f"Snapshot {snapshot['id']}: {held}"
-    return Told(snapshot, [head, problems(snapshot["problems"])])
+    return Told(snapshot, [head, problems(snapshot["problems"])], notes=notes)
 
 
 def snapshot_list(desk: Desk, asked: argparse.Namespace) -> Told:

@@ -1,7 +1,7 @@
 """What is in the cluster of the user's kubeconfig? Read by the official client, with get and list only."""
 
 import json
-from collections.abc import Iterator
+from http import HTTPStatus
 from typing import Any
 
 from queuecast.desk import Files
@@ -21,18 +21,54 @@ READ = (
     ("apis/scheduling.volcano.sh/v1beta1", "PodGroup", "podgroups"),
     ("apis/batch.volcano.sh/v1alpha1", "Job", "jobs"),
 )
+_VOLCANO = ("Queue", "PodGroup")
+"""Kinds without which there is no Volcano."""
 _ASK = "Request the role in docs/queuecast-reader.yaml."
-CONFIGURATION = "api/v1/namespaces/volcano-system/configmaps/volcano-scheduler-configmap"
+CONFIG_MAP = "volcano-system/volcano-scheduler-configmap"
+_RESTARTS = 3
+"""How often a list is begun anew whose pages expired on the way."""
 
 
-def cluster_files(*, kubeconfig: str | None, context: str | None) -> Files:
-    """Return every object that the scheduler reads, as the files that `kubectl get -o json` would write."""
+class _Expired(Exception):
+    """The rest of a list is no longer kept by the API server."""
+
+
+def cluster_files(
+    *, kubeconfig: str | None, context: str | None, config_map: str = CONFIG_MAP
+) -> tuple[Files, list[str]]:
+    """Return all that the scheduler reads, as `kubectl get -o json` writes it, and what is missing.
+
+    `config_map` is namespace/name of the scheduler's configuration.
+    """
     cluster = _Cluster(kubeconfig, context)
-    files = [(f"{plural}.json", cluster.listing(group, kind, plural)) for group, kind, plural in READ]
-    configuration = cluster.get(CONFIGURATION)
-    if configuration is not None:
+    files, notes = [], []
+    for group, kind, plural in READ:
+        items = cluster.items(f"{group}/{plural}")
+        if items is None and kind in _VOLCANO:
+            fix = "Volcano's CRDs are not installed. Name another --context, or install Volcano."
+            raise Refused(f"{_lacks(group, plural)}: {fix}", code="not_found")
+        if items is None:
+            notes.append(f"{_lacks(group, plural)}: there are none.")
+        files.append((f"{plural}.json", _listing(group, kind, items or [])))
+    namespace, _, name = config_map.partition("/")
+    configuration = cluster.get(f"api/v1/namespaces/{namespace}/configmaps/{name}")
+    if configuration is None:
+        notes.append(
+            f"There is no ConfigMap {config_map}: Volcano's default configuration is assumed; --config-map names another."
+        )
+    else:
         files.append(("scheduler.json", json.dumps(configuration).encode()))
-    return files
+    return files, notes
+
+
+def _lacks(group: str, plural: str) -> str:
+    return f"The cluster does not know {plural} of {group.removeprefix('apis/')}"
+
+
+def _listing(group: str, kind: str, items: list[dict[str, Any]]) -> bytes:
+    version = group.partition("/")[2]
+    typed = [{"apiVersion": version, "kind": kind, **item} for item in items]
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": typed}).encode()
 
 
 class _Cluster:
@@ -50,11 +86,17 @@ class _Cluster:
         except config.ConfigException as error:
             raise Refused(f"The kubeconfig cannot be used: {error}") from None
 
-    def listing(self, group: str, kind: str, plural: str) -> bytes:
-        """Return all objects of a kind as a List; none when the cluster does not know the kind."""
-        version = group.partition("/")[2]
-        items = [{"apiVersion": version, "kind": kind, **item} for item in self._items(f"{group}/{plural}")]
-        return json.dumps({"apiVersion": "v1", "kind": "List", "items": items}).encode()
+    def items(self, path: str) -> list[dict[str, Any]] | None:
+        """Return all objects of a kind, page by page; None when the cluster does not know the kind.
+
+        The rest of a long list expires after some minutes; it is then read anew from the beginning.
+        """
+        for _ in range(_RESTARTS):
+            try:
+                return self._pages(path)
+            except _Expired:
+                continue
+        raise Refused(f"The list {path} expired {_RESTARTS} times while it was read. Try again.")
 
     def get(self, path: str, **query: str) -> Any:
         """Return what a path answers, None when there is nothing."""
@@ -70,17 +112,27 @@ class _Cluster:
             content = answer.read()
         except Exception as error:  # whatever the client's transport raises
             raise Refused(f"The cluster does not respond: {error}") from None
-        if answer.status == 404:
+        if answer.status == HTTPStatus.NOT_FOUND:
             return None
-        if answer.status >= 400:
-            raise Refused(f"The cluster refused {path}: {answer.status} {answer.reason}. {_ASK}")
+        if answer.status == HTTPStatus.GONE:
+            raise _Expired
+        if answer.status == HTTPStatus.UNAUTHORIZED:
+            fix = "Log in again, or name another --context or --kubeconfig."
+            raise Refused(f"The cluster does not accept the credentials of the kubeconfig (401). {fix}")
+        if answer.status == HTTPStatus.FORBIDDEN:
+            raise Refused(f"The cluster refused {path}: 403 {answer.reason}. {_ASK}")
+        if answer.status >= HTTPStatus.BAD_REQUEST:
+            raise Refused(f"The cluster answered {path} with {answer.status} {answer.reason}.")
         return json.loads(content)
 
-    def _items(self, path: str) -> Iterator[dict[str, Any]]:
+    def _pages(self, path: str) -> list[dict[str, Any]] | None:
+        found: list[dict[str, Any]] = []
         more = ""
         while True:
-            page = self.get(path, limit=str(PAGE), **({"continue": more} if more else {})) or {}
-            yield from page.get("items") or ()
+            page = self.get(path, limit=str(PAGE), **({"continue": more} if more else {}))
+            if page is None:
+                return None
+            found += page.get("items") or ()
             more = (page.get("metadata") or {}).get("continue") or ""
             if not more:
-                return
+                return found

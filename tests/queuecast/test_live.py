@@ -13,12 +13,13 @@ import pytest
 import yaml
 
 from queuecast.__main__ import main
-from queuecast.live import CONFIGURATION, READ
+from queuecast.live import READ
 from tests import factories
 from tests.conftest import unavailable
 
 ROLE = Path(__file__).parents[2] / "docs" / "queuecast-reader.yaml"
 TOKEN = "reader-token"
+CONFIGURATION = "api/v1/namespaces/volcano-system/configmaps/volcano-scheduler-configmap"
 
 
 class ApiServer(ThreadingHTTPServer):
@@ -32,6 +33,8 @@ class ApiServer(ThreadingHTTPServer):
         }
         self.missing: set[str] = set()
         self.forbidden: set[str] = set()
+        self.expires: dict[str, int] = {}
+        """How often the second page of a list has expired when it is asked for."""
         self.calls: list[tuple[str, str]] = []
 
 
@@ -46,6 +49,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.answer(401, {"kind": "Status"})
         elif path in self.server.forbidden:
             self.answer(403, {"kind": "Status"})
+        elif "continue=" in asked.query and self.server.expires.get(path, 0):
+            self.server.expires[path] -= 1
+            self.answer(410, {"kind": "Status", "reason": "Expired"})
         elif path == CONFIGURATION and path not in self.server.missing:
             self.answer(200, {
                 "apiVersion": "v1", "kind": "ConfigMap",
@@ -93,7 +99,7 @@ def server() -> Iterator[ApiServer]:
     thread.join()
 
 
-def read(server: ApiServer, folder: Path, token: str = TOKEN) -> int:
+def read(server: ApiServer, folder: Path, *more: str, token: str = TOKEN) -> int:
     kubeconfig = folder / "kubeconfig"
     kubeconfig.write_text(
         yaml.safe_dump({
@@ -105,7 +111,7 @@ def read(server: ApiServer, folder: Path, token: str = TOKEN) -> int:
     )  # fmt: skip
     return main([
         "import", "--cluster", "--kubeconfig", str(kubeconfig), "--name", "live",
-        "--local", "--folder", str(folder / "desk"), "-o", "json",
+        "--local", "--folder", str(folder / "desk"), "-o", "json", *more,
     ])  # fmt: skip
 
 
@@ -122,9 +128,41 @@ def test_all_objects_come_page_by_page_with_the_configuration(
     assert {method for method, _ in server.calls} == {"GET"}
 
 
-def test_a_cluster_without_some_kinds_is_read_all_the_same(server: ApiServer, tmp_path: Path) -> None:
+def test_what_the_cluster_lacks_is_named(
+    server: ApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     server.missing = {"apis/batch.volcano.sh/v1alpha1/jobs", CONFIGURATION}
     assert read(server, tmp_path) == 0
+    said = capsys.readouterr().err
+    assert "note: The cluster does not know jobs of batch.volcano.sh/v1alpha1: there are none." in said
+    assert "note: There is no ConfigMap volcano-system/volcano-scheduler-configmap" in said
+
+
+def test_a_cluster_without_volcano_is_no_cluster_to_import(
+    server: ApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.missing = {"apis/scheduling.volcano.sh/v1beta1/queues"}
+    assert read(server, tmp_path) == 2
+    assert "Volcano's CRDs are not installed" in capsys.readouterr().err
+
+
+def test_the_configuration_may_be_elsewhere(
+    server: ApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert read(server, tmp_path, "--config-map", "batch/scheduler") == 0
+    assert "There is no ConfigMap batch/scheduler" in capsys.readouterr().err
+    assert ("GET", "api/v1/namespaces/batch/configmaps/scheduler") in server.calls
+
+
+def test_a_list_that_expires_on_the_way_is_read_anew(
+    server: ApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.expires = {"api/v1/pods": 2}
+    assert read(server, tmp_path) == 0
+    assert json.loads(capsys.readouterr().out)["counts"]["pods"] == 20
+    server.expires = {"api/v1/pods": 99}
+    assert read(server, tmp_path) == 2
+    assert "expired 3 times" in capsys.readouterr().err
 
 
 def test_a_refusal_names_what_was_refused_and_the_role(
@@ -136,6 +174,9 @@ def test_a_refusal_names_what_was_refused_and_the_role(
     assert "apis/scheduling.volcano.sh/v1beta1/queues: 403" in said
     assert "docs/queuecast-reader.yaml" in said
     assert read(server, tmp_path, token="wrong") == 2
+    said = capsys.readouterr().err
+    assert "does not accept the credentials of the kubeconfig (401). Log in again" in said
+    assert "docs/queuecast-reader.yaml" not in said
 
 
 def test_the_documented_role_allows_what_is_read_and_nothing_more() -> None:
