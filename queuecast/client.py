@@ -10,7 +10,7 @@ from uuid import UUID
 
 from manifests.differences import leaves
 from queuecast.desk import Files, Json, Progress
-from queuecast.plans import read_bytes
+from queuecast.plans import overlay, read_bytes
 from queuecast.problems import Refused, Rejected, unknown
 from queuecast.sending import bare_files, placed
 from queuecast.server import Failure, Server
@@ -102,7 +102,9 @@ class Client:
         )
         begun = there or self.scenario_create(snapshot, name)
         path = f"scenarios/{begun['id']}/"
-        written = dict(self._edit("PUT", f"{path}document/", document, seen_at=path))
+        seen = self.server.call("GET", f"{path}document/")
+        wanted, match = overlay(seen.json, document), {"If-Match": seen.headers["ETag"]}
+        written = dict(self.server.call("PATCH", f"{path}document/", wanted, headers=match).json)
         status = "changed" if written["revision"] != begun["revision"] else "unchanged"
         return {"scenario": written, "status": status if there else "created"}
 

@@ -53,9 +53,8 @@ def cluster_files(
     namespace, _, name = config_map.partition("/")
     configuration = cluster.get(f"api/v1/namespaces/{namespace}/configmaps/{name}")
     if configuration is None:
-        notes.append(
-            f"There is no ConfigMap {config_map}: Volcano's default configuration is assumed; --config-map names another."
-        )
+        assumed = "Volcano's default configuration is assumed; --config-map names another"
+        notes.append(f"There is no ConfigMap {config_map}: {assumed}.")
     else:
         files.append(("scheduler.json", json.dumps(configuration).encode()))
     return files, notes

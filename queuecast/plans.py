@@ -82,6 +82,28 @@ def changed(snapshot: Mapping[str, Any], changes: Mapping[str, Any]) -> Json:
     return document
 
 
+def overlay(present: Mapping[str, Any], wanted: Mapping[str, Any]) -> Json:
+    """Return which objects and which configuration make one document the other, as a server takes them.
+
+    >>> queue = {"metadata": {"name": "a"}}
+    >>> overlay({"queues": [queue]}, {"queues": [{**queue, "spec": {"weight": 2}}], "scheduler_conf": "x"})
+    {'objects': {'queues': [{'metadata': {'name': 'a'}, 'spec': {'weight': 2}}]}, 'removed': {}, 'conf': 'x'}
+    """
+    objects: dict[str, list[Any]] = {}
+    removed: dict[str, list[str]] = {}
+    for kind in NAMED:
+        there, shall = ({key_of(kind, one): one for one in doc.get(kind) or ()} for doc in (present, wanted))
+        objects[kind] = [one for key, one in shall.items() if there.get(key) != one]
+        removed[kind] = ["/".join(filter(None, key)) for key in there if key not in shall]
+    conf = wanted.get("scheduler_conf") or ""
+    changed_conf = {"conf": conf} if conf != (present.get("scheduler_conf") or "") else {}
+    filled = {
+        part: {kind: listed for kind, listed in lists.items() if listed}
+        for part, lists in (("objects", objects), ("removed", removed))
+    }
+    return {**filled, **changed_conf}
+
+
 @dataclass(frozen=True)
 class Source:
     """Files in which parts of a plan were written, to say where a problem of the plan stands."""

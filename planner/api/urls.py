@@ -8,7 +8,7 @@ from planner.api import docs
 from planner.api.missing import Nowhere
 from planner.clusters.api import clusters, imports, snapshots
 from planner.runs.api import comparisons, explain, runs, sharing
-from planner.scenarios.api import checks, history, nodes, queues, rebase, scenarios, workloads
+from planner.scenarios.api import checks, documents, history, nodes, queues, rebase, scenarios, workloads
 from planner.work import api as status
 
 app_name = "api"
@@ -50,6 +50,11 @@ urlpatterns = [
     path("clusters/", clusters.ClusterList.as_view(), name="clusters"),
     path("clusters/<uuid:cluster_id>/", clusters.ClusterDetail.as_view(), name="cluster"),
     path("snapshots/", snapshots.SnapshotList.as_view(), name="snapshots"),
+    path(
+        "snapshots/<uuid:snapshot_id>/document/",
+        documents.SnapshotDocument.as_view(),
+        name="snapshot-document",
+    ),
     path("snapshots/<uuid:snapshot_id>/", snapshots.SnapshotDetail.as_view(), name="snapshot"),
     path("imports/", imports.ImportList.as_view(), name="imports"),
     path("imports/<uuid:import_id>/", imports.ImportDetail.as_view(), name="import"),
@@ -64,6 +69,11 @@ urlpatterns = [
     ),
     path("scenarios/<uuid:scenario_id>/preview/", queues.ScenarioPreview.as_view(), name="scenario-preview"),
     path("scenarios/<uuid:scenario_id>/validate/", checks.Validate.as_view(), name="scenario-validate"),
+    path(
+        "scenarios/<uuid:scenario_id>/document/",
+        documents.ScenarioDocument.as_view(),
+        name="scenario-document",
+    ),
     path("scenarios/<uuid:scenario_id>/export/", checks.ScenarioExport.as_view(), name="scenario-export"),
     path("conf/lint/", checks.ConfLint.as_view(), name="conf-lint"),
     path("scenarios/<uuid:scenario_id>/branch/", history.Branch.as_view(), name="scenario-branch"),

@@ -58,6 +58,10 @@ def bodies(run: Run) -> dict[tuple[str, str], Any]:
         ("delete", "workspace"): None,
         ("post", "conf-lint"): {"text": factories.CONF},
         ("put", "scenario-release"): {"release": "v1.14.4"},
+        ("patch", "scenario-document"): {
+            "objects": {"nodes": [factories.node("n8")]},
+            "removed": {"nodes": ["n0"]},
+        },
         ("put", "scenario-conf"): {"text": factories.CONF.replace("reclaim", "preempt")},
         ("patch", "scenario-conf"): [{"op": "replace", "path": "/actions", "value": "allocate"}],
         ("post", "scenario-nodes"): factories.node("n9"),

@@ -6,6 +6,7 @@ from planner.clusters.models import Snapshot
 from planner.scenarios.models import Queue, Scenario
 from planning.contents import Objects, content_of
 from planning.differences import differences
+from planning.frozen import frozen_input
 from planning.rebase import Choices, Rebased, Side, rebased
 from planning.states import Edit, State
 from planning.workloads import Workloads
@@ -84,3 +85,25 @@ def rebase_of(scenario: Scenario, snapshot: Snapshot, choices: Choices) -> Rebas
 def differences_on(snapshot: Snapshot, state: State) -> list[Edit]:
     """Return in what a state on a snapshot differs from it (1 query at most)."""
     return differences(state_of_snapshot(snapshot), state, content_of(snapshot))
+
+
+def document_of_snapshot(snapshot: Snapshot) -> bytes:
+    """Return what a scenario on a snapshot begins with, as a document."""
+    return _document(snapshot, snapshot.name, state_of_snapshot(snapshot))
+
+
+def document_of_scenario(scenario: Scenario) -> bytes:
+    """Return a scenario as it is now, as a run would freeze it (2 queries)."""
+    return _document(scenario.snapshot, scenario.name, state_of(scenario))
+
+
+def _document(snapshot: Snapshot, name: str, state: State) -> bytes:
+    return frozen_input(
+        content_of(snapshot).document,
+        name=name,
+        queues=state.ordered_queues(),
+        conf_text=state.conf_text,
+        options={},
+        overlay=state.objects,
+        release=state.release,
+    )

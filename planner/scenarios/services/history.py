@@ -87,16 +87,17 @@ def _walk(scenario: Scenario, way: Change.Way, expected: int, user: User | None)
     backwards = inverses(changes)
     scenario.conf_text, scenario.release = state.conf_text, state.release
     scenario.save(update_fields=["conf_text", "release"])
-    _queues_save(scenario, state.queues, stored, backwards)
+    queue_rows_save(scenario, state.queues, stored, backwards)
     touched = {(edit.kind, edit.key) for edit in backwards if edit.kind not in (CONF, QUEUES, RELEASE)}
     object_rows_save(scenario=scenario, state=state, touched=touched)
     revision_raise(scenario=scenario, user=user, changes=backwards, way=way)
     return scenario
 
 
-def _queues_save(
+def queue_rows_save(
     scenario: Scenario, queues: dict[str, Queue], stored: set[Any], changes: Sequence[Edit]
 ) -> None:
+    """Write what a state says of its queues to their rows; `stored` are the rows that there were."""
     staying = {row.pk for row in queues.values()}
     scenario.queues.filter(pk__in=stored - staying).delete()
     touched = {edit.after if edit.field == "name" else edit.key for edit in changes if edit.kind == QUEUES}

@@ -1,0 +1,136 @@
+"""How does a scenario come to say many things at once: queues, configuration, objects, in one revision?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from planner.accounts.models import User
+from planner.accounts.services.members import role_require
+from planner.errors import Invalid
+from planner.scenarios.models import Queue, Scenario
+from planner.scenarios.selectors.revisions import objects_in, state_of
+from planner.scenarios.services.history import queue_rows_save
+from planner.scenarios.services.objects import object_rows_save
+from planner.scenarios.services.revisions import revision_lock, revision_raise
+from planning.conf import conf_problems
+from planning.contents import content_of
+from planning.objects import bare_objects, object_problems
+from planning.queue_fields import queue_problems
+from planning.queues import apply_spec, queue_row, queue_spec
+from planning.rows import Problem
+from planning.states import CONF, QUEUES, Edit, ObjectKey, State, kept_queue, object_key
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a scenario shall say: objects as they shall be and keys of those to be removed, by list."""
+
+    objects: Mapping[str, Sequence[Json]] = field(default_factory=dict)
+    removed: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    conf: str | None = None
+    """None leaves the configuration as it is."""
+
+
+@transaction.atomic
+def document_update(
+    *, scenario: Scenario, wanted: Wanted, expected_revision: int, user: User | None = None
+) -> Scenario:
+    """Make a scenario say what is wanted, in one revision; none when it says so already.
+
+    Raises RoleTooLow, StaleRevision, and Invalid with every problem; then nothing was saved.
+    """
+    role_require(user=user, workspace=scenario.workspace)
+    revision_lock(scenario=scenario, expected=expected_revision)
+    state = state_of(scenario)
+    stored = {row.pk for row in state.queues.values()}
+    problems: list[Problem] = []
+    edits = [
+        *_conf(state, wanted.conf, problems),
+        *_queues(state, wanted.objects.get(QUEUES, ()), wanted.removed.get(QUEUES, ()), problems),
+        *_objects(scenario, state, wanted, problems),
+    ]
+    if problems:
+        raise Invalid(problems)
+    content_of(scenario.snapshot).settle(state)
+    scenario.conf_text = state.conf_text
+    scenario.save(update_fields=["conf_text"])
+    queue_rows_save(scenario, state.queues, stored, edits)
+    touched = [(edit.kind, edit.key) for edit in edits if edit.kind not in (CONF, QUEUES)]
+    object_rows_save(scenario=scenario, state=state, touched=touched)
+    revision_raise(scenario=scenario, user=user, changes=edits)
+    return scenario
+
+
+def _conf(state: State, text: str | None, problems: list[Problem]) -> list[Edit]:
+    if text is None or text == state.conf_text:
+        return []
+    problems += [problem for problem in conf_problems(text) if problem.is_error]
+    before, state.conf_text = state.conf_text, text
+    return [Edit(CONF, before=before, after=text)]
+
+
+def _queues(
+    state: State, manifests: Sequence[Json], removed: Sequence[str], problems: list[Problem]
+) -> list[Edit]:
+    """Write queues into a state; return the edits, and add why one cannot be to the problems."""
+    gone = [state.queues.pop(name) for name in removed if name in state.queues]
+    edits = [Edit(QUEUES, row.name, before=kept_queue(row)) for row in gone]
+    if wrong := object_problems({(QUEUES, manifest["metadata"]["name"]): manifest for manifest in manifests}):
+        problems += wrong
+        return []
+    rows = [queue_row(manifest) for manifest in manifests]
+    parents = {name: row.parent for name, row in state.queues.items()} | {
+        row.name: row.parent for row in rows
+    }
+    position = max((row.position for row in state.queues.values()), default=-1)
+    for wanted, manifest in zip(rows, manifests, strict=True):
+        fields, present = queue_spec(wanted), state.queues.get(wanted.name)
+        written = {**fields, **(manifest.get("spec") or {})}
+        if present is None:
+            others = {name: parent for name, parent in parents.items() if name != wanted.name}
+            problems += queue_problems("", written, others)
+            position += 1
+            wanted.position = position
+            state.queues[wanted.name] = wanted
+            edits.append(Edit(QUEUES, wanted.name, after=kept_queue(wanted)))
+            continue
+        problems += queue_problems(wanted.name, written, parents | {wanted.name: ""})
+        edits += _changed(present, fields)
+    return edits
+
+
+def _changed(row: Queue, fields: Json) -> list[Edit]:
+    before = queue_spec(row)
+    apply_spec(row, fields)
+    after = queue_spec(row)
+    return [
+        Edit(QUEUES, row.name, name, before[name], after[name])
+        for name in after
+        if after[name] != before[name]
+    ]
+
+
+def _objects(scenario: Scenario, state: State, wanted: Wanted, problems: list[Problem]) -> list[Edit]:
+    """Write the other objects into a state; return the edits, and add why one cannot be to the problems."""
+    asked: dict[ObjectKey, Json | None] = {
+        (kind, object_key(kind, manifest)): manifest
+        for kind, listed in wanted.objects.items()
+        if kind != QUEUES
+        for manifest in listed
+    }
+    asked |= {(kind, key): None for kind, keys in wanted.removed.items() if kind != QUEUES for key in keys}
+    objects = objects_in(scenario, state)
+    edits = [
+        Edit(kind, key, before=before, after=after)
+        for (kind, key), after in bare_objects(asked, settings.KEEP_ANNOTATIONS).items()
+        if (before := objects.get(kind, key)) != after
+    ]
+    problems += object_problems({(one.kind, one.key): one.after for one in edits if one.after is not None})
+    for edit in edits:
+        state.objects[edit.kind, edit.key] = edit.after
+    return edits

@@ -1,0 +1,113 @@
+"""A whole snapshot or scenario as a document, and many parts of a scenario written in one revision."""
+
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from planner.scenarios.models import Change, Scenario
+from tests import factories
+
+
+@pytest.fixture
+def scenario(db: None) -> Scenario:
+    return factories.scenario()
+
+
+@pytest.fixture
+def at(scenario: Scenario) -> str:
+    return f"/api/v1/scenarios/{scenario.pk}/document/"
+
+
+def written(api: APIClient, at: str, body: Any, seen: str = "1", **more: Any) -> Any:
+    return api.patch(at, body, format="json", headers={"If-Match": seen}, **more)
+
+
+def queue(name: str, **spec: Any) -> dict[str, Any]:
+    return {"metadata": {"name": name}, "spec": spec}
+
+
+def test_a_scenario_as_it_was_begun_is_its_snapshot(api: APIClient, at: str, scenario: Scenario) -> None:
+    of_snapshot = api.get(f"/api/v1/snapshots/{scenario.snapshot_id}/document/").json()
+    of_scenario = api.get(at)
+    assert of_scenario["ETag"] == '"1"'
+    assert {**of_scenario.json(), "name": ""} == {**of_snapshot, "name": ""}
+    assert {one["metadata"]["name"] for one in of_snapshot["queues"]} == {"busy", "waits"}
+
+
+def test_many_things_are_one_revision(api: APIClient, at: str, scenario: Scenario) -> None:
+    body = {
+        "objects": {
+            "queues": [queue("busy", weight=3), queue("team", weight=2, parent="busy")],
+            "nodes": [factories.node("n8")],
+        },
+        "removed": {"nodes": ["n0"], "queues": ["waits"]},
+        "conf": factories.CONF.replace("reclaim", "preempt"),
+    }
+    response = written(api, at, body)
+    assert (response.status_code, response.json()["revision"]) == (200, 2), response.json()
+    document = api.get(at).json()
+    names = {kind: [one["metadata"]["name"] for one in document[kind]] for kind in ("queues", "nodes")}
+    assert names == {"queues": ["busy", "team"], "nodes": ["n1", "n8"]}
+    assert "preempt" in document["scheduler_conf"]
+    assert {change.revision for change in Change.objects.filter(scenario=scenario)} == {2}
+    assert api.post(at.replace("document", "undo"), headers={"If-Match": "2"}).status_code == 200
+    again = api.get(at).json()
+    assert [one["metadata"]["name"] for one in again["queues"]] == ["busy", "waits"]
+
+
+def test_what_is_so_already_makes_no_revision(api: APIClient, at: str) -> None:
+    body = {"objects": {"queues": [queue("busy", weight=3)]}}
+    assert written(api, at, body).json()["revision"] == 2
+    assert written(api, at, body, seen="2").json()["revision"] == 2
+
+
+def test_every_problem_comes_at_once_and_nothing_is_saved(api: APIClient, at: str) -> None:
+    body = {
+        "objects": {
+            "queues": [queue("busy", wieght=3), queue("team", parent="nope")],
+            "nodes": [{"metadata": {"name": "n8"}, "status": {"allocatable": {"cpu": "lots"}}}],
+        },
+        "conf": "tiers: [",
+    }
+    response = written(api, at, body)
+    assert response.status_code == 422
+    rules = {one["rule"] for one in response.json()["problems"]}
+    assert rules == {"queue.unknown_field", "queue.parent_missing", "quantity.unreadable", "yaml.syntax"}
+    assert api.get(at)["ETag"] == '"1"'
+
+
+def test_two_queues_cannot_become_each_others_parents(api: APIClient, at: str) -> None:
+    body = {"objects": {"queues": [queue("busy", parent="waits"), queue("waits", parent="busy")]}}
+    response = written(api, at, body)
+    assert {one["rule"] for one in response.json()["problems"]} == {"queue.cycle"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"object": {}},
+        {"objects": {"secrets": []}},
+        {"removed": {"nods": ["n0"]}},
+        {"objects": {"queues": [{"metadata": {}}]}},
+        {"objects": {"queues": [{"metadata": {"name": "a"}, "spec": {"guarantee": "much"}}]}},
+        {"objects": {"queues": [{"metadata": {"name": "a", "labels": "x"}}]}},
+        {"objects": {"queues": [{"metadata": {"name": 3}}]}},
+        {"objects": {"pods": [{"metadata": {"name": "a", "namespace": 3}}]}},
+        {"objects": []},
+        {"removed": {"jobs": ["no-namespace"]}},
+        {"conf": None},
+        [],
+    ],
+)
+def test_a_body_that_is_none_is_refused(api: APIClient, at: str, body: Any) -> None:
+    response = written(api, at, body)
+    assert response.status_code == 422
+    assert response.json()["problems"]
+
+
+def test_a_dry_run_saves_nothing_and_a_stale_one_is_refused(api: APIClient, at: str) -> None:
+    body = {"objects": {"queues": [queue("busy", weight=3)]}}
+    assert written(api, f"{at}?dry_run=1", body).status_code == 200
+    assert api.get(at)["ETag"] == '"1"'
+    assert written(api, at, body, seen="7").status_code == 412
