@@ -23,7 +23,7 @@ OPEN = {
 """What needs no account; an invitation and a shared run are opened by their secrets."""
 NOTED = {
     "planner:shared", "planner:export-download", "api:scenario-export", "api:run-input", "api:run-result",
-    "api:run-bundle",
+    "api:run-bundle", "api:snapshot-document", "api:scenario-document",
 }  # fmt: skip
 """What is read and noted: shared runs, and what leaves a workspace as a file."""
 WRITTEN_BY_STRANGERS = {("login", "post"), ("planner:shared", "get")}
