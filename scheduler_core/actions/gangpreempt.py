@@ -45,4 +45,4 @@ class GangPreempt(GangEviction):
 
     def loses_first(self, left: JobInfo, right: JobInfo, _job: JobInfo) -> bool:
         """Let the job that is served last lose first."""
-        return left is not right and not self.session.job_order(left, right)
+        return left is not right and not self.session.orders.job_before(left, right)

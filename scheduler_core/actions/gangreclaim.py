@@ -50,4 +50,6 @@ class GangReclaim(GangEviction):
         if left.queue == right.queue:
             return False
         queues = self.session.queues
-        return self.session.victim_queue_order(queues[left.queue], queues[right.queue], queues[job.queue])
+        return self.session.orders.victim_queue_before(
+            queues[left.queue], queues[right.queue], queues[job.queue]
+        )

@@ -117,7 +117,7 @@ class Preempt:
         A job is pipelined whole or not at all.
         """
         session = self.session
-        jobs = PriorityQueue(session.job_order, self.starving[queue.name])
+        jobs = PriorityQueue(session.orders.job_before, self.starving[queue.name])
         while jobs:
             job = jobs.pop()
             watch(queue, job)

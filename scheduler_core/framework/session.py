@@ -13,8 +13,9 @@ from typing import Any, TypeVar
 from scheduler_core.conf import SchedulerConf
 from scheduler_core.errors import EventError
 from scheduler_core.framework.extension_points import PERMIT, REJECT, Point
+from scheduler_core.framework.orders import Orders
 from scheduler_core.framework.placement import Placement
-from scheduler_core.framework.plugin_fn import AllocatableFn, PluginFn, QueueOrderFn
+from scheduler_core.framework.plugin_fn import AllocatableFn, PluginFn
 from scheduler_core.framework.registry import Registry
 from scheduler_core.model.fit import FitErrors, StatusTable
 from scheduler_core.model.job import JobInfo, TaskInfo
@@ -28,10 +29,9 @@ from scheduler_core.trace import Decision, Trace, Why
 
 # Asked for each job or task, so that looking the members up would take as long as asking.
 ALLOCATABLE, OVERUSED, PRE_PREDICATE = Point.ALLOCATABLE, Point.OVERUSED, Point.PRE_PREDICATE
-JOB_ORDER, QUEUE_ORDER, TASK_ORDER = Point.JOB_ORDER, Point.QUEUE_ORDER, Point.TASK_ORDER
 JOB_PIPELINED, JOB_VALID, JOB_READY = Point.JOB_PIPELINED, Point.JOB_VALID, Point.JOB_READY
 JOB_ENQUEUEABLE, JOB_ENQUEUED = Point.JOB_ENQUEUEABLE, Point.JOB_ENQUEUED
-PREEMPTIVE, VICTIM_QUEUE_ORDER = Point.PREEMPTIVE, Point.VICTIM_QUEUE_ORDER
+PREEMPTIVE = Point.PREEMPTIVE
 BINDING = TaskStatus.BINDING
 
 View = TypeVar("View")
@@ -56,15 +56,14 @@ class Session:
         Where explanations go; None when none are collected.
     cycle_states : dict
         What plugins remember of tasks within this session, by plugin, then uid.
-    live_queue_order : bool
-        Whether the heap of queues is put in order anew before every pop, by a rule that Volcano does not
-        have.
     served_by_gang_action : set of str
         The jobs that gangpreempt or gangreclaim has given their places in this session.
     kept : dict
         What outlives the session, by plugin (the time of tdm's last eviction).
     registry : Registry
         What plugins answer.
+    orders : Orders
+        Who goes first.
 
     """
 
@@ -91,13 +90,12 @@ class Session:
         self.cycle_states: defaultdict[str, dict[str, Any]] = defaultdict(dict)
         self.kept: dict[str, Any] = {} if kept is None else kept
         self.cache_idle = [list(row) for row in self.nodes.idle_of]
-        self.live_queue_order = False
         self.served_by_gang_action: set[str] = set()
         self.registry = Registry(conf)
+        self.orders = Orders(self.registry)
         self._functions = self.registry.functions
         self._views: dict[Callable[[Session], Any], Any] = {}
         self.placement = Placement(self.nodes, self.statuses, self.registry)
-        self._victim_queue_keys: dict[tuple[str, str], list[Any]] = {}
 
     @cached_property
     def mirror(self) -> Mirror:
@@ -134,70 +132,6 @@ class Session:
         """Tell every plugin that a task gives its place back."""
         for deallocate in self.registry.on_deallocate:
             deallocate(task)
-
-    # orders
-
-    def order_of(self, job: JobInfo) -> tuple[Any, ...]:
-        """Return a job's place among others: what plugins say, the PodGroup's age, the job's key."""
-        if job.order is None:
-            job.order = *[fn(job) for fn in self._functions[JOB_ORDER]], job.creation, job.key
-        return job.order
-
-    def job_order_compare(self, left: JobInfo, right: JobInfo) -> int:
-        """Return below 0 when plugins put `left` first, 0 when none prefers one."""
-        mine, theirs = self.order_of(left)[:-2], self.order_of(right)[:-2]
-        return (mine > theirs) - (mine < theirs)
-
-    def job_order(self, left: JobInfo, right: JobInfo) -> bool:
-        """Tell whether `left` is served first; ties go to the older PodGroup, then the smaller key."""
-        return (left.order or self.order_of(left)) < (right.order or self.order_of(right))
-
-    def queue_order(self, left: QueueInfo, right: QueueInfo) -> bool:
-        """Tell whether `left` is served first; ties go to the older queue, then the smaller name."""
-        for fn in self._functions[QUEUE_ORDER]:
-            result: float = fn(left, right)
-            if result:
-                return result < 0
-        return (left.creation, left.name) < (right.creation, right.name)
-
-    def queue_key(self) -> Callable[[QueueInfo], tuple[Any, ...]] | None:
-        """Return a key that puts queues in their order, None when a plugin has none or looks at live keys."""
-        orders = self.registry.of_kind(QUEUE_ORDER, QueueOrderFn)
-        keys = [order.key for order in orders if order.key is not None]
-        if self.live_queue_order or len(keys) < len(orders):
-            return None
-        return lambda queue: (*[key(queue) for key in keys], queue.creation, queue.name)
-
-    def task_order(self, left: TaskInfo, right: TaskInfo) -> bool:
-        """Tell whether `left` is placed first.
-
-        Ties go to the smaller pod index, the older pod, the smaller uid.
-        """
-        for fn in self._functions[TASK_ORDER]:
-            mine, theirs = fn(left), fn(right)
-            if mine != theirs:
-                return bool(mine < theirs)
-        if left.index is not None and right.index is not None and left.index != right.index:
-            return left.index < right.index
-        return (left.creation, left.uid) < (right.creation, right.uid)
-
-    def task_key(self, task: TaskInfo) -> tuple[Any, ...]:
-        """Return a key that puts tasks in their order, where all of them have a pod index or none has."""
-        return *[fn(task) for fn in self._functions[TASK_ORDER]], task.index or 0, task.creation, task.uid
-
-    def victim_queue_order(self, left: QueueInfo, right: QueueInfo, preemptor: QueueInfo) -> bool:
-        """Tell whether `left` loses tasks first; ties go to the queue that would be served last."""
-        mine, theirs = self.victim_queue_key(left, preemptor), self.victim_queue_key(right, preemptor)
-        return mine < theirs if mine != theirs else not self.queue_order(left, right)
-
-    def victim_queue_key(self, queue: QueueInfo, preemptor: QueueInfo) -> list[Any]:
-        """Return a key that puts queues first that lose tasks first, whatever the order of queues says."""
-        names = queue.name, preemptor.name
-        key = self._victim_queue_keys.get(names)
-        if key is None:
-            key = [fn(queue, preemptor) for fn in self._functions[VICTIM_QUEUE_ORDER]]
-            self._victim_queue_keys[names] = key
-        return key
 
     # questions about a job
 

@@ -37,7 +37,7 @@ class WorkList:
     def __init__(self, session: Session, *, settled: bool) -> None:
         self.session = session
         self.settled = settled
-        key = session.queue_key() if settled else None
+        key = session.orders.queue_key() if settled else None
         self.queues: Queues = queue_heap(session) if key is None else SettledQueue(key)
         self.jobs: dict[str, Jobs] = {}
         self._seen: set[str] = set()
@@ -56,7 +56,11 @@ class WorkList:
         jobs.push(job)
 
     def _no_jobs(self) -> Jobs:
-        return SettledQueue(self.session.order_of) if self.settled else PriorityQueue(self.session.job_order)
+        return (
+            SettledQueue(self.session.orders.job_key)
+            if self.settled
+            else PriorityQueue(self.session.orders.job_before)
+        )
 
     def waiting(self, queue: QueueInfo) -> Jobs | None:
         """Return the queue's jobs, None when none is left."""
@@ -65,8 +69,8 @@ class WorkList:
 
 def queue_heap(session: Session, queues: Iterable[QueueInfo] = ()) -> PriorityQueue[QueueInfo]:
     """Return queues in a heap, not re-sorted while shares move unless a rule of ours asks for it."""
-    kind = LiveQueue if session.live_queue_order else PriorityQueue
-    return kind(session.queue_order, queues)
+    kind = LiveQueue if session.orders.live_queues else PriorityQueue
+    return kind(session.orders.queue_before, queues)
 
 
 def active_jobs(session: Session) -> list[JobInfo]:
@@ -124,8 +128,8 @@ def task_heap(session: Session, tasks: Sequence[TaskInfo]) -> Tasks:
         return list(tasks)
     indexed = [task.index is not None for task in tasks]
     if all(indexed) or not any(indexed):
-        return sorted(tasks, key=session.task_key, reverse=True)
-    return PriorityQueue(session.task_order, sorted(tasks, key=lambda task: task.uid))
+        return sorted(tasks, key=session.orders.task_key, reverse=True)
+    return PriorityQueue(session.orders.task_before, sorted(tasks, key=lambda task: task.uid))
 
 
 def pending_tasks(job: JobInfo) -> list[TaskInfo]:

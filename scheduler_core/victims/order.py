@@ -17,29 +17,29 @@ def victims_queue(
     session: Session, victims: Sequence[TaskInfo], preemptor: TaskInfo
 ) -> PriorityQueue[TaskInfo]:
     """Return the victims in a heap: popped first is evicted first."""
-    queues, asking, queue_order = session.queues, preemptor.job, session.queue_order
+    queues, asking, queue_order = session.queues, preemptor.job, session.orders.queue_before
     by_plugins = session.release.follows(Rule.VICTIM_ORDER_BY_PLUGINS)
     losing = {victim.job.queue for victim in victims if victim.job is not None}
     keys = (
         {}
         if asking is None
-        else {name: session.victim_queue_key(queues[name], queues[asking.queue]) for name in losing}
+        else {name: session.orders.victim_queue_key(queues[name], queues[asking.queue]) for name in losing}
     )
 
     def less(left: TaskInfo, right: TaskInfo) -> bool:
         mine, theirs = left.job, right.job
         if mine is theirs:
-            return not session.task_order(left, right)
+            return not session.orders.task_before(left, right)
         if mine is None or theirs is None:
             return mine is None
         my_queue, their_queue = mine.queue, theirs.queue
         if asking is None or my_queue == their_queue:
             if not by_plugins:
-                return not session.job_order(mine, theirs)
-            compared = session.job_order_compare(mine, theirs)
+                return not session.orders.job_before(mine, theirs)
+            compared = session.orders.compare_jobs(mine, theirs)
             if compared != 0:
                 return compared > 0
-            return not session.task_order(left, right)
+            return not session.orders.task_before(left, right)
         my_key, their_key = keys[my_queue], keys[their_queue]
         if my_key != their_key:
             return my_key < their_key

@@ -279,7 +279,7 @@ class Contract:
         session, functions = self.session, self.session.registry.functions
         for job in session.jobs.values():
             fresh = [fn(job) for fn in functions[Point.JOB_ORDER]]
-            assert list(session.order_of(job)[:-2]) == fresh, (
+            assert list(session.orders.job_key(job)[:-2]) == fresh, (
                 f"job_order of {job.key}: {fresh} is not what is kept"
             )
             for task in job.tasks.values():

@@ -59,7 +59,7 @@ def in_order(session: Session, *queues: str) -> list[str]:
     ordered: list[str] = []
     for name in queues:
         position = 0
-        while position < len(ordered) and not session.queue_order(
+        while position < len(ordered) and not session.orders.queue_before(
             session.queues[name], session.queues[ordered[position]]
         ):
             position += 1

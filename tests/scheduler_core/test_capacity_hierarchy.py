@@ -123,8 +123,8 @@ def test_siblings_compare_themselves_and_strangers_their_ancestors() -> None:
 def test_nearer_relatives_lose_first() -> None:
     session = organisation()
     prod, sci, dev = (session.queues[name] for name in ("prod", "sci", "dev"))
-    assert session.victim_queue_order(prod, sci, dev)
-    assert not session.victim_queue_order(sci, prod, dev)
+    assert session.orders.victim_queue_before(prod, sci, dev)
+    assert not session.orders.victim_queue_before(sci, prod, dev)
 
 
 def test_a_root_capability_is_taken_as_it_is() -> None:

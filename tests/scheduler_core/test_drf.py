@@ -149,4 +149,4 @@ def test_placements_and_evictions_move_the_share_at_once(crowded: Session) -> No
     assert share("rich") == 0.5
     crowded.fire_allocate(task_of(crowded, "default-poor-0"))
     assert share("poor") == 0.5
-    assert not crowded.job_order_compare(crowded.jobs["default/rich"], crowded.jobs["default/poor"]) < 0
+    assert not crowded.orders.compare_jobs(crowded.jobs["default/rich"], crowded.jobs["default/poor"]) < 0

@@ -166,22 +166,22 @@ def test_the_first_plugin_with_an_opinion_orders_jobs() -> None:
     session.registry.add_job_order("x", lambda _job: 0)
     session.registry.add_job_order("y", lambda job: job is old)
     session.registry.add_job_order("z", lambda job: job is new)
-    assert not session.job_order(old, new)
-    assert session.job_order_compare(old, new) > 0
+    assert not session.orders.job_before(old, new)
+    assert session.orders.compare_jobs(old, new) > 0
 
 
 def test_without_an_opinion_the_older_is_first_then_the_smaller_name() -> None:
     session = opened(["x"])
-    assert session.job_order(session.jobs["default/old"], session.jobs["default/new"])
-    assert session.queue_order(session.queues["b"], session.queues["a"])
-    assert session.queue_order(session.queues["default"], session.queues["root"])
+    assert session.orders.job_before(session.jobs["default/old"], session.jobs["default/new"])
+    assert session.orders.queue_before(session.queues["b"], session.queues["a"])
+    assert session.orders.queue_before(session.queues["default"], session.queues["root"])
 
 
 def test_victim_queues_go_in_reverse_when_no_plugin_orders_them() -> None:
     session = opened(["x"])
     a, b = session.queues["a"], session.queues["b"]
-    assert session.victim_queue_order(a, b, session.queues["root"])
-    assert not session.victim_queue_order(b, a, session.queues["root"])
+    assert session.orders.victim_queue_before(a, b, session.queues["root"])
+    assert not session.orders.victim_queue_before(b, a, session.queues["root"])
 
 
 # victims

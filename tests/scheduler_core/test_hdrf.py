@@ -502,7 +502,7 @@ def test_a_tree_that_moved_in_parts_equals_a_new_one(steps: list[tuple[str, int]
             session.fire_deallocate(task)
             placed.discard(task)
         elif what == "compare":
-            session.queue_order(session.queues[f"q{number % 4}"], session.queues[f"q{number // 3}"])
+            session.orders.queue_before(session.queues[f"q{number % 4}"], session.queues[f"q{number // 3}"])
         elif what == "reclaim" and task not in placed:
             ask_victims(session, Point.RECLAIMABLE, task, sorted(placed, key=lambda one: one.uid))
     drf = next(report.__self__ for report in session.registry.reports)

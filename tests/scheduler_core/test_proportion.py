@@ -279,7 +279,7 @@ def test_priority_of_queues_comes_before_their_share() -> None:
         high=[*pods("high", 2, node="n0", cpu=1), *pods("high", 1, first=2, cpu=1)],
         low=pods("low", 1, cpu=1),
     )
-    assert session.queue_order(session.queues["high"], session.queues["low"])
+    assert session.orders.queue_before(session.queues["high"], session.queues["low"])
 
 
 @pytest.mark.parametrize("state", ["Closed", "Closing", "Unknown"])

@@ -90,7 +90,9 @@ def test_earlier_deadlines_go_first_and_jobs_without_one_last() -> None:
     ordered = []
     jobs = list(session.jobs.values())
     while jobs:
-        first = next(j for j in jobs if all(session.job_order(j, other) for other in jobs if other is not j))
+        first = next(
+            j for j in jobs if all(session.orders.job_before(j, other) for other in jobs if other is not j)
+        )
         ordered.append(first.name)
         jobs.remove(first)
     assert ordered == ["soon", "late", "always", "never"]

@@ -253,6 +253,6 @@ def test_preemptable_jobs_wait_and_never_starve() -> None:
         )
     )
     first, second = session.jobs["default/a"], session.jobs["default/b"]
-    assert session.job_order(second, first)
+    assert session.orders.job_before(second, first)
     assert [session.job_starving(job) for job in (first, second)] == [False, True]
     assert not session.job_pipelined(second)

@@ -35,7 +35,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
         by_design = arguments.get_str(RULE) == DESIGN
         hierarchy = Hierarchy(session, drf.accounts, drf.yardstick, by_design=by_design)
         drf.hierarchy = hierarchy
-        session.live_queue_order = by_design
+        session.orders.live_queues = by_design
         session.registry.add_queue_order(NAME, hierarchy.queue_order)
         session.registry.add_evictable(Point.RECLAIMABLE, NAME, hierarchy.reclaimable)
 
