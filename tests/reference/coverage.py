@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tests.reference.cluster import GROUP, conf_of, items
+from tests.reference.engine import ACTIONS
 from tests.reference.plugins import PLUGINS
 
 Object = Mapping[str, Any]
 
-ACTIONS = ("enqueue", "allocate", "backfill", "preempt", "reclaim")
 NODE_NOTES = ("volcano.sh/oversubscription-cpu", "volcano.sh/oversubscription-memory")
 
 

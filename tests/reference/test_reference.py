@@ -56,8 +56,8 @@ def recordings() -> list[Path]:
 
 def of_session(document: Object) -> Any:
     """Return what the reference decides, and what becomes of tasks and PodGroups."""
-    session = engine.Session(document)
-    decisions = [_told(decision) for decision in session.run()]
+    session = engine.decide(document)
+    decisions = [_told(decision) for decision in session.decisions]
     jobs = session.cluster.jobs
     tasks = {task.key: (task.status, task.node) for job in jobs.values() for task in job.tasks}
     phases = {key: (job.phase, session.phase_after(job)) for key, job in jobs.items()}
@@ -102,7 +102,7 @@ def test_the_reference_decides_as_the_real_scheduler_did(path: Path) -> None:
 
 PLAIN = tuple(sorted({*PLUGINS} - {"proportion"}))
 COVERED_CLUSTERS = clusters(
-    configurations(actions=coverage.ACTIONS, plugins=PLAIN, queue_plugins=("proportion",)), tree=False
+    configurations(actions=tuple(engine.ACTIONS), plugins=PLAIN, queue_plugins=("proportion",)), tree=False
 )
 
 

@@ -1,0 +1,150 @@
+"""Which jobs are enqueued, and which nodes do their tasks take? ``spec/actions.md`` 1, 2 and 5."""
+
+from __future__ import annotations
+
+from tests.reference.cluster import READY, Job, Queue, Task
+from tests.reference.heap import Heap, drained
+from tests.reference.resources import fits
+from tests.reference.session import Session, Statement
+
+
+def enqueue(session: Session) -> None:
+    queues, jobs = Heap(session.queue_before), {}
+    for job in session.cluster.jobs.values():
+        if job.queue not in jobs:
+            jobs[job.queue] = Heap(session.job_before)
+            queues.push(session.cluster.queues[job.queue])
+        if job.is_pending:
+            jobs[job.queue].push(job)
+    while queues:
+        queue = queues.pop()
+        if not jobs[queue.name]:
+            continue
+        job = jobs[queue.name].pop()
+        if job.min_resources is None or session.vote("job_enqueueable", job):
+            for answer in session.every("job_enqueued"):
+                answer(job)
+            job.phase = "Inqueue"
+            session.decide("enqueue", None, job)["state"] = "committed"
+        else:
+            session.decide("enqueue_reject", None, job)["state"] = "committed"
+        queues.push(queue)
+
+
+def allocate(session: Session) -> None:
+    queues, jobs, tasks = Heap(session.queue_before), {}, {}
+    for job in session.cluster.jobs.values():
+        if job.is_pending:
+            if "enqueue" in session.actions:
+                continue
+            job.phase = "Inqueue"
+            session.decide("enqueue", None, job)["state"] = "committed"
+        waiting = [task for task in job.pending() if not task.best_effort]
+        if not session.valid(job) or not waiting:
+            continue
+        tasks[job.key] = Heap(session.task_before, waiting)
+        if job.queue not in jobs:
+            jobs[job.queue] = Heap(session.job_before)
+            queues.push(session.cluster.queues[job.queue])
+        jobs[job.queue].push(job)
+    while queues:
+        queue = queues.pop()
+        if session.overused(queue) or not jobs[queue.name]:
+            continue
+        job = jobs[queue.name].pop()
+        statement = turn(session, queue, job, tasks[job.key])
+        if statement is not None and session.ready(job):
+            statement.commit()
+            if tasks[job.key]:
+                jobs[queue.name].push(job)
+        queues.push(queue)
+
+
+def turn(session: Session, queue: Queue, job: Job, tasks: Heap[Task]) -> Statement | None:
+    statement, cache = Statement(session), {}
+    if not session.cluster.nodes:
+        return None
+    while tasks:
+        task = tasks.pop()
+        if not session.allocatable(queue, task):
+            continue
+        failed = {one.role for one in job.tasks if one.uid in job.fit_errors}
+        if task.role and task.role in failed:
+            job.fit_errors[task.uid] = {}
+            continue
+        session.look_first(task)
+        nodes, errors = session.passing(task, session.cluster.nodes.values(), cache, room=True, lenient=False)
+        if not nodes:
+            job.fit_errors[task.uid] = errors
+            if goes_on(session, job):
+                continue
+            break
+        idle = [node for node in nodes if fits(task.request, node.idle)]
+        node = session.best(task, idle or nodes)
+        status = "Allocated" if fits(task.request, node.idle) else "Pipelined"
+        if statement.place(task, node, status) and session.ready(job):
+            break
+    if session.ready(job) or session.pipelined(job):
+        return statement
+    statement.discard()
+    return None
+
+
+def goes_on(session: Session, job: Job) -> bool:
+    if job.min_available >= len(job.tasks):
+        return False
+    failed = {task.role for task in job.tasks if task.uid in job.fit_errors}
+    if job.min_available < sum(job.minimums.values()):
+        left = sum(task.status == "Pending" and task.role not in failed for task in job.tasks)
+        return job.count(*READY) + left >= job.min_available
+    return all(
+        job.of_role(role, READY, best_effort=True) >= job.minimums[role]
+        for role in failed
+        if job.minimums.get(role, 0) > 0
+    )
+
+
+def backfill(session: Session) -> None:
+    queues, jobs, tasks = Heap(session.queue_before), {}, {}
+    for job in session.cluster.jobs.values():
+        if job.is_pending or not session.valid(job):
+            continue
+        waiting = [task for task in job.pending() if task.best_effort]
+        for task in [task for task in job.tasks if task.status == "Pipelined" and task.best_effort]:
+            session.decide("unpipeline", task, pod=task.key, node=task.node)["state"] = "committed"
+            Statement(session)._take_back(task)
+            waiting.append(task)
+        if not waiting:
+            continue
+        tasks[job.key] = Heap(session.task_before, waiting)
+        if job.queue not in jobs:
+            jobs[job.queue] = Heap(session.job_before)
+            queues.push(session.cluster.queues[job.queue])
+        jobs[job.queue].push(job)
+    ordered = []
+    while queues:
+        heap = jobs[queues.pop().name]
+        while heap:
+            ordered += drained(tasks[heap.pop().key])
+    for task in ordered:
+        session.look_first(task)
+        nodes, errors = session.passing(task, session.cluster.nodes.values(), None, room=False, lenient=False)
+        node = session.best(task, nodes)
+        if node is None:
+            task.job.fit_errors[task.uid] = errors
+            continue
+        task.node = node.name
+        session.move(task, "Allocated")
+        session.fire("allocate", task)
+        session.decide("allocate", task, pod=task.key, node=node.name)
+        if session.ready(task.job):
+            dispatch(session, task.job)
+
+
+def dispatch(session: Session, job: Job) -> None:
+    for task in [task for task in job.tasks if task.status == "Allocated"]:
+        if not session.bind(task):
+            return
+        for decision in session.decisions:
+            if decision["op"] == "allocate" and decision["pod"] == task.key:
+                decision |= {"op": "bind", "state": "committed"}
