@@ -16,6 +16,7 @@ from planner.accounts.views import (
 from planner.clusters.views import deletion, imports
 from planner.runs.views import compare, explain, runs, sharing
 from planner.scenarios.views import changes, conf, exports, nodes, queues, rebase, scenarios, workloads
+from planner.upgrades.urls import urlpatterns as upgrades
 from planner.web.views import glossary, home, status
 
 pages = [
@@ -84,6 +85,7 @@ pages = [
     path("runs/<uuid:run_id>/pods/<str:namespace>/<str:name>/", explain.pod, name="run-pod"),
     path("runs/<uuid:run_id>/nodes/<str:node>/", explain.node, name="run-node"),
     path("runs/<uuid:run_id>/victims/<int:order>/", explain.victim, name="run-victim"),
+    *upgrades,
     path("runs/<uuid:run_id>/flow/", explain.lost, name="run-flow"),
     path("runs/<uuid:run_id>/steps/<int:seq>/", explain.step, name="run-step"),
     path("runs/<uuid:run_id>/share/", sharing.share, name="share"),

@@ -28,19 +28,24 @@ def release_imported(snapshot: Snapshot) -> str:
     return name if isinstance(name, str) else ""
 
 
-def release_problems(name: str) -> list[Problem]:
+def known_releases() -> list[str]:
+    """Return the names of the known releases, the oldest first."""
+    return [release.name for release in RELEASES]
+
+
+def release_problems(name: str, path: str = "release") -> list[Problem]:
     """Return why a text cannot be the release of a scenario; an empty one can."""
     if not name or (len(name) <= LONGEST_NAME and release_named(name) is not None):
         return []
-    known = ", ".join(release.name for release in RELEASES)
+    known = ", ".join(known_releases())
     says = "This is not a version of Volcano."
-    return [Problem("release.unreadable", "error", says, path="release", fix=f"Choose one of {known}.")]
+    return [Problem("release.unreadable", "error", says, path=path, fix=f"Choose one of {known}.")]
 
 
 def release_choices(scenario: Scenario) -> list[tuple[str, str]]:
     """Return what can be chosen, with its meaning: the snapshot's release first, then the known ones."""
     imported = release_imported(scenario.snapshot)
     first = f"As imported: {imported}" if imported else f"Not imported: {DEFAULT_RELEASE.name} is assumed"
-    names = [release.name for release in RELEASES]
+    names = known_releases()
     own = [scenario.release] if scenario.release and scenario.release not in names else []
     return [("", first), *((name, name) for name in [*names, *own])]

@@ -9,6 +9,7 @@ from planner.api.missing import Nowhere
 from planner.clusters.api import clusters, imports, snapshots
 from planner.runs.api import comparisons, explain, runs, sharing
 from planner.scenarios.api import checks, documents, history, nodes, queues, rebase, scenarios, workloads
+from planner.upgrades import api as upgrades
 from planner.work import api as status
 
 app_name = "api"
@@ -124,6 +125,7 @@ urlpatterns = [
         explain.ExplainUnblock.as_view(),
         name="explain-unblock",
     ),
+    path("runs/<uuid:run_id>/upgrade/", upgrades.RunUpgrade.as_view(), name="run-upgrade"),
     path(
         "runs/<uuid:run_id>/explain/victims/<int:order>/",
         explain.ExplainVictim.as_view(),

@@ -1,18 +1,22 @@
 """What does a run's child process do? Read the frozen input, simulate, write the result, tell how far it is.
 
-Started by `planner.work.processes` as ``python -m planner.runs.simulating INPUT RESULT EXPLAIN JOB
-HOST…``: two open files by number, the job that a search is about (empty: one simulation), and the hosts that
-plugin extender may call.
+Started by `planner.work.processes` as ``python -m planner.runs.simulating INPUT RESULT EXPLAIN QUESTION
+HOST…``: two open files by number, the question as JSON (``{}``: one simulation; `job`: a search for what
+would unblock it; `from` and `to`: what changes between two releases), and the hosts that plugin extender may
+call.
 """
 
 import json
 import sys
 import time
+from collections.abc import Mapping
+from typing import Any
 
 import manifests
 from extender_client import AllowedHosts, ExtenderClient
 from planner.work.subprocess_worker import Failed, ended, tell, tell_progress, tell_so_far
 from planning.search import search
+from planning.upgrades import upgrade_report
 from planning.version import ENGINE_VERSION
 from scheduler_core import Options, encode, prepare
 from scheduler_core.explain import Limits, with_loops
@@ -21,12 +25,15 @@ SEARCH_MS = 5000.0
 """How long a search may take, where the cluster is not so large that few simulations fit into it."""
 
 
-def main(input_file: int, result_file: int, options: Options, job: str) -> int:
-    """Simulate once, or search for what would unblock `job`; return the exit status."""
-    return ended(lambda: _simulate(input_file, result_file, options, job))
+Question = Mapping[str, str]
 
 
-def _simulate(input_file: int, result_file: int, options: Options, job: str) -> None:
+def main(input_file: int, result_file: int, options: Options, question: Question) -> int:
+    """Simulate once, or answer a question by many simulations; return the exit status."""
+    return ended(lambda: _simulate(input_file, result_file, options, question))
+
+
+def _simulate(input_file: int, result_file: int, options: Options, question: Question) -> None:
     clock = _Clock()
     tell_progress(0.0, "reading the input")
     with open(input_file, "rb") as source:
@@ -36,17 +43,22 @@ def _simulate(input_file: int, result_file: int, options: Options, job: str) -> 
     except manifests.Unreadable as error:
         raise Failed(f"The scheduler configuration cannot be read: {error}.") from None
     clock.lap("load_ms")
-    if job:
-        limits = Limits(milliseconds=SEARCH_MS, timer=lambda: time.perf_counter() * 1000)
-        result = search(document, job, options, limits, tell_so_far)
-    else:
-        prepared = prepare(document)
-        result = with_loops(prepared, prepared.simulate(options=options), options)
+    result = _answer(document, question, options)
     clock.lap("simulate_ms")
     with open(result_file, "wb") as target:
         target.write(encode(result))
     clock.lap("encode_ms")
     tell(timings=clock.laps, engine_version=ENGINE_VERSION, error=result.get("error"))
+
+
+def _answer(document: Mapping[str, Any], question: Question, options: Options) -> Mapping[str, Any]:
+    if "to" in question:
+        return upgrade_report(document, question["from"], question["to"], options)
+    if "job" in question:
+        limits = Limits(milliseconds=SEARCH_MS, timer=lambda: time.perf_counter() * 1000)
+        return search(document, question["job"], options, limits, tell_so_far)
+    prepared = prepare(document)
+    return with_loops(prepared, prepared.simulate(options=options), options)
 
 
 def _options(explain: bool, hosts: list[str]) -> Options:
@@ -73,6 +85,9 @@ class _Clock:
 if __name__ == "__main__":
     sys.exit(
         main(
-            int(sys.argv[1]), int(sys.argv[2]), _options(sys.argv[3] == "explain", sys.argv[5:]), sys.argv[4]
+            int(sys.argv[1]),
+            int(sys.argv[2]),
+            _options(sys.argv[3] == "explain", sys.argv[5:]),
+            json.loads(sys.argv[4]),
         )
     )

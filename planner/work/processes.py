@@ -1,5 +1,6 @@
 """What does a simulation, or the reading of a cluster, give back that runs in a child process?"""
 
+import json
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,19 +26,25 @@ class Simulated:
 
 
 def simulate(
-    document: bytes, *, explain: bool, limits: Limits, beat: Beat, heard: Heard = unheard, job: str = ""
+    document: bytes,
+    *,
+    explain: bool,
+    limits: Limits,
+    beat: Beat,
+    heard: Heard = unheard,
+    question: Mapping[str, str] | None = None,
 ) -> Simulated:
     """Simulate a frozen scenario document in a child process.
 
-    The result is byte for byte what ``python -m scheduler_core simulate`` prints for `document`; with a `job`
-    it is what a search for that job found instead, and `heard` is told of every change as it is found.
+    The result is byte for byte what ``python -m scheduler_core simulate`` prints for `document`; with a
+    question (`Run.question`) it is the answer to that, and `heard` is called with what is found on the way.
 
     Raises ChildFailed with the reason, or ChildStopped after `beat` answered False.
     """
     task = Task(
         "The simulation",
         "planner.runs.simulating",
-        ["explain" if explain else "decisions", job, *limits.extender_hosts],
+        ["explain" if explain else "decisions", json.dumps(question or {}), *limits.extender_hosts],
     )
     with room_on_disk(), tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as result:
         source.write(document)

@@ -29,6 +29,7 @@ from planner.runs.services.bundles import bundle_import
 from planner.runs.services.runs import run_create
 from planner.runs.services.searches import search_create
 from planner.scenarios.models import Scenario
+from planner.upgrades.services import impact_create
 from planner.work.execution import next_execute, worker_name
 from planner.work.recovery import work_recover
 from planner.work.turns import does_any_wait
@@ -60,6 +61,14 @@ def submit_search(*, run: Run, job: str, user: User | None = None) -> Run:
     if is_new:
         transaction.on_commit(kick)
     return search
+
+
+def submit_impact(*, run: Run, old: str, new: str, user: User | None = None) -> Run:
+    """Queue what an upgrade of Volcano changes for a run's input, unless it is known, and kick a worker."""
+    impact, is_new = impact_create(run=run, old=old, new=new, user=user)
+    if is_new:
+        transaction.on_commit(kick)
+    return impact
 
 
 def submit_bundle(*, file: IO[bytes], workspace: Workspace, user: User) -> tuple[Run, About]:

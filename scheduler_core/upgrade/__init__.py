@@ -1,7 +1,7 @@
 """What would another release of Volcano decide differently, and why?"""
 
 from scheduler_core.upgrade.impact import Difference, Impact, Item, replay_impact, upgrade_impact
-from scheduler_core.upgrade.report import impact_data, impact_markdown
+from scheduler_core.upgrade.report import impact_data, impact_markdown, verdict
 
 __all__ = [
     "Difference",
@@ -11,4 +11,5 @@ __all__ = [
     "impact_markdown",
     "replay_impact",
     "upgrade_impact",
+    "verdict",
 ]

@@ -7,7 +7,7 @@ the newer release is simulated without that rule: every attribution is a simulat
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from scheduler_core.parity import first_difference, first_replay_difference
@@ -19,6 +19,7 @@ from scheduler_core.simulate import Options
 FIGURES = ("deserved", "realCapability", "inqueue", "share", "allocated")
 LIVES = ("enqueued", "started", "finished", "evictions", "lost_seconds")
 _CLOSE = 1e-9
+_DECISIONS = Options(explain=False)
 
 
 class Item(NamedTuple):
@@ -92,7 +93,13 @@ class Impact:
 
 
 def upgrade_impact(
-    prepared: Prepared, old: Release, new: Release, changes: Mapping[str, Any] | None = None
+    prepared: Prepared,
+    old: Release,
+    new: Release,
+    changes: Mapping[str, Any] | None = None,
+    *,
+    options: Options = _DECISIONS,
+    begun: Callable[[Release], None] = lambda release: None,
 ) -> Impact:
     """Return what a scenario's sessions decide differently under another release.
 
@@ -104,11 +111,16 @@ def upgrade_impact(
         Before and after; `new` may be the older one.
     changes : mapping, optional
         Parts of the document that differ, as `Prepared.simulate` takes them.
+    options : Options
+        How to simulate; the release is that of each simulation.
+    begun : callable
+        Called with the release before each simulation.
 
     """
 
     def decide(release: Release) -> Result:
-        return prepared.simulate(changes, Options(explain=False, release=release))
+        begun(release)
+        return prepared.simulate(changes, replace(options, release=release))
 
     return _Comparison(decide, facts_of, first_difference, old, new).impact()
 

@@ -47,6 +47,7 @@ PAGES = {
     "run-step": "planner:run-step",
     "run-pod": "planner:run-pod",
     "run-node": "planner:run-node",
+    "run-upgrade": "planner:run-upgrade",
     "compare": "planner:compare",
     "compare-none": "planner:compare",
     "share": "planner:share",
@@ -204,6 +205,7 @@ class Tour:
             "run-step": self._leads(victim.locator("th a")).replace("/victims/", "/steps/"),
             "run-pod": self._leads(victim.locator("td a").nth(3)),
             "run-node": self._leads(victim.locator("td a").nth(2)),
+            "run-upgrade": f"{page.url}upgrade/?from=v1.14.4&to=v1.15.1",
             "compare": f"{home}compare/?runs={before},{after}",
             "compare-none": f"{home}compare/?runs={after}",
             "account": f"{home}account/",
@@ -213,6 +215,7 @@ class Tour:
             **{name: f"{home}fails/{name}/" for name in ERRORS},
         }
         self._search(page, addresses["run-waiting"])
+        self._upgrade(page, addresses["run-upgrade"])
         addresses |= self._share(page, f"{home}runs/{after}/share/", addresses["account"])
         return addresses | self._deletions(home, after, addresses["members"])
 
@@ -282,6 +285,11 @@ class Tour:
         page.goto(job)
         page.get_by_role("button", name="Search for changes").click()
         page.get_by_role("heading", name="Why reclaim").wait_for(timeout=120_000)
+
+    def _upgrade(self, page: Page, impact: str) -> None:
+        page.goto(impact)
+        page.get_by_role("button", name="Compare releases").click()
+        page.get_by_role("heading", name="Volcano v1.14.4 to v1.15.1").wait_for(timeout=120_000)
 
     def _leads(self, link: Locator) -> str:
         """Return the whole address of a link."""

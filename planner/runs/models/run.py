@@ -21,9 +21,16 @@ class Run(Work):
         null=True,
         on_delete=models.CASCADE,
         related_name="searches",
-        help_text="Set on a search for what would unblock a job of that run; its input is that run's.",
+        help_text="Set on a question about that run: what would unblock a job, or what an upgrade changes; "
+        "its input is that run's.",
     )
     job = models.CharField(max_length=510, blank=True, help_text="The job that a search is about.")
+    old_release = models.CharField(
+        max_length=40, blank=True, db_default="", help_text="Of an upgrade's impact: the release before it."
+    )
+    new_release = models.CharField(
+        max_length=40, blank=True, db_default="", help_text="Of an upgrade's impact: the release after it."
+    )
     input = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="runs_reading")
     result = models.ForeignKey(Blob, null=True, on_delete=models.PROTECT, related_name="runs_writing")
     notes = models.JSONField(
@@ -39,6 +46,13 @@ class Run(Work):
     engine_version = models.CharField(max_length=60, blank=True)
     found_so_far = models.JSONField(null=True, help_text="What a search has found while it has no result.")
     timings = models.JSONField(default=dict, help_text="What a clock measured, in milliseconds.")
+
+    @property
+    def question(self) -> dict[str, str]:
+        """What is asked about the input besides its simulation; empty for a run."""
+        if self.new_release:
+            return {"from": self.old_release, "to": self.new_release}
+        return {"job": self.job} if self.job else {}
 
     @property
     def queue_outcomes(self) -> QuerySet[QueueOutcome]:

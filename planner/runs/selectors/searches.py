@@ -10,7 +10,7 @@ from planning.rows import Check, Checklist, Reason, Search, Unblocking
 
 def search_of(run: Run, job: str) -> Run | None:
     """Return the newest search about a job of a run, None when there was none (1 query)."""
-    return run.searches.filter(job=job).order_by("-created").first()
+    return run.searches.filter(job=job, new_release="").order_by("-created").first()
 
 
 def found(search: Run) -> Search | None:

@@ -41,7 +41,7 @@ def _simulate(run: Run, claim: Claim[Run], watch: Watch) -> None:
         limits=limits(),
         beat=watch.beat,
         heard=watch.heard,
-        job=run.job,
+        question=run.question,
     )
     process_ms = round((time.monotonic() - began) * 1000, 1)
     with watch.beating("storing the outcome"):
@@ -68,8 +68,8 @@ def _waited(run: Run) -> dict[str, float]:
 
 
 def _rows(run: Run, document: bytes, simulated: Simulated, result: Any) -> Rows | None:
-    """Return the rows of a simulation; a search, or one that ended with an error, has none."""
-    if run.job or simulated.error is not None:
+    """Return the rows of a simulation; a question, or one that ended with an error, has none."""
+    if run.explains_id or simulated.error is not None:
         return None
     return rows_of(result, json.loads(document))
 
@@ -82,6 +82,8 @@ def known_twin(run: Run) -> Run | None:
         input=run.input_id,
         explains=run.explains_id,
         job=run.job,
+        old_release=run.old_release,
+        new_release=run.new_release,
         options__explain=run.options["explain"],
         engine_version=ENGINE_VERSION,
         state=Run.State.SUCCEEDED,

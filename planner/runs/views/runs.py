@@ -23,6 +23,7 @@ from planner.runs.selectors.stories import (
 )
 from planner.runs.views.run_page import RunPage
 from planner.scenarios.views.scenarios import scenario_or_404
+from planner.upgrades.selectors import impact_address
 from planner.web.templatetags.quantities import resource_order
 from planner.web.views.following import UNCHANGED, seen
 from planner.web.views.pages import caller, page_or_part
@@ -51,6 +52,8 @@ def submit(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 def detail(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Show a run; a poll that has seen this state and progress hears that nothing changed."""
     run = run_or_404(request, run_id)
+    if run.new_release:
+        return redirect(impact_address(run))
     if run.explains_id:
         return redirect("planner:run-job", run.explains_id, *run.job.split("/", 1))
     if request.GET.get("seen") == seen(run):

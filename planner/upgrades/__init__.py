@@ -1,0 +1,1 @@
+"""What would another release of Volcano decide on the input of a run?"""

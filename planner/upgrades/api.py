@@ -1,0 +1,127 @@
+"""What does an upgrade change, for scripts?"""
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from planner.api.access import WorkspaceView, is_dry, saved_unless_dry
+from planner.api.idempotency import once
+from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers
+from planner.runs.models import Run
+from planner.upgrades.selectors import impact_found, impact_of, release_of_run, usual_target
+from planner.work.tasks import submit_impact
+
+_LONGEST = 40
+
+
+class Releases(serializers.Serializer[Any]):
+    """The releases before and after an upgrade."""
+
+    to = serializers.CharField(max_length=_LONGEST, help_text="The release to upgrade to, such as v1.15.1.")
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Add `from`, which is no name in Python."""
+        before = serializers.CharField(
+            max_length=_LONGEST, required=False, help_text="The present release; default: the run's."
+        )
+        return {"from": before, **super().get_fields()}
+
+
+class CauseSerializer(serializers.Serializer[Any]):
+    """A rule in which the two releases differ, and that changes something here."""
+
+    id = serializers.CharField()
+    part = serializers.CharField(help_text="The plugin or action that it concerns.")
+    since = serializers.CharField()
+    pull_requests = serializers.ListField(child=serializers.IntegerField())
+    before = serializers.CharField()
+    after = serializers.CharField()
+
+
+class ChangedSerializer(serializers.Serializer[Any]):
+    """What the two releases say differently of one thing."""
+
+    kind = serializers.ChoiceField(choices=["scenario", "pod", "job", "queue"])
+    name = serializers.CharField(allow_blank=True)
+    what = serializers.CharField()
+    before = serializers.JSONField(allow_null=True)
+    after = serializers.JSONField(allow_null=True)
+    rules = serializers.ListField(child=serializers.CharField())
+    together = serializers.BooleanField(
+        help_text="Whether it takes all rules; otherwise each alone is a cause."
+    )
+
+
+class ImpactSerializer(serializers.Serializer[Any]):
+    """What an upgrade changes; what is not known yet is null, everything until it was requested."""
+
+    id = serializers.UUIDField(source="pk", allow_null=True)
+    state = serializers.ChoiceField(choices=Run.State.choices, allow_null=True)
+    progress = serializers.FloatField()
+    error = serializers.CharField(allow_blank=True)
+    to = serializers.CharField(source="new_release")
+    verdict = serializers.CharField(allow_null=True)
+    causes = CauseSerializer(many=True, allow_null=True)
+    differences = ChangedSerializer(many=True, allow_null=True)
+    markdown = serializers.CharField(allow_null=True, help_text="A report for a change ticket.")
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Add `from`, which is no name in Python."""
+        return {"from": serializers.CharField(source="old_release"), **super().get_fields()}
+
+
+_FACTS = ("pk", "state", "progress", "error", "old_release", "new_release")
+_FOUND = ("verdict", "causes", "differences", "markdown")
+
+
+def _body(impact: Run) -> Any:
+    found = impact_found(impact)
+    told = {name: getattr(impact, name) for name in _FACTS} | {
+        name: getattr(found, name) if found else None for name in _FOUND
+    }
+    return ImpactSerializer(told).data
+
+
+def _nothing(old: str, new: str) -> Any:
+    """Return the answer before anything was requested."""
+    unknown = dict.fromkeys((*_FACTS, *_FOUND)) | {"progress": 0.0, "error": ""}
+    return ImpactSerializer({**unknown, "old_release": old, "new_release": new}).data
+
+
+class RunUpgrade(WorkspaceView):
+    """What an upgrade of Volcano changes for the input of a run."""
+
+    @extend_schema(
+        responses=answers({200: ImpactSerializer}, 404),
+        parameters=[
+            OpenApiParameter("from", str, description="The release before; default: the run's."),
+            OpenApiParameter("to", str, description="The release after; default: the next known one."),
+        ],
+    )
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """Return what an upgrade changes, or how far that question is."""
+        run = self.run()
+        old = request.query_params.get("from") or release_of_run(run)
+        new = request.query_params.get("to") or usual_target(old)
+        impact = impact_of(run, old, new)
+        return Response(_body(impact) if impact else _nothing(old, new))
+
+    @extend_schema(
+        request=Releases,
+        responses=answers({202: ImpactSerializer}, 400, 403, 404, 422),
+        parameters=[DRY_RUN, IDEMPOTENCY_KEY],
+    )
+    @once
+    def post(self, request: Request, run_id: UUID) -> Response:
+        """Request what an upgrade changes; what is running or known is not repeated."""
+        run = self.run()
+        asked = Releases(data=request.data)
+        asked.is_valid(raise_exception=True)
+        old = asked.validated_data.get("from") or release_of_run(run)
+        with saved_unless_dry(request):
+            impact = submit_impact(run=run, old=old, new=asked.validated_data["to"], user=self.user)
+        return Response(_body(impact), 200 if is_dry(request) else 202)

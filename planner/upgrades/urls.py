@@ -1,0 +1,11 @@
+"""Which address leads to which page about upgrades?"""
+
+from django.urls import path
+
+from planner.upgrades import views
+
+urlpatterns = [
+    path("scenarios/<uuid:scenario_id>/upgrade/", views.begin, name="scenario-upgrade"),
+    path("runs/<uuid:run_id>/upgrade/", views.upgrade, name="run-upgrade"),
+    path("runs/<uuid:run_id>/upgrade/report/", views.report, name="run-upgrade-report"),
+]

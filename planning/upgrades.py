@@ -1,0 +1,34 @@
+"""What would another release of Volcano decide in a scenario?"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from scheduler_core import Options, prepare
+from scheduler_core.release import DEFAULT_RELEASE, Release, Rule, release_named
+from scheduler_core.upgrade import impact_data, impact_markdown, upgrade_impact, verdict
+
+_USUAL_SIMULATIONS = 2 + len(Rule)
+
+
+def upgrade_report(document: Mapping[str, Any], old: str, new: str, options: Options) -> dict[str, Any]:
+    """Return what a scenario decides differently under another release, with the rules that cause it.
+
+    Besides the data: a sentence (`verdict`) and a report for a change ticket (`markdown`).
+    """
+    simulations = 0
+
+    def count(release: Release) -> None:
+        nonlocal simulations
+        if options.progress is not None:
+            options.progress(min(simulations / _USUAL_SIMULATIONS, 0.99), f"simulation {simulations + 1}")
+        simulations += 1
+
+    impact = upgrade_impact(
+        prepare(document),
+        release_named(old) or DEFAULT_RELEASE,
+        release_named(new) or DEFAULT_RELEASE,
+        options=Options(explain=False, extender=options.extender),
+        begun=count,
+    )
+    name = str(document.get("name") or "scenario")
+    return {**impact_data(impact), "verdict": verdict(impact), "markdown": impact_markdown(impact, name)}

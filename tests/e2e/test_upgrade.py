@@ -1,0 +1,63 @@
+"""An operator imports a cluster that runs v1.14 and reads what an upgrade would change, and why."""
+
+import json
+
+from playwright.sync_api import Page, expect
+
+import manifests
+from tests.e2e.product import Product
+from tests.scheduler_core.test_release import EXAMPLE
+
+KINDS = {
+    "nodes": ("v1", "Node"),
+    "queues": ("scheduling.volcano.sh/v1beta1", "Queue"),
+    "podgroups": ("scheduling.volcano.sh/v1beta1", "PodGroup"),
+    "pods": ("v1", "Pod"),
+}
+SCHEDULER = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "volcano-scheduler", "namespace": "volcano-system"},
+    "spec": {
+        "template": {"spec": {"containers": [{"name": "s", "image": "volcanosh/vc-scheduler:v1.14.3"}]}}
+    },
+}
+
+
+def cluster() -> str:
+    """Return the example of the page about releases as `kubectl get -o json` would write it."""
+    objects = [
+        {"apiVersion": version, "kind": kind, **thing}
+        for name, (version, kind) in KINDS.items()
+        for thing in EXAMPLE[name]
+    ]
+    conf = manifests.dump(EXAMPLE["scheduler_conf"])
+    config_map = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": manifests.CONF_MAP, "namespace": "volcano-system"},
+        "data": {manifests.CONF_KEY: conf},
+    }
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": [*objects, config_map, SCHEDULER]})
+
+
+def test_the_release_is_imported_and_the_upgrade_explained(page: Page, running: Product) -> None:
+    page.goto(f"{running.address}import/")
+    page.get_by_label("Or paste the text").fill(cluster())
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("button", name="Begin a scenario").click()
+    page.get_by_role("link", name="Configuration").click()
+    expect(page.get_by_label("Release that decides")).to_contain_text("As imported: v1.14.3")
+    expect(page.get_by_text("Runs follow the rules of Volcano v1.14.4.")).to_be_visible()
+    page.get_by_role("button", name="Upgrade impact").click()
+    causes = page.get_by_role("region", name="Volcano v1.14.3 to v1.15.1")
+    causes.wait_for(timeout=60_000)
+    expect(causes).to_contain_text("reclaim evicts at least one victim on a node")
+    differences = page.get_by_role("region", name="Differences").first
+    expect(differences).to_contain_text("pod default/run-0")
+    expect(differences).to_contain_text("reclaim-rollback")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download report").click()
+    report = download.value.path().read_text()
+    assert "Volcano v1.14.4 to v1.15.1" in report
+    assert "reclaim-rollback" in report

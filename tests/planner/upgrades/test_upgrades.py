@@ -1,0 +1,129 @@
+"""Is it found by simulation what an upgrade of Volcano changes, and why, on the page and by script?"""
+
+import threading
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+import manifests
+from planner.accounts.models import Role, User
+from planner.errors import Invalid, RoleTooLow
+from planner.runs.models import Run
+from planner.runs.selectors.runs import runs
+from planner.runs.selectors.searches import search_of
+from planner.upgrades.selectors import impact_address, impact_found
+from planner.upgrades.services import impact_create
+from planner.work.execution import work_execute
+from planner.work.turns import Turn
+from scheduler_core import prepare
+from scheduler_core.release import V1_14, V1_15
+from scheduler_core.upgrade import impact_data, upgrade_impact
+from tests import factories
+from tests.planner.pages import text_of
+from tests.scheduler_core.test_release import EXAMPLE
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def execute(run: Run) -> Run:
+    assert work_execute(turn=Turn(Run, run.pk), worker="test", stopping=threading.Event())
+    run.refresh_from_db()
+    assert run.state == "succeeded", run.error
+    return run
+
+
+def document() -> dict[str, Any]:
+    """Return the example of the page about releases, in which v1.14.4 evicts a pod and v1.15.1 none."""
+    return {**EXAMPLE, "release": "v1.14.4"}
+
+
+@pytest.fixture
+def run(db: None) -> Run:
+    conf = manifests.dump(EXAMPLE["scheduler_conf"])
+    return factories.run(factories.scenario(document=document(), conf=conf))
+
+
+@pytest.fixture
+def impact(run: Run, editor: User) -> Run:
+    """What an upgrade to v1.15.1 changes, answered."""
+    return execute(impact_create(run=run, old="v1.14.4", new="v1.15.1", user=editor)[0])
+
+
+def test_the_answer_is_that_of_the_core(run: Run, impact: Run) -> None:
+    found = impact_found(impact)
+    assert found is not None
+    core = impact_data(upgrade_impact(prepare(document()), V1_14, V1_15))
+    assert [vars(row) for row in found.differences] == core["differences"]
+    assert [cause.id for cause in found.causes] == [rule["id"] for rule in core["rules"]]
+    assert "reclaim-rollback" in [cause.id for cause in found.causes]
+
+
+def test_what_is_known_is_not_computed_again(run: Run, impact: Run, editor: User) -> None:
+    assert impact_create(run=run, old="v1.14.4", new="v1.15.1", user=editor) == (impact, False)
+    other, is_new = impact_create(run=run, old="v1.15.1", new="v1.14.4", user=editor)
+    assert is_new
+    assert other != impact
+
+
+def test_it_is_no_run_of_its_own_and_no_search(run: Run, impact: Run, editor: User) -> None:
+    assert impact not in runs(editor)
+    assert search_of(run, "") is None
+
+
+def test_a_viewer_requests_none_and_a_wrong_version_is_refused(run: Run, editor: User) -> None:
+    viewer = factories.user("reader", role=Role.VIEWER)
+    with pytest.raises(RoleTooLow):
+        impact_create(run=run, old="v1.14.4", new="v1.15.1", user=viewer)
+    with pytest.raises(Invalid) as refused:
+        impact_create(run=run, old="old", new="new", user=editor)
+    assert [problem.path for problem in refused.value.problems] == ["from", "to"]
+
+
+def test_one_click_on_a_scenario_leads_to_its_impact(browser: Client, run: Run) -> None:
+    answer = browser.post(reverse("planner:scenario-upgrade", args=[run.scenario_id]))
+    impact = Run.objects.exclude(new_release="").get()
+    assert (impact.old_release, impact.new_release) == ("v1.14.4", "v1.15.1")
+    assert answer["Location"] == impact_address(impact)
+    execute(impact)
+    page = text_of(browser.get(answer["Location"]))
+    assert "reclaim evicts at least one victim on a node" in page
+    assert "pod default/run-0" in page
+    assert browser.get(reverse("planner:run-detail", args=[impact.pk]))["Location"] == answer["Location"]
+
+
+def test_the_page_shows_progress_until_the_answer_is_there(browser: Client, run: Run) -> None:
+    address = reverse("planner:run-upgrade", args=[run.pk])
+    assert "Not compared yet" in text_of(browser.get(address))
+    page = browser.post(address, {"from": "v1.14.4", "to": "v1.15.1"}, follow=True)
+    assert "Waiting for a worker." in text_of(page)
+    refused = browser.post(address, {"from": "v1.14.4", "to": "latest"})
+    assert refused.status_code == 422
+    assert "This is not a version of Volcano." in text_of(refused)
+
+
+def test_the_report_is_markdown_for_a_change_ticket(browser: Client, run: Run, impact: Run) -> None:
+    address = reverse("planner:run-upgrade-report", args=[run.pk])
+    assert browser.get(address, {"from": "v1.14.4", "to": "v1.16.0-alpha.1"}).status_code == 404
+    report = browser.get(address, {"from": "v1.14.4", "to": "v1.15.1"})
+    assert report["Content-Type"] == "text/markdown; charset=utf-8"
+    found = impact_found(impact)
+    assert found is not None
+    assert report.content.decode() == found.markdown
+    assert "Volcano v1.14.4 to v1.15.1" in found.markdown
+
+
+def test_scripts_request_and_read_the_impact(api: APIClient, run: Run) -> None:
+    address = f"/api/v1/runs/{run.pk}/upgrade/"
+    assert api.get(address).json()["state"] is None
+    begun = api.post(address, {"to": "v1.15.1"})
+    assert (begun.status_code, begun.json()["state"], begun.json()["from"]) == (202, "queued", "v1.14.4")
+    assert begun.json()["differences"] is None
+    execute(Run.objects.exclude(new_release="").get())
+    told = api.get(address).json()
+    assert told["state"] == "succeeded"
+    assert {"kind": "pod", "name": "default/run-0"}.items() <= told["differences"][0].items()
+    assert told["markdown"].startswith("# ")
+    assert api.post(address, {"to": "x"}).status_code == 422
