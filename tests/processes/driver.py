@@ -21,7 +21,7 @@ import django
 
 django.setup()
 
-from django.db import connections  # noqa: E402
+from django.db import DatabaseError, connections  # noqa: E402
 from django.test import Client  # noqa: E402
 
 import manifests  # noqa: E402
@@ -35,6 +35,7 @@ from planner.work.lifecycle import work_cancel  # noqa: E402
 from planner.work.tasks import kick, submit_import, submit_run  # noqa: E402
 from scheduler_core import Options, encode, simulate_document  # noqa: E402
 from tests import factories  # noqa: E402
+from tests.processes import inside  # noqa: E402
 from tests.processes.furnished import FRESH, answers, furnish  # noqa: E402
 
 PATIENCE = float(os.environ.get("DRIVER_PATIENCE", "90"))
@@ -180,6 +181,8 @@ def reckoned(*run_ids: str) -> dict[str, Any]:
         "wrong": sum(_printed(run) != run.result.content() for run in whole if run.result),
         "errors": sorted({run.error for run in ended if run.error}),
         "losses": sum(run.losses for run in ended),
+        "kills": sum(run.kills for run in ended),
+        "unaccounted": sum(run.attempt != 1 + run.losses + run.kills for run in whole),
         "seconds": sorted((run.finished - run.created).total_seconds() for run in whole if run.finished),
     }
 
@@ -264,17 +267,27 @@ def _ending(run: Run) -> dict[str, Any]:
 
 
 def _wait(look: Callable[[], Any], pause: float = 0.05) -> Any:
+    """Return what `look` sees as soon as it sees something; a database that is away is looked at again."""
     until = time.monotonic() + PATIENCE
-    while not (seen := look()):
+    while not (seen := _seen(look)):
         if time.monotonic() > until:
             raise TimeoutError(list(Run.objects.values("pk", "state", "error", "progress", "attempt")))
         time.sleep(pause)
     return seen
 
 
+def _seen(look: Callable[[], Any]) -> Any:
+    try:
+        return look()
+    except DatabaseError:
+        connections.close_all()
+        return None
+
+
 STEPS: dict[str, Callable[..., Any]] = {
     step.__name__: step
     for step in (
+        inside.simulation_killed, inside.caller, inside.cluster, inside.database_mb,
         submit, distinct, struck, repeated, drained, admin, script, runs_of, kicked_again,
         killed_while_storing, killed_while_importing, import_over, reckoned, computing, over,
         killed, queued, cancel, frozen, result, pages, furnish, answers,

@@ -7,7 +7,6 @@ not succeed), doubled (rows that their result does not have) or wrong (other byt
 
 import json
 import os
-import random
 import shutil
 import signal
 import subprocess
@@ -18,85 +17,15 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.error import URLError
 from urllib.request import Request, urlopen
 
 from tests.needs import unavailable
-from tests.processes.installation import PATIENCE, Worker
+from tests.processes.attempts import HEAD, Row, attempt
+from tests.processes.installation import PATIENCE
+from tests.processes.storm import random_kills
 from tests.processes.topology import Topology, Web, topology
-
-PATIENT = {"QUEUECAST_MAX_LOSSES": "50", "QUEUECAST_BACK_OFF_SECONDS": "0.1"}
-"""For the storm of kills, which is none of a run's own doing."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """What one fault did to the runs that were submitted."""
-
-    fault: str
-    submitted: int
-    lost: int
-    doubled: int
-    wrong: int
-    seconds: float
-    remark: str = ""
-
-    @property
-    def is_harmless(self) -> bool:
-        """Was nothing lost, doubled or wrong?"""
-        return (self.lost, self.doubled, self.wrong) == (0, 0, 0)
-
-    def __str__(self) -> str:
-        return (
-            f"| {self.fault} | {self.submitted} | {self.lost} | {self.doubled} | {self.wrong} "
-            f"| {self.seconds:.0f} s | {self.remark} |"
-        )
-
-
-SECONDS = 6.0
-"""How long a run computes that is to be struck in the middle."""
-
-
-HEAD = "| fault | runs submitted | lost | doubled | wrong | took | remark |\n|---|---|---|---|---|---|---|"
-
-
-class Attempt:
-    """One topology, and what was submitted to it."""
-
-    def __init__(self, running: Topology) -> None:
-        self.running = running
-        self.installation = running.installation
-        self.began = time.monotonic()
-
-    def submit(self, count: int) -> list[str]:
-        """Submit short runs."""
-        runs: list[str] = self.installation.drive("distinct", str(count), "1")
-        return runs
-
-    def submit_long(self, count: int) -> list[str]:
-        """Submit runs that compute for some seconds on any machine; return when one computes."""
-        runs: list[str] = self.installation.drive("struck", str(count), str(SECONDS))
-        return runs
-
-    def row(self, fault: str, runs: list[str], remark: str = "") -> Row:
-        """Wait for the ends and reckon."""
-        told: dict[str, Any] = self.installation.drive("reckoned", *runs)
-        seconds = time.monotonic() - self.began
-        remark = remark or f"{told['losses']} attempts lost"
-        remark = "; ".join([remark, *told["errors"]])
-        return Row(fault, len(runs), told["lost"], told["doubled"], told["wrong"], seconds, remark)
-
-
-@contextmanager
-def attempt(running: Topology) -> Iterator[Attempt]:
-    """Try something on a topology; no worker outlives the attempt."""
-    try:
-        yield Attempt(running)
-    finally:
-        running.installation.close()
 
 
 def killed_idle(running: Topology, long: bool) -> Row:
@@ -266,43 +195,6 @@ def delivered_twice(running: Topology, long: bool) -> Row:
         for _ in range(2):
             on.installation.start_worker()
         return on.row("every message delivered three times", runs)
-
-
-def random_kills(running: Topology, long: bool) -> Row:
-    """Every two seconds a random one of three workers dies; in the short form four times."""
-    count, pause = 1000 if long else 10, 2.0
-    with attempt(running) as on:
-        workers = [on.installation.start_worker(**PATIENT) for _ in range(3)]
-        runs = on.submit(count)
-        kills = _Kills(on, workers, pause, most=None if long else 4)
-        kills.start()
-        try:
-            row = on.row(f"a random worker killed -9 every {pause:.0f} s", runs)
-        finally:
-            kills.stop()
-        return Row(**{**vars(row), "remark": f"{kills.count} kills, {row.remark}"})
-
-
-class _Kills(threading.Thread):
-    """Kills and replaces a random worker until told to stop, or `most` times; its dice never change."""
-
-    def __init__(self, on: Attempt, workers: list[Worker], pause: float, *, most: int | None) -> None:
-        super().__init__(daemon=True)
-        self._on, self._workers, self._pause, self._most = on, workers, pause, most
-        self._over = threading.Event()
-        self._dice = random.Random(7)  # noqa: S311 - the same dice every time
-        self.count = 0
-
-    def run(self) -> None:
-        while self.count != self._most and not self._over.wait(self._pause):
-            place = self._dice.randrange(len(self._workers))
-            self._workers[place].kill()
-            self._workers[place] = self._on.installation.start_worker(**PATIENT)
-            self.count += 1
-
-    def stop(self) -> None:
-        self._over.set()
-        self.join()
 
 
 FAULTS: tuple[Callable[[Topology, bool], Row], ...] = (

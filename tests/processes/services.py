@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import redis as redis_client
+
 
 def free_port() -> int:
     with socket.socket() as probe:
@@ -62,6 +64,11 @@ class Redis:
     def kill(self) -> None:
         self._server.kill()
         self._server.wait()
+
+    def used_mb(self) -> float:
+        """Return how much memory its data take."""
+        with redis_client.from_url(self.url) as client:
+            return float(client.info("memory")["used_memory"]) / 2**20
 
 
 class PostgreSQL:

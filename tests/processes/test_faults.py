@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.processes.faults import FAULTS, Row, killed_computing, killed_storing
+from tests.processes.attempts import Row
+from tests.processes.faults import FAULTS, killed_computing, killed_storing
 from tests.processes.topology import Topology, topology
 
 

@@ -1,0 +1,76 @@
+"""What did a fault do to the runs that were submitted around it?"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from tests.processes.topology import Topology
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one fault did to the runs that were submitted."""
+
+    fault: str
+    submitted: int
+    lost: int
+    doubled: int
+    wrong: int
+    seconds: float
+    remark: str = ""
+
+    @property
+    def is_harmless(self) -> bool:
+        """Was nothing lost, doubled or wrong?"""
+        return (self.lost, self.doubled, self.wrong) == (0, 0, 0)
+
+    def __str__(self) -> str:
+        return (
+            f"| {self.fault} | {self.submitted} | {self.lost} | {self.doubled} | {self.wrong} "
+            f"| {self.seconds:.0f} s | {self.remark} |"
+        )
+
+
+SECONDS = 6.0
+"""How long a run computes that is to be struck in the middle."""
+
+HEAD = "| fault | runs submitted | lost | doubled | wrong | took | remark |\n|---|---|---|---|---|---|---|"
+
+
+class Attempt:
+    """One topology, and what was submitted to it."""
+
+    def __init__(self, running: Topology) -> None:
+        self.running = running
+        self.installation = running.installation
+        self.began = time.monotonic()
+
+    def submit(self, count: int) -> list[str]:
+        """Submit short runs."""
+        runs: list[str] = self.installation.drive("distinct", str(count), "1")
+        return runs
+
+    def submit_long(self, count: int, seconds: float = SECONDS) -> list[str]:
+        """Submit runs that compute for some seconds on any machine; return when one computes."""
+        runs: list[str] = self.installation.drive("struck", str(count), str(seconds))
+        return runs
+
+    def row(self, fault: str, runs: list[str], remark: str = "") -> Row:
+        """Wait for the ends and reckon."""
+        told: dict[str, Any] = self.installation.drive("reckoned", *runs)
+        assert told["unaccounted"] == 0, "a run was tried more or less often than its losses and kills say"
+        seconds = time.monotonic() - self.began
+        remark = remark or f"{told['losses']} attempts lost, {told['kills']} simulations tried once more"
+        remark = "; ".join([remark, *told["errors"]])
+        return Row(fault, len(runs), told["lost"], told["doubled"], told["wrong"], seconds, remark)
+
+
+@contextmanager
+def attempt(running: Topology) -> Iterator[Attempt]:
+    """Try something on a topology; no worker outlives the attempt."""
+    try:
+        yield Attempt(running)
+    finally:
+        running.installation.close()
