@@ -20,8 +20,9 @@ test: $(STAMP) services  ## Everything that a contributor needs to trust a chang
 	$(BIN)/pytest -n 2 --dist loadfile -m "not long" tests/e2e tests/processes
 
 test-long: $(STAMP) services  ## Chaos, load and drain: prints tables, see docs/faults.md and benchmarks/
-	$(BIN)/pytest -m long tests
+	$(BIN)/pytest -m long --timeout 7200 tests
 	$(BIN)/python -m tests.processes.faults long
+	$(BIN)/python -m tests.processes.endurance
 	$(BIN)/python -m benchmarks.bench_drain
 	$(BIN)/python -m benchmarks.bench_load
 

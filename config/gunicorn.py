@@ -10,8 +10,10 @@ from config.folders import leftovers_remove, private_folder
 
 worker_class = "config.web_worker.PatientThreads"
 workers = 2
-threads = 32
-"""More than can work at once: most wait for slow clients, and a page must not wait behind them."""
+threads = 64
+"""More than can work at once: most wait for slow clients, and a page must not wait behind them, not even when
+fifty of those come to the same process.
+"""
 timeout = 120
 graceful_timeout = 30
 limit_request_line = 8190

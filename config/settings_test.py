@@ -14,8 +14,9 @@ from config.settings import *  # noqa: F403
 
 os.umask(0o022)  # what tests write is read by servers under users of their own
 
-# A file, as in production: there a thread waits for the lock of another, in a shared memory it is refused.
-DATABASES["default"].setdefault("TEST", {})["NAME"] = str(VAR_DIR / "test")  # noqa: F405
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):  # noqa: F405
+    # A file, as in production: there a thread waits for another's lock, in a shared memory it is refused.
+    DATABASES["default"].setdefault("TEST", {})["NAME"] = str(VAR_DIR / "test")  # noqa: F405
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

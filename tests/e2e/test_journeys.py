@@ -96,7 +96,9 @@ def weight_raised_by_curl(running: Product, resource: str) -> tuple[dict[str, fl
     scenario = call("POST", "scenarios/", {"name": "by curl", "snapshot": sample["snapshot"]})["id"]
     call("PATCH", f"scenarios/{scenario}/queues/agents/", {"weight": 6})
     run = call("POST", f"scenarios/{scenario}/runs/", {})["id"]
+    until = time.monotonic() + RUN_PATIENCE / 1000
     while not call("GET", f"runs/{run}/")["finished"]:
+        assert time.monotonic() < until
         time.sleep(0.2)
     rows = call("GET", f"runs/{run}/queues/?page_size=200")["results"]
     deserves = {row["queue"]: row["deserved"][resource]["value"] for row in rows if row["in_session"]}

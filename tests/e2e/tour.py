@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pyotp
-from playwright.sync_api import Browser, FloatRect, Locator, Page
+from playwright.sync_api import Browser, BrowserContext, FloatRect, Locator, Page
 
 from planner.clusters.sample import sample_document
 from tests.e2e.product import Product, chromium, product
@@ -79,6 +79,8 @@ ERRORS = {
     "error-500": "500.html",
 }
 """Pages that no address gives on purpose: they are rendered as the server does and put before the browser."""
+OF_STRANGERS = ("login", "login-code", "shared", "invitation")
+"""Pages that are seen without a session."""
 BROKEN = """\
 apiVersion: scheduling.volcano.sh/v1beta1
 kind: Queue
@@ -125,6 +127,7 @@ class Tour:
     def __init__(self, running: Product, browser: Browser) -> None:
         self._running = running
         self._browser = browser
+        self._windows: dict[tuple[int, str], BrowserContext] = {}
         with self._window(1400, "light") as page:
             running.log_in(page)
             self._cookies = page.context.cookies()
@@ -132,10 +135,8 @@ class Tour:
 
     @contextmanager
     def visit(self, name: str, *, width: int, theme: str) -> Iterator[Page]:
-        """Open a page in a window of its own."""
-        with self._window(width, theme) as page:
-            if name not in ("login", "login-code", "shared", "invitation"):
-                page.context.add_cookies(self._cookies)
+        """Open a page: as a stranger in a window of its own, else in a new tab."""
+        with self._window(width, theme) if name in OF_STRANGERS else self._tab(width, theme) as page:
             if name in ERRORS:
                 answer = {"body": self._rendered(ERRORS[name]), "content_type": "text/html"}
                 page.route(self._addresses[name], lambda route: route.fulfill(**answer))
@@ -163,6 +164,20 @@ class Tour:
         size = {"width": width, "height": 900}
         with self._browser.new_context(viewport=size, color_scheme=theme) as context:
             yield context.new_page()
+
+    @contextmanager
+    def _tab(self, width: int, theme: str) -> Iterator[Page]:
+        """Open a tab of a window that stays: what pages share is loaded once."""
+        if (width, theme) not in self._windows:
+            size = {"width": width, "height": 900}
+            window = self._browser.new_context(viewport=size, color_scheme=theme)
+            window.add_cookies(self._cookies)
+            self._windows[width, theme] = window
+        page = self._windows[width, theme].new_page()
+        try:
+            yield page
+        finally:
+            page.close()
 
     def _prepare(self, page: Page) -> dict[str, str]:
         home = self._running.address

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from itertools import islice
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from tests.shared import SHARED
 
 CASES = Path(__file__).parent / "cases"
 NOT_COUNTED = {"volcano_unit_tests_not_modelled.jsonl.gz"}
+SOME, FEW = 100, 25
+"""So many scenarios of a file are judged, evenly spread; `make test-long` and `make parity` take all."""
 
 
 def recordings() -> list[Path]:
@@ -25,27 +28,60 @@ def recordings() -> list[Path]:
     return own + [path for path in shared if path.name not in names | NOT_COUNTED]
 
 
-@pytest.mark.parametrize("path", recordings(), ids=lambda path: path.name.removesuffix(".jsonl.gz"))
-def test_a_recorded_file_is_equal(path: Path) -> None:
+def length(path: Path) -> int:
+    with gzip.open(path) as lines:
+        return sum(1 for _ in lines)
+
+
+def tallied(path: Path, step: int) -> Tally:
+    """Compare each `step`-th recording of a file."""
     tally = Tally()
-    for entry in entries(str(path)):
+    for entry in islice(entries(str(path)), 0, None, step):
         if entry.recorded is not None:
             tally.add(entry)
+    return tally
+
+
+def name_of(path: Path) -> str:
+    return path.name.removesuffix(".jsonl.gz")
+
+
+@pytest.mark.parametrize("path", recordings(), ids=name_of)
+def test_a_recorded_file_is_equal(path: Path) -> None:
+    judge(tallied(path, max(1, length(path) // SOME)))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("path", [path for path in recordings() if length(path) >= 2 * SOME], ids=name_of)
+def test_all_of_a_large_recorded_file_is_equal(path: Path) -> None:
+    judge(tallied(path, 1))
+
+
+def judge(tally: Tally) -> None:
     assert tally.equal == tally.total, tally.told
     assert tally.messages >= 0.95 * tally.total, tally.told
     assert not [told for told in tally.told if "expected by" in told]
 
 
-@pytest.mark.parametrize(
-    "path", sorted(CASES.glob("*.jsonl.gz")), ids=lambda path: path.name.partition(".")[0]
-)
-def test_small_clusters_judged_as_large_ones_end_alike(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def everything_by_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Most recorded clusters are so small that their nodes are judged one by one; here arrays judge them."""
     for module in (placement, preempt_bound, reclaim_bound):
         monkeypatch.setattr(module, "FEW", 0)
-    tally = Tally()
-    for entry in islice(entries(str(path)), 0, None, 4):
-        tally.add(entry)
+
+
+@pytest.mark.usefixtures("everything_by_arrays")
+@pytest.mark.parametrize("path", sorted(CASES.glob("*.jsonl.gz")), ids=name_of)
+def test_small_clusters_judged_as_large_ones_end_alike(path: Path) -> None:
+    tally = tallied(path, max(4, length(path) // FEW))
+    assert tally.equal == tally.total, tally.told
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("everything_by_arrays")
+@pytest.mark.parametrize("path", sorted(CASES.glob("*.jsonl.gz")), ids=name_of)
+def test_all_small_clusters_judged_as_large_ones_end_alike(path: Path) -> None:
+    tally = tallied(path, 1)
     assert tally.equal == tally.total, tally.told
 
 

@@ -14,12 +14,14 @@ django.setup()
 from planner.work.turns import does_any_wait, turn_claim  # noqa: E402
 
 PAUSE = 0.25
+PATIENCE = 90.0
 
 
 def main(number: str) -> None:
     """Claim until nothing is left."""
     claims, lost = [], 0
-    while does_any_wait():
+    until = time.monotonic() + PATIENCE
+    while does_any_wait() and time.monotonic() < until:
         time.sleep(PAUSE - time.time() % PAUSE)
         claim = turn_claim(worker=f"test:{number}")
         if claim is not None:

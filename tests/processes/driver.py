@@ -287,7 +287,7 @@ def _seen(look: Callable[[], Any]) -> Any:
 STEPS: dict[str, Callable[..., Any]] = {
     step.__name__: step
     for step in (
-        inside.simulation_killed, inside.caller, inside.cluster, inside.database_mb,
+        inside.small, inside.simulation_killed, inside.caller, inside.cluster, inside.database_mb,
         submit, distinct, struck, repeated, drained, admin, script, runs_of, kicked_again,
         killed_while_storing, killed_while_importing, import_over, reckoned, computing, over,
         killed, queued, cancel, frozen, result, pages, furnish, answers,

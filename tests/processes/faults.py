@@ -52,7 +52,9 @@ def killed_storing(running: Topology, long: bool) -> Row:
     with attempt(running) as on:
         worker = on.installation.start_worker(QUEUECAST_CONCURRENCY="1")
         runs = on.submit_long(1)
+        until = time.monotonic() + on.installation.patience
         while not on.installation.drive("killed_while_storing", runs[-1], str(worker.process.pid)):
+            assert time.monotonic() < until, "the worker was never caught"
             runs += on.submit_long(1)
         worker.end()
         on.installation.start_worker()

@@ -10,6 +10,8 @@ from django.db import connection
 from django.test import Client
 
 from planner.models import Run
+from planner.services.runs import run_create
+from planner.services.scenarios import scenario_create
 from tests import factories
 
 
@@ -39,6 +41,16 @@ def _works_on(run: Run) -> bool:
 
 def _children(process: Path) -> list[int]:
     return [int(pid) for path in process.glob("task/*/children") for pid in path.read_text().split()]
+
+
+def small(count: str) -> list[str]:
+    """Queue `count` runs on a few nodes, no two of the same input; return their ids."""
+    snapshot, planner = factories.snapshot(), factories.user()
+    scenarios = (
+        scenario_create(snapshot=snapshot, name=f"what if {number}", owner=planner)
+        for number in range(int(count))
+    )
+    return [str(run_create(scenario=scenario, options={"cycles": 3}).pk) for scenario in scenarios]
 
 
 def caller() -> tuple[str, str]:

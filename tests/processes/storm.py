@@ -46,8 +46,8 @@ def random_kills(running: Topology, long: bool) -> Row:
 def storm(running: Topology, count: int, pause: float) -> Row:
     """Submit so many runs and kill random parts until all are over."""
     with attempt(running) as on:
-        kills = _Kills(on, pause=pause)
-        return _reckoned(kills, on, on.submit(count), f"a random part killed -9 every {pause:g} s")
+        runs = on.installation.drive("small", str(count))
+        return _reckoned(_Kills(on, pause=pause), on, runs, f"a random part killed -9 every {pause:g} s")
 
 
 def _reckoned(kills: "_Kills", on: Attempt, runs: list[str], fault: str) -> Row:

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,6 +26,9 @@ Supervisor(
 print("over", flush=True)
 """
 
+PATIENCE = 60.0
+"""For so many seconds a line may be waited for."""
+
 Start = Callable[..., "Supervised"]
 
 
@@ -43,10 +47,15 @@ class Supervised:
     def wait_for(self, word: str) -> str:
         """Return the next line that holds `word`."""
         assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self.lines.append(line)
-            if word in line:
-                return line
+        late = threading.Timer(PATIENCE, self.process.kill)
+        late.start()
+        try:
+            for line in self.process.stdout:
+                self.lines.append(line)
+                if word in line:
+                    return line
+        finally:
+            late.cancel()
         raise AssertionError(f"{word!r} was never said: {self.lines}")
 
     def pid(self) -> int:

@@ -124,11 +124,13 @@ def used_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def up(used_folder: Path, tmp_path: Path) -> Iterator[Up]:
-    """A second start."""
-    shutil.copytree(used_folder, tmp_path, dirs_exist_ok=True)
-    with started(tmp_path) as up:
+@pytest.fixture(scope="module")
+def up(used_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    """A second start. Its tests follow each other; the last one ends it."""
+    folder = tmp_path_factory.mktemp("again")
+    shutil.copytree(used_folder, folder, dirs_exist_ok=True)
+    with started(folder) as up:
+        up.wait_for("is ready at")
         yield up
 
 
@@ -165,8 +167,15 @@ def test_the_journey_of_a_first_and_a_second_start(first_up: Up, tmp_path: Path)
     assert password not in again.said()
 
 
+def test_a_port_in_use_gives_one_clear_line(up: Up, tmp_path: Path) -> None:
+    second = Up(tmp_path, up.port)
+    assert second.process.wait(30) == 1
+    assert second.said() == (
+        f"CommandError: Port {up.port} is in use. Choose another one: PORT={up.port + 1} make run\n"
+    )
+
+
 def test_what_is_killed_comes_back(up: Up) -> None:
-    up.wait_for("is ready at")
     first = up.children()
     for pid in first.values():
         os.kill(pid, signal.SIGKILL)
@@ -179,7 +188,6 @@ def test_what_is_killed_comes_back(up: Up) -> None:
 
 
 def test_a_second_ctrl_c_ends_everything_at_once(up: Up) -> None:
-    up.wait_for("is ready at")
     family = up.family()
     up.process.send_signal(signal.SIGINT)
     time.sleep(0.3)
@@ -187,15 +195,6 @@ def test_a_second_ctrl_c_ends_everything_at_once(up: Up) -> None:
     up.process.wait(3)
     for pid in family:
         wait_until_dead(pid, seconds=2)
-
-
-def test_a_port_in_use_gives_one_clear_line(up: Up, tmp_path: Path) -> None:
-    up.wait_for("is ready at")
-    second = Up(tmp_path, up.port)
-    assert second.process.wait(30) == 1
-    assert second.said() == (
-        f"CommandError: Port {up.port} is in use. Choose another one: PORT={up.port + 1} make run\n"
-    )
 
 
 def test_a_closed_terminal_leaves_no_process(used_folder: Path, tmp_path: Path) -> None:
@@ -206,8 +205,9 @@ def test_a_closed_terminal_leaves_no_process(used_folder: Path, tmp_path: Path) 
     if pid == 0:
         os.chdir(ROOT)
         os.execve(sys.executable, [sys.executable, "manage.py", "up"], environment)  # noqa: S606
-    said = b""
+    said, until = b"", time.monotonic() + PATIENCE
     while b"is ready at" not in said:
+        assert time.monotonic() < until, said
         said += os.read(terminal, 4096)
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     assert len(children) == 2

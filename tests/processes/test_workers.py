@@ -13,8 +13,8 @@ from tests.processes.test_supervisor import wait_until_dead
 
 ENDLESS = "10000"
 SHORT = "1"
-SECONDS = "6"
-MANY_PODS = "30000"
+SECONDS = "3"
+MANY_PODS = "10000"
 
 
 def test_a_run_whose_worker_was_killed_is_taken_again_and_finishes(installation: Installation) -> None:

@@ -55,12 +55,12 @@ def test_every_offer_runs_the_job_is_as_small_as_can_be_and_names_all_side_effec
     assert not figures.false, str(figures)
 
 
-def golden(per_file: int) -> Iterator[Object]:
-    """Yield scenarios of every golden file, evenly spread."""
+def golden(per_file: int, step: int) -> Iterator[Object]:
+    """Yield scenarios of each `step`-th golden file, evenly spread."""
     paths = sorted((SHARED / "golden").glob("*.jsonl.gz"))
     if not paths:
         unavailable(f"{SHARED / 'golden'} has no recorded scenarios")
-    for path in paths:
+    for path in paths[::step]:
         yield from spread(path, per_file)
 
 
@@ -70,16 +70,16 @@ def spread(path: Path, count: int) -> Iterator[Object]:
         yield json.loads(line)["scenario"]
 
 
-def trial(per_file: int, jobs: int) -> Figures:
+def trial(per_file: int, jobs: int, step: int = 1) -> Figures:
     figures = Figures()
-    for document in golden(per_file):
+    for document in golden(per_file, step):
         examine(document, figures, jobs=jobs)
     sys.stdout.write(f"{figures}\n")
     return figures
 
 
 def test_offers_for_golden_scenarios_are_true_and_cover_what_simple_edits_reach() -> None:
-    figures = trial(per_file=1, jobs=1)
+    figures = trial(per_file=1, jobs=1, step=2)
     assert not figures.false, str(figures)
     assert figures.coverage >= 0.97, str(figures)
 

@@ -1,0 +1,30 @@
+"""Do attacks end on PostgreSQL as on SQLite? It locks, sorts and refuses otherwise."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.processes.conftest import Databases
+from tests.processes.installation import ROOT
+
+ATTACKS = ("test_bundles.py", "test_logins.py")
+"""What is sent there ends in rows: texts with NUL, numbers out of range, guesses at the same moment."""
+
+
+@pytest.mark.service
+def test_attacks_end_there_as_on_sqlite(databases: Databases) -> None:
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("QUEUECAST_")}
+    own = {"DATABASE_URL": databases(template="template1"), "DJANGO_SETTINGS_MODULE": "config.settings_test"}
+    done = subprocess.run(
+        [
+            sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not long", "--color", "no",
+            *(f"tests/attacks/{name}" for name in ATTACKS),
+        ],
+        cwd=ROOT,
+        env={**inherited, **own},
+        capture_output=True, text=True, timeout=500, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert "passed" in done.stdout
