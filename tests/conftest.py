@@ -4,7 +4,9 @@ import os
 from pathlib import Path
 
 import pytest
+from django.db import connection
 from hypothesis import HealthCheck, settings
+from pytest_django import DjangoDbBlocker
 
 from planner.accounts.models import Workspace
 from tests import factories
@@ -29,6 +31,14 @@ def shared() -> Path:
     if not (folder / "golden").is_dir():
         unavailable(f"no recorded answers in {folder}; set QUEUECAST_SHARED")
     return folder
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
+    """Drop the table that no model has any more: PostgreSQL would not empty the table to which it refers."""
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("DROP TABLE IF EXISTS planner_decision")
 
 
 @pytest.fixture(autouse=True)

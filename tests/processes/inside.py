@@ -9,10 +9,13 @@ from typing import Any
 from django.db import connection
 from django.test import Client
 
-from planner.models import Run
-from planner.services.runs import run_create
-from planner.services.scenarios import scenario_create
+from planner.runs.models import Run
+from planner.runs.services.runs import run_create
+from planner.scenarios.services.scenarios import scenario_create
 from tests import factories
+
+CYCLES = 50
+"""So many runs of one scenario differ by their cycles."""
 
 
 def simulation_killed() -> bool:
@@ -46,11 +49,14 @@ def _children(process: Path) -> list[int]:
 def small(count: str) -> list[str]:
     """Queue `count` runs on a few nodes, no two of the same input; return their ids."""
     snapshot, planner = factories.snapshot(), factories.user()
-    scenarios = (
+    scenarios = [
         scenario_create(snapshot=snapshot, name=f"what if {number}", owner=planner)
+        for number in range(1 + int(count) // CYCLES)
+    ]
+    return [
+        str(run_create(scenario=scenarios[number // CYCLES], options={"cycles": 1 + number % CYCLES}).pk)
         for number in range(int(count))
-    )
-    return [str(run_create(scenario=scenario, options={"cycles": 3}).pk) for scenario in scenarios]
+    ]
 
 
 def caller() -> tuple[str, str]:

@@ -1,5 +1,6 @@
 """How large a body may this request send? Decided by its headers, before anything reads it."""
 
+import gc
 import threading
 from collections.abc import Callable
 from http import HTTPStatus
@@ -8,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest, HttpResponse, UnreadablePostError
+from django.template.response import SimpleTemplateResponse
 from rest_framework.exceptions import AuthenticationFailed
 
 from planner.accounts.models import Role
@@ -49,7 +51,7 @@ class BodyLimits:
         if not self._free.acquire(timeout=PATIENCE_SECONDS):
             return _busy(request, "The server is reading other large requests. Try again in a few seconds.")
         try:
-            return self._get_response(request)
+            return _forgotten(self._get_response(request))
         finally:
             self._free.release()
 
@@ -70,6 +72,16 @@ class BodyLimits:
         if isinstance(exception, UnreadablePostError):
             return refusal(request, HTTPStatus.REQUEST_TIMEOUT, "The body did not come to its end.")
         return _busy(request, str(exception)) if isinstance(exception, Busy) else None
+
+
+def _forgotten(response: HttpResponse) -> HttpResponse:
+    """Return an answer that keeps nothing of what was read for it: the next large body takes that memory."""
+    if isinstance(response, SimpleTemplateResponse) and response.is_rendered:
+        # They lead to the view, to its request, and to all that was parsed; a pickled answer lacks them, too.
+        for name in ("renderer_context", *response.rendering_attrs):
+            vars(response).pop(name, None)
+    gc.collect()
+    return response
 
 
 def _busy(request: HttpRequest, message: str) -> HttpResponse:
