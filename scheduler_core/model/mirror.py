@@ -41,7 +41,7 @@ Counts = NDArray[np.int64]
 NO_AFFINITY = PodAffinity()
 
 
-class PodKind:
+class SelectorClass:
     """Pods that no selector of the session can tell apart.
 
     Attributes
@@ -116,9 +116,9 @@ class Mirror:
         self.ports = list({port: None for shape in shapes for port in shape.fact("host_ports", host_ports)})
         self.repelling_keys: dict[str, None] = {}
         self.preferring_keys: dict[str, None] = {}
-        self._kinds: dict[Hashable, PodKind] = {}
-        self._kind_of: dict[str, PodKind] = {}
-        self._listeners: dict[Hashable, tuple[Counts, Callable[[PodKind], int]]] = {}
+        self._kinds: dict[Hashable, SelectorClass] = {}
+        self._kind_of: dict[str, SelectorClass] = {}
+        self._listeners: dict[Hashable, tuple[Counts, Callable[[SelectorClass], int]]] = {}
         self._required: dict[Hashable, Mask] = {}
         self._pairs: dict[int, tuple[tuple[int, int], ...]] = {}
         self._copies: dict[str, int] = {}
@@ -263,14 +263,14 @@ class Mirror:
 
     # which pods are where
 
-    def kind_of(self, task: TaskInfo) -> PodKind:
+    def kind_of(self, task: TaskInfo) -> SelectorClass:
         """Return the kind of a task."""
         kind = self._kind_of.get(task.uid)
         if kind is None:
             kind = self._kind_of[task.uid] = self._make_kind(task)
         return kind
 
-    def _make_kind(self, task: TaskInfo) -> PodKind:
+    def _make_kind(self, task: TaskInfo) -> SelectorClass:
         labels = {key: value for key, value in sorted(task.labels().items()) if key in self._keys}
         deleting = bool(task.pod["metadata"].get("deletionTimestamp"))
         wish = task.shape.fact("pod_affinity_key", pod_affinity_key)
@@ -278,7 +278,7 @@ class Mirror:
         kind = self._kinds.get(key)
         if kind is None:
             affinity = self._reader.read(task.shape.spec, task.namespace, labels) if wish else NO_AFFINITY
-            kind = self._kinds[key] = PodKind(task.namespace, labels, deleting, affinity)
+            kind = self._kinds[key] = SelectorClass(task.namespace, labels, deleting, affinity)
             self.repelling_keys.update((term.key, None) for term in affinity.required_anti)
             preferred = (*affinity.preferred, *affinity.preferred_anti)
             self.preferring_keys.update((term.key, None) for term in preferred)
@@ -286,7 +286,7 @@ class Mirror:
                 _listen(kind, counts, weight_of)
         return kind
 
-    def live_counts(self, name: Hashable, weight_of: Callable[[PodKind], int]) -> Counts:
+    def live_counts(self, name: Hashable, weight_of: Callable[[SelectorClass], int]) -> Counts:
         """Return the weighted number of pods on each node, (N,), which follows the mirror from now on.
 
         Parameters
@@ -309,7 +309,7 @@ class Mirror:
     def spread_counts(self, namespace: str, constraint: SpreadConstraint) -> Counts:
         """Return how many pods on each node count for a constraint of pods of a namespace, (N,), live."""
 
-        def weight_of(other: PodKind) -> int:
+        def weight_of(other: SelectorClass) -> int:
             return int(
                 other.namespace == namespace and not other.deleting and constraint.counts(other.labels)
             )
@@ -345,7 +345,7 @@ class _Service:
         return self.names_pods and self.selector.matches(labels)
 
 
-def _listen(kind: PodKind, counts: Counts, weight_of: Callable[[PodKind], int]) -> None:
+def _listen(kind: SelectorClass, counts: Counts, weight_of: Callable[[SelectorClass], int]) -> None:
     weight = weight_of(kind)
     if weight:
         kind.listeners.append((counts, weight))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.model.job import TaskInfo
-from scheduler_core.model.mirror import PodKind
+from scheduler_core.model.mirror import SelectorClass
 from tests.builders import node, pod
 from tests.scheduler_core.placing import coming, opened
 from tests.scheduler_core.test_predicates import HOSTNAME, anti_affinity, near, on_port, spread
@@ -36,7 +36,7 @@ def busy() -> Session:
     return opened(nodes, incoming, "predicates", "nodeorder", there=there)
 
 
-def is_web(kind: PodKind) -> int:
+def is_web(kind: SelectorClass) -> int:
     return int(kind.labels.get("app") == "w")
 
 

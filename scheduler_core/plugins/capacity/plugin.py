@@ -19,7 +19,7 @@ from scheduler_core.plugins.capacity.flat import flat_queues
 from scheduler_core.plugins.capacity.hierarchical import tree_of_queues
 from scheduler_core.plugins.capacity.limits import Limits
 from scheduler_core.plugins.capacity.order import QueueOrder
-from scheduler_core.plugins.capacity.reclaim import Reclaim
+from scheduler_core.plugins.capacity.reclaim import ReclaimableTasks
 from scheduler_core.release import Rule
 
 RECLAIM_LEVELS = "ancestorReclaimLevel"
@@ -38,7 +38,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
     session.registry.add_job_enqueueable(NAME, limits.job_enqueueable)
     if limits.reserves_when_enqueued:
         session.registry.add_job_enqueued(NAME, limits.reserve)
-    reclaim = Reclaim(session, queues, levels)
+    reclaim = ReclaimableTasks(session, queues, levels)
     session.registry.add_evictable(
         Point.RECLAIMABLE,
         NAME,

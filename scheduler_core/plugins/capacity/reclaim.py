@@ -18,7 +18,7 @@ from scheduler_core.trace import Why
 from scheduler_core.victims.order import victims_queue
 
 
-class Reclaim:
+class ReclaimableTasks:
     """Who may be reclaimed among one session's queues.
 
     Parameters

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.labels import SelectorError
-from scheduler_core.model.mirror import Counts, Mirror, PodKind
+from scheduler_core.model.mirror import Counts, Mirror, SelectorClass
 from scheduler_core.model.pod_affinity import AffinityTerm, PodAffinity
 
 
@@ -48,17 +48,17 @@ def attraction(mirror: Mirror, task: TaskInfo, nodes: NDArray[np.intp]) -> Count
     return total
 
 
-def _wishes_of_others(mirror: Mirror, kind: PodKind, key: str) -> Counts:
+def _wishes_of_others(mirror: Mirror, kind: SelectorClass, key: str) -> Counts:
     namespace_labels = mirror.namespaces.get(kind.namespace, {})
     return mirror.live_counts(("draws", kind.identity, key), partial(wish, kind, namespace_labels, key))
 
 
-def own_wish(affinity: PodAffinity, key: str, other: PodKind) -> int:
+def own_wish(affinity: PodAffinity, key: str, other: SelectorClass) -> int:
     """Return how much a pod wants to be where `other` is, by its terms over one topology key."""
     return _balance(affinity, key, lambda term: term.selects(other.namespace, other.labels))
 
 
-def wish(kind: PodKind, namespace_labels: Mapping[str, str], key: str, other: PodKind) -> int:
+def wish(kind: SelectorClass, namespace_labels: Mapping[str, str], key: str, other: SelectorClass) -> int:
     """Return how much `other` wants a pod of `kind` beside it, by its terms over one topology key."""
     return _balance(
         other.affinity, key, lambda term: term.selects_incoming(kind.namespace, kind.labels, namespace_labels)

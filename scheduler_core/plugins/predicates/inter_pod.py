@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.model.labels import Column, Mask
-from scheduler_core.model.mirror import Counts, Mirror, PodKind
+from scheduler_core.model.mirror import Counts, Mirror, SelectorClass
 from scheduler_core.model.pod_affinity import AffinityTerm
 
 
@@ -117,7 +117,7 @@ class PodCounters:
         )
 
 
-def count_pods(mirror: Mirror, kind: PodKind) -> PodCounters | None:
+def count_pods(mirror: Mirror, kind: SelectorClass) -> PodCounters | None:
     """Return what the filter compares for a pod of this kind; None when nothing can refuse it."""
     affinity = kind.affinity
     repelling = {key: tally for key, tally in _repelling(mirror, kind).items() if not tally.is_empty()}
@@ -134,7 +134,7 @@ def count_pods(mirror: Mirror, kind: PodKind) -> PodCounters | None:
     return PodCounters(wanted, unwanted, repelling, bool(means_all(affinity.required, kind)))
 
 
-def _repelling(mirror: Mirror, kind: PodKind) -> dict[str, Tally]:
+def _repelling(mirror: Mirror, kind: SelectorClass) -> dict[str, Tally]:
     """Count the terms of other pods that mean this kind, on nodes that had such pods at the start."""
     if not mirror.repelling.any():
         return {}
@@ -149,7 +149,7 @@ def _repelling(mirror: Mirror, kind: PodKind) -> dict[str, Tally]:
 
 
 def change_counters(
-    counters: PodCounters, mirror: Mirror, kind: PodKind, other: PodKind, node: int, sign: int
+    counters: PodCounters, mirror: Mirror, kind: SelectorClass, other: SelectorClass, node: int, sign: int
 ) -> None:
     """Count one pod of kind `other` more (1) or less (-1) on a node, for a pod of kind `kind`."""
     if means_all(kind.affinity.required, other):
@@ -171,17 +171,17 @@ def _tally(mirror: Mirror, key: str, per_node: Counts) -> Tally:
     return Tally(column, column.sums(per_node))
 
 
-def means_all(terms: Sequence[AffinityTerm], other: PodKind) -> int:
+def means_all(terms: Sequence[AffinityTerm], other: SelectorClass) -> int:
     """Return 1 when `other` is meant by every one of the terms of the pod being placed, else 0."""
     return int(all(selects(term, other) for term in terms))
 
 
-def selects(term: AffinityTerm, other: PodKind) -> int:
+def selects(term: AffinityTerm, other: SelectorClass) -> int:
     """Return 1 when a term of the pod being placed means `other`, else 0."""
     return int(term.selects(other.namespace, other.labels))
 
 
-def repels(kind: PodKind, namespace_labels: Mapping[str, str], key: str, other: PodKind) -> int:
+def repels(kind: SelectorClass, namespace_labels: Mapping[str, str], key: str, other: SelectorClass) -> int:
     """Return how many required anti-affinity terms of `other` over one topology key mean `kind`."""
     return sum(
         term.key == key and term.selects_incoming(kind.namespace, kind.labels, namespace_labels)
