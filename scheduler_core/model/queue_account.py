@@ -143,7 +143,7 @@ class QueueAccount:
         """Return the requested dimensions (not `pods`) of which `limit` is below allocated + request."""
         return short_of(limit, request, self.allocated)
 
-    def is_short_once_freed(self, request: Resource, limit: Resource, freed: Resource) -> bool:
+    def is_short_after_release(self, request: Resource, limit: Resource, freed: Resource) -> bool:
         """Tell whether there is such a shortage even once so much of what is allocated is given back.
 
         Not when it holds less than that, so that to give it back fails.

@@ -37,8 +37,8 @@ def open_session(session: Session, arguments: Arguments) -> None:
             NAME,
             scorer.score,
             class_key=shape_only,
-            score_node=scorer.of_one,
-            score_classes=scorer.of_classes,
+            score_node=scorer.score_node,
+            score_classes=scorer.score_classes,
         )
 
 
@@ -110,11 +110,11 @@ class Binpack:
         """Return how full each node would be, (K,), from 0 to the scale; 0 where any resource is short."""
         return self.of_many(self._demand(task), nodes)
 
-    def of_one(self, task: TaskInfo) -> Callable[[int], float]:
+    def score_node(self, task: TaskInfo) -> Callable[[int], float]:
         """Return a function that gives the same for one node."""
         return self.of_each(self._demand(task))
 
-    def of_classes(self, tasks: Sequence[TaskInfo]) -> ClassAnswers:
+    def score_classes(self, tasks: Sequence[TaskInfo]) -> ClassAnswers:
         """Return the same for several classes of tasks."""
         used_of = self.nodes.used_of
         return ClassAnswers(

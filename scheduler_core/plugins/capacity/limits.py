@@ -51,10 +51,10 @@ class Limits:
                 return False
         return True
 
-    def allocatable_once_freed(self, queue: QueueInfo, task: TaskInfo, freed: Resource) -> bool:
+    def allocatable_after_release(self, queue: QueueInfo, task: TaskInfo, freed: Resource) -> bool:
         """Tell whether they would, once the queue has given back so much; never while the tree is broken."""
         return not self.queues.obstacle and not any(
-            account.is_short_once_freed(task.request, account.real_capability, freed)
+            account.is_short_after_release(task.request, account.real_capability, freed)
             for account in self.queues.chain(queue.name)
         )
 

@@ -33,7 +33,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
     levels = max(arguments.get_int(RECLAIM_LEVELS, 0), 0) if reads_levels else 0
     _register_order(session, queues)
     limits = Limits(session, queues, levels)
-    session.registry.add_allocatable(NAME, limits.allocatable, after_release=limits.allocatable_once_freed)
+    session.registry.add_allocatable(NAME, limits.allocatable, after_release=limits.allocatable_after_release)
     session.registry.add_preemptive(NAME, limits.preemptive)
     session.registry.add_job_enqueueable(NAME, limits.job_enqueueable)
     if limits.reserves_when_enqueued:

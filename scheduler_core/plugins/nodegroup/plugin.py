@@ -58,15 +58,15 @@ def open_session(session: Session, arguments: Arguments) -> None:
         class_key=queue_of,
         cacheable_per_node=groups.is_local,
         static_for_class=groups.is_local,
-        check_node=groups.predicate_of_one,
-        check_classes=groups.predicates_of,
+        check_node=groups.check_node,
+        check_classes=groups.check_classes,
     )
     session.registry.add_node_order(
         NAME,
         groups.score,
         class_key=queue_of,
-        score_node=groups.score_of_one,
-        score_classes=groups.scores_of,
+        score_node=groups.score_node,
+        score_classes=groups.score_classes,
     )
 
 
@@ -192,24 +192,24 @@ class NodeGroups:
         """Return how much the task's queue likes each node, (K,)."""
         return self._of(task)[1][nodes]
 
-    def predicate_of_one(self, task: TaskInfo) -> Callable[[int], int] | None:
+    def check_node(self, task: TaskInfo) -> Callable[[int], int] | None:
         """Return why one node refuses a task, as a function; None when limits are shared by several nodes."""
         if not self.is_local(task):
             return None
         refusals: list[int] = self._of(task)[0].tolist()
         return refusals.__getitem__
 
-    def score_of_one(self, task: TaskInfo) -> Callable[[int], float]:
+    def score_node(self, task: TaskInfo) -> Callable[[int], float]:
         """Return a function that tells how much the task's queue likes one node."""
         scores: list[float] = self._of(task)[1].tolist()
         return scores.__getitem__
 
-    def predicates_of(self, tasks: Sequence[TaskInfo]) -> ClassAnswers:
+    def check_classes(self, tasks: Sequence[TaskInfo]) -> ClassAnswers:
         """Tell which of several tasks the nodes take."""
         allowed = np.array([self._of(task)[0] for task in tasks]) == FITS
         return ClassAnswers(lambda nodes: allowed[:, nodes].T, fixed=self.groups)
 
-    def scores_of(self, tasks: Sequence[TaskInfo]) -> ClassAnswers:
+    def score_classes(self, tasks: Sequence[TaskInfo]) -> ClassAnswers:
         """Return how much the queues of several tasks like each node."""
         scores = np.array([self._of(task)[1] for task in tasks])
         return ClassAnswers(lambda nodes: scores[:, nodes].T, fixed=self.groups)

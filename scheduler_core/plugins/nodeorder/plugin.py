@@ -73,8 +73,8 @@ def open_session(session: Session, arguments: Arguments) -> None:
         class_key=scores.is_local if scores.mirror.services else shape_only,
         cacheable_per_node=scores.is_local,
         static_for_class=scores.is_local,
-        score_node=scores.of_one,
-        score_classes=scores.of_classes,
+        score_node=scores.score_node,
+        score_classes=scores.score_classes,
     )
     images = ImageTable(session.nodes)
     weight = scores.weights.image_locality
@@ -141,13 +141,13 @@ class NodeOrder:
             raise ScoreError(str(error)) from error
         return (self.resources.kept_score(task.shape, candidates) + relative).astype(np.float64)
 
-    def of_one(self, task: TaskInfo) -> Callable[[int], float] | None:
+    def score_node(self, task: TaskInfo) -> Callable[[int], float] | None:
         """Return the score of one node, None when nodes are compared with each other."""
         if not self.is_local(task):
             return None
-        return self.resources.of_one(task.shape, self.weights.taint_toleration * BEST)
+        return self.resources.score_node(task.shape, self.weights.taint_toleration * BEST)
 
-    def of_classes(self, tasks: Sequence[TaskInfo]) -> ClassAnswers:
+    def score_classes(self, tasks: Sequence[TaskInfo]) -> ClassAnswers:
         """Return the scores for several classes of tasks, none of which compares nodes with each other."""
         shapes = [task.shape for task in tasks]
         return self.resources.of_shapes(shapes, rest=self.weights.taint_toleration * BEST)

@@ -71,7 +71,7 @@ class ResourceScores:
         self._kept[shape.number] = len(table.changes), kept
         return kept[nodes]
 
-    def of_one(self, shape: PodShape, rest: int = 0) -> Callable[[int], int]:
+    def score_node(self, shape: PodShape, rest: int = 0) -> Callable[[int], int]:
         """Return a function that gives the same as `score` for one node, with the rest of its score."""
         least, most, balanced = self.weights
         allocatable, taken_of = self._allocatable, self.mirror.taken_of

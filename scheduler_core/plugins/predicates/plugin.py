@@ -106,10 +106,10 @@ def open_session(session: Session, arguments: Arguments) -> None:
         if plugin.template_cache is not None or plugin.mirror.repelling.any()
         else shape_only,
         cacheable_per_node=plugin.is_local,
-        static_for_class=plugin.is_settled,
-        check_node=plugin.of_one,
-        check_classes=plugin.of_classes,
-        explain=plugin.predicate_aside,
+        static_for_class=plugin.is_static,
+        check_node=plugin.check_node,
+        check_classes=plugin.check_classes,
+        explain=plugin.explain,
     )
     session.registry.add_event_handler(
         allocate=plugin.allocate, deallocate=plugin.mirror.remove, on_discard=plugin.on_discard
@@ -241,7 +241,7 @@ class Predicates:
             return self._stable_answers(task, nodes)
         return self._all_findings(task, nodes, self._stable_findings(task, nodes))
 
-    def predicate_aside(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Why:
+    def explain(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Why:
         """Return the same without the help of remembered templates, and without remembering any."""
         return self._all_findings(task, nodes, self._fresh_findings(task, nodes))
 
@@ -265,7 +265,7 @@ class Predicates:
                 findings.add(uneven == reason, status)
         return findings.why
 
-    def of_one(self, task: TaskInfo) -> Callable[[int], int] | None:
+    def check_node(self, task: TaskInfo) -> Callable[[int], int] | None:
         """Return the same for one node, None unless pod number and stable filters are all that is asked."""
         plain = self._state(task) is PLAIN and self.template_cache is None
         if not plain or self._ports_in_the_way(task):
@@ -274,11 +274,11 @@ class Predicates:
         room_of = self.mirror.room_of
         return lambda node: alone[node] if room_of[node] > 0 else when_full[node]
 
-    def is_settled(self, task: TaskInfo) -> bool:
+    def is_static(self, task: TaskInfo) -> bool:
         """Tell whether pod number and stable filters are all that is asked."""
         return self._is_plain(task.shape) and self.template_cache is None and not self._ports_in_the_way(task)
 
-    def of_classes(self, tasks: Sequence[TaskInfo]) -> ClassAnswers:
+    def check_classes(self, tasks: Sequence[TaskInfo]) -> ClassAnswers:
         """Tell which of several settled tasks the nodes take."""
         whose, refusals = self.stable.distinct([task.shape for task in tasks])
         accepted = np.ascontiguousarray((refusals == FITS).T)

@@ -39,7 +39,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     )
     session.registry.add_overused(NAME, proportion.overused)
     session.registry.add_allocatable(
-        NAME, proportion.allocatable, after_release=proportion.allocatable_once_freed
+        NAME, proportion.allocatable, after_release=proportion.allocatable_after_release
     )
     session.registry.add_preemptive(NAME, proportion.preemptive)
     session.registry.add_job_enqueueable(NAME, proportion.job_enqueueable)
@@ -132,10 +132,10 @@ class Proportion:
         """Tell whether the queue stays within its deserved, in what the task requests."""
         return self._stays_within_deserved(queue, task.shape.request, why)
 
-    def allocatable_once_freed(self, queue: QueueInfo, task: TaskInfo, freed: Resource) -> bool:
+    def allocatable_after_release(self, queue: QueueInfo, task: TaskInfo, freed: Resource) -> bool:
         """Tell whether it would, once so much of what it holds is given back."""
         account = self.accounts[queue.name]
-        return not account.is_short_once_freed(task.request, account.deserved, freed)
+        return not account.is_short_after_release(task.request, account.deserved, freed)
 
     def preemptive(self, queue: QueueInfo, tasks: Sequence[TaskInfo], why: Why | None) -> bool:
         """Tell whether the queue would stay within its deserved with all these tasks."""
