@@ -60,8 +60,8 @@ class WorkspaceView(APIView):
         except serializers.ValidationError as error:
             raise serializers.ValidationError({"workspace": error.detail}) from None
 
-    def note_export(self, workspace: Workspace, subject: str) -> None:
-        """Note that the caller takes something out of a workspace."""
+    def note_export(self, workspace: Workspace | None, subject: str) -> None:
+        """Note that the caller takes something out of a workspace, or of several."""
         address = self.request.META.get("REMOTE_ADDR", "")
         export_note(user=self.user, workspace=workspace, subject=subject, address=address)
 

@@ -13,8 +13,11 @@ from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from planner.accounts.models import Workspace
 from planner.api.access import WorkspaceView
 from planner.api.sparse import only_asked
+from planner.runs.models import Run
+from planner.scenarios.models import Scenario
 
 FORMAT = "csv"
 UNITS = {
@@ -62,7 +65,19 @@ class TableView(WorkspaceView):
         if is_answer and request.method == "GET" and is_table(request):
             rows: list[Row] = response.data[self.rows_of(request)]
             response = table(self.name_of(request), lambda: rows)
+        if isinstance(response, StreamingHttpResponse):
+            self._note_export(request)
         return super().finalize_response(request, response, *args, **kwargs)
+
+    def _note_export(self, request: Request) -> None:
+        """Note that a table leaves as a file, for the workspace of what its address names."""
+        about, workspace = "", None
+        for key, kind in (("run_id", Run), ("scenario_id", Scenario), ("workspace_id", Workspace)):
+            if key in self.kwargs:
+                thing = kind._default_manager.get(pk=self.kwargs[key])
+                about = f"{thing._meta.verbose_name} {thing.pk}: "
+                workspace = thing if isinstance(thing, Workspace) else thing.workspace
+        self.note_export(workspace, f"{about}{self.name_of(request)} as CSV")
 
     def rows_of(self, request: Request) -> str:
         """Return the requested list of the body."""

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import re
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from django.test import Client, RequestFactory
 from rest_framework.test import APIClient
 
 from planner.clusters.models import Snapshot
+from planner.clusters.selectors.usage import usage
 from planner.runs.models import Run
 from planner.web.middleware.outages import outage
 from tests import factories
@@ -53,6 +55,21 @@ def test_a_full_disk_is_507(error: Exception) -> None:
 
 def test_a_fault_of_the_program_is_no_outage() -> None:
     assert outage(RequestFactory().get("/"), ValueError("a bug")) is None
+
+
+def test_previews_take_room_too_and_give_it_to_what_is_saved(browser: Client, settings: Any) -> None:
+    text = json.dumps(factories.cluster())
+    workspace = factories.workspace()
+    preview = browser.post("/import/", {"name": "c", "documents": text})
+    draft = re.search(r'name="draft" value="([^"]+)"', preview.content.decode())
+    assert draft
+    kept = usage(workspace).total
+    assert kept > 0
+    settings.WORKSPACE_MB = kept / 1e6
+    assert browser.post("/import/", {"name": "d", "documents": text}).status_code == 507
+    assert browser.post("/import/save/", {"draft": draft[1]}).status_code == 302
+    assert Snapshot.objects.count() == 1
+    assert usage(workspace).total == kept
 
 
 def test_a_full_workspace_takes_no_import_and_no_run_and_says_what_to_delete(

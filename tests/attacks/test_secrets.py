@@ -23,6 +23,7 @@ from rest_framework.test import APIClient
 
 import manifests
 from manifests.kinds import LISTS
+from planner.backups.archive import archive_write
 from planner.clusters.models import Blob, Import
 from planner.clusters.services.imports import cluster_read
 from planner.runs.models import Run
@@ -79,7 +80,7 @@ def do_work() -> None:
 
 
 def bytes_kept() -> Iterator[tuple[str, bytes]]:
-    """Yield all that the installation keeps: rows, unpacked, the tables' own bytes, files, the cache."""
+    """Yield all that is kept: rows, unpacked, the tables' own bytes, files, the cache, a backup."""
     for model in apps.get_models():
         for row in model._default_manager.values():
             yield model.__name__, json.dumps(row, default=_readable).encode()
@@ -88,6 +89,8 @@ def bytes_kept() -> Iterator[tuple[str, bytes]]:
     for path in Path(configured.VAR_DIR).rglob("*"):
         if path.is_file() and path.suffix not in (".css", ".js", ".woff2"):
             yield str(path), path.read_bytes()
+    archive_write(backup := StringIO())
+    yield "backup", backup.getvalue().encode()
     yield "cache", repr(getattr(cache, "_cache", "")).encode()
     connection.ensure_connection()
     if hasattr(connection.connection, "serialize"):

@@ -32,6 +32,7 @@ def test_what_is_written_is_for_its_owner_only(tmp_path: Path) -> None:
     os.umask(0o000)
     try:
         installed = Installation(tmp_path / "var", {})
+        installed.patience = 400.0
         (tmp_path / "var" / DATABASE).unlink()
         (tmp_path / "var").chmod(0o755)
         installed.manage("migrate", "--verbosity", "0")
@@ -97,7 +98,7 @@ def complaint(folder: Path, **variables: str) -> str:
             **kept, "QUEUECAST_VAR": str(folder), "PORT": str(services.free_port()),
             "DJANGO_SETTINGS_MODULE": "config.settings", **variables,
         },
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=400, check=False,
     )  # fmt: skip
     assert done.returncode == 1
     return done.stderr

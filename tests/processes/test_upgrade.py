@@ -28,6 +28,7 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def test_an_installed_database_keeps_its_rows_and_says_what_it_said(tmp_path: Path, address: str) -> None:
     today = Installation(tmp_path / "today", {})
     upgraded = Installation(tmp_path / "var", {"DATABASE_URL": address}, has_tables=True)
+    today.patience = upgraded.patience = 400.0
     file = tmp_path / "rows.jsonl.gz"
     try:
         today.manage("collectstatic", "--noinput", "--verbosity", "0")

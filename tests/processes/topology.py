@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import IO
 from urllib.error import URLError
 from urllib.request import urlopen
 
@@ -25,8 +26,8 @@ PATIENCE = 60.0
 class Web:
     """The web server with its processes."""
 
-    def __init__(self, installation: Installation, port: int) -> None:
-        self._installation, self.port = installation, port
+    def __init__(self, installation: Installation, port: int, log: IO[bytes] | None = None) -> None:
+        self._installation, self.port, self._log = installation, port, log
         self.address = f"http://127.0.0.1:{port}"
         self.ready = f"{self.address}/readyz"
         self.start()
@@ -41,6 +42,8 @@ class Web:
             cwd=ROOT,
             env=self._installation.environment,
             start_new_session=True,
+            stdout=self._log,
+            stderr=self._log,
         )  # fmt: skip
         until = time.monotonic() + PATIENCE
         while not self._answers():

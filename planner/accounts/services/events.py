@@ -87,7 +87,7 @@ def event_log(
         audit.info("audit")
 
 
-def export_note(*, user: User, workspace: Workspace, subject: str, address: str) -> None:
+def export_note(*, user: User, workspace: Workspace | None, subject: str, address: str) -> None:
     """Note that `user` exported something: always in the log, the same thing as an event once an hour."""
     before = Event.objects.filter(
         user=user, kind=Event.Kind.EXPORT, subject=subject, created__gt=timezone.now() - NOTED_AGAIN

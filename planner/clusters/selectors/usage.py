@@ -8,7 +8,7 @@ from django.db.models.functions import Length
 from knox.models import AuthToken
 
 from planner.accounts.models import Membership, Session, User, Workspace
-from planner.clusters.models import Blob, Cluster, Import, Snapshot
+from planner.clusters.models import Blob, Cluster, Import, ImportPreview, Snapshot
 from planner.runs.models import PublicLink, Run, Trace
 from planner.scenarios.models import Scenario, ScenarioCopy
 
@@ -41,12 +41,13 @@ def usage(workspace: Workspace) -> Usage:
     of_runs = Q(Exists(runs.filter(input=OuterRef("pk")))) | Q(Exists(runs.filter(result=OuterRef("pk"))))
     snapshots = Exists(Snapshot.objects.filter(workspace=workspace, content=OuterRef("pk")))
     waiting = Exists(Import.objects.filter(workspace=workspace, files=OuterRef("pk")))
+    previews = Exists(ImportPreview.objects.filter(workspace=workspace, content=OuterRef("pk")))
     copies = Exists(ScenarioCopy.objects.filter(scenario__workspace=workspace, content=OuterRef("pk")))
     traces = Trace.objects.filter(Exists(runs.filter(outcome=OuterRef("outcome"))))
     return Usage(
         snapshots=_bytes(Blob.objects.filter(snapshots)),
         runs=_bytes(Blob.objects.filter(of_runs)) + _bytes(traces),
-        rest=_bytes(Blob.objects.filter(Q(waiting) | Q(copies))),
+        rest=_bytes(Blob.objects.filter(Q(waiting) | Q(previews) | Q(copies))),
         quota=round(settings.WORKSPACE_MB * 1e6),
     )
 

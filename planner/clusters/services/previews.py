@@ -28,6 +28,7 @@ def preview_keep(
 ) -> ImportPreview:
     """Keep what was read, so that its reader can save it."""
     role_require(user=user, workspace=workspace)
+    room_require(workspace=workspace)
     assert read.content is not None, "what has errors cannot be saved"
     with transaction.atomic():
         preview = ImportPreview.objects.create(
@@ -56,8 +57,10 @@ def preview_of(*, user: User, preview_id: str) -> ImportPreview | None:
 def preview_save(*, preview: ImportPreview, user: User) -> Snapshot:
     """Keep a preview as a snapshot."""
     role_require(user=user, workspace=preview.workspace)
+    # The snapshot takes the room that its preview had.
+    preview.delete()
     room_require(workspace=preview.workspace)
-    snapshot = snapshot_keep(
+    return snapshot_keep(
         workspace=preview.workspace,
         name=preview.name,
         content=preview.content,
@@ -67,8 +70,6 @@ def preview_save(*, preview: ImportPreview, user: User) -> Snapshot:
         provenance=preview.provenance,
         owner=user,
     )
-    preview.delete()
-    return snapshot
 
 
 def _make_room(workspace: Workspace) -> None:

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
-from planner.accounts.models import Membership, Role, User
+from planner.accounts.models import Event, Membership, Role, User
 from planner.accounts.services.invitations import invitation_make
 from planner.accounts.services.tokens import token_make
 from planner.runs.models import Run
@@ -149,3 +149,22 @@ def test_who_may_not_read_gets_no_table(stranger: APIClient, finished_run: Run) 
     answer = stranger.get(of_run(finished_run, "queues"))
     assert answer.status_code == 401
     assert answer.content.decode().splitlines()[0].startswith("code,message")
+
+
+def test_a_table_that_leaves_is_noted_as_an_export_once_an_hour(api: APIClient, finished_run: Run) -> None:
+    scenario = finished_run.scenario
+    for address in (
+        of_run(finished_run, "victims"), of_run(finished_run, "victims"), "/api/v1/runs/?format=csv",
+        f"/api/v1/scenarios/{scenario.pk}/diff/?format=csv",
+        f"/api/v1/workspaces/{scenario.workspace_id}/members/?format=csv",
+    ):  # fmt: skip
+        rows(api, address)
+    assert api.get(of_run(finished_run, "victims", "format=csv&nobody=1")).status_code == 422
+    assert api.get(f"/api/v1/runs/{finished_run.pk}/victims/").status_code == 200
+    noted = Event.objects.filter(kind="export").order_by("created")
+    assert list(noted.values_list("action", "subject", "actor", "workspace")) == [
+        ("exported", f"run {finished_run.pk}: run-victims as CSV", "editor", scenario.workspace_id),
+        ("exported", "runs as CSV", "editor", None),
+        ("exported", f"scenario {scenario.pk}: scenario-diff as CSV", "editor", scenario.workspace_id),
+        ("exported", f"workspace {scenario.workspace_id}: members as CSV", "editor", scenario.workspace_id),
+    ]
