@@ -202,6 +202,9 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = FILE_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
 FILE_UPLOAD_TEMP_DIR = private_folder(VAR_DIR / "uploads")
 """Each process of the web server has a folder of its own in it, see config.gunicorn."""
 
+# Collected static files, too: Django sets their mode whatever the umask is
+FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
+
 # Messages. A message is only a kick; the Run row is the truth, so it may be lost
 
 CELERY_BROKER_URL = REDIS_URL or "filesystem://localhost"

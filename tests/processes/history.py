@@ -21,7 +21,7 @@ import django
 django.setup()
 
 from django.core.management.color import no_style  # noqa: E402
-from django.db import connection, migrations, models  # noqa: E402
+from django.db import connection, migrations, models, transaction  # noqa: E402
 from django.db.migrations.executor import MigrationExecutor  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
@@ -57,17 +57,20 @@ def migrate_and_fill(rows: Rows) -> dict[str, list[Row]]:
     """Apply every migration and fill what it makes; return the rows as they were kept first, by table."""
     executor = MigrationExecutor(connection)
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    tokens = executor.loader.graph.leaf_nodes("knox")
     filled: set[str] = set()
     kept: dict[str, list[Row]] = {}
     for migration, _ in plan:
         makes = any(isinstance(step, migrations.CreateModel) for step in migration.operations)
-        if makes and migration.app_label in APPS:
-            state = MigrationExecutor(connection).migrate([(migration.app_label, migration.name)])
-            for model in in_order(state.apps, filled):
-                fill(model, rows.get(model._meta.label_lower, []))
-                filled.add(model._meta.label_lower)
-                kept[model._meta.db_table] = stored(model._meta.db_table)
-            connection.check_constraints()
+        if makes and migration.app_label == "planner":
+            state = MigrationExecutor(connection).migrate([("planner", migration.name), *tokens])
+            with transaction.atomic():  # a row may refer to one further down
+                for model in in_order(state.apps, filled):
+                    fill(model, rows.get(model._meta.label_lower, []))
+                    filled.add(model._meta.label_lower)
+                    kept[model._meta.db_table] = stored(model._meta.db_table)
+                connection.check_constraints()
+
     MigrationExecutor(connection).migrate(executor.loader.graph.leaf_nodes())
     return kept
 
@@ -93,9 +96,8 @@ def needs(model: type[models.Model]) -> list[Any]:
 def fill(model: type[models.Model], rows: list[dict[str, Any]]) -> None:
     """Keep rows in a table as it was then; one of our own when there are none."""
     key = model._meta.pk
-    # Of what a migration made by itself, a backup has its own.
-    if rows:
-        model._default_manager.all().delete()
+    if model._default_manager.exists():
+        return  # its migration filled it from other tables
     for row in [{key.name: row["pk"], **row} for row in rows] or [{}]:
         values = {field.attname: value_of(field, row) for field in model._meta.concrete_fields}
         if not rows and isinstance(key, models.AutoField):

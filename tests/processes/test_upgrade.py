@@ -8,8 +8,11 @@ import pytest
 from tests.processes.conftest import Databases
 from tests.processes.installation import Installation
 
-UNUSED = {"auth_group", "auth_group_permissions", "auth_user_groups", "auth_user_user_permissions"}
-"""Tables of Django's accounts without a use here."""
+UNUSED = {
+    "auth_group", "auth_group_permissions", "auth_permission", "auth_user_groups",
+    "auth_user_user_permissions", "django_content_type", "django_session",
+}  # fmt: skip
+"""Tables of Django's that are not used here."""
 PACKED = "planner_decision"
 """Decisions are packed into parts; the next release drops their table."""
 ON_PURPOSE: dict[str, list[str]] = {"planner_publiclink": ["id"]}

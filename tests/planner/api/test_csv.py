@@ -94,8 +94,8 @@ def test_tables_of_accounts_tell_no_secret(api: APIClient, browser: Client, edit
     lists = ["tokens/", "workspaces/", *(f"{at[1:]}{name}/" for name in TABLES_OF_A_WORKSPACE)]
     assert found == [f"/api/v1/{name}?format=csv" for name in lists]
     for link in found:
+        table = rows(api, link)  # first, because it is an event of the history
         told = api.get(link.partition("?")[0]).json()["results"]
-        table = rows(api, link)
         names = [name for name, value in told[0].items() if isinstance(value, str)]
         assert [[row[name] for name in names] for row in table] == [
             [row[name] for name in names] for row in told
