@@ -33,10 +33,10 @@ def generated(count: int) -> Iterator[Object]:
         yield KINDS[number % len(KINDS)](number // len(KINDS))
 
 
-def window(number: int, *, hours: float = 1.0, nodes: int = 6) -> Object:
+def window(number: int, *, hours: float = 2.0, nodes: int = 2) -> Object:
     """Return a window of Philly's work on a few nodes, so that it waits."""
     options = {"day": str(FIRST_DAY + DAYS_APART * number), "hours": str(hours), "nodes": str(nodes)}
-    options |= {"conf": CONFS[number % len(CONFS)], "period": "20", "limit": "60"}
+    options |= {"conf": CONFS[number % len(CONFS)], "period": "20", "limit": "150"}
     arguments = [part for name, value in options.items() for part in (f"--{name}", value)]
     made = subprocess.run([sys.executable, str(PHILLY), *arguments], capture_output=True, check=True)
     document: Object = json.loads(made.stdout)

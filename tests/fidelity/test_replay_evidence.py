@@ -1,0 +1,16 @@
+"""Does a replay give the same answer however it is computed? The whole of what ``replay_evidence`` prints."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fidelity.replay_evidence import CHECKS, PHILLY
+
+pytestmark = pytest.mark.skipif(not PHILLY.is_file(), reason=f"no Philly at {PHILLY} (QUEUECAST_SHARED)")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", CHECKS)
+def test_every_comparison_is_equal(name: str) -> None:
+    equal, total = CHECKS[name]()
+    assert equal == total > 0
