@@ -44,8 +44,10 @@ def cluster() -> str:
 def test_the_release_is_imported_and_the_upgrade_explained(page: Page, running: Product) -> None:
     page.goto(f"{running.address}import/")
     page.get_by_label("Or paste the text").fill(cluster())
+    page.get_by_label("Name").fill("older cluster")
     page.get_by_role("button", name="Preview").click()
-    page.get_by_role("button", name="Begin a scenario").click()
+    expect(page.get_by_text("the cluster runs Volcano v1.14.3")).to_be_visible()
+    page.get_by_role("button", name="Save and open the scenario").click()
     page.get_by_role("link", name="Configuration").click()
     expect(page.get_by_label("Release that decides")).to_contain_text("As imported: v1.14.3")
     expect(page.get_by_text("Runs follow the rules of Volcano v1.14.4.")).to_be_visible()

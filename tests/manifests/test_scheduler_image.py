@@ -43,7 +43,9 @@ def read(*objects: dict[str, Any]) -> manifests.Reading:
 def test_the_release_is_the_tag_of_the_schedulers_image(kind: str, image: str, release: str) -> None:
     reading = read(QUEUE, workload(image, kind=kind))
     assert reading.document["release"] == release
-    assert reading.problems == []
+    (problem,) = reading.problems
+    assert (problem.rule, problem.severity) == ("release.found", "remark")
+    assert release in problem.message
     assert reading.line_of("release") == ("cluster.yaml#2", 3)
 
 
@@ -72,8 +74,7 @@ def test_schedulers_of_two_releases_are_reported() -> None:
         QUEUE, workload("x/vc-scheduler:v1.14.4"), workload("x/vc-scheduler:v1.15.1", kind="Pod", name="s-0")
     )
     assert reading.document["release"] == "v1.14.4"
-    (problem,) = reading.problems
-    assert problem.rule == "release.several"
+    problem = next(problem for problem in reading.problems if problem.rule == "release.several")
     assert "Pod volcano-system/s-0 runs Volcano v1.15.1" in problem.message
 
 
