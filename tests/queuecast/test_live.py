@@ -84,8 +84,8 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
-@pytest.fixture
-def server() -> Iterator[ApiServer]:
+def serving() -> Iterator[ApiServer]:
+    """Yield an API server on loopback while it answers."""
     try:
         import kubernetes  # noqa: F401
     except ImportError:
@@ -97,6 +97,11 @@ def server() -> Iterator[ApiServer]:
     server.shutdown()
     server.server_close()
     thread.join()
+
+
+@pytest.fixture
+def server() -> Iterator[ApiServer]:
+    yield from serving()
 
 
 def read(server: ApiServer, folder: Path, *more: str, token: str = TOKEN) -> int:
