@@ -1,6 +1,7 @@
 """What do `plan`, `diff` and `apply` make of a plan in a file?"""
 
 import argparse
+from collections.abc import Mapping
 from typing import Any
 
 from queuecast import reports
@@ -8,6 +9,7 @@ from queuecast.desk import Desk, Json
 from queuecast.effects import Effects, changes
 from queuecast.plan_export import plan_of, unsaid
 from queuecast.planned import Plan, Planned
+from queuecast.plans import NAMED, key_of
 from queuecast.problems import Refused
 from queuecast.shown import Table, Told, brief
 from queuecast.terminal import progress_line
@@ -97,8 +99,23 @@ def _kept_snapshot(desk: Desk, wanted: Plan) -> Json:
 
 
 def _same(kept: Json, read: Json) -> bool:
-    """Tell whether files hold what is kept; the moment of an import is no part of them."""
-    return {**kept, "now": None} == {**read, "now": None}
+    """Tell whether files hold what is kept, however a server writes it and whenever it was imported."""
+    return _essence(kept) == _essence(read)
+
+
+def _essence(document: Json) -> Json:
+    lists = {kind: {key_of(kind, one): _bare(one) for one in document.get(kind) or ()} for kind in NAMED}
+    return {"conf": document.get("scheduler_conf") or "", **lists}
+
+
+def _bare(value: Any) -> Any:
+    """Return a value without empty parts, kind and version; its quantities and numbers as texts."""
+    if isinstance(value, Mapping):
+        bare = {key: _bare(inner) for key, inner in value.items() if key not in ("apiVersion", "kind")}
+        return {key: inner for key, inner in bare.items() if inner not in ("", {}, [])}
+    if isinstance(value, list):
+        return [_bare(inner) for inner in value]
+    return "" if value is None else str(value)
 
 
 def _scenario(desk: Desk, name: str) -> Json | None:

@@ -106,3 +106,39 @@ def test_the_command_line_works_with_a_server(running: Product, token: str, clus
         env=environment(running, ""), capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert refused.returncode == 4
+
+
+def test_a_plan_is_applied_to_a_server_once(running: Product, token: str, cluster: Path) -> None:
+    def queuecast(*words: str) -> str:
+        return ran([sys.executable, "-m", "queuecast", *words], cluster.parent, environment(running, token))
+
+    plan = cluster.parent / "plan.yaml"
+    plan.write_text(
+        f"name: kept in git\nsnapshot: {{files: [{cluster.name}], name: for plans}}\n"
+        "queues: {waits: {weight: 3}, q9: null}\n"
+        "nodes: {add: [{like: n0, count: 2, prefix: spare}], remove: [n1]}\n"
+        "jobs: {remove: [default/g9]}\n"
+        "assert: [{max_evictions: 99}]\n"
+    )
+    first, again = (json.loads(queuecast("apply", "-f", str(plan), "-o", "json")) for _ in range(2))
+    assert (first["status"], again["status"]) == ("created", "unchanged")
+    assert (first["scenario"]["id"], first["run"]["id"]) == (again["scenario"]["id"], again["run"]["id"])
+    assert first["report"] == again["report"]
+    assert {one["name"] for one in first["report"]["changes"]} >= {
+        "waits", "q9", "spare-1", "spare-2", "n1", "default/g9",
+    }  # fmt: skip
+    assert json.loads(queuecast("diff", "-f", str(plan), "--exit-code", "-o", "json")) == []
+    queuecast("queue", "set", "kept in git", "waits", "weight=7")
+    (found,) = json.loads(queuecast("diff", "-f", str(plan), "-o", "json"))
+    assert (found["field"], found["before"], found["after"]) == ("spec.weight", 7, 3)
+    exported = cluster.parent / "again.yaml"
+    exported.write_text(queuecast("scenario", "export", "kept in git", "--plan"))
+    assert json.loads(queuecast("diff", "-f", str(exported), "--exit-code", "-o", "json")) == []
+    queue = cluster.parent / "queue.yaml"
+    queue.write_text(
+        "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: waits}\nspec: {weight: 2}\n"
+    )
+    (cluster.parent / "rules.yaml").write_text("- max_evictions: 99\n")
+    rules = str(cluster.parent / "rules.yaml")
+    told = queuecast("check", str(queue), "--against", "for plans", "--assert", rules)
+    assert "all 1 rules kept" in told
