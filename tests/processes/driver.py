@@ -169,19 +169,26 @@ def import_over(import_id: str) -> dict[str, Any]:
     }
 
 
+def ended(*run_ids: str) -> int:
+    """Wait until the runs are over, whatever else happens; return how many they are."""
+    runs = Run.objects.filter(pk__in=run_ids)
+    _wait(lambda: not runs.exclude(state__in=Run.OVER).exists(), pause=0.5)
+    return len(run_ids)
+
+
 def reckoned(*run_ids: str) -> dict[str, Any]:
     """Wait until the runs are over; return how many were lost, stored twice, or stored wrong."""
     runs = Run.objects.filter(pk__in=run_ids)
     _wait(lambda: not runs.exclude(state__in=Run.OVER).exists(), pause=0.2)
-    ended = list(runs.select_related("input", "result"))
-    whole = [run for run in ended if run.state == "succeeded"]
+    known = list(runs.select_related("input", "result"))
+    whole = [run for run in known if run.state == "succeeded"]
     return {
         "lost": len(run_ids) - len(whole),
         "doubled": sum(_is_doubled(run) for run in whole),
         "wrong": sum(_printed(run) != run.result.content() for run in whole if run.result),
-        "errors": sorted({run.error for run in ended if run.error}),
-        "losses": sum(run.losses for run in ended),
-        "kills": sum(run.kills for run in ended),
+        "errors": sorted({run.error for run in known if run.error}),
+        "losses": sum(run.losses for run in known),
+        "kills": sum(run.kills for run in known),
         "unaccounted": sum(run.attempt != 1 + run.losses + run.kills for run in whole),
         "seconds": sorted((run.finished - run.created).total_seconds() for run in whole if run.finished),
     }
@@ -289,7 +296,7 @@ STEPS: dict[str, Callable[..., Any]] = {
     for step in (
         inside.small, inside.simulation_killed, inside.caller, inside.cluster, inside.database_mb,
         submit, distinct, struck, repeated, drained, admin, script, runs_of, kicked_again,
-        killed_while_storing, killed_while_importing, import_over, reckoned, computing, over,
+        killed_while_storing, killed_while_importing, import_over, ended, reckoned, computing, over,
         killed, queued, cancel, frozen, result, pages, furnish, answers,
     )
 }  # fmt: skip

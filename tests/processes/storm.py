@@ -53,9 +53,10 @@ def storm(running: Topology, count: int, pause: float) -> Row:
 def _reckoned(kills: "_Kills", on: Attempt, runs: list[str], fault: str) -> Row:
     kills.start()
     try:
-        row = on.row(fault, runs)
+        on.installation.drive("ended", *runs)
     finally:
         kills.stop()
+    row = on.row(fault, runs)
     killed = ", ".join(f"{kills.killed[part]} × {part}" for part in PARTS)
     assert all(kills.killed[part] for part in PARTS), killed
     return replace(row, remark=f"killed: {killed}; {row.remark}")
