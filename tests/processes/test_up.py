@@ -126,7 +126,7 @@ def used_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def up(used_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    """A second start. Its tests follow each other; the last one ends it."""
+    """A second start, for tests after which it still runs."""
     folder = tmp_path_factory.mktemp("again")
     shutil.copytree(used_folder, folder, dirs_exist_ok=True)
     with started(folder) as up:
@@ -187,14 +187,17 @@ def test_what_is_killed_comes_back(up: Up) -> None:
     assert not set(second.values()) & set(first.values())
 
 
-def test_a_second_ctrl_c_ends_everything_at_once(up: Up) -> None:
-    family = up.family()
-    up.process.send_signal(signal.SIGINT)
-    time.sleep(0.3)
-    up.process.send_signal(signal.SIGINT)
-    up.process.wait(3)
-    for pid in family:
-        wait_until_dead(pid, seconds=2)
+def test_a_second_ctrl_c_ends_everything_at_once(used_folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(used_folder, tmp_path, dirs_exist_ok=True)
+    with started(tmp_path) as up:
+        up.wait_for("is ready at")
+        family = up.family()
+        up.process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        up.process.send_signal(signal.SIGINT)
+        up.process.wait(3)
+        for pid in family:
+            wait_until_dead(pid, seconds=2)
 
 
 def test_a_closed_terminal_leaves_no_process(used_folder: Path, tmp_path: Path) -> None:
