@@ -6,10 +6,12 @@ After a session the PodGroups' status is written, bound pods run, evicted pods t
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable
 
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.messages import is_waiting
+from scheduler_core.model.pod_info import Pods
 from scheduler_core.model.snapshot import Cluster
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.model.timestamps import format_time
@@ -42,8 +44,8 @@ class Afterwards:
 
     Attributes
     ----------
-    recurrence : Recurrence
-        Whether the cluster comes back to a state that it had.
+    recurrence : Recurrence or None
+        Whether the cluster comes back to a state that it had; None: nobody asks.
 
     """
 
@@ -55,25 +57,33 @@ class Afterwards:
         self.termination_cycles = termination_cycles
         self.cycle_seconds = cycle_seconds
         self.terminating: dict[str, int] = {}
-        self.pods = cluster.pods
-        self.recurrence = Recurrence()
+        self.recurrence: Recurrence | None = Recurrence()
+
+    @property
+    def pods(self) -> Pods:
+        """Return the pods as they are now."""
+        return self.cluster.pods
 
     def advance(self, session: Session, cycle: int) -> None:
-        """Write what cycle number `cycle` decided, at the clock of the next one."""
+        """Write what cycle number `cycle` decided, at the clock of the next one.
+
+        Only jobs that moved have anything to write.
+        """
         cluster = self.cluster
         cluster.now += self.cycle_seconds
-        after = {job.key: podgroup_after(job) for job in session.jobs.values()}
-        cluster.podgroups = {**cluster.podgroups, **after}
-        for job in session.jobs.values():
+        moved = session.moved_jobs()
+        for job in moved:
+            after = podgroup_after(job)
+            if after != job.podgroup:
+                cluster.podgroups[job.key] = after
             if job.phase != job.phase_before:
-                self.recurrence.change(("podgroup", job.key), job.phase_before, job.phase)
-        cluster.pods = self.pods = cluster.pods.copy()
+                self._changed(("podgroup", job.key), job.phase_before, job.phase)
         victims = {
             decision.pod
             for decision in session.decisions
             if decision.op == "evict" and decision.state == "committed"
         }
-        for job in session.jobs.values():
+        for job in moved:
             for task in job.tasks.values():
                 if task.key in victims:
                     continue
@@ -88,8 +98,9 @@ class Afterwards:
                 self.terminating[key] = cycle + self.termination_cycles
             else:
                 self._remove(key, cycle)
-        left = [(key, last - cycle) for key, last in self.terminating.items()]
-        self.recurrence.close(cycle, terminating=left, evicts=bool(victims))
+        if self.recurrence is not None:
+            left = [(key, last - cycle) for key, last in self.terminating.items()]
+            self.recurrence.close(cycle, terminating=left, evicts=bool(victims))
 
     def _terminate(self, cycle: int) -> None:
         for key in sorted(key for key, last in self.terminating.items() if last <= cycle):
@@ -102,10 +113,9 @@ class Afterwards:
             uid = f"{_REQUEUED.sub('', pod['metadata']['uid'])}-re{cycle}"
             names = self.cluster.pods.reader.scheduler_names
             self.pods[key] = created_again(pod, uid, format_time(self.cluster.now), names)
-            self.recurrence.come_back(key)
-        self.recurrence.change(
-            ("pod", key), standing(pod), standing(self.pods[key]) if self.requeue else None
-        )
+            if self.recurrence is not None:
+                self.recurrence.come_back(key)
+        self._changed(("pod", key), standing(pod), standing(self.pods[key]) if self.requeue else None)
 
     def _nominate(self, task: TaskInfo) -> None:
         node = nominated_node(task)
@@ -113,5 +123,9 @@ class Afterwards:
             self._write(task.key, nominated(self.pods[task.key], node))
 
     def _write(self, key: str, pod: Object) -> None:
-        self.recurrence.change(("pod", key), standing(self.pods[key]), standing(pod))
+        self._changed(("pod", key), standing(self.pods[key]), standing(pod))
         self.pods[key] = pod
+
+    def _changed(self, part: Hashable, before: object, after: object) -> None:
+        if self.recurrence is not None:
+            self.recurrence.change(part, before, after)

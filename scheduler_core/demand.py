@@ -6,7 +6,7 @@ without looking at a job again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,9 +16,8 @@ from scheduler_core.conf import SchedulerConf, parse_conf
 from scheduler_core.errors import InputError, SchedulerPanic
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo
-from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.queue_account import QueueAccount, capability_of, real_capability
-from scheduler_core.model.snapshot import take_snapshot
+from scheduler_core.model.snapshot import Snapshot, take_snapshot
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.plugins.registry import OPENERS
 from scheduler_core.release import Release, release_of
@@ -129,18 +128,14 @@ def demand_of(document: Object) -> Demand:
     release = release_of(document)
     return Demand(
         total=total_of(snapshot.allocatable),
-        queues={
-            name: _queue_demand(snapshot.queues[name], of_queue, release) for name, of_queue in jobs.items()
-        },
+        queues={name: _queue_demand(snapshot, name, of_queue, release) for name, of_queue in jobs.items()},
         settings={name: document[name] for name in _SETTINGS if name in document},
     )
 
 
-def _queue_demand(queue: QueueInfo, jobs: Iterable[JobInfo], release: Release) -> QueueDemand:
-    jobs = list(jobs)
-    account = QueueAccount(queue)
-    for job in jobs:
-        account.count(job, release)
+def _queue_demand(snapshot: Snapshot, queue: str, jobs: Sequence[JobInfo], release: Release) -> QueueDemand:
+    account = QueueAccount(snapshot.queues[queue])
+    account.take(snapshot.sums[queue], release)
     pending = [task for job in jobs for task in job.by_status[TaskStatus.PENDING].values()]
     return QueueDemand(
         first_job=jobs[0].key,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from scheduler_core import result as shown
@@ -20,10 +21,12 @@ from scheduler_core.actions import (
 from scheduler_core.admission import Admission
 from scheduler_core.conf import MODELLED_PLUGINS, UNMODELLED_PLUGINS, SchedulerConf
 from scheduler_core.cycles import Afterwards
-from scheduler_core.framework.closing import close_session
+from scheduler_core.framework.closing import close_session, queue_allocated
 from scheduler_core.framework.extender_calls import KEPT, ExtenderCalls, Post
 from scheduler_core.framework.session import Session
+from scheduler_core.model.journal import PodGroups
 from scheduler_core.model.snapshot import Snapshot, take_snapshot
+from scheduler_core.model.state import State
 from scheduler_core.model.unmodelled import NOT_MODELLED, queue_notes
 from scheduler_core.plugins.registry import OPENERS
 from scheduler_core.release import Release, release_of
@@ -61,6 +64,8 @@ class Options:
         A clock in milliseconds; with one each cycle tells how long it took.
     release : Release, optional
         The release that decides; None: the one that the scenario names.
+    reasons : bool
+        Whether pods and PodGroups that wait say why; without it jobs that fit nowhere cost nothing.
     extender : callable, optional
         How plugin extender reaches its service, see `framework.extender_calls.Post`; without it calls fail.
 
@@ -71,6 +76,7 @@ class Options:
     progress: Callable[[float, str], None] | None = None
     timer: Callable[[], float] | None = None
     release: Release | None = None
+    reasons: bool = True
     extender: Post | None = None
 
 
@@ -114,10 +120,25 @@ class Simulation:
         ]
         self.calls = ExtenderCalls(options.extender)
         self.kept: dict[str, Any] = {KEPT: self.calls}
+        self._state: State | None = None
+        self._session: Session | None = None
+        if self.cycles > 1:
+            self.live()
+
+    def live(self, *, anew: bool = False) -> None:
+        """Have the cluster live on from session to session: pods and PodGroups of its own, and a state.
+
+        With `anew` there is no state, and each session is opened on a snapshot that is made anew.
+        """
+        cluster = self.cluster
+        cluster.pods = cluster.pods.copy()
+        cluster.podgroups = PodGroups(cluster.pods.journal, cluster.podgroups)
+        self._state = None if anew else State(cluster, cluster.pods.journal)
 
     def configure(self, conf: SchedulerConf) -> None:
         """Open the next sessions with a configuration."""
         self.conf = conf
+        self._session = None
         self.openers = [
             (OPENERS[option.name], option.arguments) for option in conf.options() if option.name in OPENERS
         ]
@@ -125,7 +146,7 @@ class Simulation:
     def figures(self, told: dict[str, Any]) -> dict[str, Any]:
         """Return what the plugins make of the queues when the first session opens."""
         told["notes"] = self.notes
-        session = self._open(take_snapshot(self.cluster))
+        session = self.open_anew(take_snapshot(self.cluster))
         told["at_open"] = shown.state(session)
         if session.trace is not None:
             told["explain"] = {"deserved": shown.plain(session.trace.deserved)}
@@ -138,8 +159,9 @@ class Simulation:
         told["cycles"] = []
         for cycle in range(1, self.cycles + 1):
             told["cycles"].append(self._cycle(cycle))
-        if self.afterwards.recurrence.loop is not None:
-            told["loops"] = [self.afterwards.recurrence.loop._asdict()]
+        recurrence = self.afterwards.recurrence
+        if recurrence is not None and recurrence.loop is not None:
+            told["loops"] = [recurrence.loop._asdict()]
         self._report(1.0, "done")
         self.notes.extend(self.calls.notes())
         failure = self.calls.error()
@@ -147,12 +169,29 @@ class Simulation:
 
     def reach(self, cycle: int) -> None:
         """Run the cycles before one."""
-        for earlier in range(1, cycle):
-            self._cycle(earlier)
+        for _ in islice(self.steps(), cycle - 1):
+            pass
+
+    def steps(self) -> Iterator[Session]:
+        """Yield the session of each cycle after what it decided was written.
+
+        Whoever takes the steps may write pods and PodGroups in between, in `cluster.pods` and
+        `cluster.podgroups`. Nothing of a session is kept, however many there are, and no loops are found.
+        """
+        self.afterwards.recurrence = None
+        for cycle in range(1, self.cycles + 1):
+            session = self.open_session()
+            for action in self.conf.actions:
+                session.action = action
+                ACTIONS[action](session)
+            close_session(session)
+            if cycle < self.cycles:
+                self.afterwards.advance(session, cycle)
+            yield session
 
     def session_before(self, action: str) -> Session:
         """Return the session of the cycle reached as an action finds it, which may then be asked anything."""
-        session = self._open(take_snapshot(self.cluster))
+        session = self.open_anew(take_snapshot(self.cluster))
         for name in self.conf.actions[: self.conf.actions.index(action)]:
             session.action = name
             ACTIONS[name](session)
@@ -161,13 +200,26 @@ class Simulation:
 
     def open_session(self) -> Session:
         """Return a session on the cluster as it is now, which no action has looked at."""
-        return self._open(take_snapshot(self.cluster))
+        renewal = None if self._state is None else self._state.renew()
+        if renewal is None or self._state is None:
+            return self.open_anew(take_snapshot(self.cluster))
+        if self._session is None or renewal.anew or not self._session.renew(renewal):
+            self._session = self.open_anew(self._state.snapshot)
+        return self._session
+
+    def _found(self) -> Snapshot:
+        """Return what the next session finds."""
+        if self._state is None:
+            return take_snapshot(self.cluster)
+        self._state.renew()
+        self._session = None
+        return self._state.snapshot
 
     def _cycle(self, cycle: int) -> dict[str, Any]:
         started = self._now()
-        snapshot = take_snapshot(self.cluster)
+        snapshot = self._found()
         taken = self._now()
-        session = self._open(snapshot)
+        session = self.open_anew(snapshot)
         opened = self._now()
         at_open = shown.state(session)
         times = [self._now()]
@@ -181,8 +233,9 @@ class Simulation:
         podgroups = [shown.podgroup_before_close(session, job) for job in session.jobs.values()]
         explained = shown.explanations(session) if session.trace is not None else None
         closing = self._now()
-        allocated = close_session(session)
+        close_session(session)
         closed = self._now()
+        allocated = queue_allocated(session)
         for entry, job in zip(podgroups, session.jobs.values(), strict=True):
             shown.add_after_close(entry, job)
         told = {
@@ -199,9 +252,10 @@ class Simulation:
             self.afterwards.advance(session, cycle)
         return told
 
-    def _open(self, snapshot: Snapshot) -> Session:
+    def open_anew(self, snapshot: Snapshot) -> Session:
+        """Return a session on a snapshot that every plugin opens."""
         trace = Trace() if self.options.explain else None
-        session = Session(snapshot, self.conf, trace=trace, kept=self.kept)
+        session = Session(snapshot, self.conf, trace=trace, kept=self.kept, reasons=self.options.reasons)
         for opener, arguments in self.openers:
             opener(session, arguments)
         return session

@@ -13,7 +13,14 @@ from scheduler_core.framework.placement import ErrorCache
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.waiting import gated
-from scheduler_core.framework.worklist import Jobs, Tasks, WorkList, stopped_as_invalid, task_heap
+from scheduler_core.framework.worklist import (
+    Jobs,
+    Tasks,
+    WorkList,
+    stopped_as_invalid,
+    task_heap,
+    waiting_jobs,
+)
 from scheduler_core.model.fit import Code, FitErrors, Status
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
@@ -52,14 +59,21 @@ class Allocate:
         self.served_by_gang_action = set(session.served_by_gang_action)
         self.nominations_ignored: set[str] = set()
         self.work = WorkList(session, settled=True)
+        self.passes_over = (
+            not session.reasons
+            and session.registry.classes_are_shapes
+            and session.orders.queue_key() is not None
+        )
+        # what was found of a class, and after how many changes of nodes
+        self.fits_nowhere: dict[int, tuple[int, bool]] = {}
         enqueues = "enqueue" in session.conf.actions
-        for job in session.jobs.values():
+        for job in waiting_jobs(session):
             if job.is_pending:
                 if enqueues:
                     continue
-                job.phase = "Inqueue"
+                job.enter("Inqueue")
                 session.decide("enqueue", job, reason="no enqueue action is configured")
-            if stopped_as_invalid(session, job):
+            if self._is_hopeless(job) or stopped_as_invalid(session, job):
                 continue
             waiting = [
                 task
@@ -74,6 +88,34 @@ class Allocate:
                 self._tell_gated(job)
         session.placement.expect(task for waiting in self.waiting.values() for task in waiting)
 
+    def _is_hopeless(self, job: JobInfo) -> bool:
+        """Tell whether a job's turns can be left out, as no node takes any of its tasks.
+
+        Sound, as nodes only fill up while the action runs: none takes any of them later, and turns that place
+        nothing move no share, so that the other turns keep their order. What is lost is why the tasks wait,
+        and that the pre-predicates looked at them: preempt asks for that of tasks with a nominated node.
+        """
+        if not self.passes_over or job.key in self.served_by_gang_action:
+            return False
+        return all(map(self._fits_nowhere, job.samples()))
+
+    def _fits_nowhere(self, task: TaskInfo) -> bool:
+        if task.nominated:
+            return False
+        if task.best_effort or task.shape.gated_by_others:
+            return True  # it gets no turn
+        session, number = self.session, self.session.registry.class_of(task)
+        known = self.fits_nowhere.get(number)
+        if known is not None and (known[1] or known[0] == len(session.nodes.changes)):
+            return known[1]
+        try:
+            session.pre_predicate(task)
+        except PrePredicateError:
+            return False
+        fits_nowhere = session.placement.fits_nowhere(task)
+        self.fits_nowhere[number] = len(session.nodes.changes), fits_nowhere
+        return fits_nowhere
+
     def take_turn(self, jobs: Jobs) -> None:
         """Place what the first job's turn allows.
 
@@ -82,6 +124,8 @@ class Allocate:
         them in earlier cycles.
         """
         job = jobs.pop()
+        if self._is_hopeless(job):
+            return
         tasks = self.tasks.pop(job.key, None) or task_heap(self.session, self.waiting[job.key])
         statement = Statement(self.session)
         if job.key in self.served_by_gang_action:

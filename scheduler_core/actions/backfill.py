@@ -12,7 +12,7 @@ from scheduler_core.framework.closest import tell_unfit
 from scheduler_core.framework.placement import ErrorCache
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import displace, place
-from scheduler_core.framework.worklist import WorkList, active_jobs, task_heap
+from scheduler_core.framework.worklist import WorkList, active_waiting_jobs, task_heap, waiting_jobs
 from scheduler_core.model.fit import Code, FitErrors, Status
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.status import TaskStatus
@@ -31,7 +31,7 @@ def _tasks_in_order(session: Session) -> list[TaskInfo]:
     """Return the tasks to place; the order is fixed before the first one is."""
     work = WorkList(session, settled=True)
     tasks = {}
-    for job in active_jobs(session):
+    for job in _jobs_to_look_at(session):
         waiting = _best_effort_tasks(session, job)
         if waiting:
             tasks[job.key] = task_heap(session, waiting)
@@ -45,6 +45,14 @@ def _tasks_in_order(session: Session) -> list[TaskInfo]:
             while heap:
                 ordered.append(heap.pop())
     return ordered
+
+
+def _jobs_to_look_at(session: Session) -> list[JobInfo]:
+    """Return the active jobs of which anything waits; where nobody asks why, those with best-effort tasks."""
+    if session.reasons:
+        return active_waiting_jobs(session)
+    jobs = [job for job in waiting_jobs(session) if job.pending_best_effort or job.waiting_count]
+    return [job for job in jobs if not job.is_pending and session.job_valid(job) is None]
 
 
 def _best_effort_tasks(session: Session, job: JobInfo) -> list[TaskInfo]:

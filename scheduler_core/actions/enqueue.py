@@ -6,15 +6,16 @@ Source: volcano ``pkg/scheduler/actions/enqueue/enqueue.go`` at v1.15.1.
 from __future__ import annotations
 
 from scheduler_core.framework.session import Session
-from scheduler_core.framework.worklist import WorkList
+from scheduler_core.framework.worklist import WorkList, waiting_jobs
 from scheduler_core.model.job import JobInfo
 
 
 def execute(session: Session) -> None:
     """Ask for one pending job per turn of its queue; a rejected one is not asked again in this session."""
     work = WorkList(session, settled=True)
-    for job in session.jobs.values():
-        work.add_queue(job.queue)
+    for name in session.snapshot.index.queues():
+        work.add_queue(name)
+    for job in waiting_jobs(session):
         if job.is_pending:
             work.add_job(job)
     while work.queues:
@@ -36,7 +37,7 @@ def _enqueue(session: Session, job: JobInfo) -> None:
     refusal = session.job_enqueueable(job) if job.min_resources is not None else None
     if refusal is None:
         session.job_enqueued(job)
-        job.phase = "Inqueue"
+        job.enter("Inqueue")
         session.decide("enqueue", job)
         return
     session.decide("enqueue_reject", job, reason=str(refusal.pop("event", "")))

@@ -17,16 +17,18 @@ from scheduler_core.framework.worklist import (
     Tasks,
     Watcher,
     WorkList,
-    active_jobs,
+    active_waiting_jobs,
     nobody_watches,
     pending_tasks,
     task_heap,
+    waiting_jobs,
 )
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.node import add_pairs, fits
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.release import Rule
+from scheduler_core.trace import Why
 from scheduler_core.victims.ask import ask_victims, tell_spared, victims_suffice
 from scheduler_core.victims.bound import AnyCandidate, Bound, bounds_of, candidates_outside
 from scheduler_core.victims.eviction import evict_for, never_evicts, promising_nodes
@@ -53,8 +55,14 @@ class Reclaim:
         self.attempts = FailedAttempts(session, Point.RECLAIMABLE)
         self.work = WorkList(session, settled=False)
         self.tasks: dict[str, Tasks] = {}
-        for job in active_jobs(session):
-            self.work.add_queue(job.queue)
+        # what was last said of a queue and a shape, and after how many changes of nodes
+        self._refused: dict[tuple[str, int], tuple[int, Why | None]] = {}
+        if not session.reasons and all(map(self._evicts_nobody, waiting_jobs(session))):
+            return
+        active = active_waiting_jobs(session)
+        for queue in session.snapshot.index.queues_of(active):
+            self.work.add_queue(queue)
+        for job in active:
             if session.job_starving(job):
                 self.work.add_job(job)
                 self.tasks[job.key] = task_heap(session, pending_tasks(job))
@@ -93,12 +101,33 @@ class Reclaim:
         else:
             statement.discard()
 
+    def _evicts_nobody(self, job: JobInfo) -> bool:
+        """Tell whether no task of a job may reclaim anything as long as no task moves.
+
+        Where that holds for all jobs that wait, the whole action moves nothing.
+        """
+        if job.is_pending:
+            return True
+        queue = self.session.queues[job.queue]
+        for task in job.samples():
+            if not (task.shape.gated or never_evicts(task) or self._refusal(queue, task) is not None):
+                return not self.session.job_starving(job)
+        return True
+
+    def _refusal(self, queue: QueueInfo, task: TaskInfo) -> Why | None:
+        """Return why a queue may not evict for a task: the same for all of a shape until a task moves."""
+        key, now = (queue.name, task.shape.number), len(self.session.nodes.changes)
+        known = self._refused.get(key)
+        if known is None or known[0] != now:
+            known = self._refused[key] = now, self.session.preemptive(queue, [task])
+        return known[1]
+
     def attempt(self, statement: Statement, queue: QueueInfo, task: TaskInfo) -> None:
         """Evict on the first node where that makes room for a task, and pipeline it there."""
         session = self.session
         if never_evicts(task):
             return
-        refusal = session.preemptive(queue, [task])
+        refusal = self._refusal(queue, task)
         if refusal is not None:
             if session.trace is not None and task.job is not None:
                 session.trace.stop(task.job.key, "reclaim", **refusal)

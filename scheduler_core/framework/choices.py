@@ -125,8 +125,8 @@ class Choices:
         They are those of now, and change when a class is asked again.
         """
         changes = self.nodes.changes
-        if self._seen < len(changes.entries):
-            self._follow(changes.since(self._seen), len(changes.entries))
+        if self._seen < len(changes):
+            self._follow(changes.since(self._seen), len(changes))
         known = self._classes.get(number)
         if known is None:
             scores = self._by_class[self._columns[number]]

@@ -6,16 +6,17 @@ v1.15.1.
 
 from __future__ import annotations
 
-from scheduler_core.errors import SchedulerHang, SchedulerPanic
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo
-from scheduler_core.model.queue import ROOT
+from scheduler_core.model.queue import ROOT, ancestors
 from scheduler_core.model.status import COMPLETED_STATUSES, SCHEDULED_STATUSES, TaskStatus
 from scheduler_core.resource import Resource
 
 
-def close_session(session: Session) -> dict[str, Resource]:
-    """Let plugins finish, give every job its phase and return what each queue has allocated.
+def close_session(session: Session) -> None:
+    """Let plugins finish, and give every job its phase.
+
+    A job of which nothing moved has the phase that follows from its tasks already.
 
     Raises
     ------
@@ -25,9 +26,10 @@ def close_session(session: Session) -> dict[str, Resource]:
     """
     for close in session.registry.close_fns:
         close()
-    for job in session.jobs.values():
-        job.phase = phase_of(job)
-    return queue_allocated(session)
+    for job in session.moved_jobs():
+        job.enter(phase_of(job))
+    if not session.has_sound_parents:
+        queue_allocated(session)
 
 
 def phase_of(job: JobInfo) -> str:
@@ -53,19 +55,6 @@ def queue_allocated(session: Session) -> dict[str, Resource]:
     for name, amount in own.items():
         allocated[name].add(amount)
         if ROOT in session.queues:
-            for ancestor in _ancestors(session, name):
+            for ancestor in ancestors(session.queues, name):
                 allocated[ancestor].add(amount)
     return allocated
-
-
-def _ancestors(session: Session, name: str) -> list[str]:
-    """Return the queues above one, nearest first; above `root` there is `root` once more, as in Volcano."""
-    chain: list[str] = []
-    while not chain or name != ROOT:
-        child, name = name, session.queues[name].parent or ROOT
-        if name not in session.queues:
-            raise SchedulerPanic(f"queue {child} has allocated pods, and its parent {name} does not exist")
-        if name in chain:
-            raise SchedulerHang(f"queue {name} is its own ancestor and has allocated pods")
-        chain.append(name)
-    return chain

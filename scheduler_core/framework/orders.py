@@ -36,6 +36,10 @@ class Orders:
         self._victim_queue_keys: dict[tuple[str, str], list[Any]] = {}
         self.live_queues = False
 
+    def renew(self) -> None:
+        """Forget what was worked out for the session that is over; a job knows itself when it moves."""
+        self._victim_queue_keys.clear()
+
     def job_key(self, job: JobInfo) -> tuple[Any, ...]:
         """Return a job's place among others: what plugins say, the PodGroup's age, the job's key."""
         if job.order is None:

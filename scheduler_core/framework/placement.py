@@ -227,6 +227,14 @@ class Placement:
 
     # which nodes a task may run on
 
+    def fits_nowhere(self, task: TaskInfo) -> bool:
+        """Tell whether every node refuses a task until it changes, for reasons that evictions might cure."""
+        row = self._row(task)
+        if not row.is_local:
+            return False
+        why = self._answers(row, task, self._refuses)
+        return not (why == FITS).any() and self._errors(row, why).hopeful() is None
+
     def examine(
         self,
         task: TaskInfo,
@@ -478,9 +486,12 @@ class Placement:
     # choices
 
     def expect(self, tasks: Iterable[TaskInfo]) -> None:
-        """Say for which tasks places are going to be looked for, so that their classes are kept together."""
-        self._together = None
-        self._expected = {}
+        """Say for which tasks places are going to be looked for, so that their classes are kept together.
+
+        Classes that were expected before stay, as long as they are not too many: what is known of them
+        follows the nodes.
+        """
+        known, self._expected = self._expected, {}
         if len(self.nodes) <= FEW:
             return
         points = (Point.PREDICATE, Point.NODE_ORDER, Point.BATCH_NODE_ORDER)
@@ -497,7 +508,13 @@ class Placement:
                 if all(fn.static_for_class(task) for fns in asked for fn in fns):
                     self._expected[number] = task
                     if len(self._expected) == MOST_CLASSES:
-                        return
+                        break
+        if self._expected.keys() <= known.keys():
+            self._expected = known
+        else:
+            self._together = None
+            if len(known.keys() | self._expected.keys()) <= MOST_CLASSES:
+                self._expected = {**known, **self._expected}
 
     def _at_once(self, task: TaskInfo) -> Scores | None:
         """Return the scores of a task where it can be allocated at once, else minus infinity, (N,).

@@ -386,6 +386,11 @@ class Registry:
         """Return the points for which a plugin registered a function, whatever its switches say."""
         return {point for point, registered in self._registered.items() if plugin in registered}
 
+    @property
+    def classes_are_shapes(self) -> bool:
+        """Tell whether tasks of one shape are of one class."""
+        return not self._class_keys
+
     def class_of(self, task: TaskInfo) -> int:
         """Return the number of the task's class: tasks of one class fit and score alike on every node."""
         if not self._class_keys:

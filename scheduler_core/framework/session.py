@@ -6,12 +6,12 @@ Source: volcano ``pkg/scheduler/framework/session.go``, ``session_plugins.go`` a
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
 from scheduler_core.conf import SchedulerConf
-from scheduler_core.errors import EventError
+from scheduler_core.errors import CoreError, EventError
 from scheduler_core.framework.extension_points import PERMIT, REJECT, Point
 from scheduler_core.framework.orders import Orders
 from scheduler_core.framework.placement import Placement
@@ -21,8 +21,10 @@ from scheduler_core.model.fit import FitErrors, StatusTable
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.mirror import Mirror
 from scheduler_core.model.node import add_pairs, fits
-from scheduler_core.model.queue import QueueInfo
+from scheduler_core.model.queue import ROOT, QueueInfo, ancestors
+from scheduler_core.model.queue_account import QueueAccount
 from scheduler_core.model.snapshot import Snapshot
+from scheduler_core.model.state import Renewal
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.resource import Resource, total_of
 from scheduler_core.trace import Decision, Trace, Why
@@ -35,6 +37,11 @@ PREEMPTIVE = Point.PREEMPTIVE
 BINDING = TaskStatus.BINDING
 
 View = TypeVar("View")
+
+
+def keeps_nothing(_renewal: Renewal) -> bool:
+    """Say that all that a plugin registered holds in the next session, too."""
+    return True
 
 
 class Session:
@@ -54,6 +61,8 @@ class Session:
         Seconds since 1970.
     trace : Trace or None
         Where explanations go; None when none are collected.
+    reasons : bool
+        Whether tasks that fit nowhere, and their PodGroups, say why.
     cycle_states : dict
         What plugins remember of tasks within this session, by plugin, then uid.
     served_by_gang_action : set of str
@@ -64,6 +73,13 @@ class Session:
         What plugins answer.
     orders : Orders
         Who goes first.
+    queue_accounts : callable
+        ``queue_accounts()``: the accounts of the plugin that says what queues deserve, by name.
+    renewals : dict
+        How plugins bring what they registered to what they would register anew, by plugin; one that returns
+        False cannot.
+    moved : dict
+        The jobs that the session before did not find as this one does, by key.
 
     """
 
@@ -74,11 +90,13 @@ class Session:
         *,
         trace: Trace | None,
         kept: dict[str, Any] | None = None,
+        reasons: bool = True,
     ) -> None:
         self.snapshot = snapshot
         self.conf = conf
         self.release = conf.release
         self.trace = trace
+        self.reasons = reasons
         self.jobs: dict[str, JobInfo] = snapshot.jobs
         self.queues: dict[str, QueueInfo] = snapshot.queues
         self.nodes = snapshot.nodes
@@ -86,6 +104,11 @@ class Session:
         self.total = total_of(snapshot.allocatable)
         self.statuses = StatusTable()
         self.decisions: list[Decision] = []
+        self.moved: dict[str, JobInfo] = dict(self.jobs)
+        self.renewals: dict[str, Callable[[Renewal], bool]] = {}
+        for job in self.jobs.values():
+            job.order = None
+        self.nodes.listeners.clear()
         self.action = ""
         self.cycle_states: defaultdict[str, dict[str, Any]] = defaultdict(dict)
         self.kept: dict[str, Any] = {} if kept is None else kept
@@ -95,7 +118,18 @@ class Session:
         self.orders = Orders(self.registry)
         self._functions = self.registry.functions
         self._views: dict[Callable[[Session], Any], Any] = {}
+        self.queue_accounts: Callable[[], Mapping[str, QueueAccount]] = dict
         self.placement = Placement(self.nodes, self.statuses, self.registry)
+
+    @cached_property
+    def has_sound_parents(self) -> bool:
+        """Tell whether the parents of every queue lead to `root`, or nobody follows them."""
+        try:
+            for name in self.queues if ROOT in self.queues else ():
+                ancestors(self.queues, name)
+        except CoreError:
+            return False
+        return True
 
     @cached_property
     def mirror(self) -> Mirror:
@@ -132,6 +166,38 @@ class Session:
         """Tell every plugin that a task gives its place back."""
         for deallocate in self.registry.on_deallocate:
             deallocate(task)
+
+    # from one session to the next
+
+    def renew(self, renewal: Renewal) -> bool:
+        """Become the next session over the state that was renewed; False: a new one has to be opened.
+
+        Sound, as what a session holds is the state's, or a plugin's that renews itself, or is forgotten here,
+        or is kept for a node or a job until that changes. A plugin that registers no renewal cannot.
+        """
+        if self.trace is not None or any(option.name not in self.renewals for option in self.conf.options()):
+            return False
+        if not all(renew(renewal) for renew in self.renewals.values()):
+            return False
+        if "mirror" in self.__dict__ and not self.mirror.renew(self.snapshot.tasks, renewal.nodes):
+            return False
+        self.decisions, self.action, self.now = [], "", self.snapshot.now
+        self.moved = {key: job for key, job in renewal.jobs.items() if job is not None}
+        for states in self.cycle_states.values():
+            states.clear()
+        for node in renewal.nodes:
+            self.cache_idle[node] = list(self.nodes.idle_of[node])
+        self.served_by_gang_action.clear()
+        self.nodes.listeners.clear()
+        self.__dict__.pop("nearest", None)
+        self._views.clear()
+        self.orders.renew()
+        return True
+
+    def moved_jobs(self) -> list[JobInfo]:
+        """Return the jobs, by key, that differ from what the session before left, or were touched in this."""
+        moved = {**self.moved, **self.snapshot.tasks.touched}
+        return [moved[key] for key in sorted(moved)]
 
     # questions about a job
 
@@ -233,6 +299,7 @@ class Session:
     def record_fit_errors(self, task: TaskInfo, errors: FitErrors) -> None:
         """Keep why a task found no node."""
         if task.job is not None:
+            task.job.touch()
             task.job.fit_errors[task.uid] = errors
             task.job.failed_roles.add(task.role)
 

@@ -168,6 +168,8 @@ def evict_and_discard(session: Session, tasks: Sequence[TaskInfo]) -> bool:
     nodes = session.nodes
     for task in tasks:
         task.last_transaction = Transaction(task.node_name, TaskStatus.RELEASING, task.eviction_occurred)
+        if task.job is not None:
+            task.job.touch()
         if task.status is not TaskStatus.RUNNING and task.job is not None:
             task.job.update_task_status(task, TaskStatus.RUNNING)
             nodes.update_task(task)

@@ -73,6 +73,22 @@ def queue_heap(session: Session, queues: Iterable[QueueInfo] = ()) -> PriorityQu
     return kind(session.orders.queue_before, queues)
 
 
+def waiting_jobs(session: Session) -> list[JobInfo]:
+    """Return the jobs of which anything may wait, by key.
+
+    These are all but those that the session found settled and has not touched since.
+    """
+    waiting = {**session.snapshot.index.waiting, **session.snapshot.tasks.touched}
+    return [waiting[key] for key in sorted(waiting)]
+
+
+def active_waiting_jobs(session: Session) -> list[JobInfo]:
+    """Return those of them that have been enqueued and are valid; tells why invalid ones are stopped."""
+    return [
+        job for job in waiting_jobs(session) if not job.is_pending and not stopped_as_invalid(session, job)
+    ]
+
+
 def active_jobs(session: Session) -> list[JobInfo]:
     """Return the jobs that have been enqueued and are valid, by key; tells why invalid ones are stopped."""
     return [

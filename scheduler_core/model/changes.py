@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 Number = TypeVar("Number", np.float64, np.int64)
 Row = TypeVar("Row")
 
+_TRIMMED_ABOVE = 4096
+
 
 class ChangeLog:
     """The numbers of changed nodes, in order; readers remember how much of it they have seen.
@@ -19,28 +21,40 @@ class ChangeLog:
     Attributes
     ----------
     entries : array of int
-        One per change; a node may be in it many times.
+        One per change that is not forgotten; a node may be in it many times.
     add : callable
         ``add(number)`` writes down that a node changed.
 
     """
 
-    __slots__ = ("add", "count", "entries")
+    __slots__ = ("_forgotten", "add", "count", "entries")
 
     def __init__(self, count: int) -> None:
         self.count = count
         self.entries = array("q")
+        self._forgotten = 0
         self.add = self.entries.append
 
     def __len__(self) -> int:
-        return len(self.entries)
+        """Return how many changes there were, those that are forgotten among them."""
+        return self._forgotten + len(self.entries)
 
     def since(self, seen: int) -> Collection[int]:
         """Return the nodes that changed after the first `seen` entries: all of them when those are many."""
-        entries = self.entries
-        if len(entries) - seen == 1:
+        entries, after = self.entries, len(self) - seen
+        if after == 1:
             return (entries[-1],)
-        return range(self.count) if len(entries) - seen >= self.count else set(entries[seen:])
+        return range(self.count) if after >= self.count else set(entries[len(entries) - after :])
+
+    def trim(self) -> None:
+        """Forget what no reader can tell from a change of every node.
+
+        Who has not seen the last `count` changes is told of all nodes, whatever stands before them.
+        """
+        if len(self.entries) > _TRIMMED_ABOVE + 2 * self.count:
+            gone = len(self.entries) - self.count
+            del self.entries[:gone]
+            self._forgotten += gone
 
 
 class RowTable(Generic[Row, Number]):

@@ -109,15 +109,19 @@ class TaskInfo:
         self.key = info.key
         self.shape = shape
         self.job: JobInfo | None = None
-        self.status = self.node_status = info.status
         self.creation = info.creation
-        self.node = NO_NODE
-        self.node_name = info.node_name
-        self.eviction_occurred = False
-        self.last_transaction: Transaction | None = None
         self.role = kind.role
         self.priority = kind.priority
         self.preemptable = kind.preemptable
+        self.find(NO_NODE)
+
+    def find(self, node: int) -> None:
+        """Stand where the pod was found: in its status, on the node of this number."""
+        self.status = self.node_status = self.info.status
+        self.node = node
+        self.node_name = self.info.node_name
+        self.eviction_occurred = False
+        self.last_transaction: Transaction | None = None
 
     def __repr__(self) -> str:
         return f"TaskInfo({self.key}, {self.status.label})"
@@ -201,6 +205,8 @@ class _TasksByStatus(dict[TaskStatus, dict[str, "TaskInfo"]]):
 class Tasks(Protocol):
     """The tasks of a snapshot by number, see `model.task_table`."""
 
+    touched: dict[str, JobInfo]
+
     @property
     def pods(self) -> Sequence[PodInfo]:
         """Return what is read of the pods of the tasks."""
@@ -249,8 +255,10 @@ class JobInfo:
         "_gated_by_others",
         "_overlooked",
         "_pending_roles",
+        "_samples",
         "_table",
         "_tasks",
+        "_touched",
         "_unmade",
         "allocated",
         "allocated_count",
@@ -310,6 +318,7 @@ class JobInfo:
         self._counts: Mapping[TaskStatus, int] | None = None
         self.members: Sequence[int] = ()
         self._table: Tasks | None = None
+        self._touched: dict[str, JobInfo] = {}
         self._gated_by_others = False
         self.pending_best_effort = 0
         self.ready_count = 0
@@ -317,6 +326,7 @@ class JobInfo:
         self.valid_count = 0
         self.allocated_count = 0
         self.order: tuple[Any, ...] | None = None
+        self._samples: Sequence[TaskInfo] | None = None
         self.allocated = Resource()
         self.fit_errors: dict[str, FitErrors] = {}
         self.failed_roles: set[str] = set()
@@ -344,6 +354,7 @@ class JobInfo:
     def load(self, table: Tasks, members: Sequence[int]) -> None:
         """Take in all tasks of a new snapshot by their numbers; those that are pending are made at once."""
         self._table, self.members, self.size = table, members, len(members)
+        self._touched = table.touched
         made_of = table.composition_of(members)
         self._counts, self._unmade = made_of.counts, made_of.unmade
         self._gated_by_others = made_of.gated_by_others
@@ -355,6 +366,16 @@ class JobInfo:
             pending = [number for number in members if pods[number].status is TaskStatus.PENDING]
             tasks = [table[number] for number in pending]
             self.by_status[TaskStatus.PENDING] = {task.uid: task for task in tasks}
+
+    def enter(self, phase: str) -> None:
+        """Give the PodGroup a phase."""
+        if phase != self.phase:
+            self.phase = phase
+            self.touch()
+
+    def touch(self) -> None:
+        """Say that a session changed something of the job that the next one must not find."""
+        self._touched[self.key] = self
 
     @property
     def tasks(self) -> Mapping[str, TaskInfo]:
@@ -402,7 +423,8 @@ class JobInfo:
             del by_status[before][task.uid]
             by_status[status][task.uid] = task
         task.status = status
-        self.order = self._counts = None
+        self._touched[self.key] = self
+        self.order = self._counts = self._samples = None
         change = CHANGES[before][status]
         if change is None:
             return
@@ -442,6 +464,17 @@ class JobInfo:
         pending = self.by_status[TaskStatus.PENDING]
         return list({**pending, **self._overlooked}.values() if self._overlooked else pending.values())
 
+    def samples(self) -> Sequence[TaskInfo]:
+        """Return a pending task of each kind, and all that have a nominated node; kept until a task moves."""
+        if self._samples is None:
+            pending = self.pending_of_sub_job()
+            if len(pending) == 1:
+                self._samples = pending
+            else:
+                of_kind = {task.kind: task for task in pending}
+                self._samples = [*of_kind.values(), *(task for task in pending if task.nominated)]
+        return self._samples
+
     def tasks_in(self, statuses: Iterable[TaskStatus]) -> list[TaskInfo]:
         """Return the tasks in any of the statuses, by uid."""
         found = [task for status in statuses for task in self.by_status[status].values()]
@@ -463,9 +496,12 @@ class JobInfo:
         condition = {"type": kind, "status": "True", "reason": reason, "message": message}
         for position, entry in enumerate(self.conditions):
             if entry.get("type") == kind:
-                self.conditions[position] = condition
+                if entry != condition:
+                    self.conditions[position] = condition
+                    self.touch()
                 return
         self.conditions.append(condition)
+        self.touch()
 
     # the gang's numbers
 

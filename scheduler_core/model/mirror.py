@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from scheduler_core.model.changes import ChangeLog, RowTable
 from scheduler_core.model.host_ports import HostPort, host_ports
-from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.job import NO_NODE, TaskInfo
 from scheduler_core.model.labels import Mask, Selector, SelectorError, parse_selector
 from scheduler_core.model.node_affinity import matching_nodes
 from scheduler_core.model.pod import PodShape
@@ -36,6 +36,7 @@ from scheduler_core.model.topology_spread import SpreadConstraint, raw_constrain
 
 if TYPE_CHECKING:
     from scheduler_core.model.snapshot import Snapshot
+    from scheduler_core.model.task_table import TaskTable
 
 Counts = NDArray[np.int64]
 NO_AFFINITY = PodAffinity()
@@ -127,24 +128,27 @@ class Mirror:
         self.repelling = np.zeros(len(nodes), dtype=np.bool_)
         self.relating = np.zeros(len(nodes), dtype=np.bool_)
         self.changes = ChangeLog(len(nodes))
-        self._take_in(shapes, facts.pod_limits)
+        self._limits = facts.pod_limits
+        self._take_in(snapshot.tasks)
 
-    def _take_in(self, shapes: Sequence[PodShape], limits: Counts) -> None:
-        """Count the pods that are on the nodes, which take so many at most."""
-        pods = np.bincount(self.nodes.places, minlength=len(self.nodes))
+    def _take_in(self, tasks: TaskTable) -> None:
+        """Count the pods that are on the nodes."""
+        found = np.flatnonzero(tasks.places != NO_NODE)
+        places = tasks.places[found]
+        pods = np.bincount(places, minlength=len(self.nodes))
         sums: Counts = np.zeros((len(self.nodes), 5), dtype=np.int64)
         if pods.any():
-            numbers = self.nodes.kinds[np.argsort(self.nodes.places, kind="stable")]
-            amounts = np.array([self.held(shape) for shape in shapes])[numbers]
+            numbers = tasks.shape_numbers[found][np.argsort(places, kind="stable")]
+            amounts = np.array([self.held(shape) for shape in tasks.shapes])[numbers]
             busy = np.flatnonzero(pods)
             starts = (np.cumsum(pods) - pods)[busy]
             sums[busy] = np.add.reduceat(amounts, starts, axis=0)
-        self._room: RowTable[int, np.int64] = RowTable(limits - pods, self.changes)
+        self._room: RowTable[int, np.int64] = RowTable(self._limits - pods, self.changes)
         self._taken: RowTable[list[int], np.int64] = RowTable(sums, self.changes)
         self.room_of, self.taken_of = self._room.rows, self._taken.rows
         if self.ports or self.selecting:
-            for number, tasks in enumerate(self.nodes.tasks):
-                for task in tasks.values():
+            for number, on_node in enumerate(self.nodes.tasks):
+                for task in on_node.values():
                     self._find_in_place(task, number)
 
     def _find_in_place(self, task: TaskInfo, number: int) -> None:
@@ -155,6 +159,26 @@ class Mirror:
             kind.on_nodes[number] = kind.on_nodes.get(number, 0) + 1
             self.repelling[number] |= kind.affinity.repels
             self.relating[number] |= bool(task.shape.fact("pod_affinity_key", pod_affinity_key))
+
+    def renew(self, tasks: TaskTable, nodes: Mapping[int, Sequence[int]]) -> bool:
+        """Count anew the pods on nodes that were made anew; False: all is to be counted anew.
+
+        Sound where pods count by their number and amounts alone, so that nodes do not depend on each other.
+        """
+        if self.ports or self.selecting or self.services or not all(map(_only_amounts, tasks.shapes)):
+            return False
+        self._copies.clear()
+        self._gone.clear()
+        for node, found in nodes.items():
+            taken = [0] * 5
+            for number in found:
+                for position, amount in self._held_pairs(tasks.shape_of(number)):
+                    taken[position] += amount
+            self.room_of[node] = int(self._limits[node]) - len(found)
+            self.taken_of[node] = taken
+            self.changes.add(node)
+        self.changes.trim()
+        return True
 
     @property
     def room(self) -> Counts:
@@ -351,6 +375,16 @@ def _listen(kind: SelectorClass, counts: Counts, weight_of: Callable[[SelectorCl
         kind.listeners.append((counts, weight))
         for number, pods in kind.on_nodes.items():
             counts[number] += weight * pods
+
+
+def _only_amounts(shape: PodShape) -> bool:
+    """Tell whether nothing but amounts of pods of a shape matters to other pods."""
+    known: bool = shape.fact("only_amounts", _has_only_amounts)
+    return known
+
+
+def _has_only_amounts(spec: Mapping[str, Any]) -> bool:
+    return not (host_ports(spec) or has_pod_affinity(spec) or raw_constraints(spec))
 
 
 def _selected_keys(spec: Mapping[str, Any]) -> set[str]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scheduler_core.model.axis import ResourceAxis
 from scheduler_core.model.changes import ChangeLog, RowTable
 from scheduler_core.model.job import NO_NODE, TaskInfo
-from scheduler_core.model.pod import Pairs, PodShape
+from scheduler_core.model.pod import Pairs
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.resource import MIN_RESOURCE, Resource, resource_of
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from scheduler_core.model.task_table import TaskTable
 
 Matrix = NDArray[np.float64]
+Numbers = NDArray[np.intp]
 Rows = RowTable[list[float], np.float64]
 Listener = Callable[[TaskInfo, TaskStatus | None, TaskStatus | None], None]
 
@@ -72,8 +73,6 @@ class NodeTable:
     future_of : list of list of float
         What will be idle once the terminating pods are gone and the pipelined ones are in: the very list of
         `idle_of` where nothing comes or goes.
-    places, kinds : (K,) intp
-        The nodes that the tasks of the snapshot were found on, and their shapes, as numbers.
     listeners : list
         Told of every task that comes to a node, leaves it, or changes its status there:
         ``listener(task, before, after)``, the statuses that it had and has on ``task.node``, None: it was or
@@ -93,10 +92,11 @@ class NodeTable:
         self.index = {name: number for number, name in enumerate(self.names)}
         self.axis = axis
         self.allocatable = axis.rows(allocatable)
-        self.names_scalars = [amount.scalars is not None for amount in allocatable]
+        self._offers: list[list[float]] = self.allocatable.tolist()
+        self._named_scalars = [amount.scalars is not None for amount in allocatable]
+        self.names_scalars = list(self._named_scalars)
         self._tasks: list[dict[str, TaskInfo]] = [{} for _ in self.names]
         self._found: TasksFound | None = None
-        self.places = self.kinds = np.zeros(0, dtype=np.intp)
         self.listeners: list[Listener] = []
         self.changes = ChangeLog(len(self.names))
         self.moving: set[int] = set()
@@ -179,28 +179,54 @@ class NodeTable:
             self._tasks[number] = {task.key: task for task in found} | came_since
         return self._tasks[number]
 
-    def load(self, table: TaskTable, shapes: Sequence[PodShape]) -> None:
-        """Put the tasks of a new snapshot on their nodes, all at once; `shapes` are those of its pods."""
+    def load(self, table: TaskTable) -> None:
+        """Put the tasks of a new state on their nodes, all at once."""
         numbers = np.flatnonzero(table.places != NO_NODE)
         self._found = TasksFound(table, numbers, len(self))
-        self.places, self.kinds = table.places[numbers], table.shape_numbers[numbers]
-        regular = np.array(self.names_scalars, dtype=np.bool_)[self.places]
+        places = table.places[numbers]
+        regular = np.array(self.names_scalars, dtype=np.bool_)[places]
         for number in numbers[~regular].tolist():
             self._account(table[number], table[number].node, 1.0)
             self.changes.add(table[number].node)
-        held = self._sums(shapes, regular)
-        leaves = self._sums(shapes, regular & table.leaving[numbers])
+        rows = np.array([shape.row for shape in table.shapes])
+        kinds, leaving = table.shape_numbers[numbers], regular & table.leaving[numbers]
+        held = self._sums(rows, places[regular], kinds[regular])
+        leaves = self._sums(rows, places[leaving], kinds[leaving])
         self._write(self.idle - held, self.used + held, self.releasing + leaves)
 
-    def _sums(self, shapes: Sequence[PodShape], chosen: NDArray[np.bool_]) -> Matrix:
-        """Return what the chosen ones of the tasks that were found on nodes hold on them, (N, R)."""
+    def _sums(self, rows: Matrix, places: Numbers, kinds: Numbers) -> Matrix:
+        """Return what tasks of some kinds hold on the nodes where they are, (N, R)."""
         sums: Matrix = np.zeros((len(self.names), len(self.axis)))
-        if chosen.any():
-            rows = np.array([shape.row for shape in shapes])
-            places, kinds = self.places[chosen], self.kinds[chosen]
+        if len(places):
             for column, amounts in enumerate(rows.T):
                 sums[:, column] = np.bincount(places, amounts[kinds], minlength=len(self.names))
         return sums
+
+    def reload(self, number: int, table: TaskTable, found: Sequence[int]) -> None:
+        """Put on a node what is found there now, by the tasks' numbers, in place of all that it holds."""
+        assert self._found is not None, "what was loaded is loaded again"
+        self._found.put(number, found)
+        self._tasks[number] = {}
+        self._sorted[number] = None
+        self.names_scalars[number] = self._named_scalars[number]
+        nothing = [0.0] * len(self.axis)
+        held, self.releasing_of[number], self.pipelined_of[number] = nothing[:], nothing[:], nothing[:]
+        self.idle_of[number] = self._offers[number][:]
+        self.used_of[number] = held
+        if self.names_scalars[number]:
+            for task in found:
+                pairs = table.shape_of(task).amounts
+                add_pairs(held, pairs, 1.0)
+                if table.leaving[task]:
+                    add_pairs(self.releasing_of[number], pairs, 1.0)
+            idle = self.idle_of[number]
+            for position, amount in enumerate(held):
+                idle[position] -= amount
+        else:
+            for task in found:
+                self._account(table[task], number, 1.0)
+        self._look_ahead(number)
+        self.changes.add(number)
 
     def sorted_tasks(self, number: int) -> list[TaskInfo]:
         """Return the tasks on a node by namespace/name; do not change the list."""
@@ -302,25 +328,34 @@ class NodeTable:
 
 
 class TasksFound:
-    """The tasks that a snapshot finds on each of its nodes, until somebody looks at them."""
+    """The tasks that a state finds on each of its nodes, until somebody looks at them."""
 
     def __init__(self, table: TaskTable, numbers: NDArray[np.intp], nodes: int) -> None:
         self._table = table
         self._numbers = numbers
+        self._places = table.places[numbers]
         self._untaken = [True] * nodes
+        self._renewed: dict[int, Sequence[int]] = {}
 
     @cached_property
     def _by_node(self) -> tuple[list[int], list[int]]:
         """Return the tasks by node, and where those of each node end."""
-        places = self._table.places[self._numbers]
-        ends = np.bincount(places, minlength=len(self._untaken)).cumsum()
-        return self._numbers[np.argsort(places, kind="stable")].tolist(), ends.tolist()
+        ends = np.bincount(self._places, minlength=len(self._untaken)).cumsum()
+        return self._numbers[np.argsort(self._places, kind="stable")].tolist(), ends.tolist()
+
+    def put(self, node: int, numbers: Sequence[int]) -> None:
+        """Have a node find these tasks."""
+        self._renewed[node] = numbers
+        self._untaken[node] = True
 
     def take(self, node: int) -> list[TaskInfo]:
         """Return those of one node, by uid; none the next time."""
         if not self._untaken[node]:
             return []
         self._untaken[node] = False
+        renewed = self._renewed.pop(node, None)
+        if renewed is not None:
+            return [self._table[number] for number in renewed]
         numbers, ends = self._by_node
         return [self._table[number] for number in numbers[ends[node - 1] if node else 0 : ends[node]]]
 

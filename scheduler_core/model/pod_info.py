@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from operator import attrgetter
 
 from scheduler_core.model.axis import ResourceAxis
+from scheduler_core.model.journal import Journal
 from scheduler_core.model.pod import PodShape, ShapeTable
 from scheduler_core.model.pod_columns import NOTHING, Object, PodColumns
 from scheduler_core.model.pod_template import PodTemplate, TemplateTable
@@ -269,6 +270,8 @@ class Pods(MutableMapping[str, Object]):
         What is read of each, by the same keys.
     reader : PodReader
         What the scheduler makes of them.
+    journal : Journal
+        Where is noted which of them change.
 
     """
 
@@ -276,6 +279,7 @@ class Pods(MutableMapping[str, Object]):
         self.infos = {info.key: info for info in infos}
         self._table = table
         self.reader = reader
+        self.journal = Journal()
         self._roster: Roster | None = None
 
     def __getitem__(self, key: str) -> Object:
@@ -283,10 +287,12 @@ class Pods(MutableMapping[str, Object]):
 
     def __setitem__(self, key: str, pod: Object) -> None:
         self.infos[key] = self._table.read(pod)
+        self.journal.pods[key] = None
         self._roster = None
 
     def __delitem__(self, key: str) -> None:
         del self.infos[key]
+        self.journal.pods[key] = None
         self._roster = None
 
     def __contains__(self, key: object) -> bool:
@@ -300,7 +306,9 @@ class Pods(MutableMapping[str, Object]):
 
     def copy(self) -> Pods:
         """Return the same pods, to be changed."""
-        return Pods(self.infos.values(), self._table, self.reader)
+        pods = Pods(self.infos.values(), self._table, self.reader)
+        pods._roster = self._roster
+        return pods
 
     def roster(self) -> Roster:
         """Return those that the scheduler knows."""

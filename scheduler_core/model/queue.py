@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from scheduler_core.errors import SchedulerHang, SchedulerPanic
 from scheduler_core.resource import Resource
 
 HIERARCHY = "volcano.sh/hierarchy"
@@ -58,3 +59,23 @@ def rooted(annotations: Mapping[str, str]) -> dict[str, str] | None:
     if not path or not weights or path.startswith(ROOT):
         return None
     return {**annotations, HIERARCHY: f"{ROOT}/{path}", HIERARCHY_WEIGHTS: f"1/{weights}"}
+
+
+def ancestors(queues: Mapping[str, QueueInfo], name: str) -> list[str]:
+    """Return the queues above one, nearest first; above `root` there is `root` once more, as in Volcano.
+
+    Raises
+    ------
+    SchedulerPanic, SchedulerHang
+        Where Volcano, which follows the parents of queues with allocated pods, would crash or hang.
+
+    """
+    chain: list[str] = []
+    while not chain or name != ROOT:
+        child, name = name, queues[name].parent or ROOT
+        if name not in queues:
+            raise SchedulerPanic(f"queue {child} has allocated pods, and its parent {name} does not exist")
+        if name in chain:
+            raise SchedulerHang(f"queue {name} is its own ancestor and has allocated pods")
+        chain.append(name)
+    return chain

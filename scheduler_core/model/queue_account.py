@@ -15,6 +15,7 @@ from typing import Any, Self
 
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.queue import QueueInfo
+from scheduler_core.model.queue_sums import QueueSum
 from scheduler_core.model.reservations import Reservations
 from scheduler_core.release import Release, Rule
 from scheduler_core.resource import MIN_RESOURCE, UNLIMITED, Absent, Resource, exceeded_part, short_of
@@ -37,6 +38,8 @@ class QueueAccount:
         Grows when a job is enqueued, never shrinks within a session.
     reservations : Reservations
         For which jobs that is.
+    version : int
+        Counts how often a session found something else in the account.
 
     """
 
@@ -54,6 +57,7 @@ class QueueAccount:
         "real_capability",
         "request",
         "reservations",
+        "version",
     )
 
     def __init__(self, queue: QueueInfo) -> None:
@@ -61,6 +65,7 @@ class QueueAccount:
         self.name = queue.name
         self._share: float | None = 0.0
         self._fixed: Told | None = None
+        self.version = 0
         self.deserved = Resource()
         self.allocated = Resource()
         self.request = Resource()
@@ -80,20 +85,27 @@ class QueueAccount:
         twin.allocated = self.allocated.clone()
         return twin
 
-    def count(self, job: JobInfo, release: Release) -> None:
-        """Add what one job holds, asks for, has reserved and holds above its minimum."""
-        if job.allocated_count:
-            self.allocated.add(job.allocated)
-            self.request.add(job.allocated)
-            self.elastic.add(job.elastic())
-        for request in job.waiting_requests():
-            self.request.add(request)
+    def take(self, amounts: QueueSum | None, release: Release) -> None:
+        """Hold what the jobs of the queue hold, request and have reserved, None: it has no jobs.
+
+        For which jobs something is reserved is known by `name_reservations` only.
+        """
+        amounts = amounts or QueueSum()
+        reserved = amounts.reserved if release.follows(Rule.INQUEUE_REMAINDER) else amounts.reserved_whole
+        self.allocated, self.request = amounts.allocated.resource(), amounts.request.resource()
+        self.elastic, self.inqueue = amounts.elastic.resource(), reserved.resource()
+        self._fixed = None
+        self.version += 1
+
+    def name_reservation(self, job: JobInfo, release: Release) -> None:
+        """Keep, for explanations, what is reserved for a job of the queue."""
         reserved = job.inqueue_reservation(whole=not release.follows(Rule.INQUEUE_REMAINDER))
         if reserved is not None:
-            self.reserve(job, job.deduct_gated(reserved))
+            self.reservations.add(job.key, job.deduct_gated(reserved))
 
     def reserve(self, job: JobInfo, amount: Resource) -> None:
         """Reserve something for a job that was enqueued."""
+        job.touch()
         self.inqueue.add(amount)
         self.reservations.add(job.key, amount)
 
@@ -104,6 +116,13 @@ class QueueAccount:
         self.elastic.add(other.elastic)
         self.inqueue.add(other.inqueue)
         self.reservations.include(other.reservations)
+
+    def deserve(self, deserved: Resource) -> None:
+        """Write what the queue deserves."""
+        self.deserved = deserved
+        self._fixed = None
+        self.version += 1
+        self.measure()
 
     @property
     def share(self) -> float:

@@ -5,20 +5,76 @@ Source: volcano ``pkg/scheduler/cache/cache.go`` (Snapshot), ``cache/event_handl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import (
+    ItemsView,
+    Iterable,
+    Iterator,
+    KeysView,
+    Mapping,
+    MutableMapping,
+    Sequence,
+    ValuesView,
+)
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from scheduler_core.model.axis import ResourceAxis
 from scheduler_core.model.job import JobInfo
+from scheduler_core.model.job_index import JobIndex
 from scheduler_core.model.node import NodeTable, allocatable_of
 from scheduler_core.model.node_facts import NodeFacts
 from scheduler_core.model.pod import PodShape
 from scheduler_core.model.pod_info import Pods, creation_of
 from scheduler_core.model.queue import QueueInfo
+from scheduler_core.model.queue_sums import QueueSums
 from scheduler_core.model.task_table import TaskTable
 from scheduler_core.resource import Resource
+
+Object = Mapping[str, Any]
+Priorities = tuple[int, dict[str, int]]
+
+
+class Jobs(dict[str, JobInfo]):
+    """Jobs by key, ascending however they came."""
+
+    __slots__ = ("_last", "_sorted")
+
+    def __init__(self) -> None:
+        self._last = ""
+        self._sorted = True
+
+    def __setitem__(self, key: str, job: JobInfo) -> None:
+        if key not in self:
+            self._sorted = self._sorted and key > self._last
+            self._last = key
+        super().__setitem__(key, job)
+
+    def _sort(self) -> None:
+        if not self._sorted:
+            entries = sorted(super().items())
+            super().clear()
+            super().update(entries)
+            self._last, self._sorted = entries[-1][0] if entries else "", True
+
+    def __iter__(self) -> Iterator[str]:
+        self._sort()
+        return super().__iter__()
+
+    def keys(self) -> KeysView[str]:  # type: ignore[override]
+        """Return the keys, ascending."""
+        self._sort()
+        return super().keys()
+
+    def values(self) -> ValuesView[JobInfo]:  # type: ignore[override]
+        """Return the jobs, by key."""
+        self._sort()
+        return super().values()
+
+    def items(self) -> ItemsView[str, JobInfo]:  # type: ignore[override]
+        """Return keys and jobs, by key."""
+        self._sort()
+        return super().items()
 
 
 class NodeList:
@@ -52,7 +108,7 @@ class Cluster:
 
     nodes: NodeList
     queues: Sequence[Mapping[str, Any]]
-    podgroups: Mapping[str, Mapping[str, Any]]
+    podgroups: MutableMapping[str, Mapping[str, Any]]
     pods: Pods
     priority_classes: Sequence[Mapping[str, Any]]
     resource_quotas: Sequence[Mapping[str, Any]]
@@ -64,7 +120,7 @@ class Cluster:
 
 @dataclass
 class Snapshot:
-    """All that one session may know; made anew for every cycle.
+    """All that one session may know; `model.state` carries it from one to the next.
 
     Attributes
     ----------
@@ -87,6 +143,16 @@ class Snapshot:
     jobs: dict[str, JobInfo]
     tasks: TaskTable
 
+    @cached_property
+    def sums(self) -> QueueSums:
+        """Return what the jobs of each queue add up to, as the session finds them."""
+        return QueueSums(self.jobs)
+
+    @cached_property
+    def index(self) -> JobIndex:
+        """Return which jobs may wait for something, as the session finds them."""
+        return JobIndex(self.jobs)
+
     @property
     def now(self) -> float:
         """Return the clock, seconds since 1970."""
@@ -98,31 +164,40 @@ def take_snapshot(cluster: Cluster) -> Snapshot:
     roster = cluster.pods.roster()
     allocatable = cluster.nodes.allocatable
     axis = ResourceAxis([*allocatable, *(shape.request for shape in roster.shapes)])
-    shapes = roster.shapes_on(axis)
     nodes = NodeTable(cluster.nodes.objects, allocatable, axis)
     queues = {queue["metadata"]["name"]: QueueInfo(queue, creation_of(queue)) for queue in cluster.queues}
     queues = dict(sorted(queues.items()))
     jobs = _jobs_of(cluster, queues)
-    tasks = TaskTable(roster, shapes, jobs, nodes.index)
-    tasks.load_jobs()
-    nodes.load(tasks, shapes)
-    return Snapshot(cluster, axis, nodes, allocatable, shapes, queues, jobs, tasks)
+    tasks = TaskTable(roster, axis, jobs, nodes.index)
+    for key, numbers in tasks.members().items():
+        if key in jobs:
+            jobs[key].load(tasks, numbers)
+    nodes.load(tasks)
+    return Snapshot(cluster, axis, nodes, allocatable, tasks.shapes, queues, jobs, tasks)
 
 
-def _jobs_of(cluster: Cluster, queues: Mapping[str, QueueInfo]) -> dict[str, JobInfo]:
-    default, by_class = job_priorities(cluster.priority_classes)
-    jobs = {}
+def _jobs_of(cluster: Cluster, queues: Mapping[str, QueueInfo]) -> Jobs:
+    priorities = job_priorities(cluster.priority_classes)
+    jobs = Jobs()
     for key in sorted(cluster.podgroups):
-        podgroup = cluster.podgroups[key]
-        spec = podgroup.get("spec") or {}
-        queue = spec.get("queue") or "default"
-        if queue in queues:
-            priority = by_class.get(spec.get("priorityClassName") or "", default)
-            jobs[key] = JobInfo(podgroup, queue, priority, creation_of(podgroup))
+        job = job_of(cluster.podgroups[key], queues, priorities)
+        if job is not None:
+            jobs[key] = job
     return jobs
 
 
-def job_priorities(classes: Sequence[Mapping[str, Any]]) -> tuple[int, dict[str, int]]:
+def job_of(podgroup: Object, queues: Mapping[str, QueueInfo], priorities: Priorities) -> JobInfo | None:
+    """Return the job of a PodGroup, without its tasks yet; None when its queue does not exist."""
+    spec = podgroup.get("spec") or {}
+    queue = spec.get("queue") or "default"
+    if queue not in queues:
+        return None
+    default, by_class = priorities
+    priority = by_class.get(spec.get("priorityClassName") or "", default)
+    return JobInfo(podgroup, queue, priority, creation_of(podgroup))
+
+
+def job_priorities(classes: Sequence[Mapping[str, Any]]) -> Priorities:
     """Return the priority of jobs without a known class, and that of each class."""
     default = 0
     by_class = {}

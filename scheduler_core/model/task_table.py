@@ -5,31 +5,35 @@ Most pods run, and what they hold is known by sums: of ten thousands of tasks fe
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_core.model.axis import ResourceAxis
 from scheduler_core.model.composition import Composition
 from scheduler_core.model.job import NO_NODE, JobInfo, TaskInfo
 from scheduler_core.model.pod import PodShape
-from scheduler_core.model.pod_info import PodInfo, Roster
+from scheduler_core.model.pod_info import PodInfo, PodKind, Roster
 from scheduler_core.model.status import COMPLETED_STATUSES, TaskStatus
 
 _STATUS_BITS = 2 * max(TaskStatus)
+_LEAST_ROOM = 64
+# The compositions of so many kinds of jobs are remembered.
+_MOST_COMPOSITIONS = 4096
 
 
 class TaskTable:
-    """The tasks of one snapshot by number, ascending by uid.
+    """The tasks of a state by number; what is gone gives its number to one that comes.
 
     Attributes
     ----------
     pods : list of PodInfo
-        What is read of the task's pods.
+        What is read of the tasks' pods; what stands under the number of a task that is gone means nothing.
     places : (T,) intp
         The number of the node that each task is on, `NO_NODE` for none.
-    shapes : sequence of PodShape
-        Those of the pods, on the snapshot's axis, by number.
+    shapes : list of PodShape
+        Those of the pods, on the state's axis, by number.
     shape_numbers : (T,) intp
         The number of each task's shape.
     kinds : list of PodKind
@@ -40,35 +44,40 @@ class TaskTable:
         The status in which each task was found.
     leaving : (T,) bool
         The task's pod is terminating.
+    touched : dict
+        The jobs that sessions have changed since the state was brought up to date, by key.
 
     Parameters
     ----------
     roster : Roster
         The pods.
+    axis : ResourceAxis
+        Of the state.
     jobs : mapping
-        By key.
+        By key; tasks find theirs there.
     nodes : mapping
         The nodes' numbers by name.
 
     """
 
     def __init__(
-        self,
-        roster: Roster,
-        shapes: Sequence[PodShape],
-        jobs: Mapping[str, JobInfo],
-        nodes: Mapping[str, int],
+        self, roster: Roster, axis: ResourceAxis, jobs: Mapping[str, JobInfo], nodes: Mapping[str, int]
     ) -> None:
-        self.pods = roster.pods
+        self.pods = list(roster.pods)
+        self.touched: dict[str, JobInfo] = {}
+        self._axis = axis
         self._jobs = jobs
+        self._nodes = nodes
         self._tasks: list[TaskInfo | None] = [None] * len(self.pods)
-        of_shape = {shape: shapes[number] for number, shape in enumerate(roster.shapes)}
-        self.kinds = roster.kinds
-        self.kind_numbers: NDArray[np.intp] = np.array(roster.numbers, dtype=np.intp)
-        self._made_of = [(kind, of_shape[kind.shape]) for kind in roster.kinds]
-        self._made_of_number = roster.numbers
-        self.shapes = shapes
+        self.shapes = roster.shapes_on(axis)
+        self._of_shape = {shape: self.shapes[number] for number, shape in enumerate(roster.shapes)}
+        self.kinds = list(roster.kinds)
+        self._number_of_kind = {kind: number for number, kind in enumerate(self.kinds)}
+        self._made_of = [(kind, self._of_shape[kind.shape]) for kind in self.kinds]
+        self._made_of_number = list(roster.numbers)
+        self._free: list[int] = []
         count = len(self.pods)
+        self.kind_numbers: NDArray[np.intp] = np.array(roster.numbers, dtype=np.intp)
         statuses = np.fromiter([info.status for info in self.pods], dtype=np.intp, count=count)
         self.statuses: NDArray[np.intp] = statuses
         named = np.fromiter(
@@ -87,13 +96,78 @@ class TaskTable:
         if task is None:
             info = self.pods[number]
             task = self._tasks[number] = TaskInfo(number, info, *self._made_of[self._made_of_number[number]])
-            task.job = self._jobs.get(info.job_key)
-            task.node = int(self.places[number])
+            self.renew(number)
         return task
 
     def seen(self, number: int) -> TaskInfo | PodInfo:
         """Return a task that was made, else what is read of its pod."""
         return self._tasks[number] or self.pods[number]
+
+    def shape_of(self, number: int) -> PodShape:
+        """Return the shape of a task, whether it was made or not."""
+        return self._made_of[self._made_of_number[number]][1]
+
+    # pods come and go
+
+    def knows(self, kind: PodKind) -> bool:
+        """Tell whether pods of a kind can be put here: the axis has all that they request."""
+        return set(kind.shape.request.scalars or ()) <= self._axis.index.keys()
+
+    def put(self, info: PodInfo, kind: PodKind) -> int:
+        """Take in a pod of a kind that the table knows; returns its number."""
+        number_of_kind = self._number_of_kind.get(kind)
+        if number_of_kind is None:
+            number_of_kind = self._add_kind(kind)
+        shape = self._made_of[number_of_kind][1]
+        number = self._free.pop() if self._free else self._new_number(info)
+        node = NO_NODE if info.status in COMPLETED_STATUSES else self._nodes.get(info.node_name, NO_NODE)
+        self.pods[number] = info
+        self._made_of_number[number] = self.kind_numbers[number] = number_of_kind
+        self.statuses[number] = info.status
+        self.places[number] = node
+        self.shape_numbers[number] = shape.number
+        self.leaving[number] = info.status is TaskStatus.RELEASING
+        self._sorts[number] = shape.number * _STATUS_BITS + info.status
+        return number
+
+    def drop(self, number: int) -> None:
+        """Leave a pod out; its number may be given to another one."""
+        self._tasks[number] = None
+        self.places[number] = NO_NODE
+        self._free.append(number)
+
+    def renew(self, number: int) -> None:
+        """Put a task back to how its pod was found."""
+        task = self._tasks[number]
+        if task is not None:
+            task.find(int(self.places[number]))
+            task.job = self._jobs.get(task.info.job_key)
+
+    def _add_kind(self, kind: PodKind) -> int:
+        shape = self._of_shape.get(kind.shape)
+        if shape is None:
+            shape = self._of_shape[kind.shape] = kind.shape.on_axis(self._axis, len(self.shapes))
+            self.shapes.append(shape)
+        number = self._number_of_kind[kind] = len(self.kinds)
+        self.kinds.append(kind)
+        self._made_of.append((kind, shape))
+        return number
+
+    def _new_number(self, info: PodInfo) -> int:
+        """Return a number that no task ever had."""
+        number = len(self.pods)
+        self.pods.append(info)
+        self._tasks.append(None)
+        self._made_of_number.append(0)
+        self._sorts.append(0)
+        if number == len(self.places):
+            zeros = np.zeros(max(number, _LEAST_ROOM), dtype=np.intp)
+            self.kind_numbers = np.concatenate([self.kind_numbers, zeros])
+            self.statuses = np.concatenate([self.statuses, zeros])
+            self.shape_numbers = np.concatenate([self.shape_numbers, zeros])
+            self.places = np.concatenate([self.places, zeros + NO_NODE])
+            self.leaving = np.concatenate([self.leaving, zeros.astype(np.bool_)])
+        return number
 
     def are_in(self, statuses: Collection[TaskStatus], numbers: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Tell which of some tasks have any of the statuses on their nodes now, (K,)."""
@@ -110,6 +184,8 @@ class TaskTable:
         sorts = tuple([self._sorts[number] for number in numbers])
         composition = self._compositions.get(sorts)
         if composition is None:
+            if len(self._compositions) >= _MOST_COMPOSITIONS:
+                self._compositions.clear()
             composition = self._compositions[sorts] = Composition(map(self._meaning, sorts))
         return composition
 
@@ -118,13 +194,12 @@ class TaskTable:
         number, status = divmod(sort, _STATUS_BITS)
         return TaskStatus(status), self.shapes[number]
 
-    def load_jobs(self) -> None:
-        """Give every job its tasks."""
+    def members(self) -> dict[str, list[int]]:
+        """Return the numbers of the pods that name a job, by its key, ascending by uid."""
         members: dict[str, list[int]] = {}
         for number, info in enumerate(self.pods):
             if info.job_key in members:
                 members[info.job_key].append(number)
-            elif info.job_key in self._jobs:
+            elif info.job_key:
                 members[info.job_key] = [number]
-        for key, numbers in members.items():
-            self._jobs[key].load(self, numbers)
+        return members

@@ -12,7 +12,7 @@ from typing import Any
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.bounds import StaticBound
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.session import Session
+from scheduler_core.framework.session import Session, keeps_nothing
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.pod_info import PodKind
 from scheduler_core.trace import Why
@@ -35,6 +35,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
         NAME,
         lambda initiator, candidates, _action, why: ordinary_tasks(initiator, candidates, why),
     )
+    session.renewals[NAME] = keeps_nothing
 
 
 def ordinary_tasks(_initiator: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None) -> list[TaskInfo]:

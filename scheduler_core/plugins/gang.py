@@ -11,7 +11,7 @@ from functools import lru_cache
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.bounds import PerJobBound
 from scheduler_core.framework.extension_points import PERMIT, REJECT, Point, Vote
-from scheduler_core.framework.session import Session
+from scheduler_core.framework.session import Session, keeps_nothing
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.messages import fit_error
 from scheduler_core.model.status import ALLOCATED_STATUSES, READY_STATUSES, VALID_STATUSES, TaskStatus
@@ -40,6 +40,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     session.registry.add_unified_evictable(
         NAME, lambda _initiator, candidates, _action, _why: list(candidates)
     )
+    session.renewals[NAME] = keeps_nothing
 
 
 def job_valid(job: JobInfo) -> tuple[str, str] | None:
@@ -100,7 +101,8 @@ def _told(ready: int, minimum: int) -> tuple[str, dict[str, int]]:
 
 def write_conditions(session: Session) -> None:
     """Say on every PodGroup with tasks whether its gang is ready to be scheduled."""
-    for job in session.jobs.values():
+    for job in session.moved_jobs():
+        job.unschedulable = False
         if not job.size:
             continue
         if job.is_ready():

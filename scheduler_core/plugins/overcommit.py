@@ -11,7 +11,8 @@ from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.queue_account import shortage_facts
 from scheduler_core.model.reservations import Reservations
-from scheduler_core.resource import Resource, short_of
+from scheduler_core.model.state import Renewal
+from scheduler_core.resource import short_of, total_of
 from scheduler_core.trace import Why
 
 NAME = "overcommit"
@@ -27,6 +28,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
     session.registry.add_job_enqueueable(NAME, overcommit.job_enqueueable)
     session.registry.add_job_enqueued(NAME, overcommit.job_enqueued)
     session.registry.add_report(overcommit.report)
+    session.renewals[NAME] = overcommit.renew
 
 
 class Overcommit:
@@ -47,14 +49,24 @@ class Overcommit:
     def __init__(self, session: Session, factor: float) -> None:
         self.session = session
         self.factor = factor
-        self.idle = session.total.clone().multi(factor)
-        self.idle.raw_sub(session.nodes.axis.resource(session.nodes.used.sum(axis=0).tolist()))
-        self.inqueue = Resource()
         self.reservations = Reservations()
-        for job in session.jobs.values():
+        self._measure()
+        for job in session.jobs.values() if session.trace is not None else ():
             reserved = job.inqueue_reservation(whole=True)
             if reserved is not None:
-                self._reserve(job, job.deduct_gated(reserved))
+                self.reservations.add(job.key, job.deduct_gated(reserved))
+
+    def _measure(self) -> None:
+        """Add up what is used on the nodes, and what is reserved in the queues."""
+        session, sums = self.session, self.session.snapshot.sums
+        self.idle = session.total.clone().multi(self.factor)
+        self.idle.raw_sub(session.nodes.axis.resource(session.nodes.used.sum(axis=0).tolist()))
+        self.inqueue = total_of(sums[queue].reserved_whole.resource() for queue in sums.queues())
+
+    def renew(self, _renewal: Renewal) -> bool:
+        """Measure anew."""
+        self._measure()
+        return True
 
     def job_enqueueable(self, job: JobInfo, why: Why) -> Vote:
         """Permit a job whose minimum fits what is left beside all that is reserved."""
@@ -77,11 +89,9 @@ class Overcommit:
     def job_enqueued(self, job: JobInfo) -> None:
         """Count the minimum of a job that was enqueued."""
         if job.min_resources is not None:
-            self._reserve(job, job.deduct_gated(job.min_resources))
-
-    def _reserve(self, job: JobInfo, amount: Resource) -> None:
-        self.inqueue.add(amount)
-        self.reservations.add(job.key, amount)
+            amount = job.deduct_gated(job.min_resources)
+            self.inqueue.add(amount)
+            self.reservations.add(job.key, amount)
 
     def report(self) -> dict[str, object]:
         """Return what is left and what is reserved."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.bounds import PerJobBound
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.session import Session
+from scheduler_core.framework.session import Session, keeps_nothing
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.trace import Why
 
@@ -31,6 +31,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     )
     session.registry.add_unified_evictable(NAME, evictable)
     session.registry.add_job_starving(NAME, job_starving)
+    session.renewals[NAME] = keeps_nothing
 
 
 def task_order(task: TaskInfo) -> int:

@@ -69,6 +69,8 @@ class Replay:
         A scenario with the key `replay`.
     skips : bool
         Whether sessions are left out that would change nothing.
+    anew : bool
+        Whether each session is opened on a snapshot made anew; slow, and the same.
     frozen : mapping, optional
         What `freeze` returned: the replay goes on from there.
 
@@ -80,6 +82,7 @@ class Replay:
         inspection: Inspection,
         *,
         skips: bool = True,
+        anew: bool = False,
         frozen: Mapping[str, Any] | None = None,
     ) -> None:
         assert inspection.conf is not None, "the document has no errors"
@@ -87,7 +90,9 @@ class Replay:
         admission = Admission(objects, inspection.read_pods())
         self.timeline = Timeline.read(document)
         self.records = Records() if frozen is None else Records.thawed(frozen["records"])
-        self.simulation = Simulation(objects, inspection.conf, admission, Options(explain=False, cycles=1))
+        options = Options(explain=False, reasons=anew, cycles=1)
+        self.simulation = Simulation(objects, inspection.conf, admission, options)
+        self.simulation.live(anew=anew)
         jobs = Admission.listed(document, "jobs")
         if not document.get("now"):
             created = [time for time in map(creation_of, jobs) if isfinite(time)]
@@ -178,11 +183,10 @@ class Replay:
     def _session(self, time: float) -> Step:
         world = self.world
         cluster = world.cluster
-        cluster.podgroups = world.podgroups
         cluster.now = world.begin + time
         self._configure()
         session = self.simulation.open_session()
-        self.records.opened(time, _queues_of(session))
+        self.records.opened(time, session.queue_accounts().values())
         for action in self.simulation.conf.actions:
             session.action = action
             ACTIONS[action](session)
@@ -199,9 +203,11 @@ class Replay:
     def _write(self, session: Session, time: float) -> bool:
         """Write what a session decided; returns whether anything changed that a later session reads."""
         changed = self.records.decided(time, session.decisions)
-        for job in session.jobs.values():
+        for job in session.moved_jobs():
             changed = changed or job.phase != job.phase_before
-            self.world.podgroups[job.key] = podgroup_after(job)
+            after = podgroup_after(job)
+            if after != job.podgroup:
+                self.world.podgroups[job.key] = after
             if job.phase != job.phase_before:
                 self.world.group_changed(job.key, job.phase)
             record = self.records.jobs[job.key]
@@ -219,8 +225,8 @@ class Replay:
     def _write_pods(self, session: Session, victims: set[str], time: float) -> bool:
         world, changed = self.world, False
         now = world.timestamp(time)
-        pods = world.cluster.pods = world.cluster.pods.copy()
-        for job in session.jobs.values():
+        pods = world.cluster.pods
+        for job in session.moved_jobs():
             for task in list(job.tasks.values()):
                 if task.key in victims:
                     continue
@@ -238,15 +244,6 @@ class Replay:
         if self.timeline.evicted == "restart-job":
             world.restart_jobs(sorted({world.lives[key].job for key in victims}), time)
         return changed
-
-
-def _queues_of(session: Session) -> list[dict[str, Any]]:
-    """Return the rows that the queue plugin reports."""
-    told: dict[str, Any] = {}
-    for report in session.registry.reports:
-        told.update(report())
-    queues: list[dict[str, Any]] = told.get("queues") or []
-    return queues
 
 
 def replay_document(

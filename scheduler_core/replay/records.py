@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from scheduler_core.model.queue_account import QueueAccount
 from scheduler_core.resource import Resource
 from scheduler_core.told import amounts, number
 from scheduler_core.trace import Decision
@@ -62,6 +63,7 @@ class Records:
         self.jobs: dict[str, JobRecord] = {}
         self.queues: list[dict[str, Any]] = []
         self._last_rows: dict[str, dict[str, Any]] = {}
+        self._seen: dict[str, tuple[QueueAccount, int]] = {}
 
     def decided(self, time: float, decisions: Iterable[Decision]) -> bool:
         """Record the committed decisions of a session; returns whether there were any."""
@@ -74,13 +76,21 @@ class Records:
             self.log.append({"t": number(time), "decisions": logged})
         return bool(logged)
 
-    def opened(self, time: float, queues: Iterable[Mapping[str, Any]]) -> None:
+    def opened(self, time: float, accounts: Iterable[QueueAccount]) -> None:
         """Record the queues as a session found them, those that changed since the session before."""
-        for queue in queues:
-            row = {name: _plain(queue[name]) for name in ("deserved", "allocated", "request", "share")}
-            if self._last_rows.get(queue["name"]) != row:
-                self._last_rows[queue["name"]] = row
-                self.queues.append({"t": number(time), "queue": queue["name"], **row})
+        for account in accounts:
+            if self._seen.get(account.name) == (account, account.version):
+                continue
+            self._seen[account.name] = account, account.version
+            row = {
+                "deserved": amounts(account.deserved),
+                "allocated": amounts(account.allocated),
+                "request": amounts(account.request),
+                "share": number(account.share),
+            }
+            if self._last_rows.get(account.name) != row:
+                self._last_rows[account.name] = row
+                self.queues.append({"t": number(time), "queue": account.name, **row})
 
     def frozen(self) -> dict[str, Any]:
         """Return the records as plain data."""

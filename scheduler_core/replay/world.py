@@ -5,7 +5,7 @@ Every change happens at a time of its own; the timestamps that it writes are who
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import asdict
 from math import floor, inf, isfinite
 from typing import Any
@@ -74,7 +74,7 @@ class World:
         self.agenda = Agenda() if frozen is None else Agenda.thawed(frozen["agenda"])
         self.lives: dict[str, Life] = {}
         self.members: dict[str, dict[str, None]] = {}
-        self.podgroups: dict[str, Object] = {}
+        self.podgroups: MutableMapping[str, Object] = self.cluster.podgroups
         self._restarting: dict[str, set[str]] = {}
         self.scheduler_conf: Object | None = None if frozen is None else frozen["scheduler_conf"]
         self.scheduler_names = self.cluster.pods.reader.scheduler_names
@@ -131,7 +131,8 @@ class World:
         self.begin = frozen["begin"]
         self.cluster.nodes = NodeList(frozen["nodes"])
         self.cluster.queues = list(frozen["queues"])
-        self.podgroups = {key_of(podgroup): podgroup for podgroup in frozen["podgroups"]}
+        self.podgroups.clear()
+        self.podgroups.update((key_of(podgroup), podgroup) for podgroup in frozen["podgroups"])
         self.members = {key: {} for key in self.podgroups}
         for key in list(self.cluster.pods):
             del self.cluster.pods[key]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -112,6 +112,10 @@ class Queues:
         if chain is None:
             chain = self._chains[name] = chain_in(self.accounts, name)
         return chain
+
+    def renew(self, names: Iterable[str]) -> bool:
+        """Bring the accounts of some queues up to date; False where all have to be made anew."""
+        return False
 
     def is_leaf(self, name: str) -> bool:
         """Tell whether jobs may be in a queue: it has no children."""

@@ -5,31 +5,71 @@ Source: volcano ``pkg/scheduler/plugins/capacity/capacity.go`` (buildHierarchica
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from scheduler_core.framework.session import Session
 from scheduler_core.model.queue import ROOT, QueueInfo
 from scheduler_core.model.queue_account import real_capability
+from scheduler_core.model.queue_sums import QueueSums
 from scheduler_core.plugins.capacity.account import NAME, CapacityAccount, Queues
 from scheduler_core.resource import UNLIMITED, UNLIMITED_SCALAR, Resource, maximum, total_of
 from scheduler_core.trace import Trace
 
 
-def tree_of_queues(session: Session) -> Queues:
-    """Return the accounts of all queues, linked to a tree.
+class TreeOfQueues(Queues):
+    """The accounts of all queues, linked to a tree.
 
     Where the links cannot be made, or a job is in a queue with children, the work stops there and `obstacle`
     says why; the accounts made until then stay.
     """
-    queues = Queues(hierarchical=True)
-    queues.obstacle = _link(session, queues) or _count_jobs(session, queues) or _check_root(queues)
-    queues.accounts = dict(sorted(queues.accounts.items()))
-    for account in queues.accounts.values():
-        account.children.sort()
-    if not queues.obstacle:
-        Division(session, queues).divide()
-    return queues
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(hierarchical=True)
+        self._session = session
+        self.obstacle = _link(session, self) or self._count_jobs() or _check_root(self)
+        self.accounts = dict(sorted(self.accounts.items()))
+        for account in self.accounts.values():
+            account.children.sort()
+        if not self.obstacle:
+            Division(session, self).divide()
+
+    def _count_jobs(self) -> str:
+        """Count every job in its queue and all ancestors; return what is in the way."""
+        session, obstacle = self._session, ""
+        jobs, sums = session.jobs, session.snapshot.sums
+        if not all(map(self.is_leaf, sums.queues())):
+            wrong = next(job for job in jobs.values() if not self.is_leaf(job.queue))
+            obstacle = f"job {wrong.key} is in queue {wrong.queue}, which has children"
+            jobs = {key: job for key, job in jobs.items() if key < wrong.key}
+            sums = QueueSums(jobs)
+        for name in sums.queues():
+            self.accounts[name].take(sums[name], session.release)
+        for job in jobs.values() if session.trace is not None else ():
+            self.accounts[job.queue].name_reservation(job, session.release)
+        for name in sums.queues():
+            for ancestor in self.chain(name)[1:]:
+                ancestor.include(self.accounts[name])
+        return obstacle
+
+    def renew(self, names: Iterable[str]) -> bool:
+        """Bring the accounts up to date: those of the leaves from their jobs, the others from their leaves.
+
+        What queues deserve follows from their objects alone, which have not changed.
+        """
+        sums = self._session.snapshot.sums
+        if self.obstacle or not all(map(self.is_leaf, sums.queues())):
+            return False
+        moved = {account.name for name in names for account in self.chain(name)}
+        for name in moved:
+            self.accounts[name].take(sums.get(name), self._session.release)
+        for leaf in sums.queues():
+            for ancestor in self.chain(leaf)[1:]:
+                if ancestor.name in moved:
+                    ancestor.include(self.accounts[leaf])
+        for name in moved:
+            self.accounts[name].measure()
+        return True
 
 
 # linking
@@ -73,22 +113,6 @@ def _climb(session: Session, queues: Queues, queue: QueueInfo) -> str:
         below = queues.accounts[child.name]
         below.ancestors, below.parent = [*above.ancestors, parent.name], parent.name
     return ""
-
-
-def _count_jobs(session: Session, queues: Queues) -> str:
-    """Count every job in its queue and all ancestors; return what is in the way."""
-    obstacle = ""
-    leaves = {}
-    for job in session.jobs.values():
-        if not queues.is_leaf(job.queue):
-            obstacle = f"job {job.key} is in queue {job.queue}, which has children"
-            break
-        leaf = leaves[job.queue] = queues.accounts[job.queue]
-        leaf.count(job, session.release)
-    for name, leaf in leaves.items():
-        for ancestor in queues.chain(name)[1:]:
-            ancestor.include(leaf)
-    return obstacle
 
 
 def _check_root(queues: Queues) -> str:

@@ -14,9 +14,7 @@ class QueueOrder:
 
     def __init__(self, queues: Queues) -> None:
         self.queues = queues
-        self._deserves_nothing = {
-            name: account.deserved.is_empty() for name, account in queues.accounts.items()
-        }
+        self._deserves_nothing: dict[str, bool] = {}
         self._common: dict[tuple[str, str], int] = {}
         self._above: dict[tuple[str, str], int] = {}
 
@@ -25,7 +23,18 @@ class QueueOrder:
         mine, theirs = left.share, right.share
         if mine != theirs:
             return -1 if mine < theirs else 1
-        return self._deserves_nothing[left.name] - self._deserves_nothing[right.name]
+        return self.deserves_nothing(left) - self.deserves_nothing(right)
+
+    def deserves_nothing(self, account: CapacityAccount) -> bool:
+        """Tell whether a queue deserves nothing, worked out once."""
+        known = self._deserves_nothing.get(account.name)
+        if known is None:
+            known = self._deserves_nothing[account.name] = account.deserved.is_empty()
+        return known
+
+    def renew(self) -> None:
+        """Forget what was compared by shares that may have moved."""
+        self._above.clear()
 
     def flat(self, left: QueueInfo, right: QueueInfo) -> float:
         """Return below 0 when `left` has the higher priority, else by their shares."""
@@ -36,7 +45,7 @@ class QueueOrder:
     def flat_key(self, queue: QueueInfo) -> tuple[int, float, bool]:
         """Return the same order as a key."""
         account = self.queues.accounts[queue.name]
-        return -queue.priority, account.share, self._deserves_nothing[queue.name]
+        return -queue.priority, account.share, self.deserves_nothing(account)
 
     def hierarchical(self, left: QueueInfo, right: QueueInfo) -> float:
         """Return below 0 when `left` has the higher priority, else by the shares where the paths part.

@@ -13,10 +13,11 @@ from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.simulation import copy_at_pre_predicate
 from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.state import Renewal
 from scheduler_core.plugins.capacity import dry_run
 from scheduler_core.plugins.capacity.account import NAME, CapacityAccount, Queues
-from scheduler_core.plugins.capacity.flat import flat_queues
-from scheduler_core.plugins.capacity.hierarchical import tree_of_queues
+from scheduler_core.plugins.capacity.flat import FlatQueues
+from scheduler_core.plugins.capacity.hierarchical import TreeOfQueues
 from scheduler_core.plugins.capacity.limits import Limits
 from scheduler_core.plugins.capacity.order import QueueOrder
 from scheduler_core.plugins.capacity.reclaim import ReclaimableTasks
@@ -28,10 +29,10 @@ RECLAIM_LEVELS = "ancestorReclaimLevel"
 def open_session(session: Session, arguments: Arguments) -> None:
     """Work out every queue's quota, and register what follows from that."""
     hierarchical = session.conf.hierarchy_enabled(NAME)
-    queues = tree_of_queues(session) if hierarchical else flat_queues(session)
+    queues = _queues_of(session, hierarchical=hierarchical)
     reads_levels = hierarchical and session.release.follows(Rule.ANCESTOR_RECLAIM_LEVEL)
     levels = max(arguments.get_int(RECLAIM_LEVELS, 0), 0) if reads_levels else 0
-    _register_order(session, queues)
+    order = _register_order(session, queues)
     limits = Limits(session, queues, levels)
     session.registry.add_allocatable(NAME, limits.allocatable, after_release=limits.allocatable_after_release)
     session.registry.add_preemptive(NAME, limits.preemptive)
@@ -57,15 +58,32 @@ def open_session(session: Session, arguments: Arguments) -> None:
     )
     if session.conf.first_option("proportion") is None:
         session.registry.add_report(lambda: report(queues))
+        session.queue_accounts = lambda: queues.accounts
+
+    def renew(renewal: Renewal) -> bool:
+        order.renew()
+        return queues.renew(renewal.queues)
+
+    session.renewals[NAME] = renew
 
 
-def _register_order(session: Session, queues: Queues) -> None:
+def _queues_of(session: Session, *, hierarchical: bool) -> Queues:
+    if hierarchical:
+        return TreeOfQueues(session)
+    queues = FlatQueues(session)
+    if session.trace is not None:
+        queues.explain(session.trace)
+    return queues
+
+
+def _register_order(session: Session, queues: Queues) -> QueueOrder:
     order = QueueOrder(queues)
     if not queues.hierarchical:
         session.registry.add_queue_order(NAME, order.flat, key=order.flat_key)
     elif not queues.obstacle:
         session.registry.add_queue_order(NAME, order.hierarchical)
         session.registry.add_victim_queue_order(NAME, order.victims)
+    return order
 
 
 class Events:

@@ -12,6 +12,7 @@ from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import leave_nothing
 from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.state import Renewal
 from scheduler_core.plugins.drf.hierarchy import DESIGN, NAME, RULE, Hierarchy
 from scheduler_core.plugins.drf.share import JobAccount, Yardstick
 from scheduler_core.resource import Resource
@@ -31,6 +32,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
         allocate=drf.allocate, deallocate=drf.deallocate, on_discard=None if hierarchical else leave_nothing
     )
     session.registry.add_report(drf.report)
+    session.renewals[NAME] = drf.renew
     if hierarchical:
         by_design = arguments.get_str(RULE) == DESIGN
         hierarchy = Hierarchy(session, drf.accounts, drf.yardstick, by_design=by_design)
@@ -57,6 +59,15 @@ class Drf:
         self.yardstick = Yardstick(session.total)
         self.accounts = {job.key: JobAccount(job, self.yardstick) for job in session.jobs.values()}
         self.hierarchy: Hierarchy | None = None
+
+    def renew(self, renewal: Renewal) -> bool:
+        """Measure the jobs anew that were made anew; hierarchies are built anew."""
+        for key, job in renewal.jobs.items():
+            if job is None:
+                self.accounts.pop(key, None)
+            else:
+                self.accounts[key] = JobAccount(job, self.yardstick)
+        return self.hierarchy is None
 
     def job_order(self, job: JobInfo) -> float:
         """Return the job's dominant share: smaller ones go first, without tolerance."""
@@ -119,7 +130,9 @@ class Drf:
         told: dict[str, object] = {}
         if self.accounts:
             tell = self.yardstick.told
-            told["drf_jobs"] = Told({key: tell(account.allocated) for key, account in self.accounts.items()})
+            told["drf_jobs"] = Told(
+                {key: tell(self.accounts[key].allocated) for key in sorted(self.accounts)}
+            )
         if self.hierarchy is not None:
             told["hdrf_tree"] = self.hierarchy.report()
         return told

@@ -16,7 +16,7 @@ from scheduler_core.errors import CoreError, EventError, PrePredicateError
 from scheduler_core.framework.choices import ClassAnswers
 from scheduler_core.framework.dry_run import DryRun
 from scheduler_core.framework.plugin_fn import shape_only
-from scheduler_core.framework.session import Session
+from scheduler_core.framework.session import Session, keeps_nothing
 from scheduler_core.model.fit import FITS, POD_NUMBER, Code, Status, Why
 from scheduler_core.model.host_ports import host_ports
 from scheduler_core.model.job import TaskInfo
@@ -117,6 +117,8 @@ def open_session(session: Session, arguments: Arguments) -> None:
     session.registry.add_simulate_add_task(NAME, plugin.simulate_add)
     session.registry.add_simulate_remove_task(NAME, plugin.simulate_remove)
     session.registry.add_simulate_predicate(NAME, simulate_predicate)
+    if plugin.template_cache is None:
+        session.renewals[NAME] = keeps_nothing
 
 
 class Predicates:
@@ -218,7 +220,7 @@ class Predicates:
         for task in reversed(tasks):
             if self._state(task) is not None:
                 self.mirror.add(task)
-        for number in self.mirror.changes.entries[seen:]:
+        for number in self.mirror.changes.since(seen):
             changes.add(number)
 
     def _state(self, task: TaskInfo) -> PodState | None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from scheduler_core.framework.session import Session
 from scheduler_core.model.axis import ResourceAxis
+from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.queue_account import QueueAccount, capability_of, real_capability
 from scheduler_core.plugins.proportion.deserved import Mask, Matrix, Round, covers, rounds_of_deserved
 from scheduler_core.resource import MEMORY, PODS, Resource, total_of
@@ -17,40 +18,68 @@ from scheduler_core.trace import Trace
 NAME = "proportion"
 
 
-def open_accounts(session: Session) -> dict[str, QueueAccount]:
-    """Return the accounts of the queues that have jobs, by name; the others take no part.
+class Accounts(dict[str, QueueAccount]):
+    """The accounts of the queues that have jobs, by name; the others take no part.
 
     The guarantees of all queues, also of those without jobs, are set aside from what each one can reach.
     """
-    guaranteed = total_of(queue.guarantee for queue in session.queues.values())
-    used = {job.queue for job in session.jobs.values()}
-    accounts = {}
-    for name, queue in session.queues.items():
-        if name in used:
-            account = accounts[name] = QueueAccount(queue)
-            account.capability = capability_of(queue)
-            account.real_capability = real_capability(
-                session.total,
-                guaranteed=guaranteed,
-                guarantee=queue.guarantee,
-                capability=account.capability if queue.names_capability else None,
-            )
-    for job in session.jobs.values():
-        accounts[job.queue].count(job, session.release)
-    return accounts
 
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._guaranteed = total_of(queue.guarantee for queue in session.queues.values())
+        self._every: dict[str, QueueAccount] = {}
+        self._divided: list[tuple[str, dict[str, float]]] | None = None
+        self.renew(session.queues)
+        if session.trace is not None:
+            for job in session.jobs.values():
+                self[job.queue].name_reservation(job, session.release)
 
-def divide(session: Session, accounts: dict[str, QueueAccount]) -> None:
-    """Write what each queue deserves, and its share of that."""
-    if not accounts:
-        return
-    table = DivisionTable(session.total, list(accounts.values()))
-    rounds = list(table.rounds())
-    if session.trace is not None:
-        table.tell(session.trace, rounds)
-    for row, account in enumerate(accounts.values()) if rounds else ():
-        account.deserved = table.deserved(rounds[-1].deserved[row], account)
-        account.measure()
+    def renew(self, names: Iterable[str]) -> None:
+        """Bring the accounts of some queues up to date, and divide anew where any requests something else."""
+        before, sums = list(self), self._session.snapshot.sums
+        for name in names:
+            if name not in sums:
+                self.pop(name, None)
+                continue
+            account = self._every.get(name)
+            if account is None:
+                account = self._every[name] = self._account(self._session.queues[name])
+            account.take(sums[name], self._session.release)
+            account.measure()
+            self[name] = account
+        if list(self) != before:
+            entries = sorted(self.items())
+            self.clear()
+            self.update(entries)
+        self._divide()
+
+    def _account(self, queue: QueueInfo) -> QueueAccount:
+        account = QueueAccount(queue)
+        account.capability = capability_of(queue)
+        account.real_capability = real_capability(
+            self._session.total,
+            guaranteed=self._guaranteed,
+            guarantee=queue.guarantee,
+            capability=account.capability if queue.names_capability else None,
+        )
+        return account
+
+    def _divide(self) -> None:
+        """Write what each queue deserves, and its share of that.
+
+        That follows from what the queues request; all else that is divided by stays as it was at first.
+        """
+        requests = [(name, account.request.as_dict()) for name, account in self.items()]
+        if not self or requests == self._divided:
+            return
+        self._divided = requests
+        table = DivisionTable(self._session.total, list(self.values()))
+        rounds = list(table.rounds())
+        if self._session.trace is not None:
+            table.tell(self._session.trace, rounds)
+        for row, account in enumerate(self.values()):
+            account.deserve(table.deserved(rounds[-1].deserved[row], account) if rounds else Resource())
 
 
 class DivisionTable:

@@ -17,7 +17,8 @@ from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.pod import PodShape
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.queue_account import QueueAccount, shortage_facts
-from scheduler_core.plugins.proportion.division import NAME, divide, open_accounts
+from scheduler_core.model.state import Renewal
+from scheduler_core.plugins.proportion.division import NAME, Accounts
 from scheduler_core.release import Rule
 from scheduler_core.resource import ZERO, Resource, total_of
 from scheduler_core.told import Told, number
@@ -26,8 +27,7 @@ from scheduler_core.trace import Why
 
 def open_session(session: Session, _arguments: Arguments) -> None:
     """Divide the cluster between the queues that have jobs, and register what follows from that."""
-    accounts = open_accounts(session)
-    divide(session, accounts)
+    accounts = Accounts(session)
     proportion = Proportion(session, accounts)
     session.registry.add_queue_order(NAME, proportion.queue_order, key=proportion.queue_key)
     session.registry.add_evictable(
@@ -52,7 +52,14 @@ def open_session(session: Session, _arguments: Arguments) -> None:
         allocate=proportion.allocate, deallocate=proportion.deallocate, on_discard=proportion.on_discard
     )
     session.registry.add_report(proportion.report)
+    session.queue_accounts = lambda: accounts
     copy_at_pre_predicate(session, NAME, accounts)
+
+    def renew(renewal: Renewal) -> bool:
+        accounts.renew(renewal.queues)
+        return True
+
+    session.renewals[NAME] = renew
 
 
 class Proportion:

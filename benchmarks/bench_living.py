@@ -1,0 +1,221 @@
+"""What does one more session cost when the state lives on, and does memory grow with their number?
+
+``python -m benchmarks.bench_living`` prints two tables: cycles of a cluster of 500 nodes with 5,000 pods
+where a few jobs end and arrive before each, and replays of the Philly trace, whose documents are made by
+``data/tools/philly_replay.py`` of the folder that `QUEUECAST_SHARED` names. Seconds are the processor's; of
+several measurements of a cycle the fastest and the median are shown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import resource
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import process_time
+from typing import Any, NamedTuple
+
+from benchmarks.bench_simulate import LARGE
+from benchmarks.generator import Size, cluster
+from scheduler_core.admission import Admission
+from scheduler_core.conf import parse_conf
+from scheduler_core.replay import Replay
+from scheduler_core.simulate import Options, Simulation
+from scheduler_core.validate import Inspection
+
+TOOL = LARGE.parents[1] / "data" / "tools" / "philly_replay.py"
+SIZE = Size(nodes=500, pods=5_000, queues=16, levels=2, pending=0)
+Object = dict[str, Any]
+
+
+class Window(NamedTuple):
+    """A window of the Philly trace, and the processor seconds that its replay must not exceed."""
+
+    name: str
+    arguments: tuple[str, ...]
+    must: float | None
+
+
+WINDOWS = (
+    Window("2 h of day 47, 64 nodes, reclaim", ("--day", "47", "--hours", "2", "--nodes", "64"), None),
+    Window("12 h of day 47, 64 nodes, reclaim", ("--day", "47", "--hours", "12", "--nodes", "64"), None),
+    Window("day 47, 64 nodes, reclaim", ("--day", "47", "--hours", "24", "--nodes", "64"), 0.8),
+    Window(
+        "day 47, 64 nodes, no reclaim",
+        ("--day", "47", "--hours", "24", "--nodes", "64", "--conf", "capacity-plain"),
+        None,
+    ),
+    Window("2 h of day 47.5, 12 nodes, reclaim", ("--day", "47.5", "--hours", "2", "--nodes", "12"), None),
+)
+
+
+def steady_document(*, full: bool) -> Object:
+    """Return a cluster that is half full, or one where nothing more fits."""
+    document = cluster(SIZE)
+    for node in document["nodes"]:
+        cores = 4 if full else 2 * int(node["status"]["allocatable"]["cpu"])
+        amounts = {**node["status"]["allocatable"], "cpu": str(cores), "memory": "256Gi"}
+        node["status"] = {"capacity": amounts, "allocatable": amounts}
+    return document
+
+
+def simulation_of(document: Object, cycles: int) -> Simulation:
+    """Return a simulation of so many cycles that explains nothing."""
+    conf = parse_conf(document["scheduler_conf"])
+    return Simulation(
+        document, conf, Admission(document), Options(explain=False, reasons=False, cycles=cycles)
+    )
+
+
+def job(number: int, pods: int, cpu: str) -> tuple[Object, list[Object]]:
+    """Return the PodGroup and the pods of one more job."""
+    name, created = f"new-{number:06d}", "2026-01-03T00:00:00Z"
+    group = {
+        "metadata": {"name": name, "namespace": "default", "creationTimestamp": created},
+        "spec": {"minMember": pods, "queue": f"queue-{number % SIZE.queues:05d}"},
+        "status": {"phase": "Pending"},
+    }
+    containers = [{"name": "main", "image": "busybox", "resources": {"requests": {"cpu": cpu}}}]
+    return group, [
+        {
+            "metadata": {
+                "name": f"{name}-{index}",
+                "namespace": "default",
+                "uid": f"{name}-{index}",
+                "creationTimestamp": created,
+                "annotations": {"scheduling.k8s.io/group-name": name},
+            },
+            "spec": {"schedulerName": "volcano", "containers": containers},
+            "status": {"phase": "Pending"},
+        }
+        for index in range(pods)
+    ]
+
+
+def arrive(simulation: Simulation, group: Object, pods: list[Object]) -> None:
+    """Write the objects of a job."""
+    key = f"default/{group['metadata']['name']}"
+    simulation.cluster.podgroups[key] = group
+    for pod in pods:
+        simulation.cluster.pods[f"default/{pod['metadata']['name']}"] = pod
+
+
+def leave(simulation: Simulation, number: int, pods: int) -> None:
+    """Delete the objects of a job."""
+    for index in range(pods):
+        del simulation.cluster.pods[f"default/new-{number:06d}-{index}"]
+    del simulation.cluster.podgroups[f"default/new-{number:06d}"]
+
+
+def cycles(simulation: Simulation, change: Callable[[int], None], warm: int) -> Iterator[tuple[float, int]]:
+    """Yield the seconds of each cycle after the first ones, with the changes before it, and its decisions."""
+    steps = simulation.steps()
+    for number in range(simulation.cycles):
+        started = process_time()
+        change(number)
+        session = next(steps)
+        if number >= warm:
+            yield process_time() - started, len(session.decisions)
+
+
+def steady(count: int) -> list[tuple[float, int]]:
+    """Return the cycles of a half-full cluster where two jobs arrive, and two of earlier cycles end."""
+    simulation = simulation_of(steady_document(full=False), count)
+
+    def change(number: int) -> None:
+        for position in (2 * number, 2 * number + 1):
+            arrive(simulation, *job(position, 1 + position % 4, "500m"))
+            old = position - 100
+            if old >= 0:
+                leave(simulation, old, 1 + old % 4)
+
+    return list(cycles(simulation, change, warm=min(60, count // 2)))
+
+
+def arrivals_that_fit_nothing(count: int) -> list[tuple[float, int]]:
+    """Return the cycles of a cluster where nothing more fits, and another job arrives before each."""
+    simulation = simulation_of(steady_document(full=True), count)
+
+    def change(number: int) -> None:
+        if number:
+            leave(simulation, number - 1, 1)
+        arrive(simulation, *job(number, 1, "64"))
+
+    return list(cycles(simulation, change, warm=min(10, count // 2)))
+
+
+def memory() -> float:
+    """Return the largest memory of this process so far, in megabytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def tell_cycles(count: int) -> None:
+    """Print the table of cycles."""
+    print("| cycles of 500 nodes, 5,000 pods | fastest ms | median ms | decisions, median |")
+    print("|---|---|---|---|")
+    for name, measured in (
+        ("two jobs end, two arrive", steady(count)),
+        ("one job arrives, nothing fits", arrivals_that_fit_nothing(count)),
+    ):
+        seconds = [entry[0] for entry in measured]
+        decided = int(statistics.median(entry[1] for entry in measured))
+        print(f"| {name} | {1e3 * min(seconds):.2f} | {1e3 * statistics.median(seconds):.2f} | {decided} |")
+    print()
+
+
+def tell_memory(count: int) -> None:
+    """Print how the largest memory grows over many cycles."""
+    few = count // 10
+    steady(few)
+    before = memory()
+    steady(count)
+    print(f"memory: {before:.0f} MB after {few:,} cycles, {memory():.0f} MB after {count:,}\n")
+
+
+def tell_replays(windows: tuple[Window, ...]) -> None:
+    """Print the table of replays."""
+    print("| replay, period 1 s | s (must) | sessions | us/session | decisions | us/decision | us/event |")
+    print("|---|---|---|---|---|---|---|")
+    for window in windows:
+        made = subprocess.run([sys.executable, str(TOOL), *window.arguments], capture_output=True, check=True)
+        document = json.loads(made.stdout)
+        events = len(document["replay"]["events"])
+        replay = Replay(document, Inspection(document))
+        gc.freeze()
+        started = process_time()
+        result = replay.run()
+        seconds = process_time() - started
+        decided = sum(len(entry["decisions"]) for entry in result["log"])
+        must = "" if window.must is None else f" ({window.must:g})"
+        print(
+            f"| {window.name} | {seconds:.2f}{must} | {replay.computed:,} | {_each(seconds, replay.computed)}"
+            f" | {decided:,} | {_each(seconds, decided)} | {_each(seconds, events)} |",
+            flush=True,
+        )
+
+
+def _each(seconds: float, count: int) -> str:
+    return f"{1e6 * seconds / max(count, 1):.0f}"
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cycles", type=int, default=300)
+    parser.add_argument("--memory", type=int, default=0, help="so many cycles, to see whether memory grows")
+    parser.add_argument("--replays", type=int, default=len(WINDOWS), help="the first so many windows")
+    options = parser.parse_args()
+    tell_cycles(options.cycles)
+    if options.memory:
+        tell_memory(options.memory)
+    if options.replays and Path(TOOL).exists():
+        tell_replays(WINDOWS[: options.replays])
+
+
+if __name__ == "__main__":
+    main()

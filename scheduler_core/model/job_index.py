@@ -1,0 +1,83 @@
+"""Which jobs can a session pass over, as nothing of them waits?"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Mapping
+
+from scheduler_core.model.job import JobInfo
+from scheduler_core.model.status import READY_STATUSES, TaskStatus
+
+
+class JobIndex:
+    """The jobs as a session finds them: settled ones, and those that may wait for something.
+
+    A settled job is enqueued, and all its pods have their places or have succeeded, as many as its minimum:
+    it has nothing to enqueue, to place or to starve for until one of its pods moves.
+
+    Attributes
+    ----------
+    waiting : dict
+        Those that are not settled, by key, in no particular order.
+
+    Parameters
+    ----------
+    jobs : mapping
+        By key.
+
+    """
+
+    def __init__(self, jobs: Mapping[str, JobInfo]) -> None:
+        self.waiting: dict[str, JobInfo] = {}
+        self._queue_of: dict[str, str] = {}
+        self._every: dict[str, list[str]] = {}
+        self._settled: dict[str, list[str]] = {}
+        self.renew(jobs)
+
+    def renew(self, jobs: Mapping[str, JobInfo | None]) -> None:
+        """Take in jobs that were made anew; None: the job is gone."""
+        for key, job in jobs.items():
+            before = self._queue_of.pop(key, None)
+            if before is not None:
+                _leave(self._every, before, key)
+                if self.waiting.pop(key, None) is None:
+                    _leave(self._settled, before, key)
+            if job is None:
+                continue
+            self._queue_of[key] = job.queue
+            insort(self._every.setdefault(job.queue, []), key)
+            if is_settled(job):
+                insort(self._settled.setdefault(job.queue, []), key)
+            else:
+                self.waiting[key] = job
+
+    def queues(self) -> list[str]:
+        """Return the queues that have jobs, in the order of the first job of each."""
+        return sorted(self._every, key=lambda queue: self._every[queue][0])
+
+    def queues_of(self, jobs: Iterable[JobInfo]) -> list[str]:
+        """Return the queues that have settled jobs or some of these, in the order of the first of each."""
+        first = {queue: keys[0] for queue, keys in self._settled.items()}
+        for job in jobs:
+            if job.queue not in first or job.key < first[job.queue]:
+                first[job.queue] = job.key
+        return sorted(first, key=first.__getitem__)
+
+
+def is_settled(job: JobInfo) -> bool:
+    """Tell whether nothing of a job waits, as it was found."""
+    return (
+        not job.is_pending
+        and job.size > 0
+        and job.ready_count == job.size
+        and job.ready_count >= job.min_available
+        and TaskStatus.PENDING not in job.status_counts()
+        and job.roles_have(READY_STATUSES)
+    )
+
+
+def _leave(keys_of: dict[str, list[str]], queue: str, key: str) -> None:
+    keys = keys_of[queue]
+    del keys[bisect_left(keys, key)]
+    if not keys:
+        del keys_of[queue]

@@ -1,0 +1,181 @@
+"""How does the cluster that one session leaves become the cluster that the next one finds?
+
+The state lives from session to session: tasks and nodes as columns, jobs and queues as small objects. Between
+two sessions only `State.renew` changes it. It reads the journal, where every object that came, changed or
+went is noted, and what the last session marked as touched, and makes these parts anew from the objects; every
+other part is what it would be if all of it were made anew. docs/state.md has a worked example.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from scheduler_core.model.job import NO_NODE, JobInfo
+from scheduler_core.model.journal import Journal
+from scheduler_core.model.node import NodeTable
+from scheduler_core.model.snapshot import Cluster, Snapshot, job_of, job_priorities, take_snapshot
+from scheduler_core.model.task_table import TaskTable
+
+
+@dataclass
+class Renewal:
+    """What differs between what two successive sessions find.
+
+    Attributes
+    ----------
+    anew : bool
+        Everything was made anew; the other attributes say nothing.
+    jobs : dict
+        The jobs that were made anew, by key; None: the job is gone.
+    before : dict
+        The jobs that these replace, as the last session left them, by key; None: there was none.
+    nodes : dict
+        The numbers of the tasks that are found on the nodes that were made anew, by number of the node.
+
+    """
+
+    anew: bool = False
+    jobs: dict[str, JobInfo | None] = field(default_factory=dict)
+    before: dict[str, JobInfo | None] = field(default_factory=dict)
+    nodes: dict[int, list[int]] = field(default_factory=dict)
+
+    @property
+    def queues(self) -> set[str]:
+        """Return the queues that these jobs are, or were, in."""
+        jobs = (*self.jobs.values(), *self.before.values())
+        return {job.queue for job in jobs if job is not None}
+
+
+class State:
+    """A cluster as its sessions find it.
+
+    Parameters
+    ----------
+    cluster : Cluster
+        The objects. Whoever changes a pod or a PodGroup does it in `cluster.pods` and `cluster.podgroups`,
+        which note it in the journal; nodes, queues and classes are replaced as whole lists.
+
+    Attributes
+    ----------
+    snapshot : Snapshot
+        What a session finds.
+
+    """
+
+    def __init__(self, cluster: Cluster, journal: Journal) -> None:
+        self.cluster = cluster
+        self.journal = journal
+        self._begin()
+
+    def _begin(self) -> None:
+        """Make everything anew."""
+        self.journal.pods.clear()
+        self.journal.podgroups.clear()
+        self._given = self._whole_lists()
+        self.snapshot: Snapshot = take_snapshot(self.cluster)
+        self._tasks: TaskTable = self.snapshot.tasks
+        self._nodes: NodeTable = self.snapshot.nodes
+        self._priorities = job_priorities(self.cluster.priority_classes)
+        self._seen = len(self._nodes.changes)
+        self._number_of = {info.key: number for number, info in enumerate(self._tasks.pods)}
+        self._members = self._tasks.members()
+        self._found: list[set[int]] = [set() for _ in self._nodes.names]
+        for number, node in enumerate(self._tasks.places.tolist()):
+            if node != NO_NODE:
+                self._found[node].add(number)
+
+    def _whole_lists(self) -> tuple[object, ...]:
+        cluster = self.cluster
+        return cluster.nodes, cluster.queues, cluster.priority_classes, cluster.namespaces, cluster.services
+
+    def renew(self) -> Renewal:
+        """Bring the state up to date; returns what differs from what the last session found.
+
+        Sound, as a job is a function of its PodGroup and its pods, and a node one of its object and the pods
+        on it: one of which nothing is noted in the journal, and which no session touched, is the same.
+        """
+        if not self._is_known():
+            self._begin()
+            return Renewal(anew=True)
+        nodes = set(self._nodes.changes.since(self._seen))
+        jobs = dict.fromkeys((*self._tasks.touched, *self.journal.podgroups))
+        self._tasks.touched.clear()
+        for key in self.journal.pods:
+            self._renew_pod(key, jobs, nodes)
+        self.journal.pods.clear()
+        self.journal.podgroups.clear()
+        renewal = Renewal()
+        for key in sorted(jobs):
+            renewal.before[key] = self.snapshot.jobs.get(key)
+            renewal.jobs[key] = self._renew_job(key)
+        for node in sorted(nodes):
+            found = renewal.nodes[node] = self._by_uid(self._found[node])
+            self._nodes.reload(node, self._tasks, found)
+        for fold in ("sums", "index"):
+            if fold in self.snapshot.__dict__:
+                getattr(self.snapshot, fold).renew(renewal.jobs)
+        self._nodes.changes.trim()
+        self._seen = len(self._nodes.changes)
+        return renewal
+
+    def _is_known(self) -> bool:
+        """Tell whether all that pods may be on, or be made of, is as it was."""
+        if any(now is not before for now, before in zip(self._whole_lists(), self._given, strict=True)):
+            return False
+        infos, reader = self.cluster.pods.infos, self.cluster.pods.reader
+        return all(
+            self._tasks.knows(reader.kind_of(infos[key].template))
+            for key in self.journal.pods
+            if key in infos
+        )
+
+    def _renew_pod(self, key: str, jobs: dict[str, None], nodes: set[int]) -> None:
+        """Put a pod where it is now; adds the jobs and nodes that it was and is of."""
+        tasks, pods = self._tasks, self.cluster.pods
+        number = self._number_of.pop(key, None)
+        if number is not None:
+            node, job = int(tasks.places[number]), tasks.pods[number].job_key
+            if node != NO_NODE:
+                nodes.add(node)
+                self._found[node].discard(number)
+            if job:
+                jobs[job] = None
+                self._members[job].remove(number)
+            tasks.drop(number)
+        info = pods.infos.get(key)
+        if info is None:
+            return
+        kind = pods.reader.kind_of(info.template)
+        if not (kind.is_ours or info.node_name):
+            return
+        number = self._number_of[key] = tasks.put(info, kind)
+        if info.job_key:
+            jobs[info.job_key] = None
+            self._members.setdefault(info.job_key, []).append(number)
+        node = int(tasks.places[number])
+        if node != NO_NODE:
+            nodes.add(node)
+            self._found[node].add(number)
+
+    def _renew_job(self, key: str) -> JobInfo | None:
+        """Make a job anew from its PodGroup and its pods; None when there is none."""
+        snapshot, numbers = self.snapshot, self._by_uid(self._members.get(key, ()))
+        podgroup = self.cluster.podgroups.get(key)
+        job = None if podgroup is None else job_of(podgroup, snapshot.queues, self._priorities)
+        if job is not None:
+            snapshot.jobs[key] = job
+            if numbers:
+                job.load(self._tasks, numbers)
+        else:
+            snapshot.jobs.pop(key, None)
+            if not numbers:
+                self._members.pop(key, None)
+        for number in numbers:
+            self._tasks.renew(number)
+        return job
+
+    def _by_uid(self, numbers: Iterable[int]) -> list[int]:
+        """Return tasks in the order of their pods' uids."""
+        pods = self._tasks.pods
+        return sorted(numbers, key=lambda number: pods[number].uid)

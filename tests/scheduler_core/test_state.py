@@ -1,0 +1,104 @@
+"""Is the state that lives from session to session what it would be if it were made anew each time?"""
+
+from __future__ import annotations
+
+import doctest
+import gc
+import json
+from pathlib import Path
+
+import pytest
+
+from scheduler_core.admission import Admission
+from scheduler_core.model.changes import ChangeLog
+from scheduler_core.model.snapshot import take_snapshot
+from scheduler_core.replay import Replay, replay_document
+from scheduler_core.simulate import Options, Simulation
+from scheduler_core.validate import Inspection
+from tests.builders import Object, conf, node, podgroup, pods, queue, scenario
+from tests.scheduler_core.replays import small_replay
+from tests.scheduler_core.states import state_of
+
+SEEDS = range(16)
+
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "state.md"
+
+
+def opened(document: Object, **how: bool) -> Replay:
+    return Replay(document, Inspection(document), **how)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_session_finds_what_a_snapshot_made_anew_holds(seed: int) -> None:
+    replay = opened(small_replay(f"state {seed}"))
+    for _ in replay.steps():
+        replay.moment()
+        living = state_of(replay.simulation.open_session())
+        anew = state_of(replay.simulation.open_anew(take_snapshot(replay.simulation.cluster)))
+        assert living == anew
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_living_state_changes_no_byte_of_a_replay(seed: int) -> None:
+    document = small_replay(f"state {seed}")
+    anew = {"name": "", **opened(document, anew=True).run()}
+    assert json.dumps(replay_document(document)) == json.dumps({**anew, "name": document["name"]})
+
+
+def test_a_log_that_was_trimmed_names_every_change_to_who_has_seen_the_last_ones() -> None:
+    log = ChangeLog(3)
+    for number in range(10_000):
+        log.add(number % 3)
+    seen = len(log)
+    log.add(2)
+    log.trim()
+    assert len(log) == seen + 1
+    assert set(log.since(seen)) == {2}
+    assert set(log.since(seen - 5000)) == {0, 1, 2}
+
+
+def test_the_example_in_the_documents_gives_what_it_says() -> None:
+    assert doctest.testfile(str(PAGE), module_relative=False).failed == 0
+
+
+def test_cycles_keep_nothing_however_many_there_are() -> None:
+    simulation = steady_simulation(cycles=500)
+    objects = []
+    for number, _ in enumerate(simulation.steps()):
+        write_job(simulation, number)
+        if number >= 10:
+            delete_job(simulation, number - 10)
+        if number % 100 == 99:
+            gc.collect()
+            objects.append(len(gc.get_objects()))
+    assert max(objects[2:]) - min(objects[2:]) < 200
+
+
+def steady_simulation(cycles: int) -> Simulation:
+    document = scenario(
+        conf=conf(
+            "enqueue, allocate, backfill",
+            ["priority", "gang"],
+            ["drf", "predicates", "capacity", "nodeorder"],
+        ),
+        nodes=[node(f"n{number}", cpu=8, memory="16Gi") for number in range(4)],
+        queues=[queue("default")],
+    )
+    read = Inspection(document).conf
+    assert read is not None
+    options = Options(explain=False, reasons=False, cycles=cycles)
+    return Simulation(document, read, Admission(document), options)
+
+
+def write_job(simulation: Simulation, number: int) -> None:
+    name = f"j{number}"
+    simulation.cluster.podgroups[f"default/{name}"] = podgroup(name, min_member=2, phase="Pending")
+    for member in pods(name, 2, cpu=1):
+        simulation.cluster.pods[f"default/{member['metadata']['name']}"] = member
+
+
+def delete_job(simulation: Simulation, number: int) -> None:
+    del simulation.cluster.podgroups[f"default/j{number}"]
+    for member in range(2):
+        del simulation.cluster.pods[f"default/j{number}-{member}"]
