@@ -169,9 +169,9 @@ def take_snapshot(cluster: Cluster) -> Snapshot:
     queues = dict(sorted(queues.items()))
     jobs = _jobs_of(cluster, queues)
     tasks = TaskTable(roster, axis, jobs, nodes.index)
-    for key, numbers in tasks.members().items():
-        if key in jobs:
-            jobs[key].load(tasks, numbers)
+    members = tasks.members()
+    for key, job in jobs.items():
+        job.load(tasks, members.get(key, ()))
     nodes.load(tasks)
     return Snapshot(cluster, axis, nodes, allocatable, tasks.shapes, queues, jobs, tasks)
 

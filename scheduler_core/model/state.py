@@ -165,8 +165,7 @@ class State:
         job = None if podgroup is None else job_of(podgroup, snapshot.queues, self._priorities)
         if job is not None:
             snapshot.jobs[key] = job
-            if numbers:
-                job.load(self._tasks, numbers)
+            job.load(self._tasks, numbers)
         else:
             snapshot.jobs.pop(key, None)
             if not numbers:

@@ -75,6 +75,17 @@ def test_cycles_keep_nothing_however_many_there_are() -> None:
     assert max(objects[2:]) - min(objects[2:]) < 200
 
 
+def test_a_job_without_pods_is_enqueued_once_and_its_pods_are_placed_when_they_come() -> None:
+    simulation = steady_simulation(cycles=4)
+    simulation.cluster.podgroups["default/j0"] = podgroup("j0", min_member=0, phase="Pending")
+    decided = []
+    for number, session in enumerate(simulation.steps()):
+        decided.append([decision.op for decision in session.decisions])
+        if number == 1:
+            simulation.cluster.pods["default/j0-0"] = pods("j0", 1, cpu=1)[0]
+    assert decided == [["enqueue"], [], ["bind"], []]
+
+
 def steady_simulation(cycles: int) -> Simulation:
     document = scenario(
         conf=conf(
