@@ -5,9 +5,8 @@ from collections.abc import Collection
 from typing import Any
 
 import manifests
-from planner.scenarios.models import Queue
 from planning.documents import encoded
-from planning.queues import queue_manifest, queue_row
+from planning.queues import Queue, QueueFields, queue_manifest, queue_row
 from planning.states import KINDS, QUEUES
 
 Kept = Collection[str]
@@ -44,8 +43,8 @@ def bare_change(kind: str, field: str, value: Any, keep: Kept) -> Any:
     return _object(kind, value, keep) if kind in KINDS else value
 
 
-def bare_queue(row: Queue, keep: Kept) -> Queue | None:
-    """Return an unsaved row of the bare queue, None when there was nothing."""
+def bare_queue(row: QueueFields, keep: Kept) -> Queue | None:
+    """Return the bare queue, None when there was nothing."""
     manifest = queue_manifest(row)
     bare = manifests.stripped_object(QUEUES, manifest, keep)
     return None if bare is manifest else queue_row(bare)

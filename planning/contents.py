@@ -1,17 +1,12 @@
-"""What is in a snapshot, object by object? The last few that were asked for stay unpacked."""
+"""What is in a snapshot, object by object, and what in a scenario on it?"""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from planner.clusters.models import Snapshot
 from planning.documents import items
 from planning.frozen import following, renamed_queues
-from planning.shelf import Shelf
 from planning.states import KINDS, Json, State, object_key
-
-KEPT_BYTES = 25_000_000
-"""How much text the unpacked snapshots of one process may come from; unpacked it takes four times as much."""
 
 
 class Content:
@@ -76,16 +71,3 @@ class Objects:
         if (kind, key) not in self.state.objects:
             return "imported"
         return "changed" if key in self.content.objects[kind] else "added"
-
-
-_shelf: Shelf[Content] = Shelf(KEPT_BYTES, lambda content: content.size)
-
-
-def content_of(snapshot: Snapshot) -> Content:
-    """Return the objects of a snapshot (no query while it is kept, else 1)."""
-
-    def unpacked() -> Content:
-        blob = snapshot.content
-        return Content(blob.document(), blob.size)
-
-    return _shelf.get(snapshot.content_id, unpacked)

@@ -12,6 +12,9 @@ Plain = Mapping[str, Any]
 _RESOURCES = frozenset({"allocated", "waiting", "elastic", "inqueue"})
 
 
+__all__ = ["Demand", "counted", "demand_from", "demand_of", "plain"]
+
+
 def counted(document: Plain) -> dict[str, Any] | None:
     """Return the demand of a document as plain data; None when it cannot be simulated."""
     try:

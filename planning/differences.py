@@ -4,10 +4,9 @@ import difflib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from planner.scenarios.models import Queue
 from planning.contents import Content
 from planning.frozen import renamed_queues
-from planning.queues import queue_spec
+from planning.queues import Queue, queue_spec
 from planning.states import CONF, QUEUES, RELEASE, Edit, State, kept_queue
 
 _CONTEXT_LINES = 2

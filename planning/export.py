@@ -5,9 +5,6 @@ from dataclasses import asdict
 from typing import Any
 
 import manifests
-from planner.scenarios.models import Scenario
-from planning.contents import content_of
-from planning.queues import queue_manifest
 from planning.rows import Export, ExportStep, Problem
 from scheduler_core.rollout import rollout
 from scheduler_core.rollout_objects import changed_objects, commands, script, unchanged_objects
@@ -15,15 +12,14 @@ from scheduler_core.rollout_objects import changed_objects, commands, script, un
 Json = Mapping[str, Any]
 
 
-def scenario_export(scenario: Scenario) -> Export:
-    """Return the way from a scenario's snapshot to the scenario (1 query)."""
-    queues = [queue_manifest(row) for row in scenario.queues.all()]
-    way = rollout(content_of(scenario.snapshot).queues, queues)
-    conf_changed = scenario.conf_text != scenario.snapshot.scheduler_conf
-    conf = manifests.conf_manifest(scenario.conf_text)
+def export_of(imported: Sequence[Json], queues: Sequence[Json], imported_conf: str, conf_text: str) -> Export:
+    """Return the way from imported Queue objects and configuration to those of a scenario."""
+    way = rollout(imported, queues)
+    conf_changed = conf_text != imported_conf
+    conf = manifests.conf_manifest(conf_text)
     changed = changed_objects(way, conf if conf_changed else None)
     unchanged = list(unchanged_objects(way, queues))
-    if scenario.conf_text and not conf_changed:
+    if conf_text and not conf_changed:
         unchanged.append(conf)
     return Export(
         steps=[ExportStep(step.verb, step.name, step.halfway) for step in way.steps],

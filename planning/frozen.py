@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from planner.scenarios.models import Queue
 from planning.documents import encoded, items
-from planning.queues import queue_manifest
+from planning.queues import QueueFields, queue_manifest
 from planning.states import KINDS, Json, ObjectKey, object_key
 
 _QUEUE_NAME = "scheduling.volcano.sh/queue-name"
@@ -18,7 +17,7 @@ def frozen_input(
     objects: Mapping[str, Any],
     *,
     name: str,
-    queues: Iterable[Queue],
+    queues: Iterable[QueueFields],
     conf_text: str,
     options: Mapping[str, Any],
     overlay: Overlay | None = None,
@@ -44,7 +43,7 @@ def frozen_input(
     return encoded(document)
 
 
-def scenario_objects(objects: Mapping[str, Any], *, queues: Iterable[Queue], overlay: Overlay) -> Json:
+def scenario_objects(objects: Mapping[str, Any], *, queues: Iterable[QueueFields], overlay: Overlay) -> Json:
     """Return the snapshot's objects as the scenario has them, queues and configuration left out.
 
     What was changed stands in its place, what was added at the end of its list, by key. Workloads follow a
@@ -62,7 +61,7 @@ def scenario_objects(objects: Mapping[str, Any], *, queues: Iterable[Queue], ove
     return laid | {kind: _laid_over(kind, (), changed, renamed) for kind, changed in by_kind.items()}
 
 
-def renamed_queues(queues: Iterable[Queue]) -> dict[str, str]:
+def renamed_queues(queues: Iterable[QueueFields]) -> dict[str, str]:
     """Return the new names of the snapshot's queues that have one."""
     return {
         row.imported_name: row.name for row in queues if row.imported_name and row.imported_name != row.name

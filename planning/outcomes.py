@@ -2,38 +2,29 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
-from planner.runs.models import JobOutcome, Outcome, QueueOutcome, Trace, Victim
 from planning.documents import items
 from planning.pod_clock import PodClock
 from planning.rows import Decision, hangs_below, tree_order
-from planning.traces import packed_decisions, traces_of
+from planning.traces import Part, packed_decisions, parts_of
 from planning.unlimited import amounts
 from scheduler_core.explain.pending import diagnosis
 from scheduler_core.explain.picture import Picture
 
-Row = TypeVar("Row", QueueOutcome, JobOutcome, Victim, Trace)
 Json = Mapping[str, Any]
+Columns = dict[str, Any]
+"""One row: a value for each column of its table."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Unsaved rows of one result."""
+    """The rows of one result, and its explanations in parts."""
 
-    queues: Sequence[QueueOutcome]
-    jobs: Sequence[JobOutcome]
-    victims: Sequence[Victim]
-    traces: Sequence[Trace]
-
-    def keep(self) -> Outcome:
-        """Save every row under a new outcome, and return that."""
-        outcome = Outcome.objects.create()
-        _keep(QueueOutcome, self.queues, outcome)
-        _keep(JobOutcome, self.jobs, outcome)
-        _keep(Victim, self.victims, outcome)
-        _keep(Trace, self.traces, outcome)
-        return outcome
+    queues: Sequence[Columns]
+    jobs: Sequence[Columns]
+    victims: Sequence[Columns]
+    parts: Sequence[Part]
 
 
 def rows_of(result: Json, document: Json) -> Rows:
@@ -42,7 +33,7 @@ def rows_of(result: Json, document: Json) -> Rows:
     steps = [(cycle["cycle"], step) for cycle in cycles for step in cycle["decisions"]]
     who = _Belongings(cycles)
     clock = PodClock(document, steps)
-    why = traces_of(result, document)
+    why = parts_of(result, document)
     return Rows(
         queues=list(_queue_rows(cycles[0]["at_open"], cycles[-1]["at_end"], document)),
         jobs=list(_job_rows(cycles[-1], Picture(document, result))),
@@ -51,14 +42,8 @@ def rows_of(result: Json, document: Json) -> Rows:
             for order, (cycle, step) in enumerate(steps, 1)
             if step["op"] == "evict"
         ],
-        traces=[*packed_decisions(_decision(seq, *step) for seq, step in enumerate(steps, 1)), *why],
+        parts=[*packed_decisions(_decision(seq, *step) for seq, step in enumerate(steps, 1)), *why],
     )
-
-
-def _keep(model: type[Row], rows: Sequence[Row], outcome: Outcome) -> None:
-    for row in rows:
-        row.outcome = outcome
-    model._default_manager.bulk_create(rows, batch_size=1000)
 
 
 class _Belongings:
@@ -72,7 +57,7 @@ class _Belongings:
         self.job = {task["pod"]: job["name"] for job in jobs for task in job["tasks"]}
 
 
-def _queue_rows(at_open: Json, at_end: Json, document: Json) -> Iterator[QueueOutcome]:
+def _queue_rows(at_open: Json, at_end: Json, document: Json) -> Iterator[Columns]:
     before = {queue["name"]: queue for queue in at_open.get("queues", ())}
     after = {queue["name"]: queue for queue in at_end.get("queues", ())}
     specs = {queue["metadata"]["name"]: queue.get("spec") or {} for queue in items(document.get("queues"))}
@@ -80,7 +65,7 @@ def _queue_rows(at_open: Json, at_end: Json, document: Json) -> Iterator[QueueOu
     places = {name: hangs_below(name, parent) for name, parent in parents.items()}
     for position, (name, depth) in enumerate(tree_order(places)):
         first, last, spec = before.get(name, {}), after.get(name, {}), specs.get(name, {})
-        yield QueueOutcome(
+        yield Columns(
             queue=name,
             parent=parents[name],
             depth=depth,
@@ -103,14 +88,14 @@ def _queue_rows(at_open: Json, at_end: Json, document: Json) -> Iterator[QueueOu
         )
 
 
-def _job_rows(cycle: Json, picture: Picture) -> Iterator[JobOutcome]:
+def _job_rows(cycle: Json, picture: Picture) -> Iterator[Columns]:
     pending = cycle.get("explain", {}).get("pending", {})
     for position, job in enumerate(cycle["podgroups"]):
         why = pending.get(job["name"], {})
         status = job.get("task_status", {})
         told = diagnosis(picture, job["name"]) if why else None
         sentence = told["reason"]["sentence"] if told is not None else ""
-        yield JobOutcome(
+        yield Columns(
             job=job["name"],
             queue=job["queue"],
             position=position,
@@ -132,11 +117,11 @@ def _job_rows(cycle: Json, picture: Picture) -> Iterator[JobOutcome]:
         )
 
 
-def _victim(order: int, cycle: int, step: Json, who: _Belongings, clock: PodClock) -> Victim:
+def _victim(order: int, cycle: int, step: Json, who: _Belongings, clock: PodClock) -> Columns:
     for_pod = step.get("for") or ""
     for_job = who.job.get(for_pod) or who.gang.get((step["pod"], step["action"]), "")
     job = step.get("job") or ""
-    return Victim(
+    return Columns(
         order=order,
         cycle=cycle,
         pod=step["pod"],

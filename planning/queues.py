@@ -2,11 +2,89 @@
 
 import copy
 from collections.abc import Mapping
-from typing import Any
-
-from planner.scenarios.models import Queue
+from dataclasses import dataclass, field, fields
+from typing import Any, Protocol
+from uuid import UUID
 
 Json = dict[str, Any]
+
+
+class QueueFields(Protocol):
+    """The fields of a queue, whether a row of the database holds them or a planned queue."""
+
+    # ruff: noqa: D102
+    @property
+    def name(self) -> str: ...
+    @property
+    def imported_name(self) -> str: ...
+    @property
+    def parent(self) -> str: ...
+    @property
+    def weight(self) -> int | None: ...
+    @property
+    def priority(self) -> int | None: ...
+    @property
+    def reclaimable(self) -> bool | None: ...
+    @property
+    def state(self) -> str: ...
+    @property
+    def guarantee(self) -> Any: ...
+    @property
+    def deserved(self) -> Any: ...
+    @property
+    def capability(self) -> Any: ...
+    @property
+    def dequeue_strategy(self) -> str: ...
+    @property
+    def affinity(self) -> Any: ...
+    @property
+    def annotations(self) -> Any: ...
+    @property
+    def labels(self) -> Any: ...
+    @property
+    def created(self) -> str: ...
+    @property
+    def extra(self) -> Any: ...
+    @property
+    def position(self) -> int: ...
+
+
+@dataclass(eq=False)
+class Queue:
+    """One queue of a planned state, field by field as in Volcano's Queue. None or empty says: not set."""
+
+    name: str
+    imported_name: str = ""
+    """Its name in the snapshot; empty: added in the scenario."""
+    parent: str = ""
+    weight: int | None = None
+    priority: int | None = None
+    reclaimable: bool | None = None
+    state: str = ""
+    guarantee: dict[str, Any] = field(default_factory=dict)
+    deserved: dict[str, Any] = field(default_factory=dict)
+    capability: dict[str, Any] = field(default_factory=dict)
+    dequeue_strategy: str = ""
+    affinity: dict[str, Any] = field(default_factory=dict)
+    annotations: dict[str, Any] = field(default_factory=dict)
+    labels: dict[str, Any] = field(default_factory=dict)
+    created: str = ""
+    """metadata.creationTimestamp."""
+    extra: dict[str, Any] = field(default_factory=dict)
+    """The rest of the object, so that nothing is lost."""
+    position: int = 0
+    """Its place in the imported list."""
+    id: UUID | None = None
+    """The row that holds it, None while none does."""
+
+
+QUEUE_FIELDS = tuple(one.name for one in fields(Queue) if one.name != "id")
+
+
+def planned_queue(row: QueueFields, id: UUID | None = None) -> Queue:
+    """Return a queue of the same fields that is edited without its row."""
+    return Queue(**{name: getattr(row, name) for name in QUEUE_FIELDS}, id=id)
+
 
 _SPEC_ATTRIBUTES = {
     "parent": "parent",
@@ -21,7 +99,7 @@ _SPEC_ATTRIBUTES = {
 
 
 def queue_row(manifest: Mapping[str, Any]) -> Queue:
-    """Return the unsaved row of a Queue object; what has no column of its own goes to `extra`."""
+    """Return the fields of a Queue object; what has no column of its own goes to `extra`."""
     rest = copy.deepcopy(dict(manifest))
     metadata: Json = rest.get("metadata") or {}
     spec: Json = rest.get("spec") or {}
@@ -47,14 +125,14 @@ def queue_row(manifest: Mapping[str, Any]) -> Queue:
     return row
 
 
-def duplicate_row(row: Queue) -> Queue:
-    """Return an unsaved queue of the same spec, that nothing ran in and no cluster has made yet."""
+def duplicate_row(row: QueueFields) -> Queue:
+    """Return a queue of the same spec, that nothing ran in and no cluster has made yet."""
     manifest = queue_manifest(row)
     named = {"name": row.name, **_set_only({"labels": row.labels, "annotations": row.annotations})}
     return queue_row({**manifest, "metadata": named, "status": _set_only({"state": row.state})})
 
 
-def queue_manifest(row: Queue) -> Json:
+def queue_manifest(row: QueueFields) -> Json:
     """Return the Queue object of a row, in the spelling of its CRD; fields that are not set are left out."""
     manifest: Json = copy.deepcopy(row.extra)
     manifest["metadata"] = {
@@ -70,7 +148,7 @@ def queue_manifest(row: Queue) -> Json:
     return manifest
 
 
-def queue_spec(row: Queue) -> Json:
+def queue_spec(row: QueueFields) -> Json:
     """Return the editable fields of a queue in CRD spelling; every field is there, null when not set."""
     return {
         "name": row.name,

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Any
 
-from planner.scenarios.models import Queue
 from planning.contents import Content, Objects
 from planning.differences import field_changes
 from planning.frozen import following, renamed_queues
 from planning.merge import Clash, merged
-from planning.queues import apply_spec, duplicate_row, queue_row, queue_spec
+from planning.queues import Queue, apply_spec, duplicate_row, queue_row, queue_spec
 from planning.rows import Problem
 from planning.states import CONF, KINDS, QUEUES, ObjectKey, State, kept_queue, queue_of
 from scheduler_core.model.pod_info import GROUP_NAME
@@ -47,7 +46,7 @@ class Side:
 
     @property
     def rows(self) -> dict[str, Queue]:
-        """Return its queues as unsaved rows, fresh each time."""
+        """Return its queues, fresh each time."""
         rows: dict[str, Queue] = {}
         for position, manifest in enumerate(self.content.queues):
             row = queue_row(manifest)

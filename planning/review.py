@@ -5,13 +5,8 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import manifests
-from planner.clusters.models import Snapshot
-from planner.scenarios.models import Queue, Scenario
-from planning.contents import KEPT_BYTES, content_of
-from planning.frozen import scenario_objects
-from planning.queues import queue_manifest
+from planning.queues import QueueFields, queue_manifest
 from planning.rows import ConfFinding, Problem
-from planning.shelf import Shelf
 from scheduler_core.lint import Question, conf_of, questions, remedy, review
 from scheduler_core.lint import conf_problems as lint_of
 from scheduler_core.release import Release
@@ -19,22 +14,31 @@ from scheduler_core.validate import Inspection
 
 CONF_PATH = "scheduler_conf"
 
+__all__ = ["Inspection", "conf_findings", "conf_questions", "conf_structure", "problems_of"]
 
-def scenario_problems(scenario: Scenario, queues: Sequence[Queue] | None = None) -> list[Problem]:
-    """Return every problem of a scenario, errors first (2 queries, 1 less when its `queues` are at hand)."""
-    rows = list(scenario.queues.all()) if queues is None else queues
-    overlay = {(row.kind, row.key): row.manifest for row in scenario.object_changes.all()}
-    objects = scenario_objects(content_of(scenario.snapshot).document, queues=rows, overlay=overlay)
-    structure, of_text = conf_structure(scenario.conf_text)
+
+def problems_of(
+    objects: Mapping[str, Any],
+    queues: Sequence[QueueFields],
+    *,
+    conf_text: str,
+    release: str,
+    inspected: Inspection,
+) -> list[Problem]:
+    """Return every problem of a scenario, errors first.
+
+    `inspected` holds what was found in its snapshot, so that only what the scenario changed is checked.
+    """
+    structure, of_text = conf_structure(conf_text)
     document = {
         **objects,
-        "queues": [queue_manifest(row) for row in rows],
+        "queues": [queue_manifest(row) for row in queues],
         **({"scheduler_conf": structure} if structure is not None else {}),
-        **({"release": scenario.release} if scenario.release else {}),
+        **({"release": release} if release else {}),
     }
-    found = [Problem(**asdict(problem)) for problem in review(document, _inspected(scenario.snapshot))]
+    found = [Problem(**asdict(problem)) for problem in review(document, inspected)]
     return sorted(
-        [*of_text, *_placed_in_conf(found, scenario.conf_text)],
+        [*of_text, *_placed_in_conf(found, conf_text)],
         key=lambda problem: ("error", "warning", "remark").index(problem.severity),
     )
 
@@ -82,12 +86,3 @@ def _placed_in_conf(problems: Sequence[Problem], text: str) -> list[Problem]:
         replace(problem, document=manifests.CONF_KEY, line=lines[place]) if place in lines else problem
         for place, problem in enumerate(problems)
     ]
-
-
-def _inspected(snapshot: Snapshot) -> Inspection:
-    """Return what was found in a snapshot's objects, so that only what a scenario changed is looked at."""
-    content = content_of(snapshot)
-    return _shelf.get(snapshot.content_id, lambda: (Inspection(content.document), content.size))[0]
-
-
-_shelf: Shelf[tuple[Inspection, int]] = Shelf(KEPT_BYTES, lambda inspected: inspected[1])

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from planner.scenarios.models import Queue
-from planning.queues import apply_spec, queue_manifest, queue_row, queue_spec
+from planning.queues import Queue, QueueFields, apply_spec, queue_manifest, queue_row, queue_spec
 
 Json = dict[str, Any]
 ObjectKey = tuple[str, str]
@@ -63,13 +62,13 @@ def inverses(changes: Iterable[Difference]) -> list[Edit]:
     ]
 
 
-def kept_queue(row: Queue) -> Json:
+def kept_queue(row: QueueFields) -> Json:
     """Return a whole queue for a change: its object, and what it needs to come back as it was."""
     return {"object": queue_manifest(row), "imported_name": row.imported_name, "position": row.position}
 
 
 def queue_of(kept: Mapping[str, Any]) -> Queue:
-    """Return the unsaved row of a kept queue."""
+    """Return a kept queue."""
     row = queue_row(kept["object"])
     row.imported_name, row.position = kept["imported_name"], kept["position"]
     return row

@@ -1,11 +1,12 @@
 """Which parts of a result do the pages that say why need, so that none reads the whole of it?"""
 
 import json
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count, islice
 from typing import Any
 
-from planner.runs.models import Trace
 from planning.requests import requests_of
 from planning.rows import Decision
 from planning.unlimited import bounded
@@ -19,37 +20,75 @@ Json = Mapping[str, Any]
 
 DECISIONS_IN_A_PART = 5_000
 
+DECISIONS = "decisions"
+PODS = "pods"
+NODES = "nodes"
+REQUESTS = "requests"
+SESSIONS = "sessions"
+DESERVED = "deserved"
+PENDING = "pending"
+VICTIMS = "victims"
+SPARED = "spared"
+LOOPS = "loops"
+
 _SESSION = ("queue_plugin", "queues", "total_resource")
 
 
-def traces_of(result: Json, document: Json) -> Iterator[Trace]:
-    """Return the unsaved parts of a result, which the core made of the scenario `document`.
+@dataclass(frozen=True)
+class Part:
+    """One part of a result, compressed; `key` names the object that it is about, where it is one."""
+
+    part: str
+    key: str
+    packed: bytes
+    size: int
+    """Bytes when unpacked."""
+
+    @classmethod
+    def of(cls, part: str, payload: Any, key: str = "") -> "Part":
+        """Return the part that holds `payload`."""
+        content = json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode()
+        return cls(part, key, zlib.compress(content, 6), len(content))
+
+
+def payload_of(packed: bytes | memoryview) -> Any:
+    """Return what a part holds."""
+    return json.loads(zlib.decompress(packed))
+
+
+def preemptor_key(pod: str, job: str) -> str:
+    """Return the key of what was decided for a pod, or for a whole gang when there is no pod."""
+    return pod or f"gang {job}"
+
+
+def parts_of(result: Json, document: Json) -> Iterator[Part]:
+    """Return the parts of a result, which the core made of the scenario `document`.
 
     Those of its explanations are missing when it holds none.
     """
-    yield Trace.of(Trace.PODS, _pods(result["cycles"][-1]))
-    yield Trace.of(Trace.NODES, [cycle["nodes"] for cycle in result["cycles"]])
-    yield Trace.of(Trace.REQUESTS, _requests(result["cycles"], document))
-    yield Trace.of(Trace.SESSIONS, bounded([_session(cycle) for cycle in result["cycles"]]))
+    yield Part.of(PODS, _pods(result["cycles"][-1]))
+    yield Part.of(NODES, [cycle["nodes"] for cycle in result["cycles"]])
+    yield Part.of(REQUESTS, _requests(result["cycles"], document))
+    yield Part.of(SESSIONS, bounded([_session(cycle) for cycle in result["cycles"]]))
     if any("explain" in cycle for cycle in result["cycles"]):
         pictures = [Picture(document, result, cycle["cycle"]) for cycle in result["cycles"]]
-        yield Trace.of(Trace.DESERVED, bounded(_deserved(pictures[-1])))
-        yield Trace.of(Trace.PENDING, bounded(_pending(pictures[-1])))
-        yield Trace.of(Trace.VICTIMS, bounded(list(_victims(pictures))))
+        yield Part.of(DESERVED, bounded(_deserved(pictures[-1])))
+        yield Part.of(PENDING, bounded(_pending(pictures[-1])))
+        yield Part.of(VICTIMS, bounded(list(_victims(pictures))))
         if "loops" in result:
-            yield Trace.of(Trace.LOOPS, bounded(_loops(result, document)))
+            yield Part.of(LOOPS, bounded(_loops(result, document)))
         for pod, spared in _spared(pictures):
-            yield Trace.of(Trace.SPARED, spared, key=pod)
+            yield Part.of(SPARED, spared, key=pod)
 
 
-def packed_decisions(decisions: Iterable[Decision]) -> Iterator[Trace]:
-    """Yield the unsaved parts that hold the decisions of a run, so many each, keyed in their order."""
+def packed_decisions(decisions: Iterable[Decision]) -> Iterator[Part]:
+    """Yield the parts that hold the decisions of a run, so many each, keyed in their order."""
     taken = iter(decisions)
     for number in count():
         some = list(islice(taken, DECISIONS_IN_A_PART))
         if not some:
             return
-        yield Trace.of(Trace.DECISIONS, some, key=f"{number:06}")
+        yield Part.of(DECISIONS, some, key=f"{number:06}")
 
 
 def _loops(result: Json, document: Json) -> list[dict[str, Any]]:
@@ -112,11 +151,11 @@ def _victims(pictures: Sequence[Picture]) -> Iterator[dict[str, Any]]:
 
 
 def _spared(pictures: Sequence[Picture]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Return the candidates that were spared, by whom room was sought for, see `Trace.asker`."""
+    """Return the candidates that were spared, by whom room was sought for, see `preemptor_key`."""
     told: dict[str, list[dict[str, Any]]] = {}
     for picture in pictures:
         for entry in spared_candidates(picture):
             reason = bounded(entry["reason"])
-            whom = Trace.asker(entry.pop("for"), entry.pop("for_job"))
+            whom = preemptor_key(entry.pop("for"), entry.pop("for_job"))
             told.setdefault(whom, []).append({"cycle": picture.number, **entry, "reason": reason})
     yield from told.items()

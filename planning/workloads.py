@@ -8,11 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from planner.scenarios.models import Scenario
 from planning.contents import Objects
 from planning.quantities import amounts
 from planning.rows import Amounts, Problem, Quantities
-from planning.shelf import Shelf
 from planning.states import Json, ObjectKey
 from scheduler_core.controllers.usage import add, as_quantities, effective
 from scheduler_core.model.pod import container_requests
@@ -283,15 +281,6 @@ class Workloads:
         total: dict[str, Any] = {}
         add(total, _usage(pod.get("spec") or {}), int(spec.get("minMember") or 0))
         wanted[PODGROUPS, group] = {**podgroup, "spec": {**spec, "minResources": as_quantities(total)}}
-
-
-_ROWS_KEPT = 20_000
-_shelf: Shelf[list[WorkloadRow]] = Shelf(_ROWS_KEPT, len)
-
-
-def workload_rows(scenario: Scenario, objects: Objects) -> list[WorkloadRow]:
-    """Return the workloads of a scenario at its present revision; those of the last few stay at hand."""
-    return _shelf.get((scenario.pk, scenario.revision), lambda: Workloads(objects).rows())
 
 
 def job_of(fields: Mapping[str, Any], now: str | None) -> Json:

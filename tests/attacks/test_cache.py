@@ -21,9 +21,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from config.cache import LARGEST, JsonFileCache, JsonSerializer, OptionalRedisCache
+from planner.scenarios.selectors.preview import scenario_preview
 from planner.scenarios.services.queues import queue_update
 from planning.demands import demand_from, plain
-from planning.preview import figures
 from planning.shelf import Shelf
 from scheduler_core.demand import demand_of
 from tests import factories
@@ -85,7 +85,7 @@ def test_a_full_redis_breaks_no_page_and_no_log_in(full: services.Redis, db: Non
         for address in ("/", "/import/", f"/scenarios/{scenario.pk}/", "/status/", "/account/"):
             assert browser.get(address).status_code == 200, address
         queue_update(scenario=scenario, name="waits", patch={"weight": 3}, expected_revision=1)
-        assert figures(scenario).queues["waits"].in_session
+        assert scenario_preview(scenario).queues["waits"].in_session
         previewed = browser.post("/import/", {"documents": json.dumps(factories.cluster())})
         assert previewed.status_code == 200
         caches["default"].close()

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import manifests
 from planner.scenarios.models import Queue
+from planner.scenarios.selectors.export import scenario_export
 from planner.scenarios.services.scenarios import scenario_create
-from planning.export import scenario_export
 from tests import factories
 
 HOSTILE = [

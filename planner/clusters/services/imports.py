@@ -14,6 +14,7 @@ from planner.accounts.models import User, Workspace
 from planner.accounts.services.members import role_require
 from planner.clusters.models import Blob, Import, Snapshot
 from planner.clusters.sealing import sealed
+from planner.clusters.selectors.demand import demand_keep
 from planner.clusters.services.quotas import room_require
 from planner.clusters.services.snapshots import snapshot_keep
 from planner.errors import Busy, Invalid
@@ -22,7 +23,6 @@ from planner.work.subprocess_runner import ChildFailed, Limits
 from planning.archive import OpenFiles, holds_more, parcel
 from planning.documents import encoded
 from planning.importing import Files, Imported, read_cluster
-from planning.preview import demand_keep
 from planning.rows import Problem
 
 IN_PROCESS_BYTES = 2**18

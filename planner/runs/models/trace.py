@@ -1,28 +1,16 @@
 """What did a run decide, and why? In parts that are each read only by the pages that need them."""
 
-import json
-import zlib
 from typing import Any
 
 from django.db import models
 
 from planner.accounts.models.workspace import Identified
 from planner.runs.models.outcome import part_of_outcome
+from planning.traces import payload_of
 
 
 class Trace(Identified):
     """One part of an outcome, compressed."""
-
-    DECISIONS = "decisions"
-    PODS = "pods"
-    NODES = "nodes"
-    REQUESTS = "requests"
-    SESSIONS = "sessions"
-    DESERVED = "deserved"
-    PENDING = "pending"
-    VICTIMS = "victims"
-    SPARED = "spared"
-    LOOPS = "loops"
 
     outcome = part_of_outcome("traces")
     part = models.CharField(max_length=20, help_text="Which part of the explanation.")
@@ -42,17 +30,6 @@ class Trace(Identified):
     def __str__(self) -> str:
         return f"{self.part} {self.key}".strip()
 
-    @classmethod
-    def of(cls, part: str, told: Any, key: str = "") -> "Trace":
-        """Return the unsaved part that holds `told`."""
-        content = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
-        return cls(part=part, key=key, packed=zlib.compress(content, 6), size=len(content))
-
-    @staticmethod
-    def asker(pod: str, job: str) -> str:
-        """Return the key of what was asked for a pod, or for a whole gang when there is no pod."""
-        return pod or f"gang {job}"
-
-    def told(self) -> Any:
+    def payload(self) -> Any:
         """Return what it holds."""
-        return json.loads(zlib.decompress(self.packed))
+        return payload_of(self.packed)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
-from planner.runs.models import Run, Trace, Victim
+from planner.runs.models import Run, Victim
 from planner.runs.models.outcome import DecisionState
 from planning.rows import (
     Amounts,
@@ -26,14 +26,15 @@ from planning.rows import (
     VictimStory,
     Vote,
 )
+from planning.traces import DESERVED, LOOPS, PENDING, PODS, SPARED, VICTIMS, preemptor_key
 
 Json = Mapping[str, Any]
 
 
-def told(run: Run, part: str, key: str = "") -> Any:
+def payload(run: Run, part: str, key: str = "") -> Any:
     """Return what a part of what was kept holds, None when it was not kept (1 query)."""
     trace = run.traces.filter(part=part, key=key).first()
-    return None if trace is None else trace.told()
+    return None if trace is None else trace.payload()
 
 
 # Victims
@@ -41,11 +42,11 @@ def told(run: Run, part: str, key: str = "") -> Any:
 
 def victim_story(run: Run, victim: Victim) -> VictimStory | None:
     """Return why a victim was chosen, None when nothing was kept of it (4 queries)."""
-    stories = told(run, Trace.VICTIMS) or ()
+    stories = payload(run, VICTIMS) or ()
     story = next((story for story in stories if story["order_in_run"] == victim.order), None)
     if story is None:
         return None
-    groups = told(run, Trace.SPARED, Trace.asker(victim.for_pod, victim.for_job)) or ()
+    groups = payload(run, SPARED, preemptor_key(victim.for_pod, victim.for_job)) or ()
     spared = [
         group
         for group in groups
@@ -99,7 +100,7 @@ def _spared_there(run: Run, victim: Victim, groups: Sequence[Json]) -> list[Spar
     }
     if not reasons:
         return []
-    jobs = {pod: job for job, pods in told(run, Trace.PODS).items() for pod, *_ in pods if pod in reasons}
+    jobs = {pod: job for job, pods in payload(run, PODS).items() for pod, *_ in pods if pod in reasons}
     queues = dict(run.job_outcomes.filter(job__in=jobs.values()).values_list("job", "queue"))
     return [
         Spared(pod, jobs.get(pod, ""), queues.get(jobs.get(pod, ""), ""), victim.node, *reasons[pod])
@@ -125,7 +126,7 @@ def victim_neighbours(run: Run, victim: Victim) -> dict[str, int | None]:
 
 def flow(run: Run) -> list[FlowRow]:
     """Return what each queue lost to each other, the most pods first (2 queries)."""
-    stories = {story["order_in_run"]: story for story in told(run, Trace.VICTIMS) or ()}
+    stories = {story["order_in_run"]: story for story in payload(run, VICTIMS) or ()}
     taken: dict[tuple[str, str, str], list[_Eviction]] = {}
     for order, giver, taker, action, pod, state in run.victims.values_list(
         "order", "queue", "for_queue", "action", "pod", "state"
@@ -141,7 +142,7 @@ def loops(run: Run) -> list[LoopRow]:
     """Return the eviction loops of a run (1 query; none for a run of one cycle)."""
     if run.options.get("cycles", 1) < 2:
         return []
-    return [_loop(entry) for entry in told(run, Trace.LOOPS) or ()]
+    return [_loop(entry) for entry in payload(run, LOOPS) or ()]
 
 
 def _loop(entry: Json) -> LoopRow:
@@ -187,7 +188,7 @@ def _flow_row(giver: str, taker: str, action: str, evictions: Sequence[_Eviction
 
 def derivation(run: Run, queue: str) -> Derivation | None:
     """Return how the last cycle came to what a queue deserves, None when nothing was kept (1 query)."""
-    entry = (told(run, Trace.DESERVED) or {}).get(queue)
+    entry = (payload(run, DESERVED) or {}).get(queue)
     if entry is None:
         return None
     return Derivation(
@@ -219,7 +220,7 @@ _NAMED = ("plugin", "round", "level", "queue", "node", "clipped_by")
 
 def job_story(run: Run, job: str) -> JobStory | None:
     """Return what stopped a job first, None when nothing was kept or nothing of it waits (1 query)."""
-    entry = (told(run, Trace.PENDING) or {}).get(job)
+    entry = (payload(run, PENDING) or {}).get(job)
     if entry is None:
         return None
     return JobStory(

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from planner.runs.models import Run, Trace
+from planner.runs.models import Run
 from planner.runs.models.outcome import DecisionState
 from planner.runs.selectors.steps import decisions
 from planning.rows import Amounts, Decision, Moment, NodeMoment, QueueMoment
+from planning.traces import NODES, REQUESTS, SESSIONS
 
 Json = Mapping[str, Any]
 Held = dict[str, float]
@@ -21,21 +22,18 @@ class Moments:
     def __init__(self, run: Run, cycle: int) -> None:
         self.run = run
         self.cycle = cycle
-        parts = {
-            trace.part: trace
-            for trace in run.traces.filter(part__in=(Trace.SESSIONS, Trace.NODES, Trace.REQUESTS))
-        }
+        parts = {trace.part: trace for trace in run.traces.filter(part__in=(SESSIONS, NODES, REQUESTS))}
         self.is_kept = bool(parts)
         if self.is_kept:
-            sessions = parts[Trace.SESSIONS].told()
+            sessions = parts[SESSIONS].payload()
             session = next(session for session in sessions if session["cycle"] == cycle)
             self.end = session["at_end"]
             self._shares_at_open = {row["name"]: row["share"] for row in session["at_open"]["queues"] or ()}
             self.queues = self.end["queues"] or []
-            nodes = parts[Trace.NODES].told()[cycle - 1]
+            nodes = parts[NODES].payload()[cycle - 1]
             self._allocated = {row["name"]: dict(row["allocated"]) for row in self.queues}
             self._nodes = {row["name"]: {name: dict(row[name]) for name in _NODE_AMOUNTS} for row in nodes}
-            self._requests = parts[Trace.REQUESTS].told()
+            self._requests = parts[REQUESTS].payload()
             self._queue_of = dict(run.job_outcomes.values_list("job", "queue"))
             self._parents = dict(run.queue_outcomes.values_list("queue", "parent"))
             steps = decisions(run).where(cycle=cycle)

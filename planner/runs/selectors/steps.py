@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, overload
 
-from planner.runs.models import Run, Trace
+from planner.runs.models import Run
 from planning.rows import Decision
+from planning.traces import DECISIONS
 
 TEXTS = ("job", "pod", "node", "for_pod")
 """In which fields words are looked for."""
@@ -50,5 +51,5 @@ class Steps(Sequence[Decision]):
 
 def decisions(run: Run) -> Steps:
     """Return every step of the run (1 query)."""
-    parts = run.traces.filter(part=Trace.DECISIONS).order_by("key")
-    return Steps([Decision(*row) for part in parts for row in part.told()])
+    parts = run.traces.filter(part=DECISIONS).order_by("key")
+    return Steps([Decision(*row) for part in parts for row in part.payload()])

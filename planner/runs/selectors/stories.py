@@ -5,12 +5,13 @@ from collections.abc import Iterator
 
 from django.db.models import Q, QuerySet
 
-from planner.runs.models import JobOutcome, Run, Trace, Victim
+from planner.runs.models import JobOutcome, Run, Victim
 from planner.runs.models.outcome import DecisionState
-from planner.runs.selectors.explain import job_story, told
+from planner.runs.selectors.explain import job_story, payload
 from planner.runs.selectors.moments import node_moment
 from planner.runs.selectors.steps import Steps, decisions
 from planning.rows import NodeMoment, PodPlace
+from planning.traces import NODES, PODS
 
 SHOWN = 200
 """A story's lists end here; the API pages through all of it."""
@@ -69,7 +70,7 @@ def victims_around_pod(run: Run, pod: str) -> QuerySet[Victim]:
 
 def node_at_end(run: Run, node: str) -> NodeMoment | None:
     """Return how a node stands at the end of the run, None when it has no such node (1 query)."""
-    cycles = told(run, Trace.NODES) or [[]]
+    cycles = payload(run, NODES) or [[]]
     row = next((row for row in cycles[-1] if row["name"] == node), None)
     return None if row is None else node_moment(node, row)
 
@@ -96,7 +97,7 @@ def victims_on_node(run: Run, node: str) -> QuerySet[Victim]:
 
 
 def _places(run: Run) -> Iterator[PodPlace]:
-    for job, pods in (told(run, Trace.PODS) or {}).items():
+    for job, pods in (payload(run, PODS) or {}).items():
         for pod, status, node, why in pods:
             yield PodPlace(pod, job, status, node, why)
 

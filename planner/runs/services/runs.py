@@ -8,12 +8,13 @@ from django.db import transaction
 from planner.accounts.models import User
 from planner.accounts.services.members import role_require
 from planner.clusters.models import Blob
+from planner.clusters.selectors.contents import content_of
 from planner.clusters.services.quotas import room_require
 from planner.runs.models import Run
+from planner.runs.services.outcomes import outcome_keep
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.revisions import state_of
 from planner.work.lifecycle import Claim, work_end
-from planning.contents import content_of
 from planning.frozen import frozen_input
 from planning.outcomes import Rows
 
@@ -81,7 +82,7 @@ def run_finish(
     return work_end(
         claim=claim,
         state=State.SUCCEEDED,
-        outcome=None if rows is None else rows.keep(),
+        outcome=None if rows is None else outcome_keep(rows),
         result=result.keep(),
         found_so_far=None,
         notes=list(notes),

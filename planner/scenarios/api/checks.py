@@ -16,9 +16,10 @@ from planner.scenarios.api.serializers.checked import (
     ExportSerializer,
     ProblemsSerializer,
 )
-from planning.export import scenario_export
+from planner.scenarios.selectors.export import scenario_export
+from planner.scenarios.selectors.review import scenario_problems
 from planning.releases import release_of_name
-from planning.review import conf_findings, conf_questions, scenario_problems
+from planning.review import conf_findings, conf_questions
 
 
 class Validate(TableView):

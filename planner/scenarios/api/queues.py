@@ -23,8 +23,8 @@ from planner.scenarios.api.edits import edited, told_when_stale
 from planner.scenarios.api.preconditions import etag, seen_revision
 from planner.scenarios.models import Change, Queue, Scenario
 from planner.scenarios.selectors.history import as_before
+from planner.scenarios.selectors.preview import scenario_preview
 from planner.scenarios.services.queues import queue_create, queue_remove, queue_update
-from planning.preview import figures
 from planning.queues import queue_spec
 
 SUBTREE = OpenApiParameter("subtree", bool, description="Also remove its descendants.")
@@ -125,7 +125,7 @@ class ScenarioPreview(TableView):
     def get(self, request: Request, scenario_id: UUID) -> Response:
         """Return what each queue deserves, reaches and holds when a session opens, as the page shows it."""
         scenario = self.scenario()
-        preview = PreviewSerializer(figures(scenario)).data
+        preview = PreviewSerializer(scenario_preview(scenario)).data
         return Response(preview, headers={"ETag": etag(scenario.revision)})
 
 

@@ -28,6 +28,7 @@ from planner.api.tables import TableList
 from planner.scenarios.api.edits import edited, told_when_stale
 from planner.scenarios.api.preconditions import etag, seen_revision
 from planner.scenarios.models import Change, Scenario
+from planner.scenarios.selectors.releases import release_imported, release_used
 from planner.scenarios.selectors.scenarios import scenarios, snapshots
 from planner.scenarios.services.scenarios import (
     conf_patch,
@@ -36,7 +37,6 @@ from planner.scenarios.services.scenarios import (
     scenario_create,
     scenario_remove,
 )
-from planning.releases import release_imported, release_used
 from planning.review import conf_findings
 
 

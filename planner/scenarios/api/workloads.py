@@ -30,6 +30,7 @@ from planner.scenarios.api.serializers.workloads import (
 )
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.revisions import objects_in, state_of
+from planner.scenarios.selectors.workloads import workload_rows
 from planner.scenarios.services.workloads import (
     job_add,
     workload_copy,
@@ -38,7 +39,7 @@ from planner.scenarios.services.workloads import (
     workloads_add,
 )
 from planning.states import ObjectKey
-from planning.workloads import KINDS, WorkloadRow, Workloads, workload_rows
+from planning.workloads import KINDS, WorkloadRow, Workloads
 
 EXACT = ("kind", "namespace", "queue", "origin")
 FILTERS = [

@@ -3,10 +3,12 @@
 from itertools import groupby
 
 from planner.clusters.models import Snapshot
-from planner.scenarios.models import Queue, Scenario
-from planning.contents import Objects, content_of
+from planner.clusters.selectors.contents import content_of
+from planner.scenarios.models import Scenario
+from planning.contents import Objects
 from planning.differences import differences
 from planning.frozen import frozen_input
+from planning.queues import Queue, planned_queue
 from planning.rebase import Choices, Rebased, Side, rebased
 from planning.states import Edit, State
 from planning.workloads import Workloads
@@ -17,10 +19,10 @@ BASES = (SNAPSHOT, START)
 
 
 def state_of(scenario: Scenario) -> State:
-    """Return a scenario as it is now, its queues with their rows (2 queries)."""
+    """Return a scenario as it is now (2 queries)."""
     return State(
         conf_text=scenario.conf_text,
-        queues={row.name: row for row in scenario.queues.all()},
+        queues={row.name: planned_queue(row, row.pk) for row in scenario.queues.all()},
         objects={(row.kind, row.key): row.manifest for row in scenario.object_changes.all()},
         release=scenario.release,
     )
@@ -54,7 +56,7 @@ def objects_in(scenario: Scenario, state: State) -> Objects:
 
 
 def first_queues(snapshot: Snapshot) -> list[Queue]:
-    """Return the unsaved queues that a scenario on a snapshot begins with."""
+    """Return the queues that a scenario on a snapshot begins with."""
     return list(Side(content_of(snapshot), snapshot.scheduler_conf).rows.values())
 
 

@@ -8,7 +8,8 @@ from django.db.models import QuerySet
 from planner.accounts.models import User, Workspace
 from planner.accounts.selectors.workspaces import visible
 from planner.clusters.models import Cluster, Snapshot
-from planner.scenarios.models import Change, Queue, Scenario
+from planner.scenarios.models import Change, Scenario
+from planning.queues import QueueFields
 from planning.rows import QueueRow, hangs_below, tree_order
 
 LAST_CHANGES = 10
@@ -45,7 +46,7 @@ def get_scenario(user: User, scenario_id: UUID) -> Scenario:
     return scenarios(user).get(pk=scenario_id)
 
 
-def queue_rows(stored: Iterable[Queue]) -> list[QueueRow]:
+def queue_rows(stored: Iterable[QueueFields]) -> list[QueueRow]:
     """Return the queues of a scenario as a tree, parents first."""
     queues = {queue.name: queue for queue in stored}
     parents = {name: hangs_below(name, queue.parent) for name, queue in queues.items()}
@@ -71,7 +72,7 @@ def workspace_changes(workspace: Workspace) -> QuerySet[Change]:
     return found.order_by("-created", "scenario", "-revision", "kind", "key", "field")
 
 
-def _queue_row(queue: Queue, depth: int, children: int) -> QueueRow:
+def _queue_row(queue: QueueFields, depth: int, children: int) -> QueueRow:
     return QueueRow(
         name=queue.name,
         parent=queue.parent,

@@ -8,6 +8,7 @@ from planner.clusters.models import Snapshot
 from planner.errors import Invalid
 from planner.scenarios.models import ObjectChange, Queue, Scenario
 from planner.scenarios.selectors.revisions import rebase_of, state_at
+from planner.scenarios.services.queues import queue_row_of
 from planner.scenarios.services.revisions import copy_keep, revision_lock
 from planning.objects import object_problems
 from planning.rebase import OURS, THEIRS, Choices, Conflict
@@ -74,7 +75,7 @@ def _begun(
         release=state.release,
         owner=user,
     )
-    Queue.objects.bulk_create(_own(row, branch) for row in state.ordered_queues())
+    Queue.objects.bulk_create(queue_row_of(branch, queue) for queue in state.ordered_queues())
     ObjectChange.objects.bulk_create(
         (
             ObjectChange(scenario=branch, kind=kind, key=key, manifest=manifest)
@@ -84,8 +85,3 @@ def _begun(
     )
     copy_keep(scenario=branch)
     return branch
-
-
-def _own(row: Queue, branch: Scenario) -> Queue:
-    row.scenario = branch
-    return row

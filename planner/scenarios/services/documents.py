@@ -9,17 +9,17 @@ from django.db import transaction
 
 from planner.accounts.models import User
 from planner.accounts.services.members import role_require
+from planner.clusters.selectors.contents import content_of
 from planner.errors import Invalid
-from planner.scenarios.models import Queue, Scenario
+from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.revisions import objects_in, state_of
 from planner.scenarios.services.history import queue_rows_save
 from planner.scenarios.services.objects import object_rows_save
 from planner.scenarios.services.revisions import revision_lock, revision_raise
 from planning.conf import conf_problems
-from planning.contents import content_of
 from planning.objects import bare_objects, object_problems
 from planning.queue_fields import queue_problems
-from planning.queues import apply_spec, queue_row, queue_spec
+from planning.queues import Queue, apply_spec, queue_row, queue_spec
 from planning.rows import Problem
 from planning.states import CONF, QUEUES, Edit, ObjectKey, State, kept_queue, object_key
 
@@ -47,7 +47,7 @@ def document_update(
     role_require(user=user, workspace=scenario.workspace)
     revision_lock(scenario=scenario, expected=expected_revision)
     state = state_of(scenario)
-    stored = {row.pk for row in state.queues.values()}
+    stored = {row.id for row in state.queues.values()}
     problems: list[Problem] = []
     edits = [
         *_conf(state, wanted.conf, problems),

@@ -8,16 +8,16 @@ from django.db import transaction
 
 from planner.accounts.models import User
 from planner.accounts.services.members import role_require
+from planner.clusters.selectors.contents import content_of
 from planner.errors import Invalid
-from planner.scenarios.models import Change, Queue, Scenario
+from planner.scenarios.models import Change, Scenario
 from planner.scenarios.selectors.history import steps
 from planner.scenarios.selectors.revisions import objects_in, parts_differing, state_of
 from planner.scenarios.services.objects import object_rows_save, objects_write
-from planner.scenarios.services.queues import queue_remove, queue_restore, queue_update
+from planner.scenarios.services.queues import queue_remove, queue_restore, queue_save, queue_update
 from planner.scenarios.services.revisions import revision_lock, revision_raise
 from planner.scenarios.services.scenarios import conf_update, release_update
-from planning.contents import content_of
-from planning.queues import queue_spec
+from planning.queues import Queue, queue_spec
 from planning.rows import Problem
 from planning.states import CONF, QUEUES, RELEASE, Difference, Edit, inverses, queue_of
 from planning.workloads import KINDS
@@ -81,7 +81,7 @@ def _walk(scenario: Scenario, way: Change.Way, expected: int, user: User | None)
         raise Invalid([Problem(f"history.nothing_to_{way}", "error", says, path="revision", fix="Edit.")])
     changes = list(scenario.changes.filter(revision=revision))
     state = state_of(scenario)
-    stored = {row.pk for row in state.queues.values()}
+    stored = {row.id for row in state.queues.values()}
     state.take_back(changes)
     content_of(scenario.snapshot).settle(state)
     backwards = inverses(changes)
@@ -98,12 +98,11 @@ def queue_rows_save(
     scenario: Scenario, queues: dict[str, Queue], stored: set[Any], changes: Sequence[Edit]
 ) -> None:
     """Write what a state says of its queues to their rows; `stored` are the rows that there were."""
-    staying = {row.pk for row in queues.values()}
+    staying = {row.id for row in queues.values()}
     scenario.queues.filter(pk__in=stored - staying).delete()
     touched = {edit.after if edit.field == "name" else edit.key for edit in changes if edit.kind == QUEUES}
     for name in touched & queues.keys():
-        queues[name].scenario = scenario
-        queues[name].save(force_insert=queues[name].pk not in stored)
+        queue_save(scenario=scenario, queue=queues[name])
 
 
 _CHANGED_SINCE = "It has been changed since."

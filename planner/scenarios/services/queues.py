@@ -17,12 +17,14 @@ from planner.scenarios.services.objects import workloads_follow
 from planner.scenarios.services.revisions import revision_lock, revision_raise
 from planning.queue_fields import names_below, queue_problems, removal_problems, tree_problems
 from planning.queues import (
+    QUEUE_FIELDS,
     apply_spec,
     duplicate_row,
     merge_patch,
-    queue_row,
+    planned_queue,
     queue_spec,
 )
+from planning.queues import Queue as PlannedQueue
 from planning.states import QUEUES, Edit, kept_queue
 
 
@@ -50,9 +52,10 @@ def queue_update(
     after = merge_patch(before, patch)
     if problems := queue_problems(name, after, _parents(scenario)):
         raise Invalid(problems)
-    apply_spec(queue, after)
-    queue.name = after["name"]
-    queue.save()
+    planned = planned_queue(queue, queue.pk)
+    apply_spec(planned, after)
+    planned.name = after["name"]
+    queue = queue_save(scenario=scenario, queue=planned)
     changes = _field_changes(name, before, queue_spec(queue))
     if queue.name != name:
         changes += _children_follow(scenario, name, queue.name)
@@ -72,10 +75,9 @@ def queue_create(
     name = str(fields.get("name") or "")
     if problems := queue_problems("", fields, _parents(scenario)):
         raise Invalid(problems)
-    queue = queue_row({"metadata": {"name": name}})
+    queue = PlannedQueue(name)
     apply_spec(queue, fields)
-    _add(scenario, queue, user)
-    return queue
+    return _add(scenario, queue, user)
 
 
 @transaction.atomic
@@ -91,8 +93,7 @@ def queue_duplicate(
         f"{name}-copy{number}" for number in ("", *(f"-{count}" for count in range(2, len(taken) + 3)))
     )
     twin.name = next(free for free in numbered if free not in taken)
-    _add(scenario, twin, user)
-    return twin
+    return _add(scenario, twin, user)
 
 
 @transaction.atomic
@@ -124,26 +125,40 @@ def queue_remove(
 
 @transaction.atomic
 def queue_restore(
-    *, scenario: Scenario, queue: Queue, expected_revision: int, user: User | None = None
+    *, scenario: Scenario, queue: PlannedQueue, expected_revision: int, user: User | None = None
 ) -> Queue:
-    """Bring back a queue that was removed, given as its unsaved row; raises as `queue_update` does."""
+    """Restore a queue that was removed; raises as `queue_update` does."""
     role_require(user=user, workspace=scenario.workspace)
     revision_lock(scenario=scenario, expected=expected_revision)
     if problems := tree_problems(queue_spec(queue), _parents(scenario)):
         raise Invalid(problems)
-    queue.scenario = scenario
-    queue.save()
-    changes = [Edit(QUEUES, queue.name, after=kept_queue(queue))]
-    revision_raise(scenario=scenario, user=user, changes=changes)
-    return queue
+    return _added(scenario, queue, user)
 
 
-def _add(scenario: Scenario, queue: Queue, user: User | None) -> None:
+def queue_save(*, scenario: Scenario, queue: PlannedQueue) -> Queue:
+    """Write a planned queue to its row, or to a new one."""
+    row = queue_row_of(scenario, queue)
+    row.save(force_insert=queue.id is None, force_update=queue.id is not None)
+    return row
+
+
+def queue_row_of(scenario: Scenario, queue: PlannedQueue) -> Queue:
+    """Return the unsaved row of a planned queue."""
+    fields = {name: getattr(queue, name) for name in QUEUE_FIELDS}
+    return Queue(scenario=scenario, **fields, **({"id": queue.id} if queue.id else {}))
+
+
+def _add(scenario: Scenario, queue: PlannedQueue, user: User | None) -> Queue:
     last = scenario.queues.order_by("-position").values_list("position", flat=True).first()
-    queue.scenario, queue.position = scenario, 0 if last is None else last + 1
-    queue.save()
+    queue.position = 0 if last is None else last + 1
+    return _added(scenario, queue, user)
+
+
+def _added(scenario: Scenario, queue: PlannedQueue, user: User | None) -> Queue:
+    row = queue_save(scenario=scenario, queue=queue)
     changes = [Edit(QUEUES, queue.name, after=kept_queue(queue))]
     revision_raise(scenario=scenario, user=user, changes=changes)
+    return row
 
 
 def _children_follow(scenario: Scenario, name: str, new_name: str) -> list[Edit]:

@@ -13,6 +13,7 @@ from planner.errors import Invalid
 from planner.runs.models import Run
 from planner.scenarios.models import Queue, Scenario
 from planner.scenarios.selectors.revisions import first_queues
+from planner.scenarios.services.queues import queue_row_of
 from planner.scenarios.services.revisions import revision_lock, revision_raise
 from planner.work.lifecycle import work_cancel
 from planning.conf import conf_edited, conf_problems
@@ -23,7 +24,7 @@ from planning.states import CONF, RELEASE, Edit
 def scenario_create(*, snapshot: Snapshot, name: str, owner: User | None = None) -> Scenario:
     """Begin a what-if: the snapshot's queues become rows, its configuration the text to edit."""
     role_require(user=owner, workspace=snapshot.workspace)
-    rows = first_queues(snapshot)
+    queues = first_queues(snapshot)
     with transaction.atomic():
         scenario = Scenario.objects.create(
             workspace=snapshot.workspace,
@@ -32,9 +33,7 @@ def scenario_create(*, snapshot: Snapshot, name: str, owner: User | None = None)
             conf_text=snapshot.scheduler_conf,
             owner=owner,
         )
-        for row in rows:
-            row.scenario = scenario
-        Queue.objects.bulk_create(rows)
+        Queue.objects.bulk_create(queue_row_of(scenario, queue) for queue in queues)
     return scenario
 
 

@@ -14,12 +14,12 @@ from django.views.decorators.http import require_http_methods, require_POST
 from planner.accounts.models import Role
 from planner.errors import Invalid, StaleRevision
 from planner.scenarios.models import Scenario
+from planner.scenarios.selectors.releases import release_choices, release_used
 from planner.scenarios.services.scenarios import conf_patch, conf_update, release_update
 from planner.scenarios.views.editing import INVALID, STALE, changed_since, seen_revision
 from planner.scenarios.views.scenarios import scenario_or_404
 from planner.web.views.pages import caller, page_or_part
 from planning.conf_form import conf_form, entry_operations
-from planning.releases import release_choices, release_used
 from planning.review import conf_findings, conf_questions
 from planning.rows import Problem
 

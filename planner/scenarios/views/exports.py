@@ -8,9 +8,9 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from planner.accounts.services.events import export_note
+from planner.scenarios.selectors.export import scenario_export
 from planner.scenarios.views.scenarios import scenario_or_404
 from planner.web.views.pages import caller
-from planning.export import scenario_export
 
 FILES = {"changed": "yaml", "whole": "yaml", "script": "sh"}
 """What can be saved, and the ending of its name."""

@@ -7,9 +7,10 @@ from urllib.parse import quote, urlencode
 from django.urls import reverse
 
 from planner.scenarios.models import Scenario
+from planner.scenarios.selectors.preview import scenario_preview
 from planner.scenarios.selectors.scenarios import queue_rows
 from planner.web.templatetags.quantities import resource_order
-from planning.preview import Preview, QueueAnswer, figures
+from planning.preview import Preview, QueueAnswer
 from planning.quantities import amounts
 from planning.rows import Amounts, QueueRow
 
@@ -69,7 +70,7 @@ def scenario_tree(scenario: Scenario, resource: str = "") -> QueueTree:
     A resource that neither a node nor a queue names is taken in all the same: that is how it is added.
     """
     stored = list(scenario.queues.all())
-    rows, preview = queue_rows(stored), figures(scenario, stored)
+    rows, preview = queue_rows(stored), scenario_preview(scenario, stored)
     named = {name for row in rows for quantities in _quantities(row) for name in quantities}
     resources = resource_order(named | set(preview.total) | {"cpu", "memory"} | ({resource} - {""}))
     shown = resource or resources[0]

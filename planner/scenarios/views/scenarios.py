@@ -11,11 +11,11 @@ from django.views.decorators.http import require_GET
 
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.history import steps
+from planner.scenarios.selectors.review import scenario_problems
 from planner.scenarios.selectors.scenarios import get_scenario, last_changes
 from planner.scenarios.views.queue_tree import scenario_tree
 from planner.web.selectors.home import scenario_runs
 from planner.web.views.pages import caller, fragment_asked
-from planning.review import scenario_problems
 
 
 @login_required

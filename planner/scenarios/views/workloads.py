@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.revisions import objects_in, state_of
+from planner.scenarios.selectors.workloads import workload_rows
 from planner.scenarios.services.workloads import (
     job_add,
     workload_copy,
@@ -25,7 +26,7 @@ from planner.scenarios.views.scenarios import scenario_or_404
 from planner.web.templatetags.quantities import resource_order
 from planner.web.views.listing import Listing
 from planner.web.views.pages import caller
-from planning.workloads import WorkloadRow, Workloads, workload_rows
+from planning.workloads import WorkloadRow, Workloads
 
 WHOLE = ("replicas", "minMember")
 TEXTS = ("queue", "priorityClassName")

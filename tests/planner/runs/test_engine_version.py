@@ -64,7 +64,7 @@ def versions_of(copy: Path) -> tuple[str, str]:
     program = (
         "import django; django.setup()\n"
         "from planning.version import ENGINE_VERSION\n"
-        "from planning.preview import _key\n"
+        "from planner.clusters.selectors.demand import demand_key\n"
         "print(ENGINE_VERSION, _key('a' * 64, ''))"
     )
     environment = {

@@ -9,10 +9,11 @@ from django.urls import reverse
 from django.utils.html import escape
 from rest_framework.test import APIClient
 
-from planner.runs.models import Run, Trace
+from planner.runs.models import Run
 from planner.runs.selectors.runs import run_counts
 from planner.runs.selectors.steps import decisions
 from planner.web.templatetags.quantities import plain
+from planning.traces import VICTIMS, Part
 from scheduler_core import simulate_document
 from scheduler_core.explain import node_story, pod_story, state_at, victim_story
 from tests import factories
@@ -124,11 +125,12 @@ def test_page_and_api_tell_the_same_story_of_a_victim(browser: Client, api: APIC
 def test_a_victim_stored_without_amounts_is_not_said_to_be_a_gangs(
     browser: Client, api: APIClient, run: Run
 ) -> None:
-    part = run.traces.get(part=Trace.VICTIMS)
+    part = run.traces.get(part=VICTIMS)
     stories = [
-        {name: told for name, told in story.items() if name not in ("room", "left")} for story in part.told()
+        {name: told for name, told in story.items() if name not in ("room", "left")}
+        for story in part.payload()
     ]
-    part.packed = Trace.of(Trace.VICTIMS, stories).packed
+    part.packed = Part.of(VICTIMS, stories).packed
     part.save()
     victim = run.victims.all()[0]
     page = show(browser, "run-victim", run, victim.order)
@@ -365,13 +367,13 @@ def test_the_page_says_which_votes_do_not_count(browser: Client, api: APIClient)
 def test_a_victim_stored_without_what_counts_is_still_shown(browser: Client, api: APIClient) -> None:
     document = overruled()
     run = run_of(document, simulate_document(document))
-    part = run.traces.get(part=Trace.VICTIMS)
-    stories = part.told()
+    part = run.traces.get(part=VICTIMS)
+    stories = part.payload()
     for story in stories:
         del story["passed_over"]
         for vote in story["votes"]:
             del vote["counts"]
-    part.packed = Trace.of(Trace.VICTIMS, stories).packed
+    part.packed = Part.of(VICTIMS, stories).packed
     part.save()
     victim = run.victims.all()[0]
     show(browser, "run-victim", run, victim.order)

@@ -6,10 +6,11 @@ from rest_framework.test import APIClient
 
 import manifests
 from planner.scenarios.models import Scenario
+from planner.scenarios.selectors.export import scenario_export
+from planner.scenarios.selectors.review import scenario_problems
 from planner.scenarios.services.queues import queue_create, queue_remove, queue_update
 from planner.scenarios.services.scenarios import conf_update
-from planning.export import scenario_export
-from planning.review import conf_findings, scenario_problems
+from planning.review import conf_findings
 from scheduler_core.release import DEFAULT_RELEASE
 from tests import factories
 

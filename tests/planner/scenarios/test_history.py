@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from planner.clusters.selectors.contents import content_of
 from planner.errors import Invalid, RoleTooLow, StaleRevision
 from planner.scenarios.models import Change, Scenario
 from planner.scenarios.selectors.history import steps
@@ -16,7 +17,6 @@ from planner.scenarios.services.objects import objects_write
 from planner.scenarios.services.queues import queue_create, queue_duplicate, queue_remove, queue_update
 from planner.scenarios.services.scenarios import conf_update
 from planner.scenarios.services.workloads import workload_copy, workload_remove
-from planning.contents import content_of
 from planning.frozen import frozen_input
 from planning.states import State
 from tests import factories

@@ -9,11 +9,11 @@ from rest_framework.test import APIClient
 
 from planner.runs.models import Run
 from planner.scenarios.models import ObjectChange, Scenario
+from planner.scenarios.selectors.preview import scenario_preview
 from planner.scenarios.services.queues import queue_create, queue_update
 from planner.scenarios.services.scenarios import conf_update
 from planner.work.execution import work_execute
 from planner.work.turns import Turn
-from planning.preview import figures
 from tests import factories
 from tests.planner.pages import text_of
 
@@ -27,7 +27,7 @@ def scenario(db: None) -> Scenario:
 
 def test_figures_are_those_of_a_run_when_it_opens(transactional_db: None) -> None:
     run = factories.run()
-    preview = figures(run.scenario)
+    preview = scenario_preview(run.scenario)
     assert work_execute(turn=Turn(Run, run.pk), worker="test", stopping=threading.Event())
     run.refresh_from_db()
     outcomes = run.queue_outcomes
@@ -42,21 +42,21 @@ def test_figures_are_those_of_a_run_when_it_opens(transactional_db: None) -> Non
 
 
 def test_an_edit_moves_the_figures_of_other_queues(scenario: Scenario) -> None:
-    before = figures(scenario).queues["busy"]
+    before = scenario_preview(scenario).queues["busy"]
     queue_update(
         scenario=scenario, name="waits", patch={"guarantee": {"resource": {"cpu": "3"}}}, expected_revision=1
     )
-    after = figures(scenario).queues["busy"]
+    after = scenario_preview(scenario).queues["busy"]
     assert (before.real_capability["cpu"], after.real_capability["cpu"]) == (16000, 13000)
-    assert figures(scenario).queues["waits"].deserved["cpu"] >= 3000
+    assert scenario_preview(scenario).queues["waits"].deserved["cpu"] >= 3000
 
 
 def test_jobs_are_counted_once_for_all_scenarios_of_a_snapshot(
     scenario: Scenario, django_assert_num_queries
 ) -> None:
-    figures(scenario)
+    scenario_preview(scenario)
     with django_assert_num_queries(3):
-        figures(Scenario.objects.select_related("snapshot").get(pk=scenario.pk))
+        scenario_preview(Scenario.objects.select_related("snapshot").get(pk=scenario.pk))
 
 
 def test_sums_of_children_stand_with_their_parent(scenario: Scenario) -> None:
@@ -64,20 +64,20 @@ def test_sums_of_children_stand_with_their_parent(scenario: Scenario) -> None:
         patch = {"guarantee": {"resource": {"cpu": "500m"}}, "deserved": {"cpu": "2", "memory": "1Gi"}}
         queue_update(scenario=scenario, name=name, patch=patch, expected_revision=revision)
     queue_create(scenario=scenario, spec={"name": "root"}, expected_revision=3)
-    root = figures(scenario).queues["root"]
+    root = scenario_preview(scenario).queues["root"]
     assert root.guarantee_of_children == {"cpu": 1000}
     assert root.deserved_of_children == {"cpu": 4000, "memory": 2 * 2**30}
 
 
 def test_what_hangs_on_a_queue_is_counted(scenario: Scenario) -> None:
-    busy, waits = (figures(scenario).queues[name] for name in ("busy", "waits"))
+    busy, waits = (scenario_preview(scenario).queues[name] for name in ("busy", "waits"))
     assert (busy.jobs, busy.running, busy.pending) == (1, 16, 0)
     assert (waits.jobs, waits.running, waits.pending) == (1, 0, 4)
 
 
 def test_jobs_follow_a_queue_that_gets_another_name(scenario: Scenario) -> None:
     queue_update(scenario=scenario, name="busy", patch={"name": "team-a"}, expected_revision=1)
-    assert figures(scenario).queues["team-a"].running == 16
+    assert scenario_preview(scenario).queues["team-a"].running == 16
 
 
 def test_a_job_of_the_scenario_counts_under_the_present_name_of_its_queue(scenario: Scenario) -> None:
@@ -86,15 +86,15 @@ def test_a_job_of_the_scenario_counts_under_the_present_name_of_its_queue(scenar
     for kind, manifest in added.items():
         key = f"default/{manifest['metadata']['name']}"
         ObjectChange.objects.create(scenario=scenario, kind=kind, key=key, manifest=manifest)
-    answer = figures(scenario).queues["team-a"]
+    answer = scenario_preview(scenario).queues["team-a"]
     assert (answer.jobs, answer.running, answer.pending) == (2, 16, 1)
 
 
 def test_fields_that_nothing_reads_say_why(scenario: Scenario, browser: Client) -> None:
-    assert "deserved" in figures(scenario).without_effect
+    assert "deserved" in scenario_preview(scenario).without_effect
     conf_update(scenario=scenario, text=CAPACITY, expected_revision=1)
-    assert "deserved" not in figures(scenario).without_effect
-    assert "capacity uses deserved instead" in figures(scenario).without_effect["weight"]
+    assert "deserved" not in scenario_preview(scenario).without_effect
+    assert "capacity uses deserved instead" in scenario_preview(scenario).without_effect["weight"]
     page = text_of(browser.get(reverse("planner:scenario-detail", args=[scenario.pk])))
     assert (
         "Only the proportion plugin reads weight, and it is not configured; capacity uses deserved instead."
@@ -105,7 +105,7 @@ def test_fields_that_nothing_reads_say_why(scenario: Scenario, browser: Client) 
 def test_a_configuration_that_volcano_refuses_leaves_no_figures(scenario: Scenario, browser: Client) -> None:
     Scenario.objects.filter(pk=scenario.pk).update(conf_text='actions: "dance"\ntiers: []\n')
     scenario.refresh_from_db()
-    preview = figures(scenario)
+    preview = scenario_preview(scenario)
     assert "dance" in preview.error
     assert not preview.queues["busy"].in_session
     page = text_of(browser.get(reverse("planner:scenario-detail", args=[scenario.pk])))
@@ -116,7 +116,7 @@ def test_an_obstacle_of_the_tree_is_told(scenario: Scenario, browser: Client) ->
     conf = CAPACITY.replace("- name: capacity", "- name: capacity\n    enableHierarchy: true")
     conf_update(scenario=scenario, text=conf, expected_revision=1)
     queue_update(scenario=scenario, name="waits", patch={"parent": "busy"}, expected_revision=2)
-    assert figures(scenario).obstacle == "job default/run is in queue busy, which has children"
+    assert scenario_preview(scenario).obstacle == "job default/run is in queue busy, which has children"
     page = text_of(browser.get(reverse("planner:scenario-detail", args=[scenario.pk])))
     assert "The capacity plugin would enqueue no job and place no pod." in page
 

@@ -9,12 +9,12 @@ from planner.clusters.services.snapshots import snapshot_create
 from planner.errors import Invalid
 from planner.runs.services.runs import run_create
 from planner.scenarios.models import Change, Scenario
+from planner.scenarios.selectors.preview import scenario_preview
+from planner.scenarios.selectors.releases import release_used
+from planner.scenarios.selectors.review import scenario_problems
 from planner.scenarios.services.branches import scenario_branch
 from planner.scenarios.services.history import redo, undo
 from planner.scenarios.services.scenarios import conf_update, release_update, scenario_create
-from planning.preview import figures
-from planning.releases import release_used
-from planning.review import scenario_problems
 from tests import factories
 from tests.scheduler_core.test_lint_conf import LATER
 
@@ -83,10 +83,10 @@ def test_checks_and_preview_follow_the_release(scenario: Scenario) -> None:
     text, rule, _ = LATER["an action of a later release"]
     conf_update(scenario=scenario, text=text, expected_revision=1)
     assert rule not in {problem.rule for problem in scenario_problems(scenario)}
-    assert figures(scenario).error == ""
+    assert scenario_preview(scenario).error == ""
     older(scenario)
     assert rule in {problem.rule for problem in scenario_problems(scenario)}
-    assert "gangpreempt" in figures(scenario).error
+    assert "gangpreempt" in scenario_preview(scenario).error
 
 
 def test_scripts_read_and_choose_the_release(api: APIClient, scenario: Scenario) -> None:

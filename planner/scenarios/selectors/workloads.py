@@ -1,0 +1,14 @@
+"""Which workloads does a scenario have? Those of the last few revisions stay at hand."""
+
+from planner.scenarios.models import Scenario
+from planning.contents import Objects
+from planning.shelf import Shelf
+from planning.workloads import WorkloadRow, Workloads
+
+_ROWS_KEPT = 20_000
+_shelf: Shelf[list[WorkloadRow]] = Shelf(_ROWS_KEPT, len)
+
+
+def workload_rows(scenario: Scenario, objects: Objects) -> list[WorkloadRow]:
+    """Return the workloads of a scenario at its present revision."""
+    return _shelf.get((scenario.pk, scenario.revision), lambda: Workloads(objects).rows())
