@@ -14,7 +14,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from planner.accounts.models import User, Workspace
+from planner.accounts.models import Membership, User, Workspace
+from planner.accounts.selectors.workspaces import memberships
 from planner.accounts.services.events import export_note
 from planner.accounts.services.members import workspace_require
 from planner.api.sparse import only_asked
@@ -72,6 +73,18 @@ class WorkspaceView(APIView):
     def run(self) -> Run:
         """Return the run that the address names, or answer 404."""
         return get_object_or_404(runs(self.user), pk=self.kwargs["run_id"])
+
+
+class OneWorkspace(WorkspaceView):
+    """A call about one workspace of the caller."""
+
+    def membership(self) -> Membership:
+        """Return the caller's membership of the workspace that the address names, or answer 404."""
+        return get_object_or_404(memberships(self.user), workspace=self.kwargs["workspace_id"])
+
+    def workspace(self) -> Workspace:
+        """Return the workspace that the address names, or answer 404."""
+        return self.membership().workspace
 
 
 def is_dry(request: Request) -> bool:

@@ -24,7 +24,6 @@ from planner.accounts.api.serializers import (
     TokenMake,
     TokenSerializer,
 )
-from planner.accounts.api.workspaces import OneWorkspace
 from planner.accounts.models import Event, Invitation, Role, Session, TokenDetails
 from planner.accounts.selectors.workspaces import events, offers, open_invitations, tokens
 from planner.accounts.services.invitations import (
@@ -35,7 +34,7 @@ from planner.accounts.services.invitations import (
 )
 from planner.accounts.services.sessions import login_events, session_end, sessions_of
 from planner.accounts.services.tokens import token_make, token_revoke
-from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
+from planner.api.access import OneWorkspace, WorkspaceView, is_dry, made, saved_unless_dry
 from planner.api.filters import (
     EventFilter,
     InvitationFilter,
@@ -43,7 +42,6 @@ from planner.api.filters import (
     OfferFilter,
     SessionFilter,
     TokenFilter,
-    WorkspaceChangeFilter,
 )
 from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers, listed
@@ -51,9 +49,6 @@ from planner.api.serializers import RoleOnly
 from planner.api.tables import TableList
 from planner.clusters.selectors.usage import hanging_on_account
 from planner.clusters.services.deletion import account_deletable_require, account_delete
-from planner.scenarios.api.serializers.history import WorkspaceChangeSerializer
-from planner.scenarios.models import Change
-from planner.scenarios.selectors.scenarios import workspace_changes
 
 
 @extend_schema_view(get=extend_schema(responses=listed(TokenSerializer)))
@@ -260,16 +255,3 @@ class History(OneWorkspace, TableList):
     def get_queryset(self) -> QuerySet[Event]:
         """Return the workspace's events."""
         return events(self.workspace())
-
-
-@extend_schema_view(get=extend_schema(responses=listed(WorkspaceChangeSerializer)))
-class WorkspaceChanges(OneWorkspace, TableList):
-    """Who changed what in which scenario, from what to what; removed scenarios are among them."""
-
-    queryset = Change.objects.none()
-    serializer_class = WorkspaceChangeSerializer
-    filterset_class = WorkspaceChangeFilter
-
-    def get_queryset(self) -> QuerySet[Change]:
-        """Return the changes of the workspace's scenarios."""
-        return workspace_changes(self.workspace())

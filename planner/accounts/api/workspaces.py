@@ -11,12 +11,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.accounts.api.serializers import InvitationSerializer
-from planner.accounts.models import Membership, Role, Workspace
+from planner.accounts.models import Membership, Role
 from planner.accounts.selectors.workspaces import members, memberships
 from planner.accounts.services.invitations import invitation_offer
 from planner.accounts.services.members import member_change, member_remove
 from planner.accounts.services.workspaces import workspace_make, workspace_rename
-from planner.api.access import WorkspaceView, made, saved_unless_dry
+from planner.api.access import OneWorkspace, made, saved_unless_dry
 from planner.api.deletion import deleted
 from planner.api.filters import MemberFilter, WorkspaceFilter
 from planner.api.idempotency import once
@@ -56,18 +56,6 @@ def _name(request: Request) -> str:
     asked.is_valid(raise_exception=True)
     name: str = asked.validated_data["name"]
     return name
-
-
-class OneWorkspace(WorkspaceView):
-    """A call about one workspace of the caller."""
-
-    def membership(self) -> Membership:
-        """Return the caller's membership of the workspace that the address names, or answer 404."""
-        return get_object_or_404(memberships(self.user), workspace=self.kwargs["workspace_id"])
-
-    def workspace(self) -> Workspace:
-        """Return the workspace that the address names, or answer 404."""
-        return self.membership().workspace
 
 
 class WorkspaceDetail(OneWorkspace):

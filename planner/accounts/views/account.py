@@ -13,9 +13,9 @@ from planner.accounts.models import Role
 from planner.accounts.selectors.workspaces import memberships, offers, tokens
 from planner.accounts.services.invitations import invitation_decline, offer_accept
 from planner.accounts.services.tokens import LONGEST_DAYS, token_make, token_revoke
-from planner.accounts.views.workspaces import present_membership
 from planner.errors import Invalid
 from planner.web.views.pages import caller
+from planner.web.views.workspace import present_membership
 
 DAYS = (7, 30, 90, 365)
 SCOPES = ((Role.VIEWER, "read"), (Role.EDITOR, "read and edit"), (Role.ADMIN, "same as your role"))

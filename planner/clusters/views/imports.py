@@ -13,7 +13,6 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from planner.accounts.selectors.workspaces import editable
-from planner.accounts.views.workspaces import workspace_for_import
 from planner.clusters.models import Import
 from planner.clusters.selectors.imports import get_import, problems_of, recent_imports
 from planner.clusters.services.imports import ClusterRead, cluster_read_apart, is_large, packed_files
@@ -23,6 +22,7 @@ from planner.scenarios.selectors.scenarios import scenarios
 from planner.scenarios.services.scenarios import scenario_create
 from planner.web.views.following import UNCHANGED, seen
 from planner.web.views.pages import caller, page_or_part
+from planner.web.views.workspace import workspace_for_import
 from planner.work.lifecycle import work_cancel
 from planner.work.tasks import submit_import
 from planning.archive import OpenFiles

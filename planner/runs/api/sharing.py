@@ -17,7 +17,6 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.accounts.api.serializers import BundleFile, BundleImported, LinkMade, LinkMake, LinkSerializer
 from planner.accounts.models import Workspace
 from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
 from planner.api.filters import LinkFilter
@@ -25,6 +24,13 @@ from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, WORKSPACE, answers, listed
 from planner.api.serializers import ImportSerializer, RunSerializer
 from planner.clusters.services.imports import packed_files
+from planner.runs.api.serializers.sharing import (
+    BundleFile,
+    BundleImported,
+    LinkMade,
+    LinkMake,
+    LinkSerializer,
+)
 from planner.runs.models import PublicLink
 from planner.runs.selectors.runs import links_of
 from planner.runs.services.bundles import bundle_of, is_large_bundle

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from planner.runs.models import JobOutcome, Run
@@ -22,7 +22,7 @@ from planner.runs.selectors.stories import (
     victims_of_queue,
 )
 from planner.runs.views.run_page import RunPage
-from planner.scenarios.views.scenarios import scenario_or_404
+from planner.scenarios.selectors.scenarios import scenarios
 from planner.upgrades.selectors import impact_address
 from planner.web.templatetags.quantities import resource_order
 from planner.web.views.following import UNCHANGED, seen
@@ -43,7 +43,9 @@ PARTS = {
 @require_POST
 def submit(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Start a run of the scenario's present revision and go to its page."""
-    run = submit_run(scenario=scenario_or_404(request, scenario_id), user=caller(request))
+    run = submit_run(
+        scenario=get_object_or_404(scenarios(caller(request)), pk=scenario_id), user=caller(request)
+    )
     return redirect("planner:run-detail", run.pk)
 
 

@@ -11,8 +11,8 @@ from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.api.access import WorkspaceView, made, saved_unless_dry
-from planner.api.filters import ChangeFilter
+from planner.api.access import OneWorkspace, WorkspaceView, made, saved_unless_dry
+from planner.api.filters import ChangeFilter, WorkspaceChangeFilter
 from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, ETAG, IDEMPOTENCY_KEY, IF_MATCH, answers, listed
 from planner.api.serializers import ScenarioSerializer
@@ -24,11 +24,12 @@ from planner.scenarios.api.serializers.history import (
     ChangeSerializer,
     DifferenceNamed,
     DifferencesSerializer,
+    WorkspaceChangeSerializer,
     difference_body,
 )
 from planner.scenarios.models import Change
 from planner.scenarios.selectors.revisions import BASES, SNAPSHOT, START, differences_from
-from planner.scenarios.selectors.scenarios import changes
+from planner.scenarios.selectors.scenarios import changes, workspace_changes
 from planner.scenarios.services.branches import scenario_branch
 from planner.scenarios.services.history import change_revert, difference_revert, redo, undo
 from planning.states import Edit
@@ -165,3 +166,16 @@ def _named(found: list[Edit], asked: dict[str, Any]) -> Edit:
         if (edit.kind, edit.key, edit.field) == (asked["kind"], asked["key"], asked["field"]):
             return edit
     raise ValidationError({"key": [ErrorDetail("No difference with this name.", "unchanged")]})
+
+
+@extend_schema_view(get=extend_schema(responses=listed(WorkspaceChangeSerializer)))
+class WorkspaceChanges(OneWorkspace, TableList):
+    """Who changed what in which scenario, from what to what; removed scenarios are among them."""
+
+    queryset = Change.objects.none()
+    serializer_class = WorkspaceChangeSerializer
+    filterset_class = WorkspaceChangeFilter
+
+    def get_queryset(self) -> QuerySet[Change]:
+        """Return the changes of the workspace's scenarios."""
+        return workspace_changes(self.workspace())

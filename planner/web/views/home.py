@@ -6,10 +6,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from planner.accounts.selectors.workspaces import memberships
-from planner.accounts.views.workspaces import present_membership, workspace_for_import
 from planner.clusters.services.samples import sample_load
 from planner.web.selectors.home import recent_runs, scenarios_with_last_run
 from planner.web.views.pages import caller
+from planner.web.views.workspace import present_membership, workspace_for_import
 
 
 @login_required

@@ -1,0 +1,12 @@
+"""Which address leads to which page of all features?"""
+
+from django.urls import path
+
+from planner.web.views import glossary, home, status
+
+pages = [
+    path("", home.home, name="home"),
+    path("sample/", home.sample, name="sample"),
+    path("status/", status.show, name="status"),
+    path("glossary/", glossary.glossary, name="glossary"),
+]
