@@ -86,7 +86,7 @@ class _About:
             name = str(field)
             near = get_close_matches(name, known, n=1)
             fix = f"write {near[0]!r}" if near else f"remove it, or write one of {', '.join(known)}"
-            says = f"is no field of a {self.word}: kubectl refuses it, and nothing reads it"
+            says = f"is not a field of a {self.word}: kubectl refuses it, and nothing reads it"
             yield self._problem("unknown_field", (*way, name), says, fix=fix)
 
     def out_of_range(self, field: str, value: Any, allowed: range) -> Iterator[Problem]:
