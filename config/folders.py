@@ -27,5 +27,14 @@ def private_folder(path: Path) -> Path:
 def leftovers_remove(folder: Path) -> None:
     """Remove the folders that are named by processes which are gone."""
     for path in folder.iterdir():
-        if path.name.isdecimal() and not Path(f"/proc/{path.name}").exists():
+        if path.name.isdecimal() and not _lives(path.name):
             shutil.rmtree(path, ignore_errors=True)
+
+
+def _lives(process: str) -> bool:
+    """Does a process of this number live? One that was killed may be listed until its parent has noticed."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
