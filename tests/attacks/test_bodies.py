@@ -13,7 +13,14 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from rest_framework.test import APIClient
 
 from planner.accounts.models import Role
-from planner.web.middleware.bodies import AT_ONCE, LARGE_ROUTES, LARGEST, OF_FIELDS
+from planner.web.middleware.bodies import (
+    FILES,
+    FILES_AT_ONCE,
+    LARGE_ROUTES,
+    LARGEST,
+    OF_FIELDS,
+    PARSED_AT_ONCE,
+)
 from tests import factories
 from tests.planner.pages import text_of
 
@@ -172,7 +179,10 @@ def test_nothing_of_a_large_body_is_kept_with_its_answer(
     assert answer.status_code in (400, 422)
 
 
-def test_large_bodies_never_take_all_threads() -> None:
+@pytest.mark.parametrize(
+    ("kind", "places"), [(FORM, PARSED_AT_ONCE), (f"{FILES}; boundary=x", FILES_AT_ONCE)]
+)
+def test_large_bodies_never_take_all_threads(kind: str, places: int) -> None:
     arrived, release = threading.Semaphore(0), threading.Event()
 
     class Slow(io.RawIOBase):
@@ -183,18 +193,18 @@ def test_large_bodies_never_take_all_threads() -> None:
 
     def send() -> None:
         client.generic(
-            "POST", "/login/", b"-", content_type=FORM,
+            "POST", "/login/", b"-", content_type=kind,
             **{"CONTENT_LENGTH": str(OF_FIELDS), "wsgi.input": Slow()},
         )  # fmt: skip
 
     client = Client(enforce_csrf_checks=True)
     client.get("/login/")
-    senders = [threading.Thread(target=send, daemon=True) for _ in range(AT_ONCE)]
+    senders = [threading.Thread(target=send, daemon=True) for _ in range(places)]
     try:
         for sender in senders:
             sender.start()
             assert arrived.acquire(timeout=30)
-        one_more = declared(client, "/login/", FORM, OF_FIELDS)
+        one_more = declared(client, "/login/", kind, OF_FIELDS)
         assert (one_more.status_code, one_more["Retry-After"]) == (503, "5")
         assert Client().get("/login/").status_code == 200
     finally:

@@ -28,8 +28,10 @@ LARGEST = MAX_TEXT_BYTES + 10 * 2**20
 """Files of a cluster, and the form around them."""
 OF_FIELDS = 2**20
 """Percent signs and ampersands cost eighty times their size when they are read."""
-AT_ONCE = 2
-"""Bodies that one process reads at a time; the other threads are left for pages."""
+FILES_AT_ONCE = 2
+"""Bodies of files that one process reads at a time; the other threads are left for pages."""
+PARSED_AT_ONCE = 1
+"""Bodies that are parsed whole at a time: parsed, a text takes up to a hundred times its size."""
 SMALL = 2**16
 """Below that a body is no burden, and never waits for others."""
 PATIENCE_SECONDS = 1.0
@@ -40,7 +42,8 @@ class BodyLimits:
 
     def __init__(self, get_response: View) -> None:
         self._get_response = get_response
-        self._free = threading.BoundedSemaphore(AT_ONCE)
+        self._of_files = threading.BoundedSemaphore(FILES_AT_ONCE)
+        self._parsed = threading.BoundedSemaphore(PARSED_AT_ONCE)
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Answer the request, or say why its body is not read."""
@@ -48,12 +51,13 @@ class BodyLimits:
             return refusal(request, HTTPStatus.LENGTH_REQUIRED, "Send the body with a Content-Length.")
         if _length(request) <= SMALL:
             return self._get_response(request)
-        if not self._free.acquire(timeout=PATIENCE_SECONDS):
+        free = self._of_files if request.content_type == FILES else self._parsed
+        if not free.acquire(timeout=PATIENCE_SECONDS):
             return _busy(request, "The server is reading other large requests. Try again in a few seconds.")
         try:
             return _forgotten(self._get_response(request))
         finally:
-            self._free.release()
+            free.release()
 
     def process_view(
         self, request: HttpRequest, view: View, args: tuple[Any, ...], kwargs: dict[str, Any]
