@@ -158,7 +158,7 @@ def test_the_cache_folder_is_bounded_in_bytes_entries_and_time(tmp_path: Path) -
 
 def test_nothing_is_kept_for_ever() -> None:
     """No call of the cache asks for that, and the default is a day."""
-    for room in ("planner", "config"):
+    for room in ("planner", "planning", "config"):
         for source in (ROOT / room).rglob("*.py"):
             text = source.read_text()
             assert "timeout=None" not in text, source

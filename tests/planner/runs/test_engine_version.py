@@ -28,7 +28,7 @@ CORE = Path(scheduler_core.__file__).parent
 def copy(tmp_path: Path) -> Path:
     """A copy of the project whose core may be changed."""
     ignored = shutil.ignore_patterns("__pycache__")
-    for room in ("scheduler_core", "planner", "manifests", "extender_client", "config"):
+    for room in ("scheduler_core", "planner", "planning", "manifests", "extender_client", "config"):
         shutil.copytree(ROOT / room, tmp_path / room, ignore=ignored)
     return tmp_path
 
@@ -65,7 +65,7 @@ def versions_of(copy: Path) -> tuple[str, str]:
         "import django; django.setup()\n"
         "from planning.version import ENGINE_VERSION\n"
         "from planner.clusters.selectors.demand import demand_key\n"
-        "print(ENGINE_VERSION, _key('a' * 64, ''))"
+        "print(ENGINE_VERSION, demand_key('a' * 64))"
     )
     environment = {
         "DJANGO_SETTINGS_MODULE": "config.settings", "QUEUECAST_VAR": str(copy / "var"), "PATH": "/usr/bin",

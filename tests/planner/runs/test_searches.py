@@ -167,7 +167,7 @@ def half_found(run: Run, editor: User) -> Run:
         limits=limits(),
         beat=lambda *_: True,
         heard=heard.append,
-        job=JOB,
+        question=search.question,
     )
     counts = [len(told["changes"]) for told in heard]
     assert counts[0] == 1
