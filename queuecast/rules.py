@@ -10,9 +10,13 @@ from queuecast.plans import key_of
 from queuecast.problems import Json, meant, refusal
 from queuecast.schema import problem_at, read_checked
 from queuecast.shown import amounts
+from scheduler_core import prepare
 from scheduler_core.controllers.vcjob import VolcanoJob
 from scheduler_core.quantity import QuantityError, milli_value, parse_quantity, whole_value
 from scheduler_core.queue_edits import MADE_BY_VOLCANO, below
+from scheduler_core.release import release_named, release_of
+from scheduler_core.upgrade import upgrade_impact
+from scheduler_core.upgrade.report import rule_id
 
 Status = Literal["kept", "broken", "skipped"]
 
@@ -177,6 +181,24 @@ def _share_within(wanted: Mapping[str, Any], outcomes: Compared) -> Judged:
     return _unless([] if low <= share <= high else [f"the share is {share:.3f}"])
 
 
+def _upgrade_keeps(name: str, outcomes: Compared) -> Judged:
+    new = release_named(name)
+    assert new is not None, "the schema accepts versions only"
+    impact = upgrade_impact(prepare(outcomes.document), release_of(outcomes.document), new)
+    return _unless(
+        [
+            f"{found.item.kind} {found.item.name}: {found.item.what} {_fact(found.old)} -> {_fact(found.new)}"
+            f" ({' '.join(map(rule_id, found.rules))})"
+            for found in impact.differences
+            if found.item.kind != "queue"
+        ]
+    )
+
+
+def _fact(value: Any) -> str:
+    return "none" if value is None else str(value)
+
+
 RULES: Mapping[str, Callable[[Any, Compared], Judged]] = {
     "no_victim_in": _no_victim_in,
     "max_evictions": _max_evictions,
@@ -184,6 +206,7 @@ RULES: Mapping[str, Callable[[Any, Compared], Judged]] = {
     "no_new_pending": _no_new_pending,
     "deserved_at_least": _deserved_at_least,
     "share_within": _share_within,
+    "upgrade_keeps": _upgrade_keeps,
 }
 """Each tells whether it holds, and what stands against it."""
 
