@@ -16,7 +16,7 @@ from scheduler_core.quantity import QuantityError, milli_value, parse_quantity, 
 from scheduler_core.queue_edits import MADE_BY_VOLCANO, below
 from scheduler_core.release import release_named, release_of
 from scheduler_core.upgrade import upgrade_impact
-from scheduler_core.upgrade.report import rule_id
+from scheduler_core.upgrade.report import causes_said
 
 Status = Literal["kept", "broken", "skipped"]
 
@@ -188,7 +188,7 @@ def _upgrade_keeps(name: str, outcomes: Compared) -> Judged:
     return _unless(
         [
             f"{found.item.kind} {found.item.name}: {found.item.what} {_fact(found.old)} -> {_fact(found.new)}"
-            f" ({' '.join(map(rule_id, found.rules))})"
+            f" ({causes_said(found)})"
             for found in impact.differences
             if found.item.kind != "queue"
         ]

@@ -30,6 +30,11 @@ def rule_id(rule: Rule) -> str:
     return rule.name.lower().replace("_", "-")
 
 
+def causes_said(difference: Difference) -> str:
+    """Return the causes of a difference: "a or b" when each alone is one, "a with b" when it takes both."""
+    return (" with " if difference.together else " or ").join(map(rule_id, difference.rules))
+
+
 def impact_data(impact: Impact) -> dict[str, Any]:
     """Return an impact as plain data: `from`, `to`, `rules` that cause it, `differences` with their rules."""
     return {
@@ -133,13 +138,12 @@ def _table(impact: Impact, differences: list[Difference]) -> Iterator[str]:
     yield f"| name | what | {impact.old.name} | {impact.new.name} | cause |"
     yield "|---|---|---|---|---|"
     for difference in differences[:MOST_ROWS]:
-        causes = (" with " if difference.together else " or ").join(map(rule_id, difference.rules))
         cells = (
             difference.item.name,
             difference.item.what,
             _cell(difference.old),
             _cell(difference.new),
-            causes,
+            causes_said(difference),
         )
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
     if len(differences) > MOST_ROWS:

@@ -10,6 +10,7 @@ import pytest
 from queuecast.__main__ import main
 from tests import factories
 from tests.scheduler_core.answers import evicted_and_bound_again
+from tests.scheduler_core.test_release import EXAMPLE
 
 DOCS = Path(__file__).parents[2] / "docs" / "checks.md"
 CLOSED = """\
@@ -128,3 +129,17 @@ def test_a_report_says_that_pods_are_evicted_without_end(
     told = capsys.readouterr().out
     assert "An eviction loop: from cycle 3 on" in told
     assert "Deserved of queue queue1: 4 CPU instead of 3 CPU: no pod is evicted" in told
+
+
+def test_a_plan_is_held_to_the_release_of_an_upgrade(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    snapshot = tmp_path / "cluster.json"
+    snapshot.write_text(json.dumps({**EXAMPLE, "name": "example"}))
+    change = json.dumps(factories.queue("q1", weight=2, deserved={"cpu": "4"}))
+    assert check(snapshot, "- upgrade_keeps: v1.15.0\n", change) == 0
+    capsys.readouterr()
+    assert check(snapshot, "- upgrade_keeps: v1.14.4\n", change) == 1
+    told = capsys.readouterr().out
+    assert "pod default/run-0: evicted by none -> reclaim (reclaim-rollback or capacity-victim-order)" in told
+    assert check(snapshot, "- upgrade_keeps: newest\n", change) == 2

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
+from planner.accounts.models import Role
 from planner.api import filters, schema
 from planner.api.urls import urlpatterns
+from planner.runs.services.links import link_make
 from tests import factories
 from tests.planner.recorded import simulated_run
 
@@ -65,11 +67,19 @@ def bodies(api: APIClient) -> dict[str, Any]:
     queues = api.get(f"{at}/queues/?in_session=true").json()["results"]
     return {
         "Editing a queue": api.patch(queue, {"weight": 3}, headers={"If-Match": "1"}).json(),
+        "Deleting": deletion(api),
         "What the queues get": api.get(f"/api/v1/scenarios/{scenario.pk}/preview/").json(),
         "Figures": next(row for row in queues if row["deserved"].get("cpu") and row["capability"].get("cpu")),
         "Reasons": reason(api, "vote.gang.permit"),
         "Failures": api.patch(queue, {"capability": {"cpu": "lots"}}, headers={"If-Match": "2"}).json(),
     }
+
+
+def deletion(api: APIClient) -> Any:
+    """Return what a dry run says of the deletion of a snapshot with a run that has a public link."""
+    run = factories.run()
+    link_make(run=run, user=factories.user("boss", role=Role.ADMIN))
+    return api.delete(f"/api/v1/snapshots/{run.scenario.snapshot_id}/?dry_run=1").json()
 
 
 def reason(api: APIClient, wanted: str) -> Any:
