@@ -40,6 +40,7 @@ def things(running: Product) -> dict[str, str]:
         "API": api,
         "ELSEWHERE": api,
         "SCENARIO": scenario,
+        "SNAPSHOT": sample,
         "BEFORE": runs[0],
         "AFTER": runs[1],
         "RUN": runs[1],
