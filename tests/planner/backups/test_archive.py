@@ -52,7 +52,8 @@ def _renamed(lines: list[str]) -> None:
 BROKEN = {
     "cut off": (lambda content: content[: len(content) // 2], "damaged or cut off"),
     "a flipped byte": (
-        lambda content: content[:200] + bytes([content[200] ^ 255]) + content[201:], "damaged or cut off",
+        lambda content: content[:200] + bytes([content[200] ^ 255]) + content[201:],
+        "damaged or cut off|is not a backup",
     ),
     "without its end": (rewritten(lambda lines: lines.pop()), "is cut off"),
     "a row less": (rewritten(lambda lines: lines.pop(2)), "does not have the rows"),
