@@ -1,11 +1,13 @@
 """Which nodes does a scenario have, in which pools, and what does a change make of one?"""
 
-import copy
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from manifests.pools import HOSTNAME
+from manifests.pools import node_like as node_like
+from manifests.pools import numbered_names as numbered_names
 from planning.contents import Objects
 from planning.quantities import amounts
 from planning.queues import merge_patch
@@ -13,7 +15,6 @@ from planning.rows import Amounts, Problem, Quantities
 from planning.states import Json
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
-HOSTNAME = "kubernetes.io/hostname"
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 MOST_NODES = 20_000
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
@@ -75,21 +76,6 @@ def pool_rows(nodes: Iterable[NodeRow]) -> list[PoolRow]:
     return sorted(rows, key=lambda row: (-row.count, row.pool))
 
 
-def node_like(node: Mapping[str, Any], name: str) -> Json:
-    """Return a new node of the same shape, taints and labels, that nobody cordoned."""
-    twin: Json = copy.deepcopy(dict(node))
-    metadata = twin["metadata"]
-    labels = dict(metadata.get("labels") or {})
-    if HOSTNAME in labels:
-        labels[HOSTNAME] = name
-    kept = {"annotations": metadata["annotations"]} if metadata.get("annotations") else {}
-    twin["metadata"] = {"name": name, "labels": labels, **kept}
-    spec = {key: value for key, value in (twin.get("spec") or {}).items() if key == "taints"}
-    spec["taints"] = [taint for taint in spec.get("taints") or [] if not _of_cordon(taint)]
-    twin["spec"] = spec if spec["taints"] else {}
-    return twin
-
-
 def node_of(name: str, capacity: Quantities, labels: Mapping[str, str]) -> Json:
     """Return a new node of a typed capacity."""
     return {
@@ -105,21 +91,6 @@ def node_patched(node: Mapping[str, Any], patch: Mapping[str, Any]) -> Json:
     """Return a node changed by a merge patch in Kubernetes spelling."""
     patched: Json = merge_patch(node, patch)
     return patched
-
-
-def numbered_names(prefix: str, count: int, taken: Iterable[str]) -> list[str]:
-    """Return free names: the prefix and the numbers that are not taken.
-
-    >>> numbered_names("gpu", 2, ["gpu-1"])
-    ['gpu-2', 'gpu-3']
-    """
-    names: list[str] = []
-    seen, number = set(taken), 0
-    while len(names) < count:
-        number += 1
-        if (name := f"{prefix}-{number}") not in seen:
-            names.append(name)
-    return names
 
 
 def name_problems(kind: str, name: Any) -> list[Problem]:
@@ -140,10 +111,6 @@ def taint_patch(node: Mapping[str, Any], taint: Mapping[str, str] | None, key: s
         same = (key, taint["effect"])
         kept = [held for held in present if (held.get("key"), held.get("effect")) != same] + [dict(taint)]
     return {"spec": {"taints": kept or None}}
-
-
-def _of_cordon(taint: Mapping[str, Any]) -> bool:
-    return taint.get("key") == "node.kubernetes.io/unschedulable"
 
 
 def _row(name: str, node: Mapping[str, Any], pods: int, origin: str) -> NodeRow:

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from planning.releases import release_of_name
 from scheduler_core import Options, prepare
-from scheduler_core.release import DEFAULT_RELEASE, Release, Rule, release_named
+from scheduler_core.release import Release, Rule
 from scheduler_core.upgrade import impact_data, impact_markdown, upgrade_impact, verdict
 
 _USUAL_SIMULATIONS = 2 + len(Rule)
@@ -25,8 +26,8 @@ def upgrade_report(document: Mapping[str, Any], old: str, new: str, options: Opt
 
     impact = upgrade_impact(
         prepare(document),
-        release_named(old) or DEFAULT_RELEASE,
-        release_named(new) or DEFAULT_RELEASE,
+        release_of_name(old),
+        release_of_name(new),
         options=Options(explain=False, extender=options.extender),
         begun=count,
     )
