@@ -4,20 +4,33 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/installed
 
-.PHONY: run test format parity bench test-long services audit sbom topology
+.PHONY: run test form contracts types models format parity bench test-long services audit sbom topology coverage docs wheel
 
 run: $(STAMP)  ## Start web and worker; PORT=8000. Ctrl-C stops them
 	@exec $(BIN)/python manage.py up
 
+# Files start in the order of their names: by default those with few tests, which may be the longest, would start last.
+BALANCED := -n 2 --dist loadfile --no-loadscope-reorder
+
 test: $(STAMP) services  ## Everything that a contributor needs to trust a change
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target types docs contracts form models
+	$(BIN)/pytest $(BALANCED) -m "not long" --ignore tests/e2e --ignore tests/processes
+	$(BIN)/pytest $(BALANCED) -m "not long" tests/e2e tests/processes
+
+form: $(STAMP)  ## Is everything in the form that `make format` gives it?
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/djlint templates --check --quiet
+
+contracts: $(STAMP)  ## Who may import whom
 	$(BIN)/lint-imports
+
+types: $(STAMP)
 	$(BIN)/mypy
+
+models: $(STAMP)  ## Django's own checks; does every change of a model have its migration?
 	$(BIN)/python manage.py check --settings config.settings_test
 	$(BIN)/python manage.py makemigrations --check --dry-run --settings config.settings_test
-	$(BIN)/pytest -n 2 --dist loadfile -m "not long" --ignore tests/e2e --ignore tests/processes
-	$(BIN)/pytest -n 2 --dist loadfile -m "not long" tests/e2e tests/processes
 
 test-long: $(STAMP) services  ## Chaos, load and drain: prints tables, see docs/faults.md and benchmarks/
 	$(BIN)/pytest -m long --timeout 7200 tests
@@ -31,8 +44,10 @@ parity: $(STAMP)  ## Compare with the recorded answers of the real scheduler; FI
 	$(if $(FILES),,$(BIN)/python -m tests.fidelity.replays)
 	$(BIN)/python -m scheduler_core parity $(or $(FILES),$(wildcard $(addprefix $(or $(QUEUECAST_SHARED),../shared)/golden/,*.jsonl.gz open/*.jsonl.gz)))
 
-bench: $(STAMP)  ## How long the core takes, and what explanations cost
+bench: $(STAMP)  ## How long the core takes, one more cycle, a replay, and what explanations cost
 	$(BIN)/python -m benchmarks.bench_simulate
+	$(BIN)/python -m benchmarks.bench_living --memory 10000
+	$(BIN)/python -m benchmarks.bench_replay
 	$(BIN)/python -m benchmarks.bench_explained
 
 audit: $(STAMP)  ## Ask for known weaknesses of every locked version; needs a network, fails when not all was checked
@@ -41,12 +56,26 @@ audit: $(STAMP)  ## Ask for known weaknesses of every locked version; needs a ne
 sbom:  ## Print what runs in production, as CycloneDX 1.6
 	@scripts/sbom
 
+docs: $(STAMP)  ## Build the documentation site into var/site; a broken link or anchor is an error
+	PYTHONPATH=. NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+coverage: $(STAMP) services  ## Which lines do the tests without a browser reach? Prints the others, and the figure
+	@mkdir -p var/coverage
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -q -m "not long" --ignore tests/e2e --ignore tests/processes
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+
+wheel: $(STAMP)  ## Build the client's package into var/dist
+	$(BIN)/uv build --quiet --wheel --no-build-isolation --out-dir var/dist
+
 topology: $(STAMP) services  ## The production shape on this machine: PostgreSQL, Redis, gunicorn, two workers
 	$(BIN)/python -m tests.processes.topology
 
 format: $(STAMP)  ## Put the code in its form
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+	$(BIN)/djlint templates --reformat --quiet --warn
 
 services:  ## Install what tests need beside Python, when that is possible
 	@scripts/install-test-services

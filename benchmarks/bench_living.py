@@ -1,57 +1,27 @@
 """What does one more session cost when the state lives on, and does memory grow with their number?
 
-``python -m benchmarks.bench_living`` prints two tables: cycles of a cluster of 500 nodes with 5,000 pods
-where a few jobs end and arrive before each, and replays of the Philly trace, whose documents are made by
-``data/tools/philly_replay.py`` of the folder that `QUEUECAST_SHARED` names. Seconds are the processor's; of
-several measurements of a cycle the fastest and the median are shown.
+``python -m benchmarks.bench_living`` prints a table of cycles of a cluster of 500 nodes with 5,000 pods where
+a few jobs end and arrive before each, or where one arrives and nothing fits; with ``--memory 10000`` also how
+the memory grows over so many. Seconds are the processor's; of several measurements of a cycle the fastest and
+the median are shown.
 """
 
 from __future__ import annotations
 
 import argparse
-import gc
-import json
 import resource
 import statistics
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from time import process_time
-from typing import Any, NamedTuple
+from typing import Any
 
-from benchmarks.bench_simulate import LARGE
 from benchmarks.generator import Size, cluster
 from scheduler_core.admission import Admission
 from scheduler_core.conf import parse_conf
-from scheduler_core.replay import Replay
 from scheduler_core.simulate import Options, Simulation
-from scheduler_core.validate import Inspection
 
-TOOL = LARGE.parents[1] / "data" / "tools" / "philly_replay.py"
 SIZE = Size(nodes=500, pods=5_000, queues=16, levels=2, pending=0)
 Object = dict[str, Any]
-
-
-class Window(NamedTuple):
-    """A window of the Philly trace, and the processor seconds that its replay must not exceed."""
-
-    name: str
-    arguments: tuple[str, ...]
-    must: float | None
-
-
-WINDOWS = (
-    Window("2 h of day 47, 64 nodes, reclaim", ("--day", "47", "--hours", "2", "--nodes", "64"), None),
-    Window("12 h of day 47, 64 nodes, reclaim", ("--day", "47", "--hours", "12", "--nodes", "64"), None),
-    Window("day 47, 64 nodes, reclaim", ("--day", "47", "--hours", "24", "--nodes", "64"), 0.8),
-    Window(
-        "day 47, 64 nodes, no reclaim",
-        ("--day", "47", "--hours", "24", "--nodes", "64", "--conf", "capacity-plain"),
-        None,
-    ),
-    Window("2 h of day 47.5, 12 nodes, reclaim", ("--day", "47.5", "--hours", "2", "--nodes", "12"), None),
-)
 
 
 def steady_document(*, full: bool) -> Object:
@@ -177,44 +147,15 @@ def tell_memory(count: int) -> None:
     print(f"memory: {before:.0f} MB after {few:,} cycles, {memory():.0f} MB after {count:,}\n")
 
 
-def tell_replays(windows: tuple[Window, ...]) -> None:
-    """Print the table of replays."""
-    print("| replay, period 1 s | s (must) | sessions | us/session | decisions | us/decision | us/event |")
-    print("|---|---|---|---|---|---|---|")
-    for window in windows:
-        made = subprocess.run([sys.executable, str(TOOL), *window.arguments], capture_output=True, check=True)
-        document = json.loads(made.stdout)
-        events = len(document["replay"]["events"])
-        replay = Replay(document, Inspection(document))
-        gc.freeze()
-        started = process_time()
-        result = replay.run()
-        seconds = process_time() - started
-        decided = sum(len(entry["decisions"]) for entry in result["log"])
-        must = "" if window.must is None else f" ({window.must:g})"
-        print(
-            f"| {window.name} | {seconds:.2f}{must} | {replay.computed:,} | {_each(seconds, replay.computed)}"
-            f" | {decided:,} | {_each(seconds, decided)} | {_each(seconds, events)} |",
-            flush=True,
-        )
-
-
-def _each(seconds: float, count: int) -> str:
-    return f"{1e6 * seconds / max(count, 1):.0f}"
-
-
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cycles", type=int, default=300)
     parser.add_argument("--memory", type=int, default=0, help="so many cycles, to see whether memory grows")
-    parser.add_argument("--replays", type=int, default=len(WINDOWS), help="the first so many windows")
     options = parser.parse_args()
     tell_cycles(options.cycles)
     if options.memory:
         tell_memory(options.memory)
-    if options.replays and Path(TOOL).exists():
-        tell_replays(WINDOWS[: options.replays])
 
 
 if __name__ == "__main__":

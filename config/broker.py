@@ -1,4 +1,4 @@
-"""How do kicks travel?"""
+"""How do notifications travel?"""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from kombu.transport import filesystem, redis
 
 
 class _Unacknowledged:
-    """A channel whose messages are gone once they are delivered: a kick may be lost."""
+    """A channel whose messages are gone once they are delivered: a notification may be lost."""
 
     def basic_ack(self, *_: Any, **__: Any) -> None:
         """Do nothing.

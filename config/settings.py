@@ -1,20 +1,22 @@
 """Which settings are in force? Everything that differs between machines comes from the environment."""
 
 import os
-from datetime import timedelta
 from pathlib import Path
 
-import environ
-import structlog
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from kombu import Queue
 
+from config.api import KNOX_TOKEN_MODEL as KNOX_TOKEN_MODEL
+from config.api import REST_FRAMEWORK as REST_FRAMEWORK
+from config.api import REST_KNOX as REST_KNOX
+from config.api import SPECTACULAR_SETTINGS as SPECTACULAR_SETTINGS
+from config.environment import PRODUCTION as PRODUCTION
+from config.environment import env
 from config.folders import private_folder
+from config.logs import LOG_JSON as LOG_JSON
+from config.logs import LOGGING as LOGGING
 from config.secret import secret_kept_in
-
-env = environ.FileAwareEnv()
-"""A variable NAME may also be given as NAME_FILE, the file that holds its value."""
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 os.umask(0o077)
@@ -24,8 +26,6 @@ VAR_DIR = private_folder(Path(env.str("QUEUECAST_VAR", default=str(BASE_DIR / "v
 
 # Who may call, and how
 
-PRODUCTION = env.bool("QUEUECAST_PRODUCTION", default=False)
-"""A server for others: the secret must be given, cookies travel over HTTPS only."""
 DEBUG = env.bool("QUEUECAST_DEBUG", default=False)
 
 SECRET_KEY = env.str("QUEUECAST_SECRET_KEY", default="")
@@ -81,6 +81,8 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "planner.web.middleware.addresses.ClientAddress",
     "django.middleware.security.SecurityMiddleware",
+    # Compresses pages, answers and files that are not compressed on disk; adds bytes against BREACH.
+    "django.middleware.gzip.GZipMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "planner.web.middleware.private.PrivateAnswers",
     "csp.middleware.CSPMiddleware",
@@ -99,15 +101,15 @@ MIDDLEWARE = [
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
 
+TAGS = "cells durations links product quantities reasons tables verdicts workbench"
+"""Modules of tags and filters, in planner.web.templatetags."""
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
-            "libraries": {
-                name: f"planner.web.templatetags.{name}" for name in ("links", "quantities", "reasons")
-            },
+            "libraries": {name: f"planner.web.templatetags.{name}" for name in TAGS.split()},
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
@@ -161,6 +163,8 @@ else:
 REDIS_URL = env.str("REDIS_URL", default="")
 CACHE_URL = env.str("QUEUECAST_CACHE_URL", default=REDIS_URL)
 """A Redis of its own for what can be counted again: one that evicts the least used (allkeys-lru)."""
+SNAPSHOT_CACHE_BYTES = env.int("QUEUECAST_SNAPSHOT_CACHE_BYTES", default=25_000_000)
+"""How much text the unpacked snapshots of one process may come from; unpacked it takes four times as much."""
 CACHES = {
     "default": (
         {
@@ -205,7 +209,7 @@ FILE_UPLOAD_TEMP_DIR = private_folder(VAR_DIR / "uploads")
 # Collected static files, too: Django sets their mode whatever the umask is
 FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 
-# Messages. A message is only a kick; the Run row is the truth, so it may be lost
+# Messages. A message only notifies; the Run row is the truth, so it may be lost
 
 CELERY_BROKER_URL = REDIS_URL or "filesystem://localhost"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {}
@@ -239,13 +243,15 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 RUN_LEASE_SECONDS = env.float("QUEUECAST_LEASE_SECONDS", default=30.0)
 RUN_HEARTBEAT_SECONDS = env.float("QUEUECAST_HEARTBEAT_SECONDS", default=1.0)
 RUN_SWEEP_SECONDS = env.float("QUEUECAST_SWEEP_SECONDS", default=5.0)
-"""A queued run whose kick is older than this counts as forgotten: whoever has a place free takes it."""
+"""A queued run whose message is older than this counts as forgotten: whoever has a place free takes it."""
 RUN_MAX_LOSSES = env.int("QUEUECAST_MAX_LOSSES", default=3)
 """How many workers a run may lose before it is failed."""
 RUN_BACK_OFF_SECONDS = env.float("QUEUECAST_BACK_OFF_SECONDS", default=2.0)
 """How long a run waits after it lost its first worker; doubled with every further one."""
 RUN_MEMORY_MB = env.int("QUEUECAST_RUN_MEMORY_MB", default=4096)
 RUN_TIME_LIMIT_SECONDS = env.float("QUEUECAST_RUN_SECONDS", default=3600.0)
+FORECAST_FREEZE_SECONDS = env.float("QUEUECAST_FREEZE_SECONDS", default=10.0)
+"""How often a forecast's state is kept, from which another worker goes on; seldom, where that takes long."""
 RUN_EXTENDER_HOSTS = env.list("QUEUECAST_EXTENDER_HOSTS", default=[])
 """The hosts (`host` or `host:port`) that plugin extender may call; none: calls fail."""
 
@@ -279,83 +285,9 @@ if BACKUP_KEEP < 1:
 METRICS_TOKEN = env.str("QUEUECAST_METRICS_TOKEN", default="")
 """The bearer token under which a server for others answers /metrics; without one it does not."""
 
-# The API
-
-REST_FRAMEWORK: dict[str, object] = {
-    "DEFAULT_AUTHENTICATION_CLASSES": [
-        "planner.api.authentication.ApiToken",
-        "planner.api.authentication.BrowserSession",
-    ],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["planner.api.parsers.JsonBody"],
-    "DEFAULT_SCHEMA_CLASS": "planner.api.sparse.SparseSchema",
-    "DEFAULT_PAGINATION_CLASS": "planner.api.pagination.Pages",
-    "DEFAULT_FILTER_BACKENDS": ["planner.api.filters.KnownFilters"],
-    "EXCEPTION_HANDLER": "planner.api.errors.exception_handler",
-    "DEFAULT_THROTTLE_CLASSES": ["planner.api.throttling.WritingCalls"],
-    # Writing calls of one account; None: as many as it likes.
-    "DEFAULT_THROTTLE_RATES": {"writes": env.str("QUEUECAST_WRITES", default="1200/min") or None},
-}
-KNOX_TOKEN_MODEL = "knox.AuthToken"  # noqa: S105 - a name of a model
-"""Knox's own; `makemigrations` fails without it."""
-REST_KNOX = {
-    "AUTH_HEADER_PREFIX": "Token",
-    "TOKEN_TTL": timedelta(days=365),
-    "TOKEN_LIMIT_PER_USER": None,
-}
-SPECTACULAR_SETTINGS: dict[str, object] = {
-    "TITLE": "Queuecast",
-    "DESCRIPTION": "What will happen to queues, jobs and running pods if the cluster's queues change?",
-    "VERSION": "1",
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
-    "SERVE_INCLUDE_SCHEMA": False,
-    "SCHEMA_PATH_PREFIX": "/api/v1",
-    "COMPONENT_SPLIT_REQUEST": True,
-    "ENUM_NAME_OVERRIDES": {
-        "RoleEnum": "planner.accounts.models.workspace.Role",
-        "WorkState": "planner.work.models.work.Work.State",
-        "DecisionState": "planner.runs.models.outcome.DecisionState",
-    },
-}
-
 # Words and times
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_I18N = False
 USE_TZ = True
-
-LOG_JSON = env.bool("QUEUECAST_LOG_JSON", default=PRODUCTION)
-"""One JSON object a line, for a collector; else lines for eyes."""
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {
-        "line": {
-            "()": structlog.stdlib.ProcessorFormatter,
-            "foreign_pre_chain": [
-                structlog.contextvars.merge_contextvars,
-                structlog.stdlib.add_logger_name,
-                structlog.stdlib.add_log_level,
-                structlog.processors.TimeStamper(fmt="iso"),
-            ],
-            "processors": [
-                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                *(
-                    [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
-                    if LOG_JSON
-                    else [
-                        structlog.dev.ConsoleRenderer(
-                            colors=False, pad_event_to=0, exception_formatter=structlog.dev.plain_traceback
-                        )
-                    ]
-                ),
-            ],
-        }
-    },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["stderr"], "level": env.str("QUEUECAST_LOG_LEVEL", default="INFO")},
-}

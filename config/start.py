@@ -24,15 +24,17 @@ def obstacle(error: Exception) -> str | None:
 
 
 def _of_database(error: DatabaseError) -> str | None:
-    database, said = settings.DATABASES["default"], str(error).strip().partition("\n")[0]
+    database, reason = settings.DATABASES["default"], str(error).strip().partition("\n")[0]
     if "sqlite" in database["ENGINE"]:
         file = f"The database {database['NAME']}"
-        if any(text in said for text in _DAMAGED):
-            return f"{file} is damaged ({said}). Move it away, then restore a backup: manage.py restore FILE."
-        if any(text in said for text in _UNUSABLE):
-            return f"{file} cannot be used ({said}). Let this user write it and its folder."
+        if any(text in reason for text in _DAMAGED):
+            return (
+                f"{file} is damaged ({reason}). Move it away, then restore a backup: manage.py restore FILE."
+            )
+        if any(text in reason for text in _UNUSABLE):
+            return f"{file} cannot be used ({reason}). Let this user write it and its folder."
         return None
     if isinstance(error, OperationalError):
         where = f"{database['HOST'] or 'local socket'}:{database['PORT'] or 5432}/{database['NAME']}"
-        return f"The database at {where} does not answer ({said}). Start it, or correct DATABASE_URL."
+        return f"The database at {where} does not answer ({reason}). Start it, or correct DATABASE_URL."
     return None

@@ -3,7 +3,7 @@
 from manifests.conf import CONF_KEY, CONF_MAP, conf_lines, conf_manifest, conf_problems, parse_conf, resolve
 from manifests.conf_patch import conf_patched
 from manifests.dump import dump
-from manifests.kinds import is_namespaced
+from manifests.kinds import EXPORT, is_namespaced
 from manifests.patch import VERBS, NoPlace, Operation, patched, pointer
 from manifests.problem import ReadProblem, Severity, Unreadable
 from manifests.reader import MAX_TEXT_BYTES, Progress, read
@@ -15,6 +15,7 @@ from manifests.yaml_edit import NoEdit, edited
 __all__ = [
     "CONF_KEY",
     "CONF_MAP",
+    "EXPORT",
     "MAX_TEXT_BYTES",
     "VERBS",
     "NoEdit",

@@ -26,8 +26,8 @@ def conf_patched(text: str, operations: Any) -> str:
     """
     if problems := _problems(operations):
         raise Unreadable(problems)
-    for number, told in enumerate(operations):
-        operation = Operation(told["op"], told["path"], told.get("value"), told.get("from", ""))
+    for number, given in enumerate(operations):
+        operation = Operation(given["op"], given["path"], given.get("value"), given.get("from", ""))
         try:
             text = edited(text, [operation])
         except NoPlace as error:
@@ -39,34 +39,36 @@ def conf_patched(text: str, operations: Any) -> str:
     return text
 
 
-def _problems(asked: Any) -> list[ReadProblem]:
+def _problems(operations: Any) -> list[ReadProblem]:
     """Return what keeps a value from being a JSON patch of a configuration, all of it."""
-    if not isinstance(asked, list):
+    if not isinstance(operations, list):
         return [_problem("conf.operation", "", "expected a list of operations", "Send a list.")]
-    if len(asked) > MOST_OPERATIONS:
-        says = f"{len(asked)} operations exceed the limit of {MOST_OPERATIONS}"
-        return [_problem("conf.operation", "", says, "Send several edits, or the whole text.")]
-    return [problem for number, one in enumerate(asked) for problem in _shape_problems(one, f"[{number}]")]
+    if len(operations) > MOST_OPERATIONS:
+        text = f"{len(operations)} operations exceed the limit of {MOST_OPERATIONS}"
+        return [_problem("conf.operation", "", text, "Send several edits, or the whole text.")]
+    return [
+        problem for number, one in enumerate(operations) for problem in _shape_problems(one, f"[{number}]")
+    ]
 
 
-def _shape_problems(told: Any, path: str) -> list[ReadProblem]:
-    if not isinstance(told, dict) or told.get("op") not in VERBS:
-        says = f"an operation must be a mapping with op one of {', '.join(VERBS)}"
-        return [_problem("conf.operation", path, says, "Use one of these.")]
+def _shape_problems(operation: Any, path: str) -> list[ReadProblem]:
+    if not isinstance(operation, dict) or operation.get("op") not in VERBS:
+        text = f"an operation must be a mapping with op one of {', '.join(VERBS)}"
+        return [_problem("conf.operation", path, text, "Use one of these.")]
     missing = [
-        _problem("conf.operation", f"{path}.{key}", f"{told['op']} needs {key}", f"Add {key}.")
-        for key in _NEEDED[told["op"]]
-        if key not in told
+        _problem("conf.operation", f"{path}.{key}", f"{operation['op']} needs {key}", f"Add {key}.")
+        for key in _NEEDED[operation["op"]]
+        if key not in operation
     ]
     return missing + [
         _problem(
             "conf.operation", f"{path}.{key}", f"{key} must be a JSON pointer (a string)", "Begin with /."
         )
         for key in ("path", "from")
-        if not isinstance(told.get(key, ""), str)
+        if not isinstance(operation.get(key, ""), str)
     ]
 
 
-def _problem(rule: str, path: str, says: str, fix: str) -> ReadProblem:
-    message = f"{says[:1].upper()}{says[1:]}."
+def _problem(rule: str, path: str, text: str, fix: str) -> ReadProblem:
+    message = f"{text[:1].upper()}{text[1:]}."
     return ReadProblem(rule, "error", message, document="", line=None, path=path, fix=fix)

@@ -1,4 +1,4 @@
-"""What was found wrong so far, and in which order is it told?"""
+"""What was found wrong so far, and in which order is it reported?"""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from manifests.problem import ReadProblem, Severity
 from manifests.reading import Source
 
 MAX_PROBLEMS = 1000
-"""How many are told; looking up the lines of more would cost more than it helps."""
+"""How many are reported; looking up the lines of more would cost more than it helps."""
 
 
 class Findings:
@@ -75,9 +75,9 @@ class Findings:
             fault.rule, severity, fault.message, document=source.label, line=line, path=path, fix=fault.fix
         )
 
-    def told(self) -> list[ReadProblem]:
+    def ordered(self) -> list[ReadProblem]:
         """Return the problems, file by file, line by line."""
-        told = sorted(
+        ordered = sorted(
             self._problems, key=lambda found: (self._labels.get(found.document, -1), found.line or 0)
         )
         if left_out := self._left_out.total():
@@ -85,5 +85,5 @@ class Findings:
                 severity for severity in ("error", "warning", "remark") if self._left_out[severity]
             )
             message = f"{left_out} more problems are not shown"
-            told.append(ReadProblem("form.more", worst, message, "", None, "", "fix these first"))
-        return told
+            ordered.append(ReadProblem("form.more", worst, message, "", None, "", "fix these first"))
+        return ordered

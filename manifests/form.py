@@ -12,7 +12,7 @@ _NAME = re.compile(rf"{_LABEL}(\.{_LABEL})*")
 _NAMESPACE = re.compile(_LABEL)
 _LONGEST_NAME, _LONGEST_NAMESPACE = 253, 63
 _REPLACED = "\ufffd"
-"""What a character is read as that is not allowed in YAML; that is told already."""
+"""What a character is read as that is not allowed in YAML; that is reported already."""
 _ADVICE = "use lower-case letters, digits, - and ., with a letter or digit at each end of every part"
 
 

@@ -8,7 +8,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]
 from manifests.document import Document, Place, Span, Step, Steps
 
 _SPAN_DEPTH = 2
-"""Lists no deeper than this keep the places of all elements once one is asked for."""
+"""Lists no deeper than this keep the places of all elements once one is requested."""
 _GAP = re.compile(r"[ \t\r\n]*")
 _SKIP = JSONDecoder()
 

@@ -24,6 +24,12 @@ LISTS = {
 }
 """The lists of a scenario, in its order."""
 
+EXPORT = (
+    "kubectl get nodes,queues,podgroups,pods,priorityclasses,jobs.batch.volcano.sh,"
+    "resourcequotas,namespaces,pdb -A -o yaml"
+)
+"""What prints all of them, from any cluster."""
+
 _LIST_OF = {(kind.group, kind.name): name for name, kind in LISTS.items()}
 
 

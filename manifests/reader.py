@@ -13,7 +13,7 @@ from manifests.conf import conf_severity
 from manifests.document import Document, Steps
 from manifests.findings import Findings
 from manifests.form import Complaint, form_complaints, type_name
-from manifests.kinds import LISTS, full_name, list_of
+from manifests.kinds import EXPORT, LISTS, full_name, list_of
 from manifests.objects import Item, items_of, scenario_in
 from manifests.paths import spell
 from manifests.reading import Origin, Reading, Source
@@ -22,7 +22,7 @@ from manifests.stream import read_documents
 from manifests.unpack import NoText, decoded, unpacked
 
 Progress = Callable[[float, str], None]
-"""Is told how much of all files was read, from 0 to 1, and the name of the present one."""
+"""Receives how much of all files was read, from 0 to 1, and the name of the present one."""
 
 MAX_TEXT_BYTES = 200_000_000
 """How much text all files of one reading may hold, inflated."""
@@ -128,6 +128,7 @@ class _Gathering:
         self._confs = Candidates(findings)
         self._images = SchedulerImages(findings)
         self._unknown: Counter[str] = Counter()
+        self._ignored: tuple[Source, Steps] | None = None
         self._known: dict[tuple[str, str, str], int] = {}
 
     def finished(self) -> Reading:
@@ -135,13 +136,16 @@ class _Gathering:
         self._confs.choose(self._reading)
         self._images.choose(self._reading)
         self._reading.unknown_kinds = dict(sorted(self._unknown.items()))
-        self._reading.problems = self._findings.told()
+        self._reading.problems = self._findings.ordered()
         if not self._reading.problems and not any(self._reading.counts.values()):
             left_out = f"; ignored: {', '.join(self._reading.unknown_kinds)}" if self._unknown else ""
             message = f"the input contains nothing that the scheduler reads{left_out}"
-            fix = "export with `kubectl get nodes,queues,podgroups,pods,priorityclasses -A -o yaml`"
-            self._findings.add("form.empty", "error", message, fix=fix)
-            self._reading.problems = self._findings.told()
+            fix = f"export with `{EXPORT}`"
+            if self._ignored is None:
+                self._findings.add("form.empty", "error", message, fix=fix)
+            else:
+                self._findings.add_at(*self._ignored, "form.empty", "error", message, fix=fix)
+            self._reading.problems = self._findings.ordered()
         return self._reading
 
     # Objects
@@ -172,6 +176,7 @@ class _Gathering:
             self._take_object(list_name, item.value, source, item.steps)
         elif not self._images.take(source, item.steps, item.kind, item.value):
             self._unknown[f"{item.api_version} {item.kind}"] += 1
+            self._ignored = self._ignored or (source, (*item.steps, "kind"))
 
     def _take_object(self, list_name: str, value: Any, source: Source, steps: Steps) -> None:
         if complaints := list(

@@ -62,8 +62,8 @@ class SchedulerImages:
                 message = f"{image.owner} runs Volcano {image.tag}, but {chosen.owner} runs {chosen.tag}"
                 fix = f"{chosen.tag} is used; choose the release of the scenario if that is wrong"
                 self._add("release.several", "warning", image, message, fix)
-        says = f"the cluster runs Volcano {chosen.tag} ({chosen.owner}): the rules of this release decide"
-        self._add("release.found", "remark", chosen, says, "")
+        text = f"the cluster runs Volcano {chosen.tag} ({chosen.owner}): the rules of this release decide"
+        self._add("release.found", "remark", chosen, text, "")
         reading.document["release"] = chosen.tag
         reading.origins[("release",)] = chosen.origin
 

@@ -17,7 +17,7 @@ _NEXT_DOCUMENT = re.compile(r"^(?:[{\[]|---)", re.MULTILINE)
 def read_documents(text: str, progress: Callable[[float], None] = lambda share: None) -> Iterator[Document]:
     """Yield the documents of a text; one that cannot be read costs only itself, unless there are too many.
 
-    `progress` is told now and then which share of the text was read.
+    `progress` receives now and then which share of the text was read.
     """
     broken = 0
     for document in _documents(text, lambda index: progress(index / len(text))):

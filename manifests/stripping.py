@@ -14,7 +14,15 @@ Object = Mapping[str, Any]
 Kept = Collection[str]
 """Annotations that stay besides Volcano's own: full names, or a prefix that ends in ``*``."""
 
-READ_ANNOTATIONS = ("scheduling.k8s.io/group-name", "sla-waiting-time", "queuecast/run-seconds")
+READ_ANNOTATIONS = (
+    "scheduling.k8s.io/group-name",
+    "sla-waiting-time",
+    "queuecast/run-seconds",
+    "queuecast/exit-code",
+    "queuecast/checkpoint-seconds",
+    "queuecast/restore-seconds",
+    "queuecast/independent-pods",
+)
 """Annotations outside Volcano's domains that the scheduler or a replay reads."""
 VOLCANO = "volcano.sh"
 
@@ -61,7 +69,9 @@ POD_SPEC = (
 )
 POD_STATUS = ("phase", "nominatedNodeName", "startTime", "conditions", "containerStatuses")
 CONDITION = ("type", "status", "reason", "lastTransitionTime", "lastProbeTime")
-CONTAINER_STATUS = ("name", "ready")
+CONTAINER_STATUS = ("name", "ready", "state")
+TERMINATED = ("startedAt", "finishedAt", "exitCode")
+"""When a container ended says how long jobs like it run."""
 JOB_SPEC = (
     "queue",
     "schedulerName",
@@ -70,6 +80,8 @@ JOB_SPEC = (
     "networkTopology",
     "maxRetry",
     "ttlSecondsAfterFinished",
+    "minSuccess",
+    "policies",
     "tasks",
 )
 JOB_TASK = (
@@ -80,8 +92,10 @@ JOB_TASK = (
     "partitionPolicy",
     "dependsOn",
     "maxRetry",
+    "policies",
     "template",
 )
+POLICY = ("event", "events", "exitCode", "action", "timeout")
 JOB_STATUS = (
     "version",
     "retryCount",
@@ -243,16 +257,25 @@ _pod_spec = _then(
     _only(POD_SPEC),
     {"containers": _CONTAINERS, "initContainers": _CONTAINERS, "volumes": _every(_volume)},
 )
+_container_state = _then(_only(("terminated",)), {"terminated": _only(TERMINATED)})
 _pod_status = _then(
     _only(POD_STATUS),
-    {"conditions": _every(_only(CONDITION)), "containerStatuses": _every(_only(CONTAINER_STATUS))},
+    {
+        "conditions": _every(_only(CONDITION)),
+        "containerStatuses": _every(_then(_only(CONTAINER_STATUS), {"state": _container_state})),
+    },
 )
+
+
+_POLICIES = _every(_only(POLICY))
 
 
 def _job_spec(spec: Any, keep: Kept) -> Any:
     template: dict[str, Part] = {"metadata": partial(_metadata, keep=keep), "spec": _pod_spec}
-    task = _then(_only(JOB_TASK), {"template": _then(_only(("metadata", "spec")), template)})
-    return _each_part(_only(JOB_SPEC)(spec), {"tasks": _every(task)})
+    task = _then(
+        _only(JOB_TASK), {"template": _then(_only(("metadata", "spec")), template), "policies": _POLICIES}
+    )
+    return _each_part(_only(JOB_SPEC)(spec), {"tasks": _every(task), "policies": _POLICIES})
 
 
 _OF_KIND: Mapping[str, Mapping[str, Part]] = {

@@ -77,9 +77,9 @@ def _moved(text: str, before: Any, operation: Operation, wanted: Any) -> str:
     value = _value_at(before, source)
     lines = _Edit(text).lines_of(source)
     rest = _edited(text, Operation("remove", operation.source))
-    says = parse_conf(rest)
-    target = steps_of(says, operation.path, new=True)
-    there = not isinstance(target[-1], int) and _has_key(says, target)
+    message = parse_conf(rest)
+    target = steps_of(message, operation.path, new=True)
+    there = not isinstance(target[-1], int) and _has_key(message, target)
     if lines is not None and isinstance(target[-1], int) and not there:
         try:
             return _checked(
@@ -101,10 +101,10 @@ def _refuse_comments(text: str, source: Steps, operation: Operation) -> None:
 def _checked(text: str, wanted: Any, path: str) -> str:
     """Return a text that says what is wanted; JSON tells true, 1 and 1.0 apart."""
     try:
-        says = parse_conf(text)
+        message = parse_conf(text)
     except Unreadable:
-        says = None
-    if _exactly(says) != _exactly(wanted):
+        message = None
+    if _exactly(message) != _exactly(wanted):
         raise NoEdit(f"{path} cannot be edited on its own in this text")
     return text
 

@@ -16,7 +16,7 @@ from manifests.yaml_places import find_in_yaml
 _NEXT_DOCUMENT = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _EVENTS_A_STEP = 20_000
-"""After so many events of the parser progress is told: several times a second."""
+"""After so many events of the parser progress is reported: several times a second."""
 _MAX_FAULTS = 20
 """Of unprintable characters; more of them say nothing new."""
 

@@ -10,7 +10,14 @@ class PlannerConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Begin to note who logs in."""
+        """Begin to note who logs in, and let each feature bring its work to the workers."""
         from planner.accounts.views.logging_in import listen
+        from planner.backups import tasks as backups
+        from planner.clusters import tasks as clusters
+        from planner.experiments import tasks as experiments
+        from planner.forecasts import tasks as forecasts
+        from planner.runs import tasks as runs
 
         listen()
+        for feature in (runs, clusters, forecasts, experiments, backups):
+            feature.register()

@@ -6,12 +6,23 @@ from django.urls import include, path
 from planner.accounts import urls as accounts
 from planner.accounts.views import logging_in, login, sign_on
 from planner.clusters import urls as clusters
+from planner.experiments import urls as experiments
+from planner.forecasts import urls as forecasts
 from planner.runs import urls as runs
 from planner.scenarios import urls as scenarios
 from planner.upgrades.urls import urlpatterns as upgrades
 from planner.web import urls as web
 
-pages = [*web.pages, *clusters.pages, *scenarios.pages, *runs.pages, *upgrades, *accounts.pages]
+pages = [
+    *web.pages,
+    *clusters.pages,
+    *scenarios.pages,
+    *runs.pages,
+    *upgrades,
+    *forecasts.pages,
+    *experiments.pages,
+    *accounts.pages,
+]
 
 urlpatterns = [
     path("", include((pages, "planner"))),

@@ -23,7 +23,7 @@ def holds_more(files: OpenFiles, limit: int) -> bool:
     return False
 
 
-def parcel(files: OpenFiles) -> Iterator[bytes]:
+def archived(files: OpenFiles) -> Iterator[bytes]:
     """Yield the pieces of an archive of files: the same bytes for the same names and contents.
 
     Each file is left at its beginning.
@@ -40,7 +40,7 @@ def parcel(files: OpenFiles) -> Iterator[bytes]:
     yield bytes(2 * tarfile.BLOCKSIZE)
 
 
-def unparcelled(archive: IO[bytes]) -> list[tuple[str, bytes]]:
+def extracted(archive: IO[bytes]) -> list[tuple[str, bytes]]:
     """Return the names and contents of the files in an archive, in the order sent."""
     with tarfile.open(fileobj=archive, mode="r:") as held:
         return [(entry.name, _content(held, entry)) for entry in held]

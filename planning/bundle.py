@@ -98,8 +98,8 @@ def unpacked(file: IO[bytes]) -> tuple[About, bytes]:
             }
         except _UNREADABLE as error:
             raise _broken(f"This is not a run bundle: {error}.") from None
-    for name, (found, told) in sums.items():
-        if found.hexdigest() != told:
+    for name, (found, checksum) in sums.items():
+        if found.hexdigest() != checksum:
             raise _broken(f"{name} is not what was packed: its SHA-256 differs.")
     return about, content
 
@@ -130,18 +130,18 @@ def _archive(file: IO[bytes]) -> zipfile.ZipFile:
         raise _broken(f"This is not a run bundle: {error}.") from None
 
 
-def about_of(told: Any) -> About:
+def about_of(about: Any) -> About:
     """Return what a bundle says about its run, or raise NoBundle with everything that cannot be kept."""
-    if not isinstance(told, dict):
+    if not isinstance(about, dict):
         raise _broken(f"{_ABOUT} holds no JSON object.")
-    if told.get("format") != FORMAT:
+    if about.get("format") != FORMAT:
         raise _broken(f"This bundle is not of format {FORMAT}; another version of Queuecast wrote it.")
-    options = told.get("options")
-    wrong = [*_wrong(told, _FIELDS, "")]
+    options = about.get("options")
+    wrong = [*_wrong(about, _FIELDS, "")]
     wrong += _wrong(options if isinstance(options, dict) else {}, _OPTIONS, "options.")
     if wrong:
         raise NoBundle(wrong)
-    return About(**{name: told[name] for name in _FIELDS})
+    return About(**{name: about[name] for name in _FIELDS})
 
 
 def _is_text(longest: int) -> Callable[[Any], bool]:
@@ -177,11 +177,11 @@ _OPTIONS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 
 
 def _wrong(
-    told: Mapping[str, Any], fields: Mapping[str, tuple[Callable[[Any], bool], str]], before: str
+    about: Mapping[str, Any], fields: Mapping[str, tuple[Callable[[Any], bool], str]], before: str
 ) -> Iterator[Problem]:
     for name, (is_fine, form) in fields.items():
-        if not is_fine(told.get(name)):
-            message = f"{before}{name} is missing" if name not in told else f"{before}{name} cannot be kept"
+        if not is_fine(about.get(name)):
+            message = f"{before}{name} is missing" if name not in about else f"{before}{name} cannot be kept"
             yield Problem(
                 "bundle.about",
                 "error",

@@ -1,6 +1,6 @@
 """What is in a snapshot, object by object, and what in a scenario on it?"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -10,16 +10,25 @@ from planning.states import KINDS, Json, State, object_key
 
 
 class Content:
-    """The objects of a snapshot. They are shared: whoever changes one makes a copy first."""
+    """The objects of a snapshot. They are shared: whoever changes one makes a copy first.
 
-    def __init__(self, document: Json, size: int) -> None:
-        self.document = document
-        self.size = size
+    `read` is called once something is looked up that is not among `queues`, which hold the Queue objects
+    where those are known without reading.
+    """
+
+    def __init__(self, read: Callable[[], Json], queues: Sequence[Mapping[str, Any]] | None = None) -> None:
+        self._read = read
+        self._queues = queues
+
+    @cached_property
+    def document(self) -> Json:
+        """Return all objects, by list."""
+        return self._read()
 
     @property
     def queues(self) -> Sequence[Mapping[str, Any]]:
         """Return the Queue objects."""
-        return items(self.document.get("queues"))
+        return items(self.document.get("queues")) if self._queues is None else self._queues
 
     @cached_property
     def objects(self) -> dict[str, dict[str, Mapping[str, Any]]]:

@@ -32,10 +32,10 @@ def plain(demand: Demand) -> dict[str, Any]:
     }
 
 
-def demand_from(told: Plain) -> Demand:
+def demand_from(plain: Plain) -> Demand:
     """Return the demand that `plain` made this of."""
-    queues = {name: _queue(queue) for name, queue in told["queues"].items()}
-    return Demand(_resource(told["total"]), queues, told["settings"])
+    queues = {name: _queue(queue) for name, queue in plain["queues"].items()}
+    return Demand(_resource(plain["total"]), queues, plain["settings"])
 
 
 def _plain_queue(queue: QueueDemand) -> dict[str, Any]:
@@ -43,9 +43,9 @@ def _plain_queue(queue: QueueDemand) -> dict[str, Any]:
     return {name: _numbers(value) if name in _RESOURCES else value for name, value in held.items()}
 
 
-def _queue(told: Plain) -> QueueDemand:
+def _queue(plain: Plain) -> QueueDemand:
     values: dict[str, Any] = {
-        name: _resource(value) if name in _RESOURCES else value for name, value in told.items()
+        name: _resource(value) if name in _RESOURCES else value for name, value in plain.items()
     }
     return QueueDemand(**values)
 
@@ -54,6 +54,6 @@ def _numbers(resource: Resource) -> list[Any]:
     return [resource.cpu, resource.memory, resource.scalars]
 
 
-def _resource(told: list[Any]) -> Resource:
-    cpu, memory, scalars = told
+def _resource(plain: list[Any]) -> Resource:
+    cpu, memory, scalars = plain
     return Resource(cpu, memory, scalars)

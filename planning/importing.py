@@ -10,10 +10,11 @@ from planning.queue_fields import row_problems
 from planning.rows import Problem
 from scheduler_core.lint import REFUSED, review
 
+EXPORT = manifests.EXPORT
 Files = Sequence[tuple[str, bytes]]
 """Names and contents, as they were sent."""
 Progress = Callable[[float, str], None]
-"""Is told how far reading is, from 0 to 1, and what it is at."""
+"""Receives how far reading is, from 0 to 1, and what it is at."""
 
 _READ = 0.6
 """The share of reading; the rest is checking what was read."""
@@ -81,6 +82,23 @@ def read_cluster(
             *_left_out(reading.unknown_kinds),
             *_stripped(document, bare),
         ],
+    )
+
+
+def read_objects(text: str, *, keep: Collection[str] = ()) -> Imported:
+    """Read objects of any kind from a text; what they say is checked by the scenario that they come into."""
+    reading = manifests.read([("documents", text.encode())])
+    has_conf = "scheduler_conf" in reading.document
+    found = [
+        Problem(**asdict(one)) for one in reading.problems if not (has_conf and one.rule == "form.empty")
+    ]
+    document = {key: value for key, value in reading.document.items() if key != "scheduler_conf"}
+    return Imported(
+        document=manifests.stripped(document, keep),
+        scheduler_conf=_conf_text(reading),
+        counts=reading.counts,
+        unknown_kinds=reading.unknown_kinds,
+        problems=[*found, *(replace(one, severity="error") for one in _left_out(reading.unknown_kinds))],
     )
 
 

@@ -48,7 +48,7 @@ class PoolRow:
     @property
     def name(self) -> str:
         """Return the instance type, or what a node offers where it names none."""
-        return self.pool.partition(": ")[0]
+        return _short(self.pool)
 
 
 def node_rows(objects: Objects) -> list[NodeRow]:
@@ -93,13 +93,19 @@ def node_patched(node: Mapping[str, Any], patch: Mapping[str, Any]) -> Json:
     return patched
 
 
+def pool_name(node: Mapping[str, Any]) -> str:
+    """Return the name of a node's pool: its instance type, else what it offers."""
+    row = _row(node["metadata"]["name"], node, 0, "")
+    return _short(row.pool)
+
+
 def name_problems(kind: str, name: Any) -> list[Problem]:
     """Return why this is no name of an object."""
     if isinstance(name, str) and _NAME.fullmatch(name):
         return []
-    says = f"{name!r} is not a valid Kubernetes name."
+    message = f"{name!r} is not a valid Kubernetes name."
     fix = "Use lower-case letters, digits, '-' and '.'; begin and end with a letter or digit."
-    return [Problem("name_bad", "error", says, path=f"{kind}.metadata.name", actual=name, fix=fix)]
+    return [Problem("name.illegal", "error", message, path=f"{kind}.metadata.name", actual=name, fix=fix)]
 
 
 def taint_patch(node: Mapping[str, Any], taint: Mapping[str, str] | None, key: str) -> Json:
@@ -113,17 +119,26 @@ def taint_patch(node: Mapping[str, Any], taint: Mapping[str, str] | None, key: s
     return {"spec": {"taints": kept or None}}
 
 
+def pool_of(node: Mapping[str, Any]) -> str:
+    """Return the name of a node's pool: nodes of one type that offer the same."""
+    labels, allocatable = (node.get("metadata") or {}).get("labels") or {}, _allocatable(node)
+    shape = ", ".join(f"{resource} {quantity}" for resource, quantity in sorted(allocatable.items()))
+    return f"{labels[INSTANCE_TYPE]}: {shape}" if labels.get(INSTANCE_TYPE) else shape
+
+
+def _allocatable(node: Mapping[str, Any]) -> dict[str, str]:
+    status = node.get("status") or {}
+    offered = status.get("allocatable") or status.get("capacity") or {}
+    return {resource: str(quantity) for resource, quantity in offered.items()}
+
+
 def _row(name: str, node: Mapping[str, Any], pods: int, origin: str) -> NodeRow:
-    metadata, spec, status = (node.get(part) or {} for part in ("metadata", "spec", "status"))
-    labels = metadata.get("labels") or {}
-    allocatable = {
-        resource: str(quantity)
-        for resource, quantity in (status.get("allocatable") or status.get("capacity") or {}).items()
-    }
+    metadata, spec = (node.get(part) or {} for part in ("metadata", "spec"))
+    labels, allocatable = metadata.get("labels") or {}, _allocatable(node)
     taints = [_taint(taint) for taint in spec.get("taints") or []]
     return NodeRow(
         name=name,
-        pool=_pool(labels, allocatable),
+        pool=pool_of(node),
         allocatable=allocatable,
         amounts=amounts(allocatable),
         unschedulable=bool(spec.get("unschedulable")),
@@ -134,10 +149,8 @@ def _row(name: str, node: Mapping[str, Any], pods: int, origin: str) -> NodeRow:
     )
 
 
-def _pool(labels: Mapping[str, str], allocatable: Quantities) -> str:
-    """Return the name of a node's pool: nodes of one type that offer the same."""
-    shape = ", ".join(f"{resource} {quantity}" for resource, quantity in sorted(allocatable.items()))
-    return f"{labels[INSTANCE_TYPE]}: {shape}" if labels.get(INSTANCE_TYPE) else shape
+def _short(pool: str) -> str:
+    return pool.partition(": ")[0]
 
 
 def _taint(taint: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Can these objects stand in a scenario? The core's own checks of form, told by the objects' names."""
+"""Can these objects stand in a scenario? The core's own checks of form, reported by the objects' names."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -13,7 +13,6 @@ from planning.states import ObjectKey
 Wanted = Mapping[ObjectKey, Mapping[str, Any] | None]
 
 _PLACE = re.compile(r"^(\w+)\[(\d+)\]")
-LONGEST_KEY = 510
 
 
 def object_problems(wanted: Mapping[ObjectKey, Mapping[str, Any]]) -> list[Problem]:

@@ -4,13 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from planning.counts import counts_of
 from planning.documents import items
 from planning.pod_clock import PodClock
-from planning.rows import Decision, hangs_below, tree_order
-from planning.traces import Part, packed_decisions, parts_of
+from planning.rows import Decision, RunCounts, hangs_below, tree_order
+from planning.traces import LOOPS, VERDICT, VICTIMS, Part, packed_decisions, parts_of, payload_of
 from planning.unlimited import amounts
+from planning.utilisation import pool_uses
+from planning.verdict import kept, verdict_of
+from scheduler_core.explain.cycle_view import CycleView
 from scheduler_core.explain.pending import diagnosis
-from scheduler_core.explain.picture import Picture
 
 Json = Mapping[str, Any]
 Columns = dict[str, Any]
@@ -25,6 +28,7 @@ class Rows:
     jobs: Sequence[Columns]
     victims: Sequence[Columns]
     parts: Sequence[Part]
+    counts: RunCounts
 
 
 def rows_of(result: Json, document: Json) -> Rows:
@@ -33,16 +37,30 @@ def rows_of(result: Json, document: Json) -> Rows:
     steps = [(cycle["cycle"], step) for cycle in cycles for step in cycle["decisions"]]
     who = _Belongings(cycles)
     clock = PodClock(document, steps)
-    why = parts_of(result, document)
+    why = list(parts_of(result, document))
+    queues = list(_queue_rows(cycles[0]["at_open"], cycles[-1]["at_end"], document))
+    jobs = list(_job_rows(cycles[-1], CycleView(document, result)))
+    victims = [
+        _victim(order, cycle, step, who, clock)
+        for order, (cycle, step) in enumerate(steps, 1)
+        if step["op"] == "evict"
+    ]
+    explained = {part.part: payload_of(part.packed) for part in why if part.part in (VICTIMS, LOOPS)}
+    verdict = verdict_of(
+        queues=queues,
+        jobs=jobs,
+        victims=victims,
+        stories=explained.get(VICTIMS),
+        loops=explained.get(LOOPS, ()),
+        pools=pool_uses(document, cycles[-1]),
+    )
+    decisions = [_decision(seq, *step) for seq, step in enumerate(steps, 1)]
     return Rows(
-        queues=list(_queue_rows(cycles[0]["at_open"], cycles[-1]["at_end"], document)),
-        jobs=list(_job_rows(cycles[-1], Picture(document, result))),
-        victims=[
-            _victim(order, cycle, step, who, clock)
-            for order, (cycle, step) in enumerate(steps, 1)
-            if step["op"] == "evict"
-        ],
-        parts=[*packed_decisions(_decision(seq, *step) for seq, step in enumerate(steps, 1)), *why],
+        queues=queues,
+        jobs=jobs,
+        victims=victims,
+        parts=[*packed_decisions(decisions), *why, Part.of(VERDICT, kept(verdict))],
+        counts=counts_of(decisions, jobs, victims),
     )
 
 
@@ -50,8 +68,8 @@ class _Belongings:
     """Which job does a pod belong to, and which queue a job? For which gang was a victim chosen?"""
 
     def __init__(self, cycles: Sequence[Json]) -> None:
-        told = [victim for cycle in cycles for victim in cycle.get("explain", {}).get("victims", ())]
-        self.gang = {(victim["pod"], victim["action"]): victim["for_job"] for victim in told}
+        victims = [victim for cycle in cycles for victim in cycle.get("explain", {}).get("victims", ())]
+        self.gang = {(victim["pod"], victim["action"]): victim["for_job"] for victim in victims}
         jobs = [job for cycle in cycles for job in cycle["podgroups"]]
         self.queue = {job["name"]: job["queue"] for job in jobs}
         self.job = {task["pod"]: job["name"] for job in jobs for task in job["tasks"]}
@@ -88,13 +106,13 @@ def _queue_rows(at_open: Json, at_end: Json, document: Json) -> Iterator[Columns
         )
 
 
-def _job_rows(cycle: Json, picture: Picture) -> Iterator[Columns]:
+def _job_rows(cycle: Json, picture: CycleView) -> Iterator[Columns]:
     pending = cycle.get("explain", {}).get("pending", {})
     for position, job in enumerate(cycle["podgroups"]):
         why = pending.get(job["name"], {})
         status = job.get("task_status", {})
-        told = diagnosis(picture, job["name"]) if why else None
-        sentence = told["reason"]["sentence"] if told is not None else ""
+        why_pending = diagnosis(picture, job["name"]) if why else None
+        sentence = why_pending["reason"]["sentence"] if why_pending is not None else ""
         yield Columns(
             job=job["name"],
             queue=job["queue"],
@@ -110,6 +128,7 @@ def _job_rows(cycle: Json, picture: Picture) -> Iterator[Columns]:
             pipelined=bool(job.get("pipelined")),
             starving=bool(job.get("starving")),
             gate=why.get("gate") or "",
+            resource=why.get("resource") or "",
             message=sentence or job.get("fit_error") or job.get("invalid_reason") or "",
             fit_error=job.get("fit_error") or "",
             pending_reasons=job.get("pending_reasons") or {},

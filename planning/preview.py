@@ -84,6 +84,12 @@ def queue_preview(
     )
 
 
+def preview_from(plain: Json) -> Preview:
+    """Return a preview from its plain form (`dataclasses.asdict`), in which it is kept."""
+    queues = {name: QueueAnswer(**answer) for name, answer in plain["queues"].items()}
+    return Preview(**{**plain, "queues": queues})
+
+
 def renamed_demand(demand: Demand, renamed: Mapping[str, str]) -> Demand:
     """Return a snapshot's demand by the present names of its queues."""
     if not renamed:

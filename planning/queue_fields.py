@@ -4,12 +4,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from planning.queues import SPEC_FIELDS
 from planning.rows import Problem
 from scheduler_core import Problem as Found
 from scheduler_core import queue_edits
-
-_NAME, _WORD = 253, 30
-"""The longest texts that the columns hold; a Kubernetes name is never longer."""
 
 Complaint = tuple[str, str, str, Any, str]
 """Rule, path below the queue, message, what was found, what to write instead."""
@@ -61,7 +59,7 @@ def _row(found: Found) -> Problem:
 def _text_up_to(longest: int) -> Callable[[str, Any], Iterator[Complaint]]:
     def check(field: str, value: Any) -> Iterator[Complaint]:
         if not isinstance(value, str):
-            yield "not_a_text", field, f"{field} must be a string.", value, "Write it in quotes."
+            yield "form.type", field, f"{field} must be a string.", value, "Write it in quotes."
         elif len(value) > longest:
             fix = f"Use at most {longest} characters."
             yield "too_long", field, f"{field} has {len(value)} characters.", f"{value[:60]}…", fix
@@ -70,9 +68,9 @@ def _text_up_to(longest: int) -> Callable[[str, Any], Iterator[Complaint]]:
 
 
 _COLUMN_WIDTHS = (
-    ("metadata", "name", _text_up_to(_NAME)),
+    ("metadata", "name", _text_up_to(253)),
     ("metadata", "creationTimestamp", _text_up_to(40)),
-    ("spec", "parent", _text_up_to(_NAME)),
-    ("spec", "dequeueStrategy", _text_up_to(_WORD)),
-    ("status", "state", _text_up_to(_WORD)),
+    *[("spec", field.name, _text_up_to(field.longest)) for field in SPEC_FIELDS if field.longest],
+    ("status", "state", _text_up_to(30)),
 )
+"""The longest texts that the columns hold; a Kubernetes name is never longer."""

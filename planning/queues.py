@@ -1,8 +1,9 @@
 """How does a Queue object become a row, an editable spec, and an object again, with nothing lost?"""
 
 import copy
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from dataclasses import field as dataclass_field
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -61,16 +62,16 @@ class Queue:
     priority: int | None = None
     reclaimable: bool | None = None
     state: str = ""
-    guarantee: dict[str, Any] = field(default_factory=dict)
-    deserved: dict[str, Any] = field(default_factory=dict)
-    capability: dict[str, Any] = field(default_factory=dict)
+    guarantee: dict[str, Any] = dataclass_field(default_factory=dict)
+    deserved: dict[str, Any] = dataclass_field(default_factory=dict)
+    capability: dict[str, Any] = dataclass_field(default_factory=dict)
     dequeue_strategy: str = ""
-    affinity: dict[str, Any] = field(default_factory=dict)
-    annotations: dict[str, Any] = field(default_factory=dict)
-    labels: dict[str, Any] = field(default_factory=dict)
+    affinity: dict[str, Any] = dataclass_field(default_factory=dict)
+    annotations: dict[str, Any] = dataclass_field(default_factory=dict)
+    labels: dict[str, Any] = dataclass_field(default_factory=dict)
     created: str = ""
     """metadata.creationTimestamp."""
-    extra: dict[str, Any] = field(default_factory=dict)
+    extra: dict[str, Any] = dataclass_field(default_factory=dict)
     """The rest of the object, so that nothing is lost."""
     position: int = 0
     """Its place in the imported list."""
@@ -86,16 +87,56 @@ def planned_queue(row: QueueFields, id: UUID | None = None) -> Queue:
     return Queue(**{name: getattr(row, name) for name in QUEUE_FIELDS}, id=id)
 
 
-_SPEC_ATTRIBUTES = {
-    "parent": "parent",
-    "weight": "weight",
-    "priority": "priority",
-    "reclaimable": "reclaimable",
-    "deserved": "deserved",
-    "capability": "capability",
-    "dequeueStrategy": "dequeue_strategy",
-    "affinity": "affinity",
-}
+@dataclass(frozen=True)
+class SpecField:
+    """A field of a Queue's spec that has a column of its own.
+
+    `read` makes the column's value of what stands in the spec, None where nothing does; `longest` is how many
+    characters a text may have, None where it is no text.
+    """
+
+    name: str
+    column: str
+    read: Callable[[Any], Any]
+    longest: int | None = None
+
+    def shown(self, row: QueueFields) -> Any:
+        """Return the value as an edited spec has it: an empty text says that it is not set."""
+        value = getattr(row, self.column)
+        return value or None if self.longest else value
+
+
+def _as_texts(quantities: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return quantities as texts; YAML and JSON numbers are legal quantities, too."""
+    return {resource: str(quantity) for resource, quantity in (quantities or {}).items()}
+
+
+def _text(value: Any) -> Any:
+    return value or ""
+
+
+def _plain(value: Any) -> Any:
+    return value
+
+
+def _mapping(value: Any) -> Any:
+    return value or {}
+
+
+SPEC_FIELDS = (
+    SpecField("parent", "parent", _text, longest=253),
+    SpecField("weight", "weight", _plain),
+    SpecField("priority", "priority", _plain),
+    SpecField("reclaimable", "reclaimable", _plain),
+    SpecField("deserved", "deserved", _as_texts),
+    SpecField("capability", "capability", _as_texts),
+    SpecField("dequeueStrategy", "dequeue_strategy", _text, longest=30),
+    SpecField("affinity", "affinity", _mapping),
+)
+"""All but guarantee, whose amounts stand one level deeper."""
+
+UNREAD_FIELDS = ("type", "extendClusters")
+"""Fields of a Queue's spec that the scheduler does not read; they have no columns."""
 
 
 def queue_row(manifest: Mapping[str, Any]) -> Queue:
@@ -109,16 +150,9 @@ def queue_row(manifest: Mapping[str, Any]) -> Queue:
         labels=metadata.pop("labels", None) or {},
         annotations=metadata.pop("annotations", None) or {},
         created=metadata.pop("creationTimestamp", None) or "",
-        parent=spec.pop("parent", None) or "",
-        weight=spec.pop("weight", None),
-        priority=spec.pop("priority", None),
-        reclaimable=spec.pop("reclaimable", None),
-        deserved=_as_texts(spec.pop("deserved", None)),
-        capability=_as_texts(spec.pop("capability", None)),
         guarantee=_as_texts((spec.pop("guarantee", None) or {}).get("resource")),
-        dequeue_strategy=spec.pop("dequeueStrategy", None) or "",
-        affinity=spec.pop("affinity", None) or {},
         state=status.pop("state", None) or "",
+        **{field.column: field.read(spec.pop(field.name, None)) for field in SPEC_FIELDS},
     )
     parts = {"metadata": metadata, "spec": spec, "status": status}
     row.extra = {**rest, **parts}
@@ -140,7 +174,7 @@ def queue_manifest(row: QueueFields) -> Json:
         **manifest.get("metadata", {}),
         **_set_only({"labels": row.labels, "annotations": row.annotations, "creationTimestamp": row.created}),
     }
-    columns = {field: getattr(row, attribute) for field, attribute in _SPEC_ATTRIBUTES.items()}
+    columns = {field.name: getattr(row, field.column) for field in SPEC_FIELDS}
     if row.guarantee:
         columns["guarantee"] = {"resource": row.guarantee}
     manifest["spec"] = {**manifest.get("spec", {}), **_set_only(columns)}
@@ -152,16 +186,10 @@ def queue_spec(row: QueueFields) -> Json:
     """Return the editable fields of a queue in CRD spelling; every field is there, null when not set."""
     return {
         "name": row.name,
-        "parent": row.parent or None,
-        "weight": row.weight,
-        "priority": row.priority,
-        "reclaimable": row.reclaimable,
+        **{field.name: field.shown(row) for field in SPEC_FIELDS},
         "state": row.state or None,
         "guarantee": {"resource": row.guarantee},
-        "deserved": row.deserved,
-        "capability": row.capability,
-        "dequeueStrategy": row.dequeue_strategy or None,
-        "affinity": row.affinity,
+        **{name: (row.extra.get("spec") or {}).get(name) for name in UNREAD_FIELDS},
         "annotations": row.annotations,
         "labels": row.labels,
     }
@@ -186,23 +214,15 @@ def merge_patch(target: Any, patch: Any) -> Any:
 
 def apply_spec(row: Queue, spec: Mapping[str, Any]) -> None:
     """Write the fields of an edited, valid spec to the columns of `row`."""
-    row.parent = spec.get("parent") or ""
-    row.weight = spec.get("weight")
-    row.priority = spec.get("priority")
-    row.reclaimable = spec.get("reclaimable")
+    for field in SPEC_FIELDS:
+        setattr(row, field.column, field.read(spec.get(field.name)))
     row.state = spec.get("state") or ""
     row.guarantee = _as_texts((spec.get("guarantee") or {}).get("resource"))
-    row.deserved = _as_texts(spec.get("deserved"))
-    row.capability = _as_texts(spec.get("capability"))
-    row.dequeue_strategy = spec.get("dequeueStrategy") or ""
-    row.affinity = spec.get("affinity") or {}
+    rest = {name: value for name, value in (row.extra.get("spec") or {}).items() if name not in UNREAD_FIELDS}
+    unread = {name: spec[name] for name in UNREAD_FIELDS if spec.get(name) is not None}
+    row.extra = {**row.extra, "spec": {**rest, **unread}}
     row.annotations = spec.get("annotations") or {}
     row.labels = spec.get("labels") or {}
-
-
-def _as_texts(quantities: Mapping[str, Any] | None) -> dict[str, str]:
-    """Return quantities as texts; YAML and JSON numbers are legal quantities, too."""
-    return {resource: str(quantity) for resource, quantity in (quantities or {}).items()}
 
 
 def _set_only(fields: Mapping[str, Any]) -> Json:

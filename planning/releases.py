@@ -35,5 +35,5 @@ def release_problems(name: str, path: str = "release") -> list[Problem]:
     if not name or (len(name) <= LONGEST_NAME and release_named(name) is not None):
         return []
     known = ", ".join(known_releases())
-    says = "This is not a version of Volcano."
-    return [Problem("release.unreadable", "error", says, path=path, fix=f"Choose one of {known}.")]
+    message = "This is not a version of Volcano."
+    return [Problem("release.unreadable", "error", message, path=path, fix=f"Choose one of {known}.")]

@@ -8,13 +8,13 @@ import manifests
 from scheduler_core import Options, prepare
 from scheduler_core.explain import Limits, Unknown, answers, reclaim_checklist
 from scheduler_core.explain.changes import Change, applied
-from scheduler_core.explain.picture import items, key_of
+from scheduler_core.explain.cycle_view import items, key_of
 
 Json = Mapping[str, Any]
 
 
 def search(
-    document: Json, job: str, options: Options, limits: Limits, heard: Callable[[Json], None]
+    document: Json, job: str, options: Options, limits: Limits, on_report: Callable[[Json], None]
 ) -> dict[str, Any]:
     """Return the checklist of a job and the changes that would unblock it.
 
@@ -36,14 +36,14 @@ def search(
             options.progress(min(done / limits.simulations, 0.99), f"simulation {done}")
         return prepared.simulate(parts, replace(how, extender=options.extender))
 
-    told: dict[str, Any] = {}
+    answer: dict[str, Any] = {}
     try:
-        for told in answers(document, job, simulate, limits):
-            heard(told)
+        for answer in answers(document, job, simulate, limits):
+            on_report(answer)
         lists = reclaim_checklist(document, result, job)
     except Unknown as error:
         return {"error": f"{str(error)[:1].upper()}{str(error)[1:]}."}
-    return {**told, "checklist": lists[0]["actions"] if lists else []}
+    return {**answer, "checklist": lists[0]["actions"] if lists else []}
 
 
 def changed_objects(document: Json, changes: Iterable[Json]) -> dict[tuple[str, str], Json | None]:

@@ -12,7 +12,7 @@ IDLE_SECONDS = 900.0
 
 
 class Shelf(Generic[Value]):
-    """Values by key, bounded by their size together; what was not asked for lately goes first."""
+    """Values by key, bounded by their size together; what was not read lately goes first."""
 
     def __init__(self, most: int, size_of: Callable[[Value], int]) -> None:
         self._most = most
@@ -40,8 +40,8 @@ class Shelf(Generic[Value]):
         latest = time.monotonic() - IDLE_SECONDS
         total = sum(size for _, size, _ in self._held.values())
         while len(self._held) > 1:
-            _, size, asked = next(iter(self._held.values()))
-            if total <= self._most and asked > latest:
+            _, size, read = next(iter(self._held.values()))
+            if total <= self._most and read > latest:
                 return
             self._held.popitem(last=False)
             total -= size

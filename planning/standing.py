@@ -18,7 +18,7 @@ def pod_said(pod: str, place: PodPlace | None, steps: Sequence[Decision], waits_
     `place` is None when no job has it at the end; `steps` are those about it and for it, `waits_for` is what
     stopped its job.
     """
-    told = [
+    history = [
         {
             "cycle": step.cycle,
             "op": step.op,
@@ -31,4 +31,4 @@ def pod_said(pod: str, place: PodPlace | None, steps: Sequence[Decision], waits_
         for step in steps
     ]
     stands = None if place is None else PodStand(place.status, place.node, place.why or waits_for)
-    return Reason(**pod_standing(pod, stands, told))
+    return Reason(**pod_standing(pod, stands, history))

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from itertools import count, islice
 from typing import Any
 
+from planning.documents import items
+from planning.nodes import pool_name
 from planning.requests import requests_of
 from planning.rows import Decision
 from planning.unlimited import bounded
+from scheduler_core.explain.cycle_view import CycleView
 from scheduler_core.explain.deserved import derived
 from scheduler_core.explain.loops import loops
 from scheduler_core.explain.pending import diagnosis
-from scheduler_core.explain.picture import Picture
 from scheduler_core.explain.victims import spared_candidates, victim_stories
 
 Json = Mapping[str, Any]
@@ -23,6 +25,7 @@ DECISIONS_IN_A_PART = 5_000
 DECISIONS = "decisions"
 PODS = "pods"
 NODES = "nodes"
+POOLS = "pools"
 REQUESTS = "requests"
 SESSIONS = "sessions"
 DESERVED = "deserved"
@@ -30,6 +33,7 @@ PENDING = "pending"
 VICTIMS = "victims"
 SPARED = "spared"
 LOOPS = "loops"
+VERDICT = "verdict"
 
 _SESSION = ("queue_plugin", "queues", "total_resource")
 
@@ -56,6 +60,15 @@ def payload_of(packed: bytes | memoryview) -> Any:
     return json.loads(zlib.decompress(packed))
 
 
+def holds(packed: bytes | memoryview, words: str) -> bool:
+    """Return whether a text, in lower case, is somewhere in a part.
+
+    >>> holds(Part.of(PODS, {"ml/Train": []}).packed, "train")
+    True
+    """
+    return json.dumps(words, ensure_ascii=False)[1:-1] in zlib.decompress(packed).decode().lower()
+
+
 def preemptor_key(pod: str, job: str) -> str:
     """Return the key of what was decided for a pod, or for a whole gang when there is no pod."""
     return pod or f"gang {job}"
@@ -68,10 +81,11 @@ def parts_of(result: Json, document: Json) -> Iterator[Part]:
     """
     yield Part.of(PODS, _pods(result["cycles"][-1]))
     yield Part.of(NODES, [cycle["nodes"] for cycle in result["cycles"]])
+    yield Part.of(POOLS, _pools(document))
     yield Part.of(REQUESTS, _requests(result["cycles"], document))
     yield Part.of(SESSIONS, bounded([_session(cycle) for cycle in result["cycles"]]))
     if any("explain" in cycle for cycle in result["cycles"]):
-        pictures = [Picture(document, result, cycle["cycle"]) for cycle in result["cycles"]]
+        pictures = [CycleView(document, result, cycle["cycle"]) for cycle in result["cycles"]]
         yield Part.of(DESERVED, bounded(_deserved(pictures[-1])))
         yield Part.of(PENDING, bounded(_pending(pictures[-1])))
         yield Part.of(VICTIMS, bounded(list(_victims(pictures))))
@@ -120,6 +134,14 @@ def _pods(cycle: Json) -> dict[str, list[list[str]]]:
     }
 
 
+def _pools(document: Json) -> dict[str, list[str]]:
+    """Return the names of the nodes by pool."""
+    pools: dict[str, list[str]] = {}
+    for node in items(document.get("nodes")):
+        pools.setdefault(pool_name(node), []).append(node["metadata"]["name"])
+    return pools
+
+
 def _requests(cycles: Sequence[Json], document: Json) -> dict[str, Any]:
     """Return what the pods take about which something was decided: kinds of requests, and a kind per pod."""
     decided = {step["pod"] for cycle in cycles for step in cycle["decisions"] if step.get("pod")}
@@ -131,17 +153,17 @@ def _requests(cycles: Sequence[Json], document: Json) -> dict[str, Any]:
     return {"kinds": [json.loads(kind) for kind in kinds], "pods": pods}
 
 
-def _deserved(picture: Picture) -> dict[str, Any]:
+def _deserved(picture: CycleView) -> dict[str, Any]:
     """Return how each queue came to what it deserves."""
     return {queue: derived(picture, queue) for queue in picture.explain["deserved"]}
 
 
-def _pending(picture: Picture) -> dict[str, Any]:
+def _pending(picture: CycleView) -> dict[str, Any]:
     """Return what stopped each job that waits."""
-    return {job: told for job in picture.jobs if (told := diagnosis(picture, job)) is not None}
+    return {job: found for job in picture.jobs if (found := diagnosis(picture, job)) is not None}
 
 
-def _victims(pictures: Sequence[Picture]) -> Iterator[dict[str, Any]]:
+def _victims(pictures: Sequence[CycleView]) -> Iterator[dict[str, Any]]:
     """Return the stories of all victims, each under its place among the decisions of all cycles."""
     before = 0
     for picture in pictures:
@@ -150,12 +172,12 @@ def _victims(pictures: Sequence[Picture]) -> Iterator[dict[str, Any]]:
         before += len(picture.decisions)
 
 
-def _spared(pictures: Sequence[Picture]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def _spared(pictures: Sequence[CycleView]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Return the candidates that were spared, by whom room was sought for, see `preemptor_key`."""
-    told: dict[str, list[dict[str, Any]]] = {}
+    spared: dict[str, list[dict[str, Any]]] = {}
     for picture in pictures:
         for entry in spared_candidates(picture):
             reason = bounded(entry["reason"])
             whom = preemptor_key(entry.pop("for"), entry.pop("for_job"))
-            told.setdefault(whom, []).append({"cycle": picture.number, **entry, "reason": reason})
-    yield from told.items()
+            spared.setdefault(whom, []).append({"cycle": picture.number, **entry, "reason": reason})
+    yield from spared.items()

@@ -16,14 +16,14 @@ def amounts(vector: Mapping[str, float] | None) -> dict[str, float | None]:
     return {name: None if amount >= UNLIMITED else amount for name, amount in (vector or {}).items()}
 
 
-def bounded(told: Any) -> Any:
+def bounded(given: Any) -> Any:
     """Return the same data with None for every number that stands for no limit.
 
     >>> bounded([{"round": 1, "remaining": {"cpu": 1.7976931348623157e308}}])
     [{'round': 1, 'remaining': {'cpu': None}}]
     """
-    if isinstance(told, Mapping):
-        return {name: bounded(value) for name, value in told.items()}
-    if isinstance(told, (list, tuple)):
-        return [bounded(value) for value in told]
-    return None if isinstance(told, (int, float)) and told >= UNLIMITED else told
+    if isinstance(given, Mapping):
+        return {name: bounded(value) for name, value in given.items()}
+    if isinstance(given, (list, tuple)):
+        return [bounded(value) for value in given]
+    return None if isinstance(given, (int, float)) and given >= UNLIMITED else given

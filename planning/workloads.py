@@ -4,28 +4,30 @@ A workload is a vcjob with its podgroup and pods, a podgroup with its pods, or a
 """
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from planning.contents import Objects
 from planning.quantities import amounts
-from planning.rows import Amounts, Problem, Quantities
+from planning.rows import Amounts, Quantities
 from planning.states import Json, ObjectKey
-from scheduler_core.controllers.usage import add, as_quantities, effective
-from scheduler_core.model.pod import container_requests
+from planning.workload_fields import (
+    DEFAULT,
+    JOBS,
+    PODGROUPS,
+    PODS,
+    QUEUE_NAME,
+    SERVER_MADE,
+    changed_manifest,
+    renamed,
+    requests_of,
+    usage,
+)
+from scheduler_core.controllers.usage import add, as_quantities
 from scheduler_core.model.pod_info import GROUP_NAME
-from scheduler_core.quantity import QuantityError, parse_quantity
 
-JOBS, PODGROUPS, PODS = "jobs", "podgroups", "pods"
-KINDS = (JOBS, PODGROUPS, PODS)
-FIELDS = ("queue", "priorityClassName", "minMember", "replicas", "requests")
-DEFAULT = "default"
-QUEUE_NAME = "scheduling.volcano.sh/queue-name"
-MOST_OBJECTS = 10_000
-"""How many objects one edit may add."""
 _OVER = ("Succeeded", "Failed")
-_SERVER_MADE = ("uid", "resourceVersion", "generation", "selfLink", "managedFields", "generateName")
 
 Wanted = dict[ObjectKey, Mapping[str, Any] | None]
 
@@ -116,7 +118,7 @@ class Workloads:
         for part_kind, part in self.parts(kind, key):
             before = self._objects.get(part_kind, part)
             assert before is not None, "parts are there"
-            wanted[part_kind, part] = _changed(part_kind, before, fields)
+            wanted[part_kind, part] = changed_manifest(part_kind, before, fields)
         group = self._group(kind, key)
         if group and "replicas" in fields and kind != JOBS:
             self._resize(wanted, group, fields["replicas"])
@@ -229,12 +231,12 @@ class Workloads:
         """Return a waiting copy of an object, in which the workload's name is another one."""
         given = self._objects.get(kind, key)
         twin: Json = copy.deepcopy(dict(given or {}))
-        metadata = {part: value for part, value in twin["metadata"].items() if part not in _SERVER_MADE}
+        metadata = {part: value for part, value in twin["metadata"].items() if part not in SERVER_MADE}
         metadata["namespace"] = metadata.get("namespace") or DEFAULT
-        metadata["name"] = _renamed(metadata["name"], name, new_name)
+        metadata["name"] = renamed(metadata["name"], name, new_name)
         annotations = metadata.get("annotations") or {}
         if GROUP_NAME in annotations:
-            annotations[GROUP_NAME] = _renamed(annotations[GROUP_NAME], name, new_name)
+            annotations[GROUP_NAME] = renamed(annotations[GROUP_NAME], name, new_name)
         for owner in metadata.get("ownerReferences") or ():
             if owner.get("name") == name:
                 owner["name"] = new_name
@@ -279,147 +281,5 @@ class Workloads:
             return
         pod = wanted[PODS, members[0]] or {}
         total: dict[str, Any] = {}
-        add(total, _usage(pod.get("spec") or {}), int(spec.get("minMember") or 0))
+        add(total, usage(pod.get("spec") or {}), int(spec.get("minMember") or 0))
         wanted[PODGROUPS, group] = {**podgroup, "spec": {**spec, "minResources": as_quantities(total)}}
-
-
-def job_of(fields: Mapping[str, Any], now: str | None) -> Json:
-    """Return the vcjob that the fields of a form describe."""
-    requests = dict(fields.get("requests") or {})
-    replicas = int(fields["replicas"])
-    container = {"name": "main", "image": "busybox", "resources": {"requests": requests}}
-    metadata = {"name": fields["name"], "namespace": fields.get("namespace") or DEFAULT}
-    spec: Json = {
-        "schedulerName": "volcano",
-        "minAvailable": int(fields.get("minMember") or replicas),
-        "queue": fields.get("queue") or DEFAULT,
-        "tasks": [{"name": "task", "replicas": replicas, "template": {"spec": {"containers": [container]}}}],
-    }
-    if fields.get("priorityClassName"):
-        spec["priorityClassName"] = fields["priorityClassName"]
-    return {
-        "apiVersion": "batch.volcano.sh/v1alpha1",
-        "kind": "Job",
-        "metadata": metadata | ({"creationTimestamp": now} if now else {}),
-        "spec": spec,
-    }
-
-
-def requests_of(spec: Mapping[str, Any]) -> Quantities:
-    """Return what one pod of a specification asks for: as written, or the sum over its containers."""
-    containers = spec.get("containers") or []
-    if len(containers) == 1 and not spec.get("initContainers"):
-        asked = (containers[0].get("resources") or {}).get("requests") or {}
-        return {resource: str(quantity) for resource, quantity in asked.items()}
-    try:
-        return as_quantities(_usage(spec))
-    except QuantityError:
-        return {}
-
-
-def field_problems(where: str, fields: Mapping[str, Any]) -> list[Problem]:
-    """Return what is wrong with the fields of a workload, each with its path below `where`."""
-    return [
-        Problem(rule, "error", message, path=f"{where}.{path}", actual=actual, fix=fix)
-        for name, value in fields.items()
-        for rule, path, message, actual, fix in _complaints(name, value)
-    ]
-
-
-def _complaints(name: str, value: Any) -> Iterator[tuple[str, str, str, Any, str]]:
-    if name not in FIELDS:
-        fix = f"One of {', '.join(FIELDS)}."
-        yield "unknown_field", name, f"A workload has no field {name!r}.", value, fix
-    elif name in ("minMember", "replicas"):
-        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MOST_OBJECTS:
-            limits = f"from 0 to {MOST_OBJECTS}"
-            yield "out_of_range", name, f"{name} is a whole number {limits}.", value, f"Write one {limits}."
-    elif name == "requests":
-        yield from _quantity_complaints(value)
-    elif value is not None and not isinstance(value, str):
-        yield "not_a_text", name, f"{name} is a text.", value, "Write it in quotes."
-
-
-def _quantity_complaints(value: Any) -> Iterator[tuple[str, str, str, Any, str]]:
-    if not isinstance(value, Mapping):
-        yield "not_an_object", "requests", "requests is an object.", value, "Write name and value pairs."
-        return
-    for resource, quantity in value.items():
-        try:
-            negative = quantity is not None and parse_quantity(quantity) < 0
-        except QuantityError as error:
-            fix = "Write a quantity such as 500m, 2 or 1.5Gi."
-            yield "bad_quantity", f"requests.{resource}", str(error), quantity, fix
-        else:
-            if negative:
-                says = f"{resource} is below zero."
-                yield "negative_quantity", f"requests.{resource}", says, quantity, "Write zero or more."
-
-
-def _usage(spec: Mapping[str, Any]) -> dict[str, Any]:
-    return effective(spec, lambda container: container_requests(container, default_requests=True))
-
-
-def _renamed(text: str, name: str, new_name: str) -> str:
-    """Return a name that began with the workload's, beginning with another one.
-
-    >>> _renamed("train-0", "train", "train-copy-1"), _renamed("worker", "train", "train-copy-1")
-    ('train-copy-1-0', 'train-copy-1-worker')
-    """
-    return new_name + text.removeprefix(name) if text.startswith(name) else f"{new_name}-{text}"
-
-
-def _changed(kind: str, manifest: Mapping[str, Any], fields: Mapping[str, Any]) -> Json:
-    changed: Json = copy.deepcopy(dict(manifest))
-    spec = changed.setdefault("spec", {})
-    if "priorityClassName" in fields:
-        _set(spec, "priorityClassName", fields["priorityClassName"])
-        if kind == PODS:
-            spec.pop("priority", None)
-    if "queue" in fields:
-        _move(kind, changed, fields["queue"])
-    if "minMember" in fields and kind in (JOBS, PODGROUPS):
-        spec["minAvailable" if kind == JOBS else "minMember"] = fields["minMember"]
-        spec.pop("minTaskMember", None)
-    if kind == JOBS:
-        _tasks_changed(spec.get("tasks") or [], fields)
-    elif kind == PODS and "requests" in fields:
-        _ask(spec, fields["requests"])
-    return changed
-
-
-def _move(kind: str, changed: Json, queue: str | None) -> None:
-    annotations = changed["metadata"].get("annotations") or {}
-    if kind in (JOBS, PODGROUPS):
-        _set(changed["spec"], "queue", queue)
-    elif GROUP_NAME not in annotations:
-        _set(annotations, QUEUE_NAME, queue)
-        changed["metadata"]["annotations"] = annotations
-
-
-def _tasks_changed(tasks: Sequence[Json], fields: Mapping[str, Any]) -> None:
-    """Give the first task other replicas and requests: a job of one task is the common one."""
-    for task in tasks[:1]:
-        if "replicas" in fields:
-            others = sum(int(other.get("replicas") or 0) for other in tasks[1:])
-            task["replicas"] = max(0, fields["replicas"] - others)
-        if "requests" in fields:
-            _ask(task.setdefault("template", {}).setdefault("spec", {}), fields["requests"])
-
-
-def _ask(spec: Json, requests: Mapping[str, Any]) -> None:
-    """Let the first container ask for these amounts; a limit of the same resource follows."""
-    for container in (spec.get("containers") or [])[:1]:
-        resources = container.setdefault("resources", {})
-        asked, limits = resources.setdefault("requests", {}), resources.get("limits") or {}
-        for resource, quantity in requests.items():
-            _set(asked, resource, quantity)
-            if resource in limits:
-                _set(limits, resource, quantity)
-
-
-def _set(mapping: Json, name: str, value: Any) -> None:
-    if value in (None, ""):
-        mapping.pop(name, None)
-    else:
-        mapping[name] = value

@@ -4,13 +4,16 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 from queuecast.arguments import parser
 from queuecast.check import check, reported
 from queuecast.client import Client
-from queuecast.completion import script
+from queuecast.completion import NAMES, script
 from queuecast.desk import Desk
 from queuecast.local import Local
+from queuecast.named import names_after
+from queuecast.parsing import place_options
 from queuecast.plan_commands import plan
 from queuecast.problems import Rejected
 from queuecast.server import Failure, Unreachable
@@ -24,48 +27,66 @@ _CODES = {401: FORBIDDEN, 403: FORBIDDEN, 412: STALE}
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    asked = parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    if words[:1] == [NAMES]:
+        return _names(words[1:])
+    args = parser().parse_args(words)
     try:
-        return until_closed(lambda: _run(asked))
+        return until_closed(lambda: _run(args))
     except Rejected as error:
-        return _failed(error, asked)
+        return _failed(error, args)
 
 
-def _run(asked: argparse.Namespace) -> int:
-    if asked.command == "completion":
-        sys.stdout.write(script(parser(), asked.shell))
+def _run(args: argparse.Namespace) -> int:
+    if args.command == "completion":
+        sys.stdout.write(script(parser(), args.shell))
         return DONE
-    if asked.command in ("check", "plan"):
-        desk = _desk(asked)
-        if asked.command == "check":
-            report, code = check(desk, asked)
+    if args.command in ("check", "plan"):
+        desk = _desk(args)
+        if args.command == "check":
+            report, code = check(desk, args)
         else:
-            report, code = reported(asked.report, lambda: plan(desk, asked))
-        if asked.to:
-            asked.to.write_text(report, encoding="utf-8")
+            report, code = reported(args.report, lambda: plan(desk, args))
+        if args.to:
+            args.to.write_text(report, encoding="utf-8")
         else:
             sys.stdout.write(report)
         return code
-    if asked.command == "upgrade":
-        report, code = upgrade(asked)
+    if args.command == "upgrade":
+        report, code = upgrade(args)
         sys.stdout.write(report)
         return code
-    told = asked.do(_desk(asked), asked)
-    for note in dict.fromkeys(told.notes):
+    desk = _desk(args)
+    output = args.do(desk, args)
+    tried = ["Nothing was saved."] if getattr(args, "try_only", False) else []
+    for note in dict.fromkeys([*desk.notes, *tried, *output.notes]):
         sys.stderr.write(f"note: {note}\n")
-    sys.stdout.write(told.written(getattr(asked, "output", "table")))
-    return int(told.code)
+    form = getattr(args, "output", "table")
+    answer = output.written(form, getattr(args, "query", ""))
+    sys.stderr.write(output.beside(form))
+    sys.stdout.write(answer)
+    return int(output.code)
 
 
-def _desk(asked: argparse.Namespace) -> Desk:
-    if hasattr(asked, "local"):
-        return Local(getattr(asked, "folder", FOLDER))
-    return Client(getattr(asked, "server", ""), getattr(asked, "token", ""))
+def _desk(args: argparse.Namespace) -> Desk:
+    dry_run = getattr(args, "try_only", False)
+    if hasattr(args, "local"):
+        return Local(getattr(args, "folder", FOLDER), dry_run=dry_run)
+    where = {name: getattr(args, name, "") for name in ("token", "context")}
+    return Client(getattr(args, "server", ""), **where, dry_run=dry_run)
 
 
-def _failed(error: Rejected, asked: argparse.Namespace) -> int:
+def _names(words: list[str]) -> int:
+    """Print the names that may follow; a shell that completes a line shows no errors."""
+    args, rest = place_options().parse_known_args(words)
+    with suppress(Rejected):
+        sys.stdout.write("".join(f"{name}\n" for name in names_after(parser(), rest, _desk(args))))
+    return DONE
+
+
+def _failed(error: Rejected, args: argparse.Namespace) -> int:
     """Say why nothing was done, in the shape of the API where programs read it."""
-    if getattr(asked, "output", "table") in ("json", "yaml"):
+    if getattr(args, "output", "table") in ("json", "yaml"):
         sys.stderr.write(json.dumps(error.body, ensure_ascii=False, indent=2) + "\n")
     else:
         sys.stderr.write(f"{error}\n")

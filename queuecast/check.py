@@ -5,22 +5,25 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from planning.forecasts.record import Record
 from queuecast import reports
 from queuecast.desk import Desk, Json
 from queuecast.effects import Effects
+from queuecast.forecast_commands import requested_workload
 from queuecast.plans import Source, changed, contents, faults, read, read_changes
-from queuecast.problems import Rejected, refusal
+from queuecast.problems import Refused, Rejected, refusal
 from queuecast.rules import Rules
+from queuecast.terminal import progress_line
 
 PASSED, FAILED, NOT_CHECKED = 0, 1, 2
 
 
-def check(desk: Desk, asked: argparse.Namespace) -> tuple[str, int]:
+def check(desk: Desk, args: argparse.Namespace) -> tuple[str, int]:
     """Return the report and the exit code: 0 accepted and every rule kept, 1 not, 2 it cannot be checked.
 
     Raises Rejected where the form of the report has no place for what prevents the check.
     """
-    return reported(asked.report, lambda: _report(asked, desk))
+    return reported(args.report, lambda: _report(args, desk))
 
 
 def reported(form: str, make: Callable[[], Json]) -> tuple[str, int]:
@@ -35,19 +38,28 @@ def reported(form: str, make: Callable[[], Json]) -> tuple[str, int]:
     return reports.FORMS[form](report), PASSED if report["passed"] else FAILED
 
 
-def _report(asked: argparse.Namespace, desk: Desk) -> Json:
-    rules = Rules.read(*_only(asked.rules))
-    snapshot = _snapshot(asked.against, desk)
-    source = Source(read_changes(contents(asked.changes)))
+def _report(args: argparse.Namespace, desk: Desk) -> Json:
+    rules = Rules.read(*_only(args.rules))
+    snapshot = _snapshot(args.against, desk)
+    source = Source(read_changes(contents(args.changes)))
     plan = changed(snapshot, source.reading.document)
     if wrong := faults(plan):
         raise refusal([source.placed(one, plan) for one in wrong])
     effects = Effects.of(snapshot, plan)
+    if rules.need_a_forecast:
+        effects = effects.with_forecast(_forecast(args, plan))
 
     def place(one: Mapping[str, Any]) -> Json:
         return source.placed(one, plan)
 
     return effects.report(rules.judged(effects.outcomes), place)
+
+
+def _forecast(args: argparse.Namespace, plan: Json) -> Record:
+    if args.trace is None:
+        raise Refused("wait_p95, no_loop and lost_hours_at_most require a workload: name it with --trace.")
+    with progress_line("forecast") as progress:
+        return requested_workload(args).forecast(plan, progress)
 
 
 def _snapshot(against: list[str], desk: Desk) -> Json:

@@ -1,32 +1,30 @@
 """How does a script work with a Queuecast server?"""
 
-import os
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
-from uuid import UUID
 
 from manifests.differences import leaves
-from queuecast.desk import Files, Json, Progress
+from queuecast.client_answers import Answers
+from queuecast.client_experiments import Experiments
+from queuecast.client_forecasts import Forecasting
+from queuecast.client_members import Members
+from queuecast.client_parts import Parts
+from queuecast.client_sharing import Sharing
+from queuecast.desk import Desk, Files, Json, Progress
 from queuecast.plans import overlay, read_bytes
-from queuecast.problems import Refused, Rejected, unknown
+from queuecast.problems import Refused
 from queuecast.sending import bare_files, placed
-from queuecast.server import Failure, Server
-
-HERE = "http://127.0.0.1:8000"
-OVER = ("succeeded", "failed", "cancelled")
-POLL_SECONDS = 0.3
+from queuecast.server import Failure
 
 
-class Client:
-    """A server, as whoever the token belongs to; address and token come from the environment unless given."""
+class Client(Answers, Parts, Sharing, Members, Forecasting, Experiments):
+    """A server, as whoever the token belongs to.
 
-    def __init__(self, address: str = "", token: str = "") -> None:
-        self.server = Server(
-            address or os.environ.get("QUEUECAST_URL") or HERE, token or os.environ.get("QUEUECAST_TOKEN", "")
-        )
+    Address and token come from the environment or from the stored login unless they are given. With `dry_run`
+    every writing call is only tried: it is answered as usual, and nothing is saved.
+    """
 
     def import_files(
         self, files: Files, *, name: str, progress: Progress | None = None, dry_run: bool = False
@@ -40,8 +38,8 @@ class Client:
         try:
             snapshot = self._imported(bare, name, progress, dry_run)
         except Failure as failure:
-            told = {"code": failure.code, "message": failure.message}
-            raise Failure(failure.status, {**told, "problems": placed(failure.problems, reading)}) from None
+            body = {"code": failure.code, "message": failure.message}
+            raise Failure(failure.status, {**body, "problems": placed(failure.problems, reading)}) from None
         return {**snapshot, "problems": placed(snapshot["problems"], reading)}
 
     def _imported(self, files: Files, name: str, progress: Progress | None, dry_run: bool) -> Json:
@@ -51,8 +49,8 @@ class Client:
             return dict(answer.json)
         over = self._followed(f"imports/{answer.json['id']}/", progress)
         if over["state"] != "succeeded":
-            said = {"message": over["error"] or f"The import was {over['state']}."}
-            raise Failure(HTTPStatus.UNPROCESSABLE_ENTITY, {**said, "problems": over["problems"]})
+            failure_body = {"message": over["error"] or f"The import was {over['state']}."}
+            raise Failure(HTTPStatus.UNPROCESSABLE_ENTITY, {**failure_body, "problems": over["problems"]})
         return dict(self.server.get(f"snapshots/{over['snapshot']}/"))
 
     def snapshots(self) -> list[Json]:
@@ -81,12 +79,13 @@ class Client:
         self._edit("DELETE", self._scenario(scenario), None)
 
     def delete(self, kind: str, name: str, *, dry_run: bool = False) -> dict[str, int]:
-        """Delete a cluster, snapshot, run or workspace; return how many things of each kind depended on it.
+        """Delete a cluster, snapshot, run, forecast, experiment or workspace; return what depended on it.
 
-        `kind` is the word in the address: `clusters`, `snapshots`, `runs` or `workspaces`.
+        `kind` is the word in the address, such as `clusters`. The answer counts by kind; it is empty for an
+        experiment, on which nothing depends.
         """
-        path = f"{kind}/{self._id(kind, name)}/"
-        depending = dict(self.server.call("DELETE", path, query={"dry_run": 1}).json)
+        path = f"{kind}/{self._known_id(name) if kind == 'forecasts' else self._id(kind, name)}/"
+        depending = dict(self.server.call("DELETE", path, query={"dry_run": 1}).json or {})
         if not dry_run:
             self.server.call("DELETE", path)
         return depending
@@ -144,10 +143,8 @@ class Client:
     def queue_set(self, scenario: str, queue: str, patch: Mapping[str, Any]) -> Json:
         """Change a queue by a JSON merge patch; return it."""
         path = self._scenario(scenario)
-        try:
+        with self._known(path, "queue", queue):
             return dict(self._edit("PATCH", f"{path}queues/{quote(queue, safe='')}/", patch, seen_at=path))
-        except Failure as failure:
-            raise self._no_queue(path, queue, failure) from None
 
     def queue_add(self, scenario: str, fields: Mapping[str, Any]) -> Json:
         """Add a queue; return it."""
@@ -158,16 +155,8 @@ class Client:
         """Remove a queue, with `subtree` those below it, too."""
         path = self._scenario(scenario)
         below = "?subtree=1" if subtree else ""
-        try:
+        with self._known(path, "queue", queue):
             self._edit("DELETE", f"{path}queues/{quote(queue, safe='')}/{below}", None, seen_at=path)
-        except Failure as failure:
-            raise self._no_queue(path, queue, failure) from None
-
-    def _no_queue(self, path: str, queue: str, failure: Failure) -> Rejected:
-        if failure.status != HTTPStatus.NOT_FOUND:
-            return failure
-        known = (one["name"] for one in self.server.rows(f"{path}queues/"))
-        return unknown("queue", queue, known, where="in the scenario")
 
     def conf(self, scenario: str) -> str:
         """Return the scheduler configuration."""
@@ -195,9 +184,9 @@ class Client:
         """Ask for a run."""
         return dict(self.server.call("POST", f"{self._scenario(scenario)}runs/", {"cycles": cycles}).json)
 
-    def run_wait(self, run: str, progress: Progress | None = None) -> Json:
-        """Return a run once it is over."""
-        return self._followed(self._run(run), progress)
+    def run_wait(self, run: str, progress: Progress | None = None, *, seconds: float | None = None) -> Json:
+        """Return a run once it is over, or as it is after so many seconds."""
+        return self._followed(self._run(run), progress, seconds)
 
     def runs(self, scenario: str = "") -> list[Json]:
         """Return the runs, newest first, of all scenarios or of one."""
@@ -211,8 +200,12 @@ class Client:
         """Return what a run made of each job."""
         return list(self.server.rows(f"{self._run(run)}jobs/"))
 
+    def run_decisions(self, run: str, **filters: str) -> list[Json]:
+        """Return the steps of a run in their order; filters are `job`, `pod`, `node`, `action`, `op`."""
+        return list(self.server.rows(f"{self._run(run)}decisions/", **filters))
+
     def run_victims(self, run: str) -> list[Json]:
-        """Return whom a run evicts."""
+        """Return which pods a run evicts."""
         return list(self.server.rows(f"{self._run(run)}victims/"))
 
     def run_documents(self, run: str) -> tuple[Json, Json]:
@@ -228,52 +221,12 @@ class Client:
         """Return the address of the page of a scenario or a run."""
         return self.server.page(f"{kind}/{self._run_id(name) if kind == 'runs' else self._id(kind, name)}/")
 
-    def _followed(self, path: str, progress: Progress | None) -> Json:
-        """Return a run or an import once it is over."""
-        while True:
-            told: Json = self.server.get(path)
-            if progress:
-                progress(told["progress"], told["doing"] or told["state"])
-            if told["state"] in OVER:
-                return told
-            time.sleep(POLL_SECONDS)
 
-    def _edit(self, method: str, path: str, body: Any, *, seen_at: str = "") -> Any:
-        """Edit what is there now: name the revision that the present state has."""
-        seen = self.server.call("GET", seen_at or path).headers["ETag"]
-        return self.server.call(method, path, body, headers={"If-Match": seen}).json
-
-    def _scenario(self, name: str) -> str:
-        return f"scenarios/{self._id('scenarios', name)}/"
-
-    def _run(self, name: str) -> str:
-        return f"runs/{self._run_id(name)}/"
-
-    def _run_id(self, name: str) -> str:
-        """Return the id of a run, or that of the newest one of a scenario that has this name."""
-        if _is_id(name):
-            return name
-        runs = self.server.get(f"{self._scenario(name)}runs/", page_size=1)["results"]
-        if not runs:
-            raise Refused(f"Scenario {name!r} has no run yet: queuecast run {name}.", code="not_found")
-        return str(runs[0]["id"])
-
-    def _id(self, kind: str, name: str) -> str:
-        """Return the id of what is named by id, or the newest one of this name."""
-        if _is_id(name):
-            return name
-        found = [row for row in self.server.rows(f"{kind}/", name=name) if row["name"] == name]
-        if not found:
-            raise unknown(kind.removesuffix("s"), name, (row["name"] for row in self.server.rows(f"{kind}/")))
-        return str(found[0]["id"])
-
-
-def _is_id(name: str) -> bool:
-    try:
-        UUID(name)
-    except ValueError:
-        return False
-    return True
+def on_server(desk: Desk, what: str) -> Client:
+    """Return the server that a command works on, which files cannot stand in for."""
+    if isinstance(desk, Client):
+        return desk
+    raise Refused(f"{what} requires a server; it does not work with --local.", code="needs_server")
 
 
 def _by_field(one: Mapping[str, Any]) -> Iterator[Json]:

@@ -1,4 +1,4 @@
-"""What does each command about clusters, scenarios and their parts ask for, and how is its answer told?"""
+"""What does each command about clusters, scenarios and their parts ask for, and how is its answer printed?"""
 
 import argparse
 import json
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import manifests
-from queuecast.client import Client
+from queuecast.client import Client, on_server
 from queuecast.desk import Desk, Files, Json
 from queuecast.exported import missing, unexported, written
 from queuecast.jobs import job_manifest
@@ -16,38 +16,36 @@ from queuecast.lint import conf_file_findings, conf_text, plan_findings
 from queuecast.plan_commands import exported_plan
 from queuecast.plans import contents, new_problems
 from queuecast.problems import Refused, errors_of
-from queuecast.shown import Table, Told, brief, problems
+from queuecast.shown import Output, Table, brief, problems
 from queuecast.terminal import progress_line
-
-Command = Callable[[Desk, argparse.Namespace], Told]
 
 NO = 1
 """The exit code of a command whose answer is no: a run failed, a lint found an error, nobody decided."""
 STDIN = Path("-")
 
 
-def import_cluster(desk: Desk, asked: argparse.Namespace) -> Told:
+def import_cluster(desk: Desk, args: argparse.Namespace) -> Output:
     """Read a cluster from files, or through the user's kubeconfig."""
-    if asked.cluster:
+    if args.cluster:
         from queuecast.live import cluster_files  # the Kubernetes client is optional
 
         files, notes = cluster_files(
-            kubeconfig=asked.kubeconfig, context=asked.context, config_map=asked.config_map
+            kubeconfig=args.kubeconfig, context=args.kube_context, config_map=args.config_map
         )
-        name = asked.name or asked.context or "cluster"
+        name = args.name or args.kube_context or "cluster"
     else:
-        files, notes = _inputs(asked.files), []
-        name = asked.name or (asked.files[0].name.partition(".")[0] if asked.files else "")
+        files, notes = _inputs(args.files), []
+        name = args.name or (args.files[0].name.partition(".")[0] if args.files else "")
     if not files:
         raise Refused("Name files, or use --cluster to read the live cluster of your kubeconfig.")
     with progress_line(f"import {name}") as progress:
-        snapshot = desk.import_files(files, name=name, progress=progress, dry_run=asked.dry_run)
+        snapshot = desk.import_files(files, name=name, progress=progress, dry_run=args.dry_run)
     held = ", ".join(f"{count} {kind}" for kind, count in snapshot["counts"].items() if count)
-    head = f"Nothing was saved: {held}" if asked.dry_run else f"Snapshot {snapshot['id']}: {held}"
-    return Told(snapshot, [head, problems(snapshot["problems"])], notes=notes)
+    head = f"Nothing was saved: {held}" if args.dry_run else f"Snapshot {snapshot['id']}: {held}"
+    return Output(snapshot, [head, problems(snapshot["problems"])], notes=notes)
 
 
-def snapshot_list(desk: Desk, asked: argparse.Namespace) -> Told:
+def snapshot_list(desk: Desk, args: argparse.Namespace) -> Output:
     """List snapshots, newest first."""
     found = desk.snapshots()
     rows = [
@@ -57,63 +55,65 @@ def snapshot_list(desk: Desk, asked: argparse.Namespace) -> Told:
             one["counts"].get("nodes"),
             one["counts"].get("queues"),
             one["counts"].get("pods"),
+            one.get("created"),
+            one.get("cluster"),
         )
         for one in found
     ]
-    columns = ("ID", "NAME", "NODES", "QUEUES", "PODS")
-    return Told(found, [Table(columns, rows, empty="No snapshot yet: queuecast import FILE…")])
+    columns = ("ID", "NAME", "NODES", "QUEUES", "PODS", "CREATED", "CLUSTER")
+    return Output(found, [Table(columns, rows, empty="No snapshot yet: queuecast import FILE…", wide=2)])
 
 
-def scenario_list(desk: Desk, asked: argparse.Namespace) -> Told:
+def scenario_list(desk: Desk, args: argparse.Namespace) -> Output:
     """List scenarios, last changed first."""
-    return _scenarios(desk.scenarios())
+    return scenarios(desk.scenarios())
 
 
-def scenario_create(desk: Desk, asked: argparse.Namespace) -> Told:
+def scenario_create(desk: Desk, args: argparse.Namespace) -> Output:
     """Create a scenario on a snapshot."""
-    return _scenarios(desk.scenario_create(asked.snapshot, asked.name))
+    return scenarios(desk.scenario_create(args.snapshot, args.name))
 
 
-def scenario_branch(desk: Desk, asked: argparse.Namespace) -> Told:
+def scenario_branch(desk: Desk, args: argparse.Namespace) -> Output:
     """Branch a scenario."""
-    return _scenarios(desk.scenario_branch(asked.scenario, asked.name))
+    return scenarios(desk.scenario_branch(args.scenario, args.name))
 
 
-def scenario_remove(desk: Desk, asked: argparse.Namespace) -> Told:
+def scenario_remove(desk: Desk, args: argparse.Namespace) -> Output:
     """Remove a scenario with its runs."""
-    desk.scenario_remove(asked.scenario)
-    return Told({"removed": asked.scenario}, [f"{asked.scenario} was removed."])
+    desk.scenario_remove(args.scenario)
+    return Output({"removed": args.scenario}, [f"{args.scenario} was removed."])
 
 
-def delete(desk: Desk, asked: argparse.Namespace) -> Told:
-    """Delete a cluster, snapshot, run or workspace with everything that depends on it."""
+def delete(desk: Desk, args: argparse.Namespace) -> Output:
+    """Delete a cluster, snapshot, run, forecast, experiment or workspace with all that depends on it."""
     if not isinstance(desk, Client):
         raise Refused("delete requires a server; with --local delete the file in the folder.")
-    depending = desk.delete(f"{asked.kind}s", asked.name, dry_run=asked.dry_run)
+    depending = desk.delete(f"{args.kind}s", args.name, dry_run=args.dry_run)
     counts = ", ".join(f"{kind}: {count}" for kind, count in depending.items()) or "nothing else"
-    line = f"{asked.name} {'would be' if asked.dry_run else 'was'} deleted. With it: {counts}"
-    return Told({"deleted": not asked.dry_run, "with": depending}, [line])
+    line = f"{args.name} {'would be' if args.dry_run else 'was'} deleted. With it: {counts}"
+    return Output({"deleted": not args.dry_run, "with": depending}, [line])
 
 
-def scenario_diff(desk: Desk, asked: argparse.Namespace) -> Told:
+def scenario_diff(desk: Desk, args: argparse.Namespace) -> Output:
     """Show what differs from the snapshot."""
-    found = desk.scenario_diff(asked.scenario)
+    found = desk.scenario_diff(args.scenario)
     rows = [(one["kind"], one["name"], one["field"], *brief(one["before"], one["after"])) for one in found]
-    return Told(found, [Table(("KIND", "NAME", "FIELD", "BEFORE", "AFTER"), rows, empty="No difference.")])
+    table = Table(("KIND", "NAME", "FIELD", "BEFORE", "AFTER"), rows, empty="No difference.")
+    return Output(found, [table], code=NO if found and args.exit_code else 0)
 
 
-def scenario_rebase(desk: Desk, asked: argparse.Namespace) -> Told:
+def scenario_rebase(desk: Desk, args: argparse.Namespace) -> Output:
     """Rebase a scenario onto a newer snapshot."""
-    if not isinstance(desk, Client):
-        raise Refused("rebase requires a server; it does not work with --local.")
-    found = desk.scenario_conflicts(asked.scenario, asked.snapshot)
+    client = on_server(desk, "rebase")
+    found = client.scenario_conflicts(args.scenario, args.snapshot)
     conflicts = found["conflicts"]
-    if asked.dry_run or (conflicts and not asked.take):
-        undecided = bool(conflicts) and not asked.take
-        return Told(found, list(_carried(found, undecided)), code=NO if undecided else 0)
-    choices = [{part: one[part] for part in _DECIDES} | {"take": asked.take} for one in conflicts]
-    made = desk.scenario_rebase(asked.scenario, asked.snapshot, choices, revision=found["revision"])
-    return _scenarios(made)
+    if args.dry_run or (conflicts and not args.take):
+        undecided = bool(conflicts) and not args.take
+        return Output(found, list(_carried(found, undecided)), code=NO if undecided else 0)
+    choices = [{part: one[part] for part in _DECIDES} | {"take": args.take} for one in conflicts]
+    made = client.scenario_rebase(args.scenario, args.snapshot, choices, revision=found["revision"])
+    return scenarios(made)
 
 
 _DECIDES = ("kind", "key", "field")
@@ -132,110 +132,119 @@ def _carried(found: Json, undecided: bool) -> Iterator[Table | str]:
         yield "Nothing was saved: choose --take ours (the scenario's) or --take theirs (the snapshot's)."
 
 
-def scenario_export(desk: Desk, asked: argparse.Namespace) -> Told:
+def scenario_export(desk: Desk, args: argparse.Namespace) -> Output:
     """Write what makes the cluster the scenario: manifests, or a script."""
-    if asked.form == "plan":
-        plan, left = exported_plan(desk, asked.scenario)
-        return Told(plan, [manifests.dump(plan)], code=NO if left else 0, notes=left)
-    export = desk.scenario_export(asked.scenario)
-    left = missing(export, asked.form)
-    notes = [*left, *unexported(desk.scenario_diff(asked.scenario))]
-    return Told(export, [written(export, asked.form)], code=NO if left else 0, notes=notes)
+    if args.form == "plan":
+        plan, left = exported_plan(desk, args.scenario)
+        return Output(plan, [manifests.dump(plan)], code=NO if left else 0, notes=left)
+    export = desk.scenario_export(args.scenario)
+    left = missing(export, args.form)
+    notes = [*left, *unexported(desk.scenario_diff(args.scenario))]
+    return Output(export, [written(export, args.form)], code=NO if left else 0, notes=notes)
 
 
-def scenario_validate(desk: Desk, asked: argparse.Namespace) -> Told:
+def scenario_validate(desk: Desk, args: argparse.Namespace) -> Output:
     """Show every problem of a scenario, errors first."""
-    return _checked(desk.scenario_problems(asked.scenario))
+    return _checked(desk.scenario_problems(args.scenario))
 
 
-def queue_list(desk: Desk, asked: argparse.Namespace) -> Told:
+def queue_list(desk: Desk, args: argparse.Namespace) -> Output:
     """List the queues of a scenario."""
-    return _queues(desk.queues(asked.scenario))
+    return _queues(desk.queues(args.scenario))
 
 
-def queue_set(desk: Desk, asked: argparse.Namespace) -> Told:
+def queue_set(desk: Desk, args: argparse.Namespace) -> Output:
     """Change fields of a queue."""
-    patch = patch_of(asked.fields)
-    return _edited(desk, asked, lambda: desk.queue_set(asked.scenario, asked.queue, patch), _queues)
+    patch = patch_of(args.fields)
+    return edited(desk, args, lambda: desk.queue_set(args.scenario, args.queue, patch), _queues)
 
 
-def queue_add(desk: Desk, asked: argparse.Namespace) -> Told:
+def queue_add(desk: Desk, args: argparse.Namespace) -> Output:
     """Add a queue."""
-    fields = {"name": asked.queue, **patch_of(asked.fields)}
-    return _edited(desk, asked, lambda: desk.queue_add(asked.scenario, fields), _queues)
+    fields = {"name": args.queue, **patch_of(args.fields)}
+    return edited(desk, args, lambda: desk.queue_add(args.scenario, fields), _queues)
 
 
-def queue_remove(desk: Desk, asked: argparse.Namespace) -> Told:
+def queue_remove(desk: Desk, args: argparse.Namespace) -> Output:
     """Remove a queue; its jobs stay and find no queue."""
 
     def remove() -> Json:
-        desk.queue_remove(asked.scenario, asked.queue, subtree=asked.subtree)
-        return {"removed": asked.queue}
+        desk.queue_remove(args.scenario, args.queue, subtree=args.subtree)
+        return {"removed": args.queue}
 
-    return _edited(desk, asked, remove, lambda done: Told(done, [f"{asked.queue} was removed."]))
-
-
-def _edited(
-    desk: Desk, asked: argparse.Namespace, edit: Callable[[], Json], tell: Callable[[Json], Told]
-) -> Told:
-    """Make an edit and say with it which problems the scenario has since."""
-    before = desk.scenario_problems(asked.scenario)
-    done = tell(edit())
-    found = new_problems(before, desk.scenario_problems(asked.scenario))
-    return Told({**done.data, "problems": found}, [*done.parts, problems(found) if found else ""])
+    return edited(desk, args, remove, lambda done: Output(done, [f"{args.queue} was removed."]))
 
 
-def conf_lint(desk: Desk, asked: argparse.Namespace) -> Told:
+def edited(
+    desk: Desk, args: argparse.Namespace, edit: Callable[[], Json], tell: Callable[[Json], Output]
+) -> Output:
+    """Make an edit, or only try it, and say with it which problems the scenario has since, or would have."""
+    before = desk.scenario_problems(args.scenario)
+    body = edit()
+    if args.try_only and isinstance(desk, Client):
+        found = body.get("problems", [])
+    else:
+        found = new_problems(before, desk.scenario_problems(args.scenario))
+    done = tell(body)
+    return Output({**done.data, "problems": found}, [*done.parts, problems(found) if found else ""])
+
+
+def conf_lint(desk: Desk, args: argparse.Namespace) -> Output:
     """Check a scheduler configuration: its own text, or the ConfigMap that holds it."""
-    ((label, content),) = _inputs([asked.file])
+    ((label, content),) = _inputs([args.file])
     return _checked(conf_file_findings(label, content))
 
 
-def lint(desk: Desk, asked: argparse.Namespace) -> Told:
+def lint(desk: Desk, args: argparse.Namespace) -> Output:
     """Check a plan in files: what Volcano refuses, and what it accepts although it is harmful."""
-    return _checked(plan_findings(_inputs(asked.files)))
+    return _checked(plan_findings(_inputs(args.files)))
 
 
-def _checked(found: list[Json]) -> Told:
-    return Told(
+def _checked(found: list[Json]) -> Output:
+    return Output(
         found, [problems(found) if found else "No problems found."], code=NO if errors_of(found) else 0
     )
 
 
-def conf_set(desk: Desk, asked: argparse.Namespace) -> Told:
+def conf_set(desk: Desk, args: argparse.Namespace) -> Output:
     """Replace the scheduler configuration of a scenario: by its text, or by the ConfigMap that holds it."""
-    ((label, content),) = _inputs([asked.file])
+    ((label, content),) = _inputs([args.file])
     text = conf_text(label, content)
     try:
-        found = desk.conf_set(asked.scenario, text)
+        found = desk.conf_set(args.scenario, text)
     except Refused as refused:
         raise refused.in_file(label) from None
-    return Told(found, [problems(found) if found else "Saved."])
+    return _conf_saved(found, args)
 
 
-def conf_patch(desk: Desk, asked: argparse.Namespace) -> Told:
+def conf_patch(desk: Desk, args: argparse.Namespace) -> Output:
     """Edit the scheduler configuration of a scenario by a JSON patch; other lines stay as they are."""
     try:
-        operations = json.loads(_text(asked.file))
+        operations = json.loads(_text(args.file))
     except ValueError as error:
-        raise Refused(f"{asked.file}: {error}") from None
-    found = desk.conf_patch(asked.scenario, operations)
-    return Told(found, [problems(found) if found else "Saved."])
+        raise Refused(f"{args.file}: {error}") from None
+    found = desk.conf_patch(args.scenario, operations)
+    return _conf_saved(found, args)
 
 
-def job_add(desk: Desk, asked: argparse.Namespace) -> Told:
+def _conf_saved(found: list[Json], args: argparse.Namespace) -> Output:
+    done = "Accepted." if args.try_only else "Saved."
+    return Output(found, [problems(found) if found else done])
+
+
+def job_add(desk: Desk, args: argparse.Namespace) -> Output:
     """Add a job to a scenario: a manifest, or one built from the options."""
-    if asked.file and asked.name:
+    if args.file and args.name:
         raise Refused("Give --file or a name, not both: the manifest names its job itself.")
-    text = _text(asked.file) if asked.file else manifests.dump(job_manifest(asked))
+    text = _text(args.file) if args.file else manifests.dump(job_manifest(args))
 
     def add() -> Json:
-        return {"added": desk.job_add(asked.scenario, text)}
+        return {"added": desk.job_add(args.scenario, text)}
 
-    def tell(done: Json) -> Told:
-        return Told(done, [Table(("ADDED",), [(name,) for name in done["added"]])])
+    def tell(done: Json) -> Output:
+        return Output(done, [Table(("ADDED",), [(name,) for name in done["added"]])])
 
-    return _edited(desk, asked, add, tell)
+    return edited(desk, args, add, tell)
 
 
 def patch_of(fields: Sequence[str]) -> Json:
@@ -271,30 +280,40 @@ def _typed(field: str, text: str) -> Any:
     return text
 
 
-def _scenarios(found: Json | list[Json]) -> Told:
+def scenarios(found: Json | list[Json]) -> Output:
+    """Return how a scenario, or a list of them, is printed."""
     rows = found if isinstance(found, list) else [found]
     table = Table(
-        ("ID", "NAME", "REVISION", "SNAPSHOT"),
-        [(one["id"], one["name"], one["revision"], one["snapshot"]) for one in rows],
+        ("ID", "NAME", "REVISION", "SNAPSHOT", "PARENT", "UPDATED"),
+        [
+            (one["id"], one["name"], one["revision"], one["snapshot"], one.get("parent"), one.get("updated"))
+            for one in rows
+        ],
         empty="No scenario yet: queuecast scenario create NAME --snapshot SNAPSHOT",
+        wide=2,
     )
-    return Told(found, [table])
+    return Output(found, [table])
 
 
-def _queues(found: Json | list[Json]) -> Told:
+def _queues(found: Json | list[Json]) -> Output:
     rows = [
         (
             one["name"], one.get("parent"), one.get("weight"), one.get("reclaimable"),
-            _quantities((one.get("guarantee") or {}).get("resource")),
-            _quantities(one.get("deserved")), _quantities(one.get("capability")),
+            quantities((one.get("guarantee") or {}).get("resource")),
+            quantities(one.get("deserved")), quantities(one.get("capability")),
+            one.get("priority"), one.get("state"),
         )
         for one in (found if isinstance(found, list) else [found])
     ]  # fmt: skip
-    columns = ("QUEUE", "PARENT", "WEIGHT", "RECLAIMABLE", "GUARANTEE", "DESERVED", "CAPABILITY")
-    return Told(found, [Table(columns, rows)])
+    columns = (
+        "QUEUE", "PARENT", "WEIGHT", "RECLAIMABLE", "GUARANTEE", "DESERVED", "CAPABILITY",
+        "PRIORITY", "STATE",
+    )  # fmt: skip
+    return Output(found, [Table(columns, rows, wide=2)])
 
 
-def _quantities(held: Mapping[str, Any] | None) -> str:
+def quantities(held: Mapping[str, Any] | None) -> str:
+    """Return quantities as they are written, ``cpu=8 memory=32Gi``."""
     return " ".join(f"{name}={quantity}" for name, quantity in (held or {}).items())
 
 

@@ -4,6 +4,8 @@ import argparse
 from collections.abc import Iterator, Mapping
 
 SHELLS = ("bash", "zsh", "fish")
+NAMES = "__names"
+"""What a shell calls for the names of scenarios, runs, queues and so on, with the words before the cursor."""
 _PROGRAM = "queuecast"
 
 Path = tuple[str, ...]
@@ -56,6 +58,10 @@ _{_PROGRAM}() {{
   case "$path" in
 {cases}
   esac
+  case "${{COMP_WORDS[COMP_CWORD]}}" in
+    -*) ;;
+    *) words="$words $(queuecast {NAMES} "${{COMP_WORDS[@]:1:COMP_CWORD-1}}" 2> /dev/null)" ;;
+  esac
   COMPREPLY=($(compgen -W "$words" -- "${{COMP_WORDS[COMP_CWORD]}}"))
 }}
 complete -o default -F _{_PROGRAM} {_PROGRAM}
@@ -71,5 +77,6 @@ def _fish(words: Mapping[Path, list[str]]) -> str:
         start = f'complete -c {_PROGRAM} -n "{"; and ".join(conditions)}"'
         names = [word for word in following if not word.startswith("--")]
         lines += [f'{start} -a "{" ".join(names)}"'] if names else []
+        lines += [f"{start} -a '({_PROGRAM} {NAMES} (commandline -opc)[2..] 2> /dev/null)'"]
         lines += [f"{start} -l {word[2:]}" for word in following if word.startswith("--")]
     return "\n".join(lines) + "\n"

@@ -7,7 +7,7 @@ Json = dict[str, Any]
 Files = Sequence[tuple[str, bytes]]
 """Names and contents."""
 Progress = Callable[[float, str], None]
-"""Is told how far a run or an import is, from 0 to 1, and what it is at."""
+"""Receives how far a run or an import is, from 0 to 1, and what it is at."""
 
 
 class Desk(Protocol):
@@ -16,6 +16,9 @@ class Desk(Protocol):
     A scenario or a snapshot is named by its id, or by its name, which means the newest that has it. A run is
     named by its id, or by the name of its scenario, which means the scenario's newest one.
     """
+
+    notes: list[str]
+    """What a name was taken to mean where several things have it."""
 
     def import_files(
         self, files: Files, *, name: str, progress: Progress | None = None, dry_run: bool = False
@@ -85,11 +88,34 @@ class Desk(Protocol):
     def job_add(self, scenario: str, text: str) -> list[str]:
         """Add the objects of a manifest; return their kinds and names."""
 
+    def nodes(self, scenario: str) -> list[Json]:
+        """Return the nodes as Kubernetes writes them."""
+
+    def nodes_add(
+        self,
+        scenario: str,
+        *,
+        count: int,
+        prefix: str,
+        like: str = "",
+        capacity: Mapping[str, str] | None = None,
+    ) -> Json:
+        """Add so many nodes like one that is there, or of a capacity; return their `names`."""
+
+    def node_set(self, scenario: str, node: str, patch: Mapping[str, Any]) -> Json:
+        """Change a node by a JSON merge patch; return it."""
+
+    def nodes_remove(self, scenario: str, names: Sequence[str]) -> None:
+        """Remove nodes in one revision; their pods stay and take no room."""
+
+    def job_remove(self, scenario: str, job: str) -> None:
+        """Remove a job with all that belongs to it."""
+
     def run_start(self, scenario: str, *, cycles: int = 1) -> Json:
         """Ask for a run."""
 
-    def run_wait(self, run: str, progress: Progress | None = None) -> Json:
-        """Return a run once it is over."""
+    def run_wait(self, run: str, progress: Progress | None = None, *, seconds: float | None = None) -> Json:
+        """Return a run once it is over, or on a server as it is after so many seconds."""
 
     def runs(self, scenario: str = "") -> list[Json]:
         """Return the runs, newest first, of all scenarios or of one."""
@@ -99,6 +125,9 @@ class Desk(Protocol):
 
     def run_jobs(self, run: str) -> list[Json]:
         """Return what a run made of each job."""
+
+    def run_decisions(self, run: str, **filters: str) -> list[Json]:
+        """Return the steps of a run in their order; filters are `job`, `pod`, `node`, `action`, `op`."""
 
     def run_victims(self, run: str) -> list[Json]:
         """Return which pods a run evicts."""

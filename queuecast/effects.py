@@ -1,11 +1,12 @@
 """What does a plan do to a cluster? Its changes, their problems, and the outcome before and after."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import manifests
 from manifests.differences import differences, leaves
+from planning.forecasts.record import Record
 from queuecast.exported import exported
 from queuecast.outcome import Outcome, Victim
 from queuecast.plans import introduced, simulate
@@ -43,6 +44,10 @@ class Effects:
         return cls(
             before, after, Compared(after, Outcome.of(simulate({**before, **cycles})), Outcome.of(result))
         )
+
+    def with_forecast(self, record: Record) -> "Effects":
+        """Return the same with a forecast of the plan, for the rules about one."""
+        return replace(self, outcomes=replace(self.outcomes, forecast=record))
 
     def report(self, verdicts: Sequence[Verdict] = (), place: Place = lambda one: problem(**one)) -> Json:
         """Return all of it as one JSON object, from which every form of a report is made."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import manifests
-from queuecast.problems import Json, told
+from queuecast.problems import Json, as_problem
 from scheduler_core.rollout import rollout
 from scheduler_core.rollout_objects import changed_objects, commands, script, unchanged_objects
 
@@ -26,7 +26,7 @@ def exported(before: Mapping[str, Any], after: Mapping[str, Any]) -> Json:
         "deletions": [step.name for step in way.deletions],
         "states": dict(way.states),
         "conf_changed": text != present,
-        "impossible": [told(one) for one in way.impossible],
+        "impossible": [as_problem(one) for one in way.impossible],
         "changed": _documents(changed),
         "whole": _documents([*changed, *unchanged]),
         "script": script(commands(way)),
@@ -45,18 +45,18 @@ def written(export: Mapping[str, Any], form: str) -> str:
 
 def missing(export: Mapping[str, Any], form: str) -> list[str]:
     """Return what an export in this form does not do, a sentence each."""
-    said = [
+    lines = [
         f"impossible: {one['message']}: the webhook refuses it in any order" for one in export["impossible"]
     ]
     if form == "script":
-        return said
-    said += [
+        return lines
+    lines += [
         f"not in these manifests: queue {name} is deleted; --script does it" for name in export["deletions"]
     ]
     for name, state in sorted(export["states"].items()):
         action = "opened" if state == "Open" else "closed"
-        said.append(f"not in these manifests: queue {name} is {action}; --script does it")
-    return said
+        lines.append(f"not in these manifests: queue {name} is {action}; --script does it")
+    return lines
 
 
 def unexported(differences: Sequence[Mapping[str, Any]]) -> list[str]:

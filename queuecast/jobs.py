@@ -11,10 +11,10 @@ WHAT_IF = "what-if"
 """The name of a job without one."""
 
 
-def job_manifest(asked: argparse.Namespace) -> dict[str, Any]:
+def job_manifest(args: argparse.Namespace) -> dict[str, Any]:
     """Return a vcjob of one task: so many equal pods, all or at least `min_member` of them at once."""
-    namespace, _, name = (asked.name or WHAT_IF).rpartition("/")
-    requests = {"cpu": asked.cpu, "memory": asked.memory, **dict(_pair(word) for word in asked.request)}
+    namespace, _, name = (args.name or WHAT_IF).rpartition("/")
+    requests = {"cpu": args.cpu, "memory": args.memory, **dict(_pair(word) for word in args.request)}
     template = {
         "spec": {
             "containers": [
@@ -33,10 +33,10 @@ def job_manifest(asked: argparse.Namespace) -> dict[str, Any]:
         "metadata": {"name": name, "namespace": namespace or "default"},
         "spec": {
             "schedulerName": "volcano",
-            "queue": asked.queue,
-            "minAvailable": asked.min_member or asked.replicas,
-            **({"priorityClassName": asked.priority_class} if asked.priority_class else {}),
-            "tasks": [{"name": "main", "replicas": asked.replicas, "template": template}],
+            "queue": args.queue,
+            "minAvailable": args.min_member or args.replicas,
+            **({"priorityClassName": args.priority_class} if args.priority_class else {}),
+            "tasks": [{"name": "main", "replicas": args.replicas, "template": template}],
         },
     }
 

@@ -4,21 +4,23 @@ import manifests
 from manifests.stream import read_documents
 from queuecast.desk import Files, Json
 from queuecast.plans import read_changes
-from queuecast.problems import Refused, refusal, told
+from queuecast.problems import Refused, as_problem, refusal
 from scheduler_core.lint import conf_problems, review
 
 
 def conf_findings(text: str, label: str = manifests.CONF_KEY) -> list[Json]:
     """Return all that there is to say about a configuration's text; errors first."""
     of_form = manifests.conf_problems(text)
-    found = [told(one, document=label) for one in of_form]
+    found = [as_problem(one, document=label) for one in of_form]
     if any(one.severity == "error" for one in of_form):
         return found
     structure = manifests.parse_conf(text) if text.strip() else None
     of_core = conf_problems(structure)
     paths = [one.path.removeprefix("scheduler_conf") for one in of_core]
     lines = manifests.conf_lines(text, paths) if text.strip() else [None] * len(paths)
-    return found + [told(one, document=label, line=line) for one, line in zip(of_core, lines, strict=True)]
+    return found + [
+        as_problem(one, document=label, line=line) for one, line in zip(of_core, lines, strict=True)
+    ]
 
 
 def conf_file_findings(label: str, content: bytes) -> list[Json]:
@@ -41,7 +43,7 @@ def plan_findings(files: Files) -> list[Json]:
 
 def findings_in(reading: manifests.Reading) -> list[Json]:
     """Return all that there is to say about a plan that was read; errors first."""
-    return [_placed(told(one), reading) for one in review(manifests.resolve(reading.document))]
+    return [_placed(as_problem(one), reading) for one in review(manifests.resolve(reading.document))]
 
 
 def _placed(one: Json, reading: manifests.Reading) -> Json:
@@ -59,9 +61,9 @@ def _conf_in(label: str, content: bytes) -> str:
     reading = read_changes([(label, content)])
     if reading.scheduler_conf_text is None:
         fix = f"name the file with ConfigMap {manifests.CONF_MAP}"
-        says = f"there is no {manifests.CONF_KEY} in this file"
+        message = f"there is no {manifests.CONF_KEY} in this file"
         raise refusal(
-            [{"rule": "conf.missing", "severity": "error", "message": says, "document": label, "fix": fix}]
+            [{"rule": "conf.missing", "severity": "error", "message": message, "document": label, "fix": fix}]
         )
     return reading.scheduler_conf_text
 

@@ -45,7 +45,7 @@ def cluster_files(
     for group, kind, plural in READ:
         items = cluster.items(f"{group}/{plural}")
         if items is None and kind in _VOLCANO:
-            fix = "Volcano's CRDs are not installed. Name another --context, or install Volcano."
+            fix = "Volcano's CRDs are not installed. Name another --kube-context, or install Volcano."
             raise Refused(f"{_lacks(group, plural)}: {fix}", code="not_found")
         if items is None:
             notes.append(f"{_lacks(group, plural)}: there are none.")
@@ -99,7 +99,7 @@ class _Cluster:
 
     def get(self, path: str, **query: str) -> Any:
         """Return what a path answers, None when there is nothing."""
-        asked = self._api.param_serialize(
+        request = self._api.param_serialize(
             "GET",
             f"/{path}",
             query_params=list(query.items()),
@@ -107,7 +107,7 @@ class _Cluster:
             auth_settings=["BearerToken"],
         )
         try:
-            answer = self._api.call_api(*asked)
+            answer = self._api.call_api(*request)
             content = answer.read()
         except Exception as error:  # whatever the client's transport raises
             raise Refused(f"The cluster does not respond: {error}") from None
@@ -116,7 +116,7 @@ class _Cluster:
         if answer.status == HTTPStatus.GONE:
             raise _Expired
         if answer.status == HTTPStatus.UNAUTHORIZED:
-            fix = "Log in again, or name another --context or --kubeconfig."
+            fix = "Log in again, or name another --kube-context or --kubeconfig."
             raise Refused(f"The cluster does not accept the credentials of the kubeconfig (401). {fix}")
         if answer.status == HTTPStatus.FORBIDDEN:
             raise Refused(f"The cluster refused {path}: 403 {answer.reason}. {_ASK}")

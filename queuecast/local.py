@@ -13,9 +13,10 @@ from queuecast.beside import side_by_side
 from queuecast.desk import Files, Json, Progress
 from queuecast.exported import exported
 from queuecast.lint import conf_findings, findings_in
-from queuecast.outcome import Outcome
+from queuecast.nodes_edited import job_removed, node_changed, nodes_added, nodes_removed
+from queuecast.outcome import Outcome, decisions
 from queuecast.plans import changed, faults, key_of, read_bytes, reviewed, simulate
-from queuecast.problems import Refused, errors_of, problem, refusal, told, unknown
+from queuecast.problems import Refused, as_problem, errors_of, problem, refusal, unknown
 from queuecast.sending import bare_document
 from queuecast.store import FOLDER, Store, head
 
@@ -27,8 +28,9 @@ _ADDED = ("jobs", "podgroups", "pods", "priorityclasses")
 class Local:
     """A folder with snapshots, scenarios and runs."""
 
-    def __init__(self, folder: Path = FOLDER) -> None:
-        self._store = Store(folder)
+    def __init__(self, folder: Path = FOLDER, *, dry_run: bool = False) -> None:
+        self._store = Store(folder, dry_run=dry_run)
+        self.notes: list[str] = []
 
     def import_files(
         self, files: Files, *, name: str, progress: Progress | None = None, dry_run: bool = False
@@ -39,7 +41,7 @@ class Local:
             "id": self._store.free_id("snapshots", name),
             "name": name,
             "counts": dict(reading.counts),
-            "problems": [*(told(found) for found in reading.problems), *findings_in(reading)],
+            "problems": [*(as_problem(found) for found in reading.problems), *findings_in(reading)],
             "document": bare_document(reading),
         }
         if not dry_run:
@@ -145,7 +147,7 @@ class Local:
     def conf_set(self, scenario: str, text: str) -> list[Json]:
         """Replace the scheduler configuration; return what is worth knowing about it."""
         there = self._scenario(scenario)
-        if wrong := [told(one) for one in manifests.conf_problems(text) if one.severity == "error"]:
+        if wrong := [as_problem(one) for one in manifests.conf_problems(text) if one.severity == "error"]:
             raise refusal(wrong)
         there["document"]["scheduler_conf"] = text
         self._keep(there)
@@ -159,7 +161,7 @@ class Local:
         try:
             text = manifests.conf_patched(self.conf(scenario), operations)
         except manifests.Unreadable as error:
-            raise refusal([told(one) for one in error.problems]) from None
+            raise refusal([as_problem(one) for one in error.problems]) from None
         return self.conf_set(scenario, text)
 
     def job_add(self, scenario: str, text: str) -> list[str]:
@@ -176,6 +178,44 @@ class Local:
             f"{kind}/{'/'.join(filter(None, key_of(kind, one)))}" for kind in added for one in added[kind]
         ]
 
+    def nodes(self, scenario: str) -> list[Json]:
+        """Return the nodes as Kubernetes writes them."""
+        return list(self._document("scenarios", scenario).get("nodes") or ())
+
+    def nodes_add(
+        self,
+        scenario: str,
+        *,
+        count: int,
+        prefix: str,
+        like: str = "",
+        capacity: Mapping[str, str] | None = None,
+    ) -> Json:
+        """Add so many nodes like one that is there, or of a capacity; return their `names`."""
+        there = self._scenario(scenario)
+        names = nodes_added(there["document"], count=count, prefix=prefix, like=like, capacity=capacity)
+        self._edit(there)
+        return {"names": names}
+
+    def node_set(self, scenario: str, node: str, patch: Mapping[str, Any]) -> Json:
+        """Change a node by a JSON merge patch; return it."""
+        there = self._scenario(scenario)
+        edited = node_changed(there["document"], node, patch)
+        self._edit(there)
+        return edited
+
+    def nodes_remove(self, scenario: str, names: Sequence[str]) -> None:
+        """Remove nodes in one revision; their pods stay and take no room."""
+        there = self._scenario(scenario)
+        nodes_removed(there["document"], names)
+        self._edit(there)
+
+    def job_remove(self, scenario: str, job: str) -> None:
+        """Remove a vcjob or podgroup with all that belongs to it."""
+        there = self._scenario(scenario)
+        job_removed(there["document"], job)
+        self._edit(there)
+
     def run_start(self, scenario: str, *, cycles: int = 1) -> Json:
         """Note a run; it is simulated when it is waited for."""
         there = self._scenario(scenario)
@@ -191,8 +231,8 @@ class Local:
         self._store.keep("runs", run)
         return head(run)
 
-    def run_wait(self, run: str, progress: Progress | None = None) -> Json:
-        """Simulate a run that was not yet; return it."""
+    def run_wait(self, run: str, progress: Progress | None = None, *, seconds: float | None = None) -> Json:
+        """Simulate a run that was not yet, however long that takes; return it."""
         there = self._run(run)
         if there["state"] == "queued":
             there["result"] = simulate(there["document"], progress)
@@ -214,6 +254,11 @@ class Local:
     def run_jobs(self, run: str) -> list[Json]:
         """Return what a run made of each job."""
         return [dict(job) for job in self._outcome(run).jobs.values()]
+
+    def run_decisions(self, run: str, **filters: str) -> list[Json]:
+        """Return the steps of a run in their order; filters are `job`, `pod`, `node`, `action`, `op`."""
+        steps = decisions(self._simulated(run)["result"])
+        return [one for one in steps if all(one[name] == wanted for name, wanted in filters.items())]
 
     def run_victims(self, run: str) -> list[Json]:
         """Return which pods a run evicts."""
@@ -304,11 +349,11 @@ def _read_workloads(text: str) -> Json:
 
 
 def _no_workload() -> Json:
-    says, fix = (
+    message, fix = (
         "the text contains no job, PodGroup or pod",
         "write a vcjob, a PodGroup with its pods, or pods",
     )
-    return problem(rule="workload.none", severity="error", message=says, path="documents", fix=fix)
+    return problem(rule="workload.none", severity="error", message=message, path="documents", fix=fix)
 
 
 def _taken(document: Mapping[str, Any], added: Mapping[str, Any]) -> Iterator[Json]:

@@ -41,7 +41,7 @@ class Outcome:
         groups = {group["name"]: group for group in cycles[-1]["podgroups"]}
         steps = [step for cycle in cycles for step in cycle["decisions"]]
         return cls(
-            queues={queue["name"]: queue for queue in cycles[-1]["at_end"]["queues"]},
+            queues={queue["name"]: queue for queue in cycles[-1]["at_end"].get("queues", ())},
             jobs={name: _job(group, cycles[-1]) for name, group in groups.items()},
             ready={name: bool(group["ready"]) for name, group in groups.items()},
             pending=frozenset(
@@ -81,3 +81,15 @@ def _job(group: Mapping[str, Any], cycle: Mapping[str, Any]) -> dict[str, Any]:
         "gate": why.get("gate") or "",
         "message": why.get("message") or group.get("fit_error") or "",
     }
+
+
+def decisions(result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the steps of a result in the order taken, as a server answers them."""
+    parts = {"for_pod": "for"} | {
+        name: name for name in ("action", "op", "job", "pod", "node", "reason", "state")
+    }
+    steps = [(cycle["cycle"], step) for cycle in result["cycles"] for step in cycle["decisions"]]
+    return [
+        {"seq": seq, "cycle": cycle, **{name: step.get(key) or "" for name, key in parts.items()}}
+        for seq, (cycle, step) in enumerate(steps, 1)
+    ]

@@ -11,55 +11,55 @@ from queuecast.plan_export import plan_of, unsaid
 from queuecast.planned import Plan, Planned
 from queuecast.plans import NAMED, key_of
 from queuecast.problems import Refused
-from queuecast.shown import Table, Told, brief
+from queuecast.shown import Output, Table, brief
 from queuecast.terminal import progress_line
 
 NO = 1
 """The exit code when a rule is broken, the change is not accepted, or, with --exit-code, anything differs."""
 
 
-def plan(desk: Desk, asked: argparse.Namespace) -> Json:
+def plan(desk: Desk, args: argparse.Namespace) -> Json:
     """Return the report of a plan, without keeping anything."""
-    wanted = Plan.read(asked.plan)
+    wanted = Plan.read(args.plan)
     base = wanted.base(desk.snapshot_document)
     planned = wanted.planned(base)
     return _report(planned, Effects.of(base, _run_document(planned)))
 
 
-def diff(desk: Desk, asked: argparse.Namespace) -> Told:
+def diff(desk: Desk, args: argparse.Namespace) -> Output:
     """Show what `apply` would change: of the scenario of this name, else of the snapshot."""
-    wanted = Plan.read(asked.plan)
+    wanted = Plan.read(args.plan)
     base = wanted.base(desk.snapshot_document)
     there = _scenario(desk, wanted.name)
     present = desk.scenario_document(there["id"]) if there else base
     found = changes(present, wanted.planned(base).document)
     columns = ("KIND", "NAME", "FIELD", "PRESENT", "PLANNED")
     rows = [(one["kind"], one["name"], one["field"], *brief(one["before"], one["after"])) for one in found]
-    code = NO if found and asked.exit_code else 0
-    return Told(found, [Table(columns, rows, empty="No difference.")], code=code)
+    code = NO if found and args.exit_code else 0
+    return Output(found, [Table(columns, rows, empty="No difference.")], code=code)
 
 
-def apply(desk: Desk, asked: argparse.Namespace) -> Told:
+def apply(desk: Desk, args: argparse.Namespace) -> Output:
     """Make the scenario what the plan says, run it and check its rules; a second time nothing changes."""
-    wanted = Plan.read(asked.plan)
+    wanted = Plan.read(args.plan)
     snapshot = _kept_snapshot(desk, wanted)
     base = desk.snapshot_document(snapshot["id"])
     planned = wanted.planned(base)
     written = desk.scenario_write(wanted.name, snapshot["id"], planned.document)
     head = f"Scenario {wanted.name}: {written['status']}, revision {written['scenario']['revision']}"
-    if asked.no_run:
-        return Told(written, [head])
+    if args.no_run:
+        return Output(written, [head])
     run = _run(desk, written, wanted)
     if run["state"] != "succeeded":
-        return Told(
+        return Output(
             {**written, "run": run}, [f"{head}\nRun {run['id']} {run['state']}: {run.get('error')}"], code=NO
         )
     _, result = desk.run_documents(run["id"])
     report = _report(planned, Effects.known(base, _run_document(planned), result))
-    told = reports.text(report).rstrip("\n")
-    return Told(
+    text = reports.text(report).rstrip("\n")
+    return Output(
         {**written, "run": run, "report": report},
-        [f"{head}, run {run['id']}", told],
+        [f"{head}, run {run['id']}", text],
         code=0 if report["passed"] else NO,
     )
 

@@ -9,11 +9,12 @@ from typing import Any
 
 from manifests.document import Document, Steps
 from manifests.pools import node_like, numbered_names
+from planning.near import meant
 from queuecast import queues_edited
 from queuecast.jobs import parts_of
 from queuecast.lint import conf_text
 from queuecast.plans import Source, changed, contents, faults, key_of, read_bytes, read_changes
-from queuecast.problems import Json, Refused, meant, problem, refusal
+from queuecast.problems import Json, Refused, problem, refusal
 from queuecast.rules import Rules
 from queuecast.schema import problem_at, read_checked
 from queuecast.sending import bare_document
@@ -40,35 +41,35 @@ class Plan:
         return plan
 
     @property
-    def said(self) -> Mapping[str, Any]:
+    def written_plan(self) -> Mapping[str, Any]:
         """Return what is written."""
         return dict(self.document.value)
 
     @property
     def name(self) -> str:
         """Return the name of the scenario."""
-        return str(self.said["name"])
+        return str(self.written_plan["name"])
 
     @property
     def cycles(self) -> int:
         """Return how many cycles its run has."""
-        return int((self.said.get("run") or {}).get("cycles", 1))
+        return int((self.written_plan.get("run") or {}).get("cycles", 1))
 
     @property
     def rules(self) -> Rules | None:
         """Return its rules, None without any."""
-        rules = self.said.get("assert")
+        rules = self.written_plan.get("assert")
         return Rules(self.label, self.document, rules, ("assert",)) if rules else None
 
     @property
     def snapshot_name(self) -> str:
         """Return the name of its snapshot; files without one go by the name of the plan."""
-        snapshot = self.said["snapshot"]
+        snapshot = self.written_plan["snapshot"]
         return snapshot if isinstance(snapshot, str) else str(snapshot.get("name") or self.name)
 
     def snapshot_files(self) -> list[tuple[str, bytes]]:
         """Return the files of its snapshot; none when it is one that is kept."""
-        snapshot = self.said["snapshot"]
+        snapshot = self.written_plan["snapshot"]
         return [] if isinstance(snapshot, str) else self._contents(snapshot["files"])
 
     def base(self, kept: SnapshotOf) -> Json:
@@ -81,7 +82,7 @@ class Plan:
         source = self._objects()
         document = changed(base, _applied(source))
         document["queues"] = copy.deepcopy(document.get("queues") or [])
-        if name := self.said.get("conf"):
+        if name := self.written_plan.get("conf"):
             ((label, content),) = self._contents([name])
             document["scheduler_conf"] = conf_text(label, content)
         wrong = [*self._queues(document), *self._nodes(document), *self._jobs(document)]
@@ -92,15 +93,15 @@ class Plan:
         return planned
 
     def _objects(self) -> Source | None:
-        files = self._contents(self.said.get("apply") or [])
-        if inline := self.said.get("objects"):
+        files = self._contents(self.written_plan.get("apply") or [])
+        if inline := self.written_plan.get("objects"):
             listed = {"apiVersion": "v1", "kind": "List", "items": inline}
             files.append((f"{self.label}: objects", json.dumps(listed).encode()))
         return Source(read_changes(files)) if files else None
 
     def _queues(self, document: Json) -> Iterator[Json]:
         """Patch and remove queues; yield why one cannot be."""
-        for name, patch in (self.said.get("queues") or {}).items():
+        for name, patch in (self.written_plan.get("queues") or {}).items():
             try:
                 if patch is None:
                     queues_edited.removed(document, name, subtree=False)
@@ -114,29 +115,29 @@ class Plan:
 
     def _nodes(self, document: Json) -> Iterator[Json]:
         """Add, change and remove nodes; yield why one cannot be."""
-        said = self.said.get("nodes") or {}
+        written_plan = self.written_plan.get("nodes") or {}
         nodes = {node["metadata"]["name"]: node for node in document.get("nodes") or ()}
         known = list(nodes)
-        for number, wanted in enumerate(said.get("add") or ()):
+        for number, wanted in enumerate(written_plan.get("add") or ()):
             if wanted["like"] not in nodes:
                 yield self._unknown(("nodes", "add", number, "like"), "node", wanted["like"], known)
                 continue
             prefix = wanted.get("prefix") or wanted["like"]
             for name in numbered_names(prefix, wanted["count"], nodes):
                 nodes[name] = node_like(nodes[wanted["like"]], name)
-        for name, patch in (said.get("change") or {}).items():
+        for name, patch in (written_plan.get("change") or {}).items():
             if name not in nodes:
                 yield self._unknown(("nodes", "change", name), "node", name, known)
                 continue
             nodes[name] = queues_edited.merged(nodes[name], patch)
-        for number, name in enumerate(said.get("remove") or ()):
+        for number, name in enumerate(written_plan.get("remove") or ()):
             if nodes.pop(name, None) is None:
                 yield self._unknown(("nodes", "remove", number), "node", name, known)
         document["nodes"] = list(nodes.values())
 
     def _jobs(self, document: Json) -> Iterator[Json]:
         """Remove jobs with all that belongs to them; yield why one cannot be."""
-        for number, name in enumerate((self.said.get("jobs") or {}).get("remove") or ()):
+        for number, name in enumerate((self.written_plan.get("jobs") or {}).get("remove") or ()):
             parts = parts_of(document, name)
             if not parts:
                 yield self._unknown(("jobs", "remove", number), "job", name, _job_names(document))
@@ -169,7 +170,7 @@ class Planned:
     def placed(self, one: Mapping[str, Any]) -> Json:
         """Return a problem with the file and line of the plan, or of a file that it names."""
         placed = self.source.placed(one, self.document) if self.source else problem(**one)
-        if placed["line"] is None and placed["queue"] in (self.plan.said.get("queues") or {}):
+        if placed["line"] is None and placed["queue"] in (self.plan.written_plan.get("queues") or {}):
             inside = (placed["field"] or "").removeprefix("spec.").split(".")
             line = self.plan.document.place(("queues", placed["queue"], *inside)).line + 1
             return placed | {"document": self.plan.label, "line": line}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import manifests
-from queuecast.problems import Json, Refused, problem, refusal, told
+from queuecast.problems import Json, Refused, as_problem, problem, refusal
 from scheduler_core import Options, prepare, problems
 from scheduler_core.explain import with_loops
 from scheduler_core.lint import review
@@ -53,7 +53,7 @@ def read_changes(files: Sequence[tuple[str, bytes]]) -> manifests.Reading:
 
 def _sound(reading: manifests.Reading) -> manifests.Reading:
     if reading.has_errors:
-        raise refusal([told(found) for found in reading.problems if found.severity == "error"])
+        raise refusal([as_problem(found) for found in reading.problems if found.severity == "error"])
     return reading
 
 
@@ -135,16 +135,16 @@ def faults(document: Mapping[str, Any]) -> list[Json]:
     try:
         found = problems(manifests.resolve(document))
     except manifests.Unreadable as error:
-        return [told(one) for one in error.problems]
-    return [told(one) for one in found if one.severity == "error"]
+        return [as_problem(one) for one in error.problems]
+    return [as_problem(one) for one in found if one.severity == "error"]
 
 
 def reviewed(document: Mapping[str, Any]) -> list[Json]:
     """Return all that there is to say about a plan; errors first."""
     try:
-        return [told(one) for one in review(manifests.resolve(document))]
+        return [as_problem(one) for one in review(manifests.resolve(document))]
     except manifests.Unreadable as error:
-        return [told(one) for one in error.problems]
+        return [as_problem(one) for one in error.problems]
 
 
 def introduced(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Json]:

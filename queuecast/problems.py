@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from difflib import get_close_matches
 from typing import Any
 
 import manifests
+from planning.near import meant
 from scheduler_core import Problem
 
 Json = dict[str, Any]
@@ -18,7 +18,7 @@ KEYS = (
 
 
 class Rejected(Exception):
-    """What was asked cannot be done; `body` says why, in the shape of the API's failures."""
+    """The request cannot be carried out; `body` says why, in the shape of the API's failures."""
 
     def __init__(
         self, message: str, problems: Sequence[Mapping[str, Any]] = (), code: str = "invalid"
@@ -56,7 +56,7 @@ def problem(**known: Any) -> Json:
     return {key: None if (value := known.get(key)) == "" else value for key in KEYS}
 
 
-def told(found: Found, **more: Any) -> Json:
+def as_problem(found: Found, **more: Any) -> Json:
     """Return what the core or the reader found as a problem."""
     return problem(**(asdict(found) | more))
 
@@ -100,14 +100,3 @@ def unknown(what: str, name: str, known: Iterable[str], *, where: str = "") -> R
         " ".join([f"No {what} {name!r}{' ' + where if where else ''}.", meant(name, known)]).strip(),
         code="not_found",
     )
-
-
-def meant(name: str, known: Iterable[str], shown: int = 5) -> str:
-    """Return which of the known names may have been meant, or what there is."""
-    names = sorted(set(known))
-    if near := get_close_matches(name, names, n=1, cutoff=0.6):
-        return f"Did you mean {near[0]!r}?"
-    if not names:
-        return ""
-    more = f" and {len(names) - shown} more" if len(names) > shown else ""
-    return f"There is {', '.join(names[:shown])}{more}."

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from queuecast.problems import Json, Refused, refusal, told, unknown
+from queuecast.problems import Json, Refused, as_problem, refusal, unknown
 from scheduler_core.queue_edits import below, queue_problems, removal_problems
 
 _METADATA = ("annotations", "labels")
@@ -19,7 +19,7 @@ def changed(document: Json, name: str, patch: Mapping[str, Any]) -> Json:
     queue = _one(document, name)
     after = merged(_fields(queue), patch)
     if wrong := queue_problems(name, after, _parents(document)):
-        raise refusal([told(one) for one in wrong])
+        raise refusal([as_problem(one) for one in wrong])
     if after["name"] != name:
         raise Refused("Renaming a queue requires a server: its children and jobs follow it there.")
     for field, value in patch.items():
@@ -33,7 +33,7 @@ def added(document: Json, fields: Mapping[str, Any]) -> Json:
     """Add a queue to the document; return it."""
     wanted = merged({}, fields)
     if wrong := queue_problems("", wanted, _parents(document)):
-        raise refusal([told(one) for one in wrong])
+        raise refusal([as_problem(one) for one in wrong])
     queue: Json = {"metadata": {"name": wanted["name"]}}
     document["queues"] = [*(document.get("queues") or ()), queue]
     return changed(document, wanted["name"], {field: wanted[field] for field in wanted if field != "name"})
@@ -44,7 +44,7 @@ def removed(document: Json, name: str, *, subtree: bool) -> None:
     _one(document, name)
     leaving = [name, *below(name, _parents(document))]
     if wrong := list(removal_problems(name, leaving, subtree=subtree)):
-        raise refusal([told(one) for one in wrong])
+        raise refusal([as_problem(one) for one in wrong])
     document["queues"] = [one for one in document["queues"] if one["metadata"]["name"] not in leaving]
 
 

@@ -1,4 +1,4 @@
-"""How is what a plan does told to a person, to a CI system, and in a pull request? One report, four forms."""
+"""How is what a plan does reported to people, to CI and in a pull request? One report, four forms."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,9 +21,9 @@ _MOST = 20
 def text(report: Report) -> str:
     """Return sections of tables and lists, the rules last."""
     parts = [
-        f"{title}:\n{told}"
-        for title, told in ((one.title, _as_text(one)) for one in _sections(report))
-        if told
+        f"{title}:\n{content}"
+        for title, content in ((one.title, _as_text(one)) for one in _sections(report))
+        if content
     ]
     lines = []
     for rule in _rules(report):
@@ -63,9 +63,9 @@ def junit(report: Report) -> str:
         if case["status"] != "kept":
             kind = "failure" if case["status"] == "broken" else "skipped"
             ElementTree.SubElement(test, kind, message=case["why"])
-    said = "\n\n".join(f"{one.title}:\n{_as_text(one)}" for one in _sections(report))
-    if said:
-        ElementTree.SubElement(suite, "system-out").text = said
+    paragraphs = "\n\n".join(f"{one.title}:\n{_as_text(one)}" for one in _sections(report))
+    if paragraphs:
+        ElementTree.SubElement(suite, "system-out").text = paragraphs
     return _xml(suite)
 
 
@@ -106,26 +106,28 @@ def summary(report: Report) -> str:
     rules = report["rules"]
     broken = sum(rule["status"] == "broken" for rule in rules)
     errors = sum(one["severity"] == "error" for one in report["problems"])
-    said = [f"{errors} {'problem' if errors == 1 else 'problems'} of the change"] if errors else []
-    if broken:
-        said.append(f"{broken} of {len(rules)} rules broken")
+    paragraphs = [f"{errors} {'problem' if errors == 1 else 'problems'} of the change"] if errors else []
+    skipped = sum(rule["status"] == "skipped" for rule in rules)
+    if len(rules) == 1:
+        paragraphs.append(f"the rule is {'not applicable' if skipped else rules[0]['status']}")
+    elif broken:
+        paragraphs.append(f"{broken} of {len(rules)} rules broken")
     elif rules:
-        skipped = sum(rule["status"] == "skipped" for rule in rules)
-        said.append(
+        paragraphs.append(
             f"all {len(rules)} rules kept" + (f", {skipped} of them not applicable" if skipped else "")
         )
-    return ", ".join(said) or "no rules"
+    return ", ".join(paragraphs) or "no rules"
 
 
 class _Section:
     """A part of a report: a table, or sentences."""
 
-    def __init__(self, title: str, told: Table | Sequence[str]) -> None:
-        self.title, self.told = title, told
+    def __init__(self, title: str, content: Table | Sequence[str]) -> None:
+        self.title, self.content = title, content
 
 
 def _sections(report: Report) -> Iterator[_Section]:
-    for title, told in (
+    for title, content in (
         ("Problems", [line_of(one) for one in report["problems"] if one["severity"] != "remark"]),
         ("Changes", _changes(report)),
         ("Steps that the webhook accepts", _steps(report)),
@@ -135,8 +137,8 @@ def _sections(report: Report) -> Iterator[_Section]:
         (LOOPS, report["loops"]),
         (NOTES, report["notes"]),
     ):
-        if told.rows if isinstance(told, Table) else told:
-            yield _Section(title, told)
+        if content.rows if isinstance(content, Table) else content:
+            yield _Section(title, content)
 
 
 def _changes(report: Report) -> Table:
@@ -172,8 +174,8 @@ def _queues(report: Report) -> Table:
 
 
 def _victims(report: Report) -> Table:
-    says = {"both": "with and without the change", "after": "by the change", "before": "no longer"}
-    rows = [(one["pod"], one["queue"], one["for_pod"], says[one["evicted"]]) for one in report["victims"]]
+    message = {"both": "with and without the change", "after": "by the change", "before": "no longer"}
+    rows = [(one["pod"], one["queue"], one["for_pod"], message[one["evicted"]]) for one in report["victims"]]
     return Table(("POD", "QUEUE", "FOR", "EVICTED"), rows)
 
 
@@ -190,19 +192,19 @@ def _rules(report: Report) -> list[dict[str, Any]]:
 
 
 def _as_text(section: _Section) -> str:
-    if isinstance(section.told, Table):
-        return str(section.told)
-    return "\n".join(f"  - {sentence}" for sentence in section.told)
+    if isinstance(section.content, Table):
+        return str(section.content)
+    return "\n".join(f"  - {sentence}" for sentence in section.content)
 
 
 def _as_markdown(section: _Section) -> list[str]:
-    told = section.told
-    if not isinstance(told, Table):
-        return [f"- {sentence}" for sentence in told]
-    cells = [[_cell(cell) for cell in row] for row in told.cells()]
+    content = section.content
+    if not isinstance(content, Table):
+        return [f"- {sentence}" for sentence in content]
+    cells = [[_cell(cell) for cell in row] for row in content.cells()]
     rows = [f"| {' | '.join(row)} |" for row in cells[1 : _MOST + 1]]
     more = ["", f"and {len(cells) - 1 - _MOST} more"] if len(cells) - 1 > _MOST else []
-    heads = [head.lower() for head in told.columns]
+    heads = [head.lower() for head in content.columns]
     return [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|", *rows, *more]
 
 

@@ -5,13 +5,19 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from manifests.document import Document, Steps
+from planning.forecasts.clock import duration, moment_of, spelled
+from planning.forecasts.costs import unit_of
+from planning.forecasts.loops import eviction_loops
+from planning.forecasts.losses import losses
+from planning.forecasts.record import Record
+from planning.forecasts.targets import judged as verdict_of_targets
+from planning.near import meant
 from queuecast.outcome import Outcome
-from queuecast.plans import key_of
-from queuecast.problems import Json, meant, refusal
+from queuecast.problems import Json, refusal
 from queuecast.schema import problem_at, read_checked
 from queuecast.shown import amounts
 from scheduler_core import prepare
-from scheduler_core.controllers.vcjob import VolcanoJob
+from scheduler_core.explain import podgroup_keys
 from scheduler_core.quantity import QuantityError, milli_value, parse_quantity, whole_value
 from scheduler_core.queue_edits import MADE_BY_VOLCANO, below
 from scheduler_core.release import release_named, release_of
@@ -42,6 +48,8 @@ class Compared:
     document: Mapping[str, Any]
     before: Outcome
     after: Outcome
+    forecast: Record | None = None
+    """The plan under the workload of the check; None: the check has none."""
 
     @property
     def parents(self) -> dict[str, str]:
@@ -62,17 +70,7 @@ class Compared:
         """Return the podgroup of a vcjob named as the job itself is; a podgroup's name stays."""
         if job in self.after.ready:
             return job
-        for held in self.document.get("jobs") or ():
-            namespace, name = key_of("jobs", held)
-            if job == f"{namespace}/{name}":
-                return f"{namespace}/{name}-{VolcanoJob(held, '').uid}"
-        for held in self.document.get("podgroups") or ():
-            namespace, name = key_of("podgroups", held)
-            owners = held["metadata"].get("ownerReferences") or ()
-            names = [f"{namespace}/{one.get('name')}" for one in owners if one.get("kind") == "Job"]
-            if job in names:
-                return f"{namespace}/{name}"
-        return job
+        return next(podgroup_keys(self.document, job), job)
 
 
 @dataclass(frozen=True)
@@ -92,6 +90,11 @@ class Rules:
         if wrong := found.bad_quantities():
             raise refusal(wrong)
         return found
+
+    @property
+    def need_a_forecast(self) -> bool:
+        """Return whether any rule is about a forecast."""
+        return any(name in FORECAST_RULES for rule in self.rules for name in rule)
 
     def bad_quantities(self) -> list[Json]:
         """Return the amounts that Kubernetes could not read."""
@@ -123,6 +126,8 @@ class Rules:
             for name, wanted in rule.items():
                 steps: Steps = (*self.at, number, name)
                 if isinstance(wanted, Mapping):
+                    if "queue" not in wanted:
+                        continue
                     queue, steps = wanted["queue"], (*steps, "queue")
                 elif name == "no_victim_in":
                     queue = wanted
@@ -130,8 +135,8 @@ class Rules:
                     continue
                 if queue not in outcomes.parents:
                     fix = meant(queue, outcomes.parents).replace("Did you mean", "write").rstrip("?")
-                    says = f"there is no queue {queue!r} in the plan"
-                    found.append(problem_at(self.label, self.document, steps, "rules.queue", says, fix))
+                    message = f"there is no queue {queue!r} in the plan"
+                    found.append(problem_at(self.label, self.document, steps, "rules.queue", message, fix))
         return found
 
 
@@ -146,7 +151,7 @@ def _no_victim_in(queue: str, outcomes: Compared) -> Judged:
 
 def _max_evictions(limit: int, outcomes: Compared) -> Judged:
     count = len(outcomes.after.victims)
-    return _unless([f"{count} pods are evicted"] if count > limit else [])
+    return _unless([f"{count} {'pod is' if count == 1 else 'pods are'} evicted"] if count > limit else [])
 
 
 def _job_runs(job: str, outcomes: Compared) -> Judged:
@@ -195,6 +200,63 @@ def _upgrade_keeps(name: str, outcomes: Compared) -> Judged:
     )
 
 
+NO_WORKLOAD: Judged = "skipped", "no workload is named: queuecast check with --trace tests it"
+FORECAST_RULES = ("wait_p95", "no_loop", "lost_hours_at_most")
+"""Rules that need a forecast."""
+
+
+def _wait_p95(wanted: Mapping[str, Any], outcomes: Compared) -> Judged:
+    if outcomes.forecast is None:
+        return NO_WORKLOAD
+    target = duration(wanted["at_most"])
+    assert target is not None, "the schema accepts lengths of time only"
+    (found,) = verdict_of_targets(outcomes.forecast, {wanted["queue"]: target})
+    if found.status == "no_jobs":
+        return "skipped", f"queue {found.queue} gets no job of the workload"
+    if found.status == "met":
+        return KEPT
+    waits = found.waits
+    assert waits.p95 is not None, "a queue with jobs has waits"
+    if found.status == "open":
+        waiting = waits.jobs - waits.started
+        return "broken", f"it is open: {waiting:,} of {waits.jobs:,} jobs had not started at the end"
+    least = "" if waits.started == waits.jobs else "at least "
+    late = f"{found.late:,} of {waits.jobs:,} jobs wait longer, {found.job} first"
+    return "broken", f"the 95th percentile is {least}{spelled(waits.p95)}; {late}"
+
+
+def _no_loop(_wanted: bool, outcomes: Compared) -> Judged:
+    if outcomes.forecast is None:
+        return NO_WORKLOAD
+    return _unless(
+        [
+            f"{', '.join(loop.pods[:3])} of queue {loop.queue} every {spelled(loop.interval)},"
+            f" {loop.evictions:,} times from {moment_of(loop.begin, outcomes.forecast.begin)} on"
+            for loop in eviction_loops(outcomes.forecast)
+        ]
+    )
+
+
+def _lost_hours_at_most(wanted: Mapping[str, Any], outcomes: Compared) -> Judged:
+    if outcomes.forecast is None:
+        return NO_WORKLOAD
+    resource, queue = wanted.get("resource", "pods"), wanted.get("queue")
+    lost: dict[str, float] = {}
+    for loss in losses(outcomes.forecast):
+        if queue in (None, loss.queue):
+            seconds = (
+                loss.pod_seconds
+                if resource == "pods"
+                else loss.resource_seconds.get(resource, 0.0) / unit_of(resource)
+            )
+            lost[loss.queue] = lost.get(loss.queue, 0.0) + seconds / 3600
+    total = sum(lost.values())
+    if total <= wanted["hours"]:
+        return KEPT
+    parts = ", ".join(f"{hours:,.2f} of {name}" for name, hours in sorted(lost.items()) if hours > 0)
+    return "broken", f"{total:,.2f} hours of {resource} are lost: {parts}"
+
+
 def _fact(value: Any) -> str:
     return "none" if value is None else str(value)
 
@@ -207,6 +269,9 @@ RULES: Mapping[str, Callable[[Any, Compared], Judged]] = {
     "deserved_at_least": _deserved_at_least,
     "share_within": _share_within,
     "upgrade_keeps": _upgrade_keeps,
+    "wait_p95": _wait_p95,
+    "no_loop": _no_loop,
+    "lost_hours_at_most": _lost_hours_at_most,
 }
 """Each tells whether it holds, and what stands against it."""
 

@@ -1,17 +1,19 @@
-"""What does each command about runs ask for, and how is its answer told?"""
+"""What does each command about runs ask for, and how is its answer printed?"""
 
 import argparse
 import time
 import webbrowser
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import manifests
-from queuecast.client import Client
-from queuecast.desk import Desk, Json
-from queuecast.problems import Refused
-from queuecast.shown import Table, Told, amounts, brief, percent
-from queuecast.terminal import progress_line
+from queuecast.client import on_server
+from queuecast.connection import OVER
+from queuecast.desk import Desk, Json, Progress
+from queuecast.problems import unknown
+from queuecast.shown import Output, Table, amounts, brief, percent
+from queuecast.terminal import progress_line, watched_lines
 from scheduler_core import prepare
 from scheduler_core.explain import (
     Limits,
@@ -19,6 +21,7 @@ from scheduler_core.explain import (
     job_story,
     node_story,
     pod_story,
+    podgroup_keys,
     queue_story,
     text,
     unblocking,
@@ -26,60 +29,172 @@ from scheduler_core.explain import (
 
 NO = 1
 """The exit code of a command whose answer is no: a run failed, a check found an error, nobody decided."""
+FINISHED = "finished"
+"""What `wait` waits for unless it is a state: the end, whichever."""
+STATES = (FINISHED, *OVER)
+DECISION_FILTERS = ("job", "pod", "node", "action", "op")
 
 
-def run(desk: Desk, asked: argparse.Namespace) -> Told:
+def run(desk: Desk, args: argparse.Namespace) -> Output:
     """Run scenarios at once and wait for all of them."""
-    started = [desk.run_start(name, cycles=asked.cycles) for name in asked.scenarios]
-    if asked.no_wait:
-        return Told(started, [Table(("RUN", "STATE"), [(one["id"], one["state"]) for one in started])])
+    started = [desk.run_start(name, cycles=args.cycles) for name in args.scenarios]
+    if args.no_wait:
+        return Output(started, [Table(("RUN", "STATE"), [(one["id"], one["state"]) for one in started])])
     over = []
     for number, one in enumerate(started, 1):
-        with progress_line(f"run {number} of {len(started)}") as progress:
+        with _progress(f"run {number} of {len(started)}", is_watched=args.watch) as progress:
             over.append(desk.run_wait(one["id"], progress))
     bodies = [_with_outcome(desk, one) for one in over]
     rows = [
         (one["id"], name, one["state"], len(one["victims"]), len(one["waiting"]), one.get("error"))
-        for name, one in zip(asked.scenarios, bodies, strict=True)
+        for name, one in zip(args.scenarios, bodies, strict=True)
     ]
     columns = ("RUN", "SCENARIO", "STATE", "VICTIMS", "JOBS WAITING", "ERROR")
     failed = any(one["state"] != "succeeded" for one in over)
-    return Told(bodies, [Table(columns, rows)], code=NO if failed else 0, notes=_notes(over))
+    victims = [_victims(body["victims"], f"Victims of {body['id']}") for body in bodies if args.watch]
+    return Output(bodies, [Table(columns, rows), *victims], code=NO if failed else 0, notes=_notes(over))
 
 
-def queues_of_run(desk: Desk, asked: argparse.Namespace) -> Told:
-    """Show the result of a run for each queue."""
-    found = desk.run_queues(asked.run)
+def run_list(desk: Desk, args: argparse.Namespace) -> Output:
+    """List runs, newest first, of all scenarios or of one."""
+    found = desk.runs(args.scenario)
+    names = {one["id"]: one["name"] for one in desk.scenarios()}
     rows = [
-        (one["queue"], amounts(one["deserved"]), amounts(one["allocated"]), percent(one["share"]))
+        (
+            one["id"], names.get(one["scenario"], one["scenario"]), one["scenario_revision"], one["state"],
+            one.get("created"), one.get("owner"),
+        )
         for one in found
+    ]  # fmt: skip
+    columns = ("RUN", "SCENARIO", "REVISION", "STATE", "CREATED", "BY")
+    return Output(found, [Table(columns, rows, empty="No run yet: queuecast run SCENARIO", wide=2)])
+
+
+def wait(desk: Desk, args: argparse.Namespace) -> Output:
+    """Wait until runs are over, or until they reach a state; ends with 1 when one does not."""
+    end = time.monotonic() + args.timeout
+    over = []
+    for number, name in enumerate(args.runs, 1):
+        with progress_line(f"run {number} of {len(args.runs)}") as progress:
+            over.append(desk.run_wait(name, progress, seconds=max(0.0, end - time.monotonic())))
+    rows = [(one["id"], one["state"], one.get("error")) for one in over]
+    wanted = OVER if args.state == FINISHED else (args.state,)
+    reached = all(one["state"] in wanted for one in over)
+    return Output(
+        over, [Table(("RUN", "STATE", "ERROR"), rows)], code=0 if reached else NO, notes=_notes(over)
+    )
+
+
+def cancel(desk: Desk, args: argparse.Namespace) -> Output:
+    """Cancel a queued run at once, signal a running one to stop."""
+    found = on_server(desk, "cancel").run_cancel(args.run)
+    return Output(found, [Table(("RUN", "STATE"), [(found["id"], found["state"])])])
+
+
+def jobs_of_run(desk: Desk, args: argparse.Namespace) -> Output:
+    """Show the result of a run for each job: pods, which of them wait, and what stopped the job."""
+    found = desk.run_jobs(args.run)
+    rows = [
+        (one["job"], one["queue"], one["pods"], one["pending"], one["ready"], one["gate"], one["message"])
+        for one in found
+        if one["pending"] or not args.pending
     ]
-    return Told(found, [Table(("QUEUE", "DESERVED", "ALLOCATED", "SHARE"), rows)])
+    columns = ("JOB", "QUEUE", "PODS", "PENDING", "READY", "GATE", "MESSAGE")
+    return Output(found, [Table(columns, rows, empty="No job.", wide=1)])
 
 
-def compare(desk: Desk, asked: argparse.Namespace) -> Told:
+def victims(desk: Desk, args: argparse.Namespace) -> Output:
+    """Show which pods a run evicts, for which pod, by which action."""
+    found = desk.run_victims(args.run)
+    return Output(found, [_victims(found)])
+
+
+def _victims(found: Sequence[Json], title: str = "") -> Table:
+    facts = ("pod", "queue", "for_pod", "action", "state", "job", "node", "for_queue", "cycle")
+    columns = ("POD", "QUEUE", "FOR POD", "ACTION", "STATE", "JOB", "NODE", "FOR QUEUE", "CYCLE")
+    rows = [tuple(one.get(fact) for fact in facts) for one in found]
+    return Table(columns, rows, title if rows else "", empty="No pod is evicted.", wide=4)
+
+
+def decisions(desk: Desk, args: argparse.Namespace) -> Output:
+    """Show the steps of a run in the order taken."""
+    filters = {name: value for name in DECISION_FILTERS if (value := getattr(args, name))}
+    if args.job:
+        filters["job"] = job_key(desk, args.run, args.job)
+    found = desk.run_decisions(args.run, **filters)
+    facts = ("seq", "cycle", "action", "op", "pod", "node", "for_pod", "state", "job", "reason")
+    columns = ("STEP", "CYCLE", "ACTION", "OP", "POD", "NODE", "FOR POD", "STATE", "JOB", "REASON")
+    rows = [tuple(one[fact] for fact in facts) for one in found]
+    return Output(found, [Table(columns, rows, empty="No decision.", wide=2)])
+
+
+def queues_of_run(desk: Desk, args: argparse.Namespace) -> Output:
+    """Show the result of a run for each queue."""
+    found = desk.run_queues(args.run)
+    rows = [
+        (
+            one["queue"], amounts(one["deserved"]), amounts(one["allocated"]), percent(one["share"]),
+            amounts(one.get("request")), amounts(one.get("real_capability")), one.get("weight"),
+        )
+        for one in found
+    ]  # fmt: skip
+    columns = ("QUEUE", "DESERVED", "ALLOCATED", "SHARE", "REQUEST", "REAL CAPABILITY", "WEIGHT")
+    return Output(found, [Table(columns, rows, wide=3)])
+
+
+def compare(desk: Desk, args: argparse.Namespace) -> Output:
     """Show runs side by side, differences first."""
-    found = desk.compare(asked.runs)
-    return Told(found, list(_comparison(found)), notes=_notes(found["runs"]))
+    found = desk.compare(args.runs)
+    return Output(found, list(_comparison(found)), notes=_notes(found["runs"]))
 
 
-def explain(desk: Desk, asked: argparse.Namespace) -> Told:
+def explain(desk: Desk, args: argparse.Namespace) -> Output:
     """Explain why a job waits, a queue has its amounts, a pod is evicted, a node is full."""
-    document, result = desk.run_documents(asked.run)
-    story, lines = STORIES[asked.what]
+    document, result = desk.run_documents(args.run)
+    story, lines = STORIES[args.what]
     prepared = prepare(manifests.resolve(document))
     try:
-        told = story(dict(prepared.document), result, asked.name)
-        loops = [loop for loop in result.get("loops", ()) if told.get("job") in loop.get("jobs", ())]
-        said = [line for loop in loops for line in text.loop_lines(loop)] + list(lines(told))
-        if asked.what == "job" and asked.unblock:
-            limits = Limits(milliseconds=asked.seconds * 1000, timer=lambda: time.perf_counter() * 1000)
-            found = unblocking(prepared.document, told["job"], prepared.simulate, limits)
-            told = {**told, "unblocking": found}
-            said += text.unblocking_lines(found)
-    except Unknown as error:
-        raise Refused(f"Run {asked.run}: {error}.") from None
-    return Told(told, ["\n".join(said)], notes=result["notes"])
+        body = story(dict(prepared.document), result, args.name)
+        loops = [loop for loop in result.get("loops", ()) if body.get("job") in loop.get("jobs", ())]
+        printed = [line for loop in loops for line in text.loop_lines(loop)] + list(lines(body))
+        if args.what == "job" and args.unblock:
+            limits = Limits(milliseconds=args.seconds * 1000, timer=lambda: time.perf_counter() * 1000)
+            found = unblocking(prepared.document, body["job"], prepared.simulate, limits)
+            body = {**body, "unblocking": found}
+            printed += text.unblocking_lines(found)
+    except Unknown:
+        raise unknown(args.what, args.name, _names(result, args.what), where="in the run") from None
+    return Output(body, ["\n".join(printed)], notes=result["notes"])
+
+
+def job_key(desk: Desk, run: str, name: str) -> str:
+    """Return what a run calls a job: its PodGroup; a vcjob is found by its own name as well."""
+    spelled = name if "/" in name else f"default/{name}"
+    known = [str(one["job"]) for one in desk.run_jobs(run)]
+    if spelled in known:
+        return spelled
+    document, _ = desk.run_documents(run)
+    found = next((key for key in podgroup_keys(document, spelled) if key in known), None)
+    if found is None:
+        raise unknown("job", name, known, where="in the run")
+    return found
+
+
+def _names(result: Json, what: str) -> list[str]:
+    """Return how the things of a kind are called that a run tells of."""
+    cycles = result.get("cycles") or [{"podgroups": (), "nodes": (), "at_end": {}}]
+    groups = cycles[-1]["podgroups"]
+    named = {
+        "job": groups,
+        "pod": [{"name": task["pod"]} for group in groups for task in group["tasks"]],
+        "queue": cycles[-1]["at_end"].get("queues") or (),
+        "node": cycles[-1]["nodes"],
+    }
+    return [str(one["name"]) for one in named[what]]
+
+
+def _progress(what: str, *, is_watched: bool) -> AbstractContextManager[Progress | None]:
+    return watched_lines(what) if is_watched else progress_line(what)
 
 
 def _notes(runs: Sequence[Json]) -> list[str]:
@@ -87,14 +202,12 @@ def _notes(runs: Sequence[Json]) -> list[str]:
     return [note for run in runs for note in run.get("notes", ())]
 
 
-def open_page(desk: Desk, asked: argparse.Namespace) -> Told:
+def open_page(desk: Desk, args: argparse.Namespace) -> Output:
     """Open the page of a scenario or a run in the browser."""
-    if not isinstance(desk, Client):
-        raise Refused("open requires a server; files have no pages.")
-    address = desk.page(asked.kind, asked.name)
-    if not asked.print:
+    address = on_server(desk, "open").page(args.kind, args.name)
+    if not args.print:
         webbrowser.open(address)
-    return Told({"address": address}, [address])
+    return Output({"address": address}, [address])
 
 
 def _comparison(found: Json) -> Iterator[Table]:
@@ -141,4 +254,4 @@ STORIES: Mapping[str, tuple[Callable[[Json, Json, str], Json], Callable[[Json], 
     "pod": (pod_story, text.pod_lines),
     "node": (node_story, text.node_lines),
 }
-"""Of each thing that can be explained: its story, and how it is told."""
+"""Of each thing that can be explained: its story, and how it is printed."""

@@ -50,13 +50,14 @@ class Answer:
 
 
 class Server:
-    """The API of one server, under one token."""
+    """The API of one server, under one token; with `dry_run` nothing is saved."""
 
-    def __init__(self, address: str, token: str) -> None:
+    def __init__(self, address: str, token: str, *, dry_run: bool = False) -> None:
         if urlsplit(address).scheme not in ("http", "https"):
             raise Unreachable(f"{address!r} is not an address such as http://127.0.0.1:8000.")
         self.address = address.rstrip("/") + "/"
         self._token = token
+        self._dry_run = dry_run
 
     def page(self, path: str) -> str:
         """Return the address of a page for the browser."""
@@ -87,11 +88,11 @@ class Server:
         content = None if body is None else json.dumps(body).encode()
         return self._send(method, path, content, "application/json", query or {}, headers or {})
 
-    def upload(self, path: str, fields: Mapping[str, str], files: Files) -> Answer:
-        """Send files as a form."""
+    def upload(self, path: str, fields: Mapping[str, str], files: Files, *, field: str = "files") -> Answer:
+        """Send files as a form; a `field` of its own is for calls that take one file."""
         boundary = uuid.uuid4().hex
         parts = [_part(boundary, f'name="{name}"', value.encode()) for name, value in fields.items()]
-        parts += [_part(boundary, f'name="files"; filename="{quote(name)}"', held) for name, held in files]
+        parts += [_part(boundary, f'name="{field}"; filename="{quote(name)}"', held) for name, held in files]
         form = b"".join(parts) + f"--{boundary}--\r\n".encode()
         return self._send("POST", path, form, f"multipart/form-data; boundary={boundary}", {}, {})
 
@@ -104,9 +105,12 @@ class Server:
         query: Mapping[str, Any],
         headers: Mapping[str, str],
     ) -> Answer:
-        asked = f"?{urlencode(query)}" if query else ""
+        if self._dry_run and method != "GET":
+            query = {**query, "dry_run": 1}
+        joint = "&" if "?" in path else "?"
+        suffix = f"{joint}{urlencode(query)}" if query else ""
         request = Request(  # noqa: S310  # only http and https come this far
-            f"{self.address}api/v1/{path}{asked}",
+            f"{self.address}api/v1/{path}{suffix}",
             content,
             {
                 "Authorization": f"Token {self._token}",

@@ -1,40 +1,50 @@
-"""How is an answer written: as tables for people, as JSON or YAML for programs?"""
+"""How is an answer written: as tables for people, as JSON, YAML or CSV for programs, as names for shells?"""
 
+import csv
+import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import jmespath
 import yaml
 
-from queuecast.problems import place_of
+from queuecast.problems import Refused, place_of
 
 _ENDLESS = 9.2e18
 _UNITS = {"cpu": "millicores", "memory": "bytes", "pods": "pods"}
 
-FORMS = ("table", "json", "yaml")
+FORMS = ("table", "wide", "json", "yaml", "csv", "name")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""What makes a spreadsheet compute a text; a quote before it says that it is a text."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under columns; `empty` is said when there are none."""
+    """Rows under columns; `empty` is said when there are none. Only `-o wide` has the last `wide` columns."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
     title: str = ""
     empty: str = ""
+    wide: int = 0
 
     def __str__(self) -> str:
-        """Return aligned text.
+        """Return aligned text without the wide columns.
 
         >>> print(Table(("QUEUE", "WEIGHT"), [("research", 4), ("ads", None)]))
         QUEUE     WEIGHT
         research  4
         ads       -
         """
+        return self.aligned(len(self.columns) - self.wide)
+
+    def aligned(self, count: int) -> str:
+        """Return the first so many columns as aligned text."""
         if not self.rows:
             return self.empty
-        cells = self.cells()
+        cells = [row[:count] for row in self.cells()]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in cells]
         return "\n".join([self.title, *lines] if self.title else lines)
@@ -43,9 +53,32 @@ class Table:
         """Return the columns and the rows as texts."""
         return [list(self.columns), *([_cell(value) for value in row] for row in self.rows)]
 
+    def csv(self) -> str:
+        """Return all columns as CSV; what is not set is an empty cell.
+
+        >>> print(Table(("QUEUE", "WEIGHT"), [("=research", 4), ("a,b", None)]).csv(), end="")
+        QUEUE,WEIGHT
+        '=research,4
+        "a,b",
+        """
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows([_csv_cell(value) for value in row] for row in self.rows)
+        return text.getvalue()
+
+    def names(self) -> str:
+        """Return what the rows are called, a line each: the column NAME, else the first one.
+
+        >>> print(Table(("ID", "NAME"), [(7, "plan")]).names(), end="")
+        plan
+        """
+        at = self.columns.index("NAME") if "NAME" in self.columns else 0
+        return "".join(f"{row[at]}\n" for row in self.rows)
+
 
 @dataclass(frozen=True)
-class Told:
+class Output:
     """What a command answers: the data for programs, text and tables for people, and its exit code.
 
     `notes` are what a run leaves out or assumes, for standard error.
@@ -56,14 +89,59 @@ class Told:
     code: int = 0
     notes: Sequence[str] = ()
 
-    def written(self, form: str) -> str:
-        """Return the answer in a form."""
-        if form == "json":
-            return json.dumps(self.data, ensure_ascii=False, indent=2) + "\n"
-        if form == "yaml":
-            return yaml.safe_dump(self.data, sort_keys=False, allow_unicode=True)
-        said = [text for part in self.parts if (text := str(part))]
-        return "\n\n".join(said).rstrip("\n") + "\n" if said else ""
+    def written(self, form: str, query: str = "") -> str:
+        """Return the answer in a form; of its data only what a query selects."""
+        if query:
+            return _written(_selected(self.data, query), "lines" if form in ("table", "wide") else form)
+        if form in ("json", "yaml"):
+            return _written(self.data, form)
+        if form in ("csv", "name"):
+            return self._main(form).csv() if form == "csv" else self._main(form).names()
+        return _paragraphs(self.parts, is_wide=form == "wide")
+
+    def beside(self, form: str) -> str:
+        """Return what the form leaves out and the user has to know: tables after the first one."""
+        return _paragraphs(self.parts[1:], is_wide=False) if form in ("csv", "name") else ""
+
+    def _main(self, form: str) -> Table:
+        if self.parts and isinstance(self.parts[0], Table):
+            return self.parts[0]
+        raise Refused(f"This answer is not a table, which -o {form} needs; use -o json.", code="no_table")
+
+
+def _paragraphs(parts: Sequence[Table | str], *, is_wide: bool) -> str:
+    paragraphs = [
+        text
+        for part in parts
+        if (text := part.aligned(len(part.columns)) if is_wide and isinstance(part, Table) else str(part))
+    ]
+    return "\n\n".join(paragraphs).rstrip("\n") + "\n" if paragraphs else ""
+
+
+def _selected(data: Any, query: str) -> Any:
+    try:
+        return jmespath.search(query, data)
+    except jmespath.exceptions.JMESPathError as error:
+        raise Refused(f"--query {query!r}: {str(error).splitlines()[0]}", code="query") from None
+
+
+def _written(data: Any, form: str) -> str:
+    """Return data in a form for programs; `lines` are plain values, one a line, and JSON for others.
+
+    >>> print(_written(["a", 2, True], "lines"), end="")
+    a
+    2
+    true
+    """
+    if form == "yaml":
+        return yaml.safe_dump(data, sort_keys=False, allow_unicode=True)
+    if form in ("csv", "name"):
+        raise Refused(f"--query selects data, which -o {form} does not write; use json, yaml or table.")
+    rows = data if isinstance(data, list) else [data]
+    if form == "lines" and not any(isinstance(one, (dict, list)) for one in rows):
+        texts = [one if isinstance(one, str) else json.dumps(one) for one in rows if one is not None]
+        return "".join(f"{text}\n" for text in texts)
+    return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
 
 
 def amounts(held: Mapping[str, Any] | None) -> str:
@@ -130,3 +208,8 @@ def _cell(value: Any) -> str:
     if isinstance(value, Mapping | list | tuple):
         return json.dumps(value, ensure_ascii=False)
     return str(value)
+
+
+def _csv_cell(value: Any) -> str:
+    text = "" if value is None or value == "" else _cell(value)
+    return f"'{text}" if isinstance(value, str) and text.startswith(_FORMULA) else text

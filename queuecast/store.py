@@ -1,5 +1,6 @@
 """Where are snapshots, scenarios and runs kept without a server? In a folder, a JSON file each."""
 
+import copy
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,10 +13,14 @@ FOLDER = Path(".queuecast")
 
 
 class Store:
-    """A folder of JSON files, by kind and id; what has the same name is told apart by a number."""
+    """A folder of JSON files, by kind and id; what has the same name is told apart by a number.
 
-    def __init__(self, folder: Path = FOLDER) -> None:
+    With `dry_run` what is kept is kept for this process only.
+    """
+
+    def __init__(self, folder: Path = FOLDER, *, dry_run: bool = False) -> None:
         self.folder = folder
+        self._tried: dict[Path, Json] | None = {} if dry_run else None
 
     def one(self, kind: str, name: str) -> Json:
         """Return the newest of this name, else what has it as its id; raise Refused where nothing has."""
@@ -29,18 +34,21 @@ class Store:
 
     def by_id(self, kind: str, name: str) -> Json:
         """Return what another thing names as its own by id."""
-        return _read(self._path(kind, name))
+        return self._read(self._path(kind, name))
 
     def all(self, kind: str) -> list[Json]:
         """Return all of a kind, last written first."""
         paths = sorted(
             (self.folder / kind).glob("*.json"), key=lambda path: (-path.stat().st_mtime_ns, path.name)
         )
-        return [_read(path) for path in paths]
+        return [self._read(path) for path in paths]
 
     def keep(self, kind: str, held: Mapping[str, Any]) -> None:
         """Write one, whole or not at all."""
         path = self._path(kind, held["id"])
+        if self._tried is not None:
+            self._tried[path] = copy.deepcopy(dict(held))
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
         beside = path.with_suffix(".new")
         beside.write_text(json.dumps(held, ensure_ascii=False), encoding="utf-8")
@@ -62,15 +70,14 @@ class Store:
     def _path(self, kind: str, name: str) -> Path:
         return self.folder / kind / f"{quote(name, safe='')}.json"
 
+    def _read(self, path: Path) -> Json:
+        held: Json = (self._tried or {}).get(path) or json.loads(path.read_bytes())
+        return held
+
 
 def head(held: Mapping[str, Any]) -> Json:
     """Return what is known of a thing without its content."""
     return {key: value for key, value in held.items() if key not in ("document", "result")}
-
-
-def _read(path: Path) -> Json:
-    held: Json = json.loads(path.read_bytes())
-    return held
 
 
 def _numbered(name: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""How far is it? Said on a terminal only, and wiped away at the end."""
+"""How far is it? A line on a terminal that is wiped at the end, or a line for everything that changes."""
 
 import sys
 from collections.abc import Iterator
@@ -28,3 +28,18 @@ def progress_line(what: str) -> Iterator[Progress | None]:
     finally:
         sys.stderr.write(_WIPE)
         sys.stderr.flush()
+
+
+@contextmanager
+def watched_lines(what: str) -> Iterator[Progress]:
+    """Give a function that writes a line on standard error whenever a run begins something else."""
+    last = ""
+
+    def write(done: float, doing: str) -> None:
+        nonlocal last
+        if doing != last:
+            sys.stderr.write(f"{what}  {done:4.0%}  {doing}\n")
+            sys.stderr.flush()
+        last = doing
+
+    yield write

@@ -13,19 +13,19 @@ from scheduler_core.upgrade import Impact, impact_data, impact_markdown, replay_
 SAME, DIFFERENT = 0, 1
 
 
-def upgrade(asked: argparse.Namespace) -> tuple[str, int]:
+def upgrade(args: argparse.Namespace) -> tuple[str, int]:
     """Return the report of an upgrade, and 1 with `--exit-code` when anything differs."""
-    document = read(asked.files)
+    document = read(args.files)
     if wrong := faults(document):
         raise refusal(wrong)
-    old = _release(asked.old) if asked.old else release_of(document)
-    impact = _impact(document, old, _release(asked.new))
-    name = asked.files[0].name.partition(".")[0]
-    if asked.output == "json":
+    old = _release(args.old) if args.old else release_of(document)
+    impact = _impact(document, old, _release(args.new))
+    name = args.files[0].name.partition(".")[0]
+    if args.output == "json":
         report = json.dumps(impact_data(impact), ensure_ascii=False, indent=2) + "\n"
     else:
         report = impact_markdown(impact, name)
-    return report, DIFFERENT if asked.exit_code and impact.differences else SAME
+    return report, DIFFERENT if args.exit_code and impact.differences else SAME
 
 
 def _impact(document: dict[str, Any], old: Release, new: Release) -> Impact:

@@ -268,7 +268,7 @@ def _refused(entry: Entry) -> dict[str, Any]:
 
 
 def print_explanations(options: argparse.Namespace) -> int:
-    """Print the stories that were asked for; 1 when a scenario cannot be simulated or knows no such name.
+    """Print the requested stories; 1 when a scenario cannot be simulated or knows no such name.
 
     Without a name it is every job that waits.
     """
@@ -284,7 +284,7 @@ def print_explanations(options: argparse.Namespace) -> int:
             continue
         for note in result["notes"]:
             print(f"note: {note}", file=sys.stderr)
-        asked = text.Asked(
+        selection = text.Selection(
             options.queue,
             options.pod,
             options.node,
@@ -294,7 +294,7 @@ def print_explanations(options: argparse.Namespace) -> int:
             limits=Limits(milliseconds=options.seconds * 1000, timer=_milliseconds),
         )
         try:
-            for line in text.told(asked, prepared.document, result, prepared.simulate):
+            for line in text.lines(selection, prepared.document, result, prepared.simulate):
                 print(line)
         except NOT_OURS:
             raise
@@ -367,7 +367,7 @@ class Tally:
         Scenarios compared, equal ones, and those whose texts are equal too.
     apart : Counter
         Scenarios that name a plugin which is not modelled, by plugin; they do not count.
-    told : list of str
+    differences : list of str
         What differs, one line a scenario.
 
     """
@@ -375,7 +375,7 @@ class Tally:
     def __init__(self) -> None:
         self.total = self.equal = self.messages = 0
         self.apart: Counter[str] = Counter()
-        self.told: list[str] = []
+        self.differences: list[str] = []
 
     def add(self, entry: Entry) -> None:
         """Simulate a recorded scenario and compare."""
@@ -393,8 +393,10 @@ class Tally:
         self.messages += difference is None and message is None
         if difference is not None or message is not None:
             kind = "differs" if difference is not None else "message"
-            self.told.append(f"{name}: {kind}: {difference or message}")
-        self.told += [f"{name}: expected by Volcano's test: {text}" for text in unmet(ours, entry.expected)]
+            self.differences.append(f"{name}: {kind}: {difference or message}")
+        self.differences += [
+            f"{name}: expected by Volcano's test: {text}" for text in unmet(ours, entry.expected)
+        ]
 
     def line(self) -> str:
         """Return the figures in one line."""
@@ -424,8 +426,8 @@ def print_parity(options: argparse.Namespace) -> int:
             if entry.recorded is not None:
                 tally.add(entry)
             del entry
-        for told in tally.told[: options.failures]:
-            print(f"  {told}")
+        for differences in tally.differences[: options.failures]:
+            print(f"  {differences}")
         print(f"{Path(name).name}: {tally.line()}", flush=True)
         status = status or int(tally.equal != tally.total)
     return status

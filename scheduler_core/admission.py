@@ -58,7 +58,7 @@ class Workloads:
     pods, podgroups : mapping
         All of them by namespace/name, those that controllers made among them.
     unmodelled : list of str
-        What they ask for that is not modelled.
+        What they request that is not modelled.
 
     """
 
@@ -111,7 +111,7 @@ class Admission:
             before=None if alike is None else alike.reader,
         )
         self.workloads: Workloads = self._workloads(pods, None if alike is None else alike.workloads)
-        self.workloads.pods.roster()
+        self.workloads.pods.known_pods()
 
     def items(self, name: str) -> Sequence[Object]:
         """Return the objects of one list of the scenario."""
@@ -304,7 +304,7 @@ def counted(change: str, count: int) -> str:
 
 
 def _same(some: tuple[Any, ...], others: tuple[Any, ...]) -> bool:
-    """Tell whether these are the very same objects."""
+    """Return whether these are the very same objects."""
     return all(one is other for one, other in zip(some, others, strict=True))
 
 

@@ -1,7 +1,7 @@
 """Would Volcano's webhook take this Queue?
 
 The checks that the queues webhook makes when a Queue is created, updated or deleted, over plain objects. The
-webhook stops at the first group of checks that fails; here everything is told at once.
+webhook stops at the first group of checks that fails; here everything is reported at once.
 
 Source: volcano ``pkg/webhooks/admission/queues/validate/validate_queue.go``,
 ``cmd/webhook-manager/app/options/options.go`` at v1.15.1.
@@ -91,10 +91,10 @@ class QueueAdmission:
         resized = any(_amounts(before, part) != _amounts(after, part) for part in _PARTS)
         found = self._problems(after, moved=moved, resized=resized)
         if _name(after) == ROOT and resized and self.options.protects_root:
-            says = "the amounts of queue root are fixed"
+            message = "the amounts of queue root are fixed"
             found.append(
                 _problem(
-                    after, "queue.root_protected", "spec", says, fix="limit its children instead instead"
+                    after, "queue.root_protected", "spec", message, fix="limit its children instead instead"
                 )
             )
         return found
@@ -109,16 +109,16 @@ class QueueAdmission:
         found = []
         pods = _allocated_pods(queue)
         if pods and self.options.checks_pods_on_delete:
-            says = f"queue {name} has {pods:g} allocated pods"
-            found.append(_refused(name, "queue.delete_has_pods", says))
+            message = f"queue {name} has {pods:g} allocated pods"
+            found.append(_refused(name, "queue.delete_has_pods", message))
         children = sorted(_name(child) for child in self.children[name])
         if children:
-            says = f"queue {name} has {len(children)} child queues: {', '.join(children)}"
-            found.append(_refused(name, "queue.delete_has_children", says))
+            message = f"queue {name} has {len(children)} child queues: {', '.join(children)}"
+            found.append(_refused(name, "queue.delete_has_children", message))
         return found
 
     def of_all(self) -> list[Problem]:
-        """Return why queues would be refused as they stand; what concerns two of them is told once."""
+        """Return why queues would be refused as they are; what concerns two of them is reported once."""
         found = []
         for name in sorted(self.queues):
             queue = self.queues[name]
@@ -154,49 +154,57 @@ class QueueAdmission:
         field = spell_steps("metadata", "annotations", HIERARCHY_WEIGHTS)
         parts = weights.split("/")
         if len(path.split("/")) != len(parts):
-            says = f"{len(parts)} weights for a path of {len(path.split('/'))} parts"
+            message = f"{len(parts)} weights for a path of {len(path.split('/'))} parts"
             yield _problem(
-                queue, "queue.path_length", field, says, fix="write one weight per part of the path"
+                queue, "queue.path_length", field, message, fix="write one weight per part of the path"
             )
             return
         for part in parts:
             weight = _go_float(part)
             if weight is None or weight <= 0:
-                says = f"{part!r} is not a number above 0"
-                yield _problem(queue, "queue.path_weight", field, says, actual=part, fix="write 1 or more")
+                message = f"{part!r} is not a number above 0"
+                yield _problem(queue, "queue.path_weight", field, message, actual=part, fix="write 1 or more")
                 return
         for name, other in sorted(self.queues.items()):
             if name != _name(queue) and _annotation(other, HIERARCHY).startswith(f"{path}/"):
-                says = f"the path continues into that of queue {name}, {_annotation(other, HIERARCHY)}"
+                message = f"the path continues into that of queue {name}, {_annotation(other, HIERARCHY)}"
                 field = spell_steps("metadata", "annotations", HIERARCHY)
-                yield _problem(queue, "queue.path_inner", field, says, actual=path, fix="choose another path")
+                yield _problem(
+                    queue, "queue.path_inner", field, message, actual=path, fix="choose another path"
+                )
                 return
 
     def _parent_problems(self, queue: Object) -> Problems:
         name, parent = _name(queue), _parent(queue)
         field = "spec.parent"
         if parent == name:
-            says = "a queue cannot be its own parent"
-            yield _problem(queue, "queue.own_parent", field, says, actual=parent, fix="choose another parent")
+            message = "a queue cannot be its own parent"
+            yield _problem(
+                queue, "queue.own_parent", field, message, actual=parent, fix="choose another parent"
+            )
             return
         depth, limit = self._depth(queue), self.options.max_depth
         if depth > limit:
-            says = f"it would be {depth} levels below root; at most {limit} are allowed"
+            message = f"it would be {depth} levels below root; at most {limit} are allowed"
             fix = "move it nearer to root"
-            yield _problem(queue, "queue.depth", field, says, actual=depth, limit=limit, fix=fix)
+            yield _problem(queue, "queue.depth", field, message, actual=depth, limit=limit, fix=fix)
         if parent not in self.queues:
-            says = f"no such queue: {parent!r}"
-            yield _problem(queue, "queue.parent_missing", field, says, actual=parent, fix="create it first")
+            message = f"no such queue: {parent!r}"
+            yield _problem(
+                queue, "queue.parent_missing", field, message, actual=parent, fix="create it first"
+            )
             return
         lost, gone = self._lost_ancestor(parent)
         if gone:
-            says = f"queue {lost} above it is below {gone!r}, which does not exist"
-            yield _problem(queue, "queue.parent_missing", field, says, actual=gone, fix="create that first")
+            message = f"queue {lost} above it is below {gone!r}, which does not exist"
+            yield _problem(
+                queue, "queue.parent_missing", field, message, actual=gone, fix="create that first"
+            )
         pods = _allocated_pods(self.queues[parent])
         if pods and not self.children[parent]:
-            says = f"queue {parent} has {pods:g} allocated pods and no child yet"
+            message = f"queue {parent} has {pods:g} allocated pods and no child yet"
             fix = "let its pods finish, or move them to another queue"
-            yield _problem(queue, "queue.parent_has_pods", field, says, actual=pods, limit=0, fix=fix)
+            yield _problem(queue, "queue.parent_has_pods", field, message, actual=pods, limit=0, fix=fix)
 
     def _depth(self, queue: Object) -> int:
         """Return the level of a queue below root, at most one more than is allowed."""
@@ -223,8 +231,8 @@ class QueueAdmission:
         """Check amounts against the ancestors', the siblings' and the children's."""
         name, parent = _name(queue), self.queues.get(_parent(queue))
         if parent is None and _parent(queue) not in ("", ROOT) and not moved:
-            says = f"no such queue: {_parent(queue)!r}"
-            yield _problem(queue, "queue.parent_missing", "spec.parent", says, fix="create it first")
+            message = f"no such queue: {_parent(queue)!r}"
+            yield _problem(queue, "queue.parent_missing", "spec.parent", message, fix="create it first")
         if parent is not None and _name(parent) != ROOT:
             yield from self._ancestor_problems(queue)
             siblings = [child for child in self.children[_name(parent)] if _name(child) != name]
@@ -312,14 +320,20 @@ def quantity_problems(queue: Object) -> Problems:
         for resource, amount in sorted(_amounts(queue, part).items()):
             field = spell_steps(*_field(part), resource)
             if amount < 0:
-                says = "an amount cannot be below 0"
+                message = "an amount cannot be below 0"
                 yield _problem(
-                    queue, "queue.negative", field, says, actual=float(amount), limit=0, fix="write 0 or more"
+                    queue,
+                    "queue.negative",
+                    field,
+                    message,
+                    actual=float(amount),
+                    limit=0,
+                    fix="write 0 or more",
                 )
             elif milli_value(_written(queue, part)[resource]) % 1000 and _comes_whole(resource):
-                says = f"{resource} comes in whole units"
+                message = f"{resource} comes in whole units"
                 yield _problem(
-                    queue, "queue.fraction", field, says, actual=float(amount), fix="write a whole number"
+                    queue, "queue.fraction", field, message, actual=float(amount), fix="write a whole number"
                 )
 
 
@@ -329,19 +343,19 @@ def order_problems(queue: Object) -> Problems:
     for resource, amount in sorted(guarantee.items()):
         field = spell_steps("spec", "deserved", resource)
         if resource not in deserved:
-            says = f"a guarantee of {resource} needs a deserved amount of it"
+            message = f"a guarantee of {resource} needs a deserved amount of it"
             fix = f"write at least {_shown(queue, 'guarantee', resource)}"
             yield _problem(
-                queue, "queue.guarantee_without_deserved", field, says, limit=float(amount), fix=fix
+                queue, "queue.guarantee_without_deserved", field, message, limit=float(amount), fix=fix
             )
         elif deserved[resource] < amount:
             least = _shown(queue, "guarantee", resource)
-            says = f"{_shown(queue, 'deserved', resource)} is below the guarantee of {least}"
+            message = f"{_shown(queue, 'deserved', resource)} is below the guarantee of {least}"
             yield _problem(
                 queue,
                 "queue.deserved_below_guarantee",
                 field,
-                says,
+                message,
                 actual=float(deserved[resource]),
                 limit=float(amount),
                 fix=f"write at least {least}",
@@ -364,9 +378,9 @@ def state_problems(queue: Object) -> Problems:
     """Check that the state is one that may be written; a queue that is closing cannot be changed at all."""
     state = (queue.get("status") or {}).get("state") or ""
     if state not in WRITABLE_STATES:
-        says = f"a queue in state {state} cannot be written"
+        message = f"a queue in state {state} cannot be written"
         yield _problem(
-            queue, "queue.state", "status.state", says, actual=state, fix="wait until it is Closed"
+            queue, "queue.state", "status.state", message, actual=state, fix="wait until it is Closed"
         )
 
 
@@ -383,7 +397,7 @@ def _sum_problems(queue: Object, parent: Object, children: Iterable[Object]) -> 
             given = (
                 "nothing" if resource not in _amounts(parent, part) else _text(resource, limit.get(resource))
             )
-            says = (
+            message = (
                 f"the children of {_name(parent)} have {_text(resource, total.get(resource))} together, "
                 f"the queue itself has {given}"
             )
@@ -391,7 +405,7 @@ def _sum_problems(queue: Object, parent: Object, children: Iterable[Object]) -> 
                 queue,
                 f"queue.children_{part}",
                 spell_steps(*_field(part), resource),
-                says,
+                message,
                 actual=total.get(resource),
                 limit=limit.get(resource),
                 fix=f"give {_name(parent)} at least as much, or the children less",
@@ -487,11 +501,18 @@ def _go_float(text: str) -> float | None:
 
 
 def _problem(
-    queue: Object, rule: str, field: str, says: str, *, actual: Any = None, limit: Any = None, fix: str = ""
+    queue: Object,
+    rule: str,
+    field: str,
+    message: str,
+    *,
+    actual: Any = None,
+    limit: Any = None,
+    fix: str = "",
 ) -> Problem:
     name = _name(queue)
-    return Problem(rule, "error", field, f"queue {name}: {field}: {says}", name, field, actual, limit, fix)
+    return Problem(rule, "error", field, f"queue {name}: {field}: {message}", name, field, actual, limit, fix)
 
 
-def _refused(name: str, rule: str, says: str) -> Problem:
-    return Problem(rule, "error", "", says, name)
+def _refused(name: str, rule: str, message: str) -> Problem:
+    return Problem(rule, "error", "", message, name)

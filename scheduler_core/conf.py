@@ -147,7 +147,7 @@ class PluginOption:
     arguments: Arguments
 
     def enabled(self, switch: str) -> bool:
-        """Tell whether the switch is on."""
+        """Return whether the switch is on."""
         return switch in self.switches
 
 
@@ -177,7 +177,7 @@ class SchedulerConf:
         return {option.name: option for option in reversed(self.options())}
 
     def hierarchy_enabled(self, plugin: str) -> bool:
-        """Tell whether the first entry of the plugin has `enableHierarchy`."""
+        """Return whether the first entry of the plugin has `enableHierarchy`."""
         option = self.first_option(plugin)
         return option is not None and option.enabled("enableHierarchy")
 

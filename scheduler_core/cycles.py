@@ -23,14 +23,14 @@ from scheduler_core.transitions import (
     evicted,
     nominated,
     nominated_node,
-    podgroup_after,
     standing,
+    write_status,
 )
 
 _REQUEUED = re.compile(r"-re\d+$")
 
 
-class Afterwards:
+class ClusterTransition:
     """Moves a cluster from one cycle to the next.
 
     Parameters
@@ -45,7 +45,7 @@ class Afterwards:
     Attributes
     ----------
     recurrence : Recurrence or None
-        Whether the cluster comes back to a state that it had; None: nobody asks.
+        Whether the cluster comes back to a state that it had; None: that is not searched for.
 
     """
 
@@ -73,9 +73,7 @@ class Afterwards:
         cluster.now += self.cycle_seconds
         moved = session.moved_jobs()
         for job in moved:
-            after = podgroup_after(job)
-            if after != job.podgroup:
-                cluster.podgroups[job.key] = after
+            write_status(cluster.podgroups, job)
             if job.phase != job.phase_before:
                 self._changed(("podgroup", job.key), job.phase_before, job.phase)
         victims = {

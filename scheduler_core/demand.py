@@ -16,14 +16,15 @@ from scheduler_core.conf import SchedulerConf, parse_conf
 from scheduler_core.errors import InputError, SchedulerPanic
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo
-from scheduler_core.model.queue_account import QueueAccount, capability_of, real_capability
+from scheduler_core.model.queue import QueueInfo
+from scheduler_core.model.queue_account import QueueAccount
 from scheduler_core.model.snapshot import Snapshot, take_snapshot
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.plugins.registry import OPENERS
 from scheduler_core.release import Release, release_of
+from scheduler_core.rendering import amounts
 from scheduler_core.resource import Resource, total_of
-from scheduler_core.told import amounts
-from scheduler_core.validate import problems
+from scheduler_core.validate import Inspection
 
 Object = Mapping[str, Any]
 
@@ -43,7 +44,7 @@ class QueueDemand:
     jobs, running, pending : int
         PodGroups, and their pods that run and that wait.
     allocated, waiting, elastic, inqueue : Resource
-        As a queue's account counts them; `waiting` is what their pending pods ask for.
+        As a queue's account counts them; `waiting` is what their pending pods request.
 
     """
 
@@ -59,7 +60,7 @@ class QueueDemand:
 
 @dataclass(frozen=True)
 class Demand:
-    """What a cluster has to give, and what the jobs of each queue hold and ask for.
+    """What a cluster has to give, and what the jobs of each queue have allocated and request.
 
     Attributes
     ----------
@@ -92,11 +93,11 @@ class JobsOfQueue(JobInfo):
         return self.demand.elastic
 
     def waiting_requests(self) -> Iterator[Resource]:
-        """Yield what the pending pods ask for, in one sum."""
+        """Yield what the pending pods request, in one sum."""
         yield self.demand.waiting
 
     def reserves_inqueue(self) -> bool:
-        """Tell that the sum of what is reserved counts."""
+        """Report that the sum of what is reserved counts."""
         return True
 
     def inqueue_resource(self) -> Resource:
@@ -159,7 +160,7 @@ def queues_at_open(demand: Demand, queues: Iterable[Object], conf: Object | None
     Parameters
     ----------
     demand : Demand
-        What the jobs hold and ask for.
+        What the jobs have allocated and request.
     queues : iterable
         Queue objects; they may be others than those of the demand's scenario.
     conf : mapping, optional
@@ -167,40 +168,39 @@ def queues_at_open(demand: Demand, queues: Iterable[Object], conf: Object | None
 
     """
     document = {**demand.settings, "queues": list(queues), "scheduler_conf": conf}
-    errors = [problem.message for problem in problems(document) if problem.severity == "error"]
+    errors = Inspection(document).errors()
     if errors:
-        return {"error": errors[0]}
+        return {"error": errors[0].message}
     try:
         session = _session(demand, document, parse_conf(conf, release_of(demand.settings)))
     except (InputError, SchedulerPanic) as error:
         return {"error": str(error)}
     obstacles = [text for report in session.registry.reports if (text := report().get("obstacle"))]
-    told = shown.state(session)
+    state = shown.state(session)
     return {
-        **told,
-        "without_jobs": _without_jobs(session, told),
+        **state,
+        "without_jobs": _without_jobs(session, state),
         "obstacle": obstacles[0] if obstacles else "",
     }
 
 
-def _without_jobs(session: Session, told: Object) -> dict[str, dict[str, float]]:
+def _without_jobs(session: Session, state: Object) -> dict[str, dict[str, float]]:
     """Return what each queue without an account could reach: nothing when no plugin sets limits."""
-    if "queue_plugin" not in told:
+    if "queue_plugin" not in state:
         return {}
     guaranteed = total_of(queue.guarantee for queue in session.queues.values())
-    taking_part = {queue["name"] for queue in told.get("queues") or ()}
+    taking_part = {queue["name"] for queue in state.get("queues") or ()}
     return {
-        name: amounts(
-            real_capability(
-                session.total,
-                guaranteed=guaranteed,
-                guarantee=queue.guarantee,
-                capability=capability_of(queue) if queue.names_capability else None,
-            )
-        )
+        name: amounts(_reachable(session, queue, guaranteed))
         for name, queue in session.queues.items()
         if name not in taking_part
     }
+
+
+def _reachable(session: Session, queue: QueueInfo, guaranteed: Resource) -> Resource:
+    account = QueueAccount(queue)
+    account.limit(session.total, guaranteed)
+    return account.real_capability
 
 
 def _session(demand: Demand, document: Object, conf: SchedulerConf) -> Session:
@@ -211,7 +211,7 @@ def _session(demand: Demand, document: Object, conf: SchedulerConf) -> Session:
         if name in snapshot.queues
     }
     snapshot = replace(snapshot, allocatable=[demand.total], jobs=dict(sorted(jobs.items())))
-    session = Session(snapshot, conf, trace=None)
+    session = Session(snapshot, conf)
     for option in conf.options():
         if option.name in QUEUE_PLUGINS:
             OPENERS[option.name](session, option.arguments)

@@ -34,4 +34,4 @@ class PrePredicateError(CoreError):
 
 
 class RegistrationError(CoreError):
-    """A plugin registered something that cannot be asked; the message names plugin, point and fix."""
+    """A plugin registered something that cannot be called; the message names plugin, point and fix."""

@@ -9,18 +9,18 @@ from scheduler_core.errors import InputError, SchedulerHang, SchedulerPanic
 from scheduler_core.fault import fault_of
 
 
-def failed(told: Mapping[str, Any], error: Exception) -> dict[str, Any]:
+def failed(answer: Mapping[str, Any], error: Exception) -> dict[str, Any]:
     """Return the answer to a document that an exception stopped: `error`, and `fault` when it is a bug.
 
     Parameters
     ----------
-    told : mapping
+    answer : mapping
         What the answer says so far: `name`, and `notes` if there are any.
     error : Exception
         Anything but `fault.NOT_OURS`, which a caller has to deal with.
 
     """
-    stopped = {"name": told["name"], "error": _sentence(error), "notes": told.get("notes", [])}
+    stopped = {"name": answer["name"], "error": _sentence(error), "notes": answer.get("notes", [])}
     if isinstance(error, (SchedulerPanic, SchedulerHang, InputError)):
         return stopped
     fault = fault_of(error)

@@ -31,7 +31,7 @@ class Fault(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Return what is told of it."""
+        """Return what is reported of it."""
         return (
             f"Queuecast failed: this is a bug of Queuecast, please report it ({self.kind}, {self.reference})"
         )

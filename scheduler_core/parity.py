@@ -173,7 +173,8 @@ def unmet(ours: Mapping[str, Any], expected: Mapping[str, Any]) -> list[str]:
             for entry in cycle["podgroups"] or ()
         },
         "job_allocated": {
-            job: told["allocated"] for job, told in _at(cycles, -1, "at_end").get("drf_jobs", {}).items()
+            job: figures["allocated"]
+            for job, figures in _at(cycles, -1, "at_end").get("drf_jobs", {}).items()
         },
         "queue_share_at_open": _queues_at_open(cycles, "share"),
         "queue_inqueue_at_open": _queues_at_open(cycles, "inqueue"),

@@ -74,6 +74,15 @@ class Prepared:
         """
         return self._answer(changes, options, Simulation.figures)
 
+    def fitting(
+        self, pod: str, changes: Mapping[str, Any] | None = None, options: Options = DEFAULTS
+    ) -> Result:
+        """Return on which nodes a waiting pod of a variant would be placed, without running any action.
+
+        The answer has `name`, `notes`, `pod` and what `framework.fitting` tells; or `error`.
+        """
+        return self._answer(changes, options, lambda simulation, answer: simulation.fitting(answer, pod))
+
     def _answer(
         self,
         changes: Mapping[str, Any] | None,
@@ -83,20 +92,20 @@ class Prepared:
         document = {**self.document, **changes} if changes else self.document
         if not isinstance(document, Mapping):
             return {"name": "", "error": problems(document)[0].message, "notes": []}
-        told: Result = {"name": str(document.get("name") or "")}
+        answer: Result = {"name": str(document.get("name") or "")}
         if self._broken is not None:
-            return failed(told, self._broken)
+            return failed(answer, self._broken)
         try:
-            return self._simulated(document, told, options, ask, changed=bool(changes))
+            return self._simulated(document, answer, options, ask, changed=bool(changes))
         except NOT_OURS:
             raise
         except Exception as error:
-            return failed(told, error)
+            return failed(answer, error)
 
     def _simulated(
         self,
         document: Mapping[str, Any],
-        told: Result,
+        answer: Result,
         options: Options,
         ask: Callable[[Simulation, Result], Result],
         *,
@@ -108,13 +117,13 @@ class Prepared:
         errors = inspection.errors()
         if errors or inspection.conf is None:
             others = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-            return {**told, "error": errors[0].message + others, "notes": []}
+            return {**answer, "error": errors[0].message + others, "notes": []}
         admission = Admission(document, inspection.read_pods(), self._admission)
-        return ask(Simulation(document, inspection.conf, admission, options), told)
+        return ask(Simulation(document, inspection.conf, admission, options), answer)
 
 
 def prepare(document: Mapping[str, Any]) -> Prepared:
-    """Return a document read once, to be asked for many variants of it: see `Prepared`.
+    """Return a document read once, for many variants of it: see `Prepared`.
 
     Examples
     --------

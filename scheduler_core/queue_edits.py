@@ -54,12 +54,12 @@ def queue_problems(name: str, fields: Mapping[str, Any], parents: Parents) -> li
 def removal_problems(name: str, leaving: Sequence[str], *, subtree: bool) -> Iterator[Problem]:
     """Yield why a queue cannot be removed; `leaving` is the queue and all those below it."""
     if kept := [queue for queue in leaving if queue in MADE_BY_VOLCANO]:
-        says = f"queue {kept[0]} cannot be removed: Volcano refuses to delete it and recreates it"
-        yield _refusal(name, "", "queue.delete_protected", says, kept[0], "remove other queues")
+        message = f"queue {kept[0]} cannot be removed: Volcano refuses to delete it and recreates it"
+        yield _refusal(name, "", "queue.delete_protected", message, kept[0], "remove other queues")
     elif len(leaving) > 1 and not subtree:
-        says = f"queue {name} has children: {', '.join(leaving[1:])}"
+        message = f"queue {name} has children: {', '.join(leaving[1:])}"
         fix = "remove or move them first, or remove the whole subtree"
-        yield _refusal(name, "", "queue.delete_has_children", says, len(leaving) - 1, fix)
+        yield _refusal(name, "", "queue.delete_has_children", message, len(leaving) - 1, fix)
 
 
 def below(name: str, parents: Parents) -> list[str]:
@@ -95,33 +95,37 @@ def _form_problems(name: str, fields: Mapping[str, Any]) -> Iterator[Problem]:
 def tree_problems(name: str, fields: Mapping[str, Any], parents: Parents) -> Iterator[Problem]:
     """Yield why the fields of a queue do not fit into the tree; `name` is empty for a new one."""
     new_name, parent = fields.get("name") or "", fields.get("parent") or ""
-    if (new_name != name or not name) and isinstance(new_name, str):
+    if not isinstance(new_name, str):
+        message = f"the name of a queue is a text, not {str(new_name)[:60]}"
+        yield _refusal(name, "name", "form.type", message, str(new_name)[:60], "write it in quotes")
+        new_name = name
+    elif new_name != name or not name:
         yield from _name_problems(name, new_name, parents)
     if not isinstance(parent, str) or parent in ("", "root", parents.get(name)):
         return
     if parent not in parents:
-        says = f"queue {name or new_name}: there is no queue {parent!r} to be its parent"
+        message = f"queue {name or new_name}: there is no queue {parent!r} to be its parent"
         fix = "choose a queue of this scenario"
-        yield _refusal(name or new_name, "parent", "queue.parent_missing", says, parent, fix)
+        yield _refusal(name or new_name, "parent", "queue.parent_missing", message, parent, fix)
     elif name and name in _ancestry(parent, parents):
-        says = f"queue {name}: its parent {parent!r} is the queue itself or one of its descendants"
-        yield _refusal(name, "parent", "queue.cycle", says, parent, "choose another queue")
+        message = f"queue {name}: its parent {parent!r} is the queue itself or one of its descendants"
+        yield _refusal(name, "parent", "queue.cycle", message, parent, "choose another queue")
 
 
 def _name_problems(name: str, new_name: str, taken: Iterable[str]) -> Iterator[Problem]:
     queue = name or new_name
     if name in MADE_BY_VOLCANO:
-        says = f"queue {name} cannot be renamed: the scheduler creates it when it is missing"
-        yield _refusal(queue, "name", "queue.name_fixed", says, new_name, "add another queue instead")
+        message = f"queue {name} cannot be renamed: the scheduler creates it when it is missing"
+        yield _refusal(queue, "name", "queue.name_fixed", message, new_name, "add another queue instead")
     if not new_name:
         yield _refusal(queue, "name", "form.missing", "a queue needs a name", new_name, "write the name")
     elif len(new_name) > 253 or not _NAME.fullmatch(new_name):
-        says = f"{new_name[:253]!r} is not a valid Kubernetes name"
+        message = f"{new_name[:253]!r} is not a valid Kubernetes name"
         fix = "use up to 253 lower-case letters, digits, '-' and '.'; begin and end with a letter or digit"
-        yield _refusal(queue, "name", "name.illegal", says, new_name[:253], fix)
+        yield _refusal(queue, "name", "name.illegal", message, new_name[:253], fix)
     elif new_name in taken:
-        says = f"queue {new_name} already exists"
-        yield _refusal(queue, "name", "name.taken", says, new_name, "choose another name")
+        message = f"queue {new_name} already exists"
+        yield _refusal(queue, "name", "name.taken", message, new_name, "choose another name")
 
 
 def _ancestry(name: str, parents: Parents) -> list[str]:

@@ -22,7 +22,7 @@ FIELDS = (
     "affinity",
     "hierarchy",
 )
-"""The fields that are asked about; `hierarchy` stands for the two annotations of drf."""
+"""The fields that have a rule; `hierarchy` stands for the two annotations of drf."""
 
 
 def unread_fields(conf: SchedulerConf) -> dict[str, str]:

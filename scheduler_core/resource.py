@@ -41,21 +41,21 @@ ZERO, INFINITY = Absent
 
 
 def is_qualified_name(name: str) -> bool:
-    """Tell whether `name` is a legal Kubernetes qualified name (optional DNS prefix, name of at most 63)."""
+    """Return whether `name` is a qualified name of Kubernetes (optional DNS prefix, name of at most 63)."""
     match = _QUALIFIED.fullmatch(name)
     return match is not None and len(match["prefix"] or "") <= 253
 
 
 @lru_cache(maxsize=4096)
 def is_scalar_name(name: str) -> bool:
-    """Tell whether the scheduler counts a resource of this name as a scalar; `ephemeral-storage` is none."""
+    """Return whether the scheduler counts a resource of this name as a scalar, not so `ephemeral-storage`."""
     if name.startswith(("hugepages-", "attachable-volumes-")) or "kubernetes.io/" in name:
         return True
     return "/" in name and not name.startswith("requests.") and is_qualified_name("requests." + name)
 
 
 def less_equal(left: float, right: float) -> bool:
-    """Tell whether `left` is at most `right`, forgiving less than `MIN_RESOURCE`."""
+    """Return whether `left` is at most `right`, forgiving less than `MIN_RESOURCE`."""
     return left < right or abs(left - right) < MIN_RESOURCE
 
 
@@ -167,10 +167,10 @@ class Resource:
 
     def as_dict(self) -> dict[str, float]:
         """Return the amounts by name, in the order of `items`."""
-        told = {CPU: self.cpu, MEMORY: self.memory}
+        named = {CPU: self.cpu, MEMORY: self.memory}
         if self.scalars:
-            told.update(sorted(self.scalars.items()))
-        return told
+            named.update(sorted(self.scalars.items()))
+        return named
 
     def add(self, other: Resource) -> Resource:
         """Add `other` in place; returns self."""
@@ -249,7 +249,7 @@ class Resource:
     # tests over all dimensions
 
     def is_empty(self) -> bool:
-        """Tell whether nothing is held; `pods` are ignored."""
+        """Return whether nothing is held; `pods` are ignored."""
         if self.cpu >= MIN_RESOURCE or self.memory >= MIN_RESOURCE:
             return False
         return not any(
@@ -257,11 +257,11 @@ class Resource:
         )
 
     def is_nothing(self) -> bool:
-        """Tell whether every amount is exactly 0."""
+        """Return whether every amount is exactly 0."""
         return self.cpu == 0 and self.memory == 0 and not (self.scalars and any(self.scalars.values()))
 
     def less_equal(self, other: Resource, absent: Absent) -> bool:
-        """Tell whether every dimension is at most that of `other` (within `MIN_RESOURCE`).
+        """Return whether every dimension is at most that of `other` (within `MIN_RESOURCE`).
 
         ZERO: only scalars of self are looked at, missing in `other` they are compared with 0. INFINITY: a
         scalar that self lacks but `other` has makes it false, one that `other` lacks passes.
@@ -331,7 +331,7 @@ class Resource:
         return names + sorted(n for n, amount in (self.scalars or {}).items() if amount > 0 and n != PODS)
 
     def less_equal_partly(self, limit: Resource, request: Resource) -> bool:
-        """Tell whether some requested dimension is within `limit`; dimensions that both lack do not count."""
+        """Return whether some requested dimension is within `limit`; one that both lack does not count."""
         for name in request.requested_dimensions():
             mine, theirs = self.get(name), limit.get(name)
             if mine < MIN_RESOURCE and theirs < MIN_RESOURCE:

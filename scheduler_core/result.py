@@ -14,47 +14,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_core.decision import ROLLED_BACK
 from scheduler_core.framework.session import Session
-from scheduler_core.framework.waiting import waits_for
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.messages import fit_error, task_reason
 from scheduler_core.model.pod_info import PodInfo
 from scheduler_core.model.status import LABELS, WAITING_STATUSES, TaskStatus
-from scheduler_core.resource import CPU, MEMORY, Resource
-from scheduler_core.told import Told, amounts, number
-from scheduler_core.trace import ROLLED_BACK, Trace
+from scheduler_core.recording.recorder import Recorder
+from scheduler_core.recording.waiting import waits_for
+from scheduler_core.rendering import number, plain
+from scheduler_core.resource import CPU, MEMORY
 
 _EXACT = 2.0**53
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False)
 _key = attrgetter("key")
-_PLAIN = frozenset({str, int, bool, type(None), Told})
 _ALWAYS = frozenset({CPU, MEMORY})
 _CONDITION = ("type", "status", "reason", "message")
 _STATE_KEYS = ("queue_plugin", "queues", "total_resource", "drf_jobs", "hdrf_tree", "overcommit")
 
 
-def plain(value: Any) -> Any:
-    """Return the same data with every resource vector as a map and every number in its shortest form."""
-    kind = type(value)
-    if kind in _PLAIN:
-        return value
-    if kind is Resource:
-        return amounts(value)
-    if isinstance(value, float):
-        return number(value)
-    if isinstance(value, Mapping):
-        return {name: plain(entry) for name, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(entry) for entry in value]
-    return value
-
-
 def state(session: Session) -> dict[str, Any]:
     """Return what the plugins know of queues and jobs at this moment (S of the format)."""
-    told: dict[str, Any] = {"total_resource": session.total}
+    reported: dict[str, Any] = {"total_resource": session.total}
     for report in session.registry.reports:
-        told.update(report())
-    return {name: plain(told[name]) for name in _STATE_KEYS if name in told}
+        reported.update(report())
+    shown: dict[str, Any] = plain({name: reported[name] for name in _STATE_KEYS if name in reported})
+    return shown
 
 
 def cycle_result(session: Session, at_open: Mapping[str, Any], at_end: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,18 +73,18 @@ def _maps(matrix: NDArray[np.float64], names: Sequence[str]) -> list[dict[str, f
     rows = (matrix.astype(np.int64) if whole else matrix).tolist()
     if not whole:
         rows = [[number(amount) for amount in row] for row in rows]
-    held = (matrix[:, 2:] != 0.0).all(axis=1).tolist()
+    complete = (matrix[:, 2:] != 0.0).all(axis=1).tolist()
     return [
         dict(zip(names, row, strict=True))
-        if has_all
+        if is_complete
         else {name: amount for name, amount in zip(names, row, strict=True) if amount or name in _ALWAYS}
-        for row, has_all in zip(rows, held, strict=True)
+        for row, is_complete in zip(rows, complete, strict=True)
     ]
 
 
 def podgroup_before_close(session: Session, job: JobInfo) -> dict[str, Any]:
     """Return a job's numbers after the last action."""
-    told: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "name": job.key,
         "queue": job.queue,
         "phase_before": job.phase_before,
@@ -115,55 +100,53 @@ def podgroup_before_close(session: Session, job: JobInfo) -> dict[str, Any]:
     }
     failure = session.job_valid(job)
     if failure is not None:
-        told["invalid_reason"] = ": ".join(failure)
-    told["task_status"] = {LABELS[status]: count for status, count in job.status_counts().items()}
-    return told
+        entry["invalid_reason"] = ": ".join(failure)
+    entry["task_status"] = {LABELS[status]: count for status, count in job.status_counts().items()}
+    return entry
 
 
-def add_after_close(told: dict[str, Any], job: JobInfo) -> None:
+def add_after_close(podgroup: dict[str, Any], job: JobInfo) -> None:
     """Complete a job's numbers with what closing the session wrote."""
-    told["phase_after"] = job.phase
+    podgroup["phase_after"] = job.phase
     if waits(job):
-        told["fit_error"] = fit_error(job)
+        podgroup["fit_error"] = fit_error(job)
     if TaskStatus.PENDING in job.status_counts():
         texts = (task_reason(task) for task in job.by_status[TaskStatus.PENDING].values())
-        told["pending_reasons"] = dict(
+        podgroup["pending_reasons"] = dict(
             sorted(Counter(message or reason for reason, message, _ in texts).items())
         )
     if job.conditions:
-        told["conditions"] = [
+        podgroup["conditions"] = [
             {name: text for name in _CONDITION if (text := entry.get(name))} for entry in job.conditions
         ]
-    told["tasks"] = [task_result(task) for task in sorted(job.seen(), key=_key)]
+    podgroup["tasks"] = [task_result(task) for task in sorted(job.seen(), key=_key)]
 
 
 def waits(job: JobInfo) -> bool:
-    """Tell whether any task of a job is still to be bound."""
+    """Return whether any task of a job is still to be bound."""
     return not WAITING_STATUSES.isdisjoint(job.status_counts())
 
 
 def task_result(task: TaskInfo | PodInfo) -> dict[str, Any]:
-    """Return where a task stands; of one that nobody looked at where its pod is."""
-    told = {"pod": task.key}
+    """Return the state of a task; of one that no action examined that of its pod."""
+    entry = {"pod": task.key}
     if task.role:
-        told["role"] = task.role
-    told["status"] = LABELS[task.status]
+        entry["role"] = task.role
+    entry["status"] = LABELS[task.status]
     if task.node_name:
-        told["node"] = task.node_name
+        entry["node"] = task.node_name
     if task.status in WAITING_STATUSES and isinstance(task, TaskInfo):
         reason, message, nominated = task_reason(task)
-        told["reason"] = reason
+        entry["reason"] = reason
         if message:
-            told["message"] = message
+            entry["message"] = message
         if nominated:
-            told["nominatedNodeName"] = nominated
-    return told
+            entry["nominatedNodeName"] = nominated
+    return entry
 
 
-def explanations(session: Session) -> dict[str, Any]:
-    """Return the `explain` block of a session whose trace was kept."""
-    trace = session.trace
-    assert trace is not None, "explanations need a trace"
+def explanations(session: Session, recorder: Recorder) -> dict[str, Any]:
+    """Return the `explain` block of a session."""
     victims = []
     for decision in session.decisions:
         if decision.op == "evict" and decision.state != ROLLED_BACK and decision.explanation is not None:
@@ -180,31 +163,33 @@ def explanations(session: Session) -> dict[str, Any]:
                 }
             )
     waiting = {
-        key: waits_for(session, job) for key, job in session.jobs.items() if job.is_pending or waits(job)
+        key: waits_for(session, job, recorder.pending.get(key))
+        for key, job in session.jobs.items()
+        if job.is_pending or waits(job)
     }
     return {
-        "deserved": plain(trace.deserved),
+        "deserved": plain(recorder.deserved),
         "victims": plain(victims),
-        "spared": spared_candidates(trace),
-        "left_out": {pod: nodes for pod, nodes in sorted(trace.left_out.items()) if nodes},
+        "spared": spared_candidates(recorder),
+        "left_out": {pod: nodes for pod, nodes in sorted(recorder.left_out.items()) if nodes},
         "pending": plain({job: waiting[job] for job in sorted(waiting)}),
     }
 
 
-def spared_candidates(trace: Trace) -> list[dict[str, Any]]:
+def spared_candidates(recorder: Recorder) -> list[dict[str, Any]]:
     """Return the refusals; numbers that several have in common are made plain once.
 
-    The trace is not read again after this, so that its entries are finished in place.
+    The recorder is not read again after this, so that its entries are finished in place.
     """
     known: dict[int, tuple[Any, Any]] = {}
-    told = [entry for kept in trace.spared.values() for entry in kept.values()]
-    for entry in told:
+    refusals = [entry for kept in recorder.spared.values() for entry in kept.values()]
+    for entry in refusals:
         numbers = entry["numbers"]
         made = known.get(id(numbers))
         if made is None:
             made = known[id(numbers)] = numbers, plain(numbers)
         entry["numbers"] = made[1]
-    return told
+    return refusals
 
 
 def encode(result: Mapping[str, Any]) -> bytes:

@@ -251,9 +251,11 @@ def _content(queue: Object | None) -> object:
     if queue is None:
         return None
     metadata, spec = queue["metadata"], queue.get("spec") or {}
-    said = {key: value for key, value in spec.items() if key not in _PARTS and value not in (None, {}, "")}
+    other_fields = {
+        key: value for key, value in spec.items() if key not in _PARTS and value not in (None, {}, "")
+    }
     amounts = {part: dict(_amounts(queue, part)) for part in _PARTS}
-    return said, amounts, metadata.get("annotations") or {}, metadata.get("labels") or {}
+    return other_fields, amounts, metadata.get("annotations") or {}, metadata.get("labels") or {}
 
 
 def _without_status(queue: Object) -> Object:

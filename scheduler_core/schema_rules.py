@@ -15,6 +15,8 @@ from scheduler_core.problem import Problem, spell_steps
 
 WEIGHTS = range(1, 65536)
 PRIORITIES = range(2**31)
+ANNOTATION_BYTES = 256 * 1024
+"""What all annotations of an object have together, names included: apimachinery's ValidateAnnotationsSize."""
 
 QUEUE_SPEC = (
     "weight",
@@ -44,7 +46,7 @@ _SPECS = {"queues": QUEUE_SPEC, "podgroups": PODGROUP_SPEC}
 
 
 def schema_problems(kind: str, index: int, thing: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield what the CRD of a Queue or PodGroup does not take of an object at this place of its list.
+    """Yield what the API server does not take of a Queue or PodGroup at this place of its list.
 
     Examples
     --------
@@ -53,10 +55,13 @@ def schema_problems(kind: str, index: int, thing: Mapping[str, Any]) -> Iterator
     [('queues[0].spec.wieght', "write 'weight'")]
 
     """
+    about = _About(kind, index, thing)
+    annotations = thing["metadata"].get("annotations")
+    if isinstance(annotations, Mapping):
+        yield from about.too_large(annotations)
     spec = thing.get("spec")
     if not isinstance(spec, Mapping):
         return
-    about = _About(kind, index, thing)
     yield from about.unknown_fields(("spec",), spec, _SPECS[kind])
     if kind == "queues":
         guarantee = spec.get("guarantee")
@@ -86,31 +91,40 @@ class _About:
             name = str(field)
             near = get_close_matches(name, known, n=1)
             fix = f"write {near[0]!r}" if near else f"remove it, or write one of {', '.join(known)}"
-            says = f"is not a field of a {self.word}: kubectl refuses it, and nothing reads it"
-            yield self._problem("unknown_field", (*way, name), says, fix=fix)
+            message = f"is not a field of a {self.word}: kubectl refuses it, and nothing reads it"
+            yield self._problem("unknown_field", (*way, name), message, fix=fix)
+
+    def too_large(self, annotations: Mapping[Any, Any]) -> Iterator[Problem]:
+        """Yield that annotations are too large together; those that are no texts are an error of form."""
+        size = sum(len(str(part).encode()) for entry in annotations.items() for part in entry)
+        if size > ANNOTATION_BYTES:
+            message = f"has {size} bytes, and the API server takes {ANNOTATION_BYTES}"
+            fix = f"keep at most {ANNOTATION_BYTES} bytes, names included"
+            way = ("metadata", "annotations")
+            yield self._problem("annotations", way, message, fix=fix, actual=size, limit=ANNOTATION_BYTES)
 
     def out_of_range(self, field: str, value: Any, allowed: range) -> Iterator[Problem]:
         """Yield that a number is none that the CRD takes; what is no int32 at all is an error of form."""
-        if isinstance(value, bool) or not isinstance(value, int | float) or value in allowed:
-            return
-        if not 0 <= value < 2**31 or value != value // 1:
+        if isinstance(value, bool) or not isinstance(value, int | float):
             return
         least, most = allowed.start, allowed.stop - 1
-        says = f"is {value:g}, and the CRD takes {least} to {most}"
+        if least <= value <= most or not 0 <= value < 2**31 or value != value // 1:
+            return  # `value in allowed` would try every number of the range for a fraction
+        message = f"is {value:g}, and the CRD takes {least} to {most}"
         fix = f"write a whole number from {least} to {most}"
-        yield self._problem(field, ("spec", field), says, fix=fix, actual=value, limit=least)
+        yield self._problem(field, ("spec", field), message, fix=fix, actual=value, limit=least)
 
     def _problem(
         self,
         rule: str,
         way: tuple[str, ...],
-        says: str,
+        text: str,
         *,
         fix: str,
         actual: Any = None,
         limit: Any = None,
     ) -> Problem:
         field = spell_steps(*way)
-        message = f"{self.subject}: {field} {says}"
+        message = f"{self.subject}: {field} {text}"
         path = spell_steps(self.kind, self.index, *way)
         return Problem(f"{self.word}.{rule}", "error", path, message, self.queue, field, actual, limit, fix)

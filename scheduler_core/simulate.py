@@ -20,18 +20,21 @@ from scheduler_core.actions import (
 )
 from scheduler_core.admission import Admission
 from scheduler_core.conf import MODELLED_PLUGINS, UNMODELLED_PLUGINS, SchedulerConf
-from scheduler_core.cycles import Afterwards
+from scheduler_core.cycles import ClusterTransition
 from scheduler_core.framework.closing import close_session, queue_allocated
 from scheduler_core.framework.extender_calls import KEPT, ExtenderCalls, Post
-from scheduler_core.framework.session import Session
+from scheduler_core.framework.fitting import fitting
+from scheduler_core.framework.session import Session, unobserved
 from scheduler_core.model.journal import PodGroups
 from scheduler_core.model.snapshot import Snapshot, take_snapshot
 from scheduler_core.model.state import State
+from scheduler_core.model.status import TaskStatus
 from scheduler_core.model.unmodelled import NOT_MODELLED, queue_notes
 from scheduler_core.plugins.registry import OPENERS
+from scheduler_core.recording.recorder import Recorder
 from scheduler_core.release import Release, release_of
+from scheduler_core.rendering import plain
 from scheduler_core.resource import quantities
-from scheduler_core.trace import Trace
 
 SAMPLED_ABOVE = 100
 """The number of nodes above which Volcano samples (minimum-feasible-nodes)."""
@@ -61,7 +64,7 @@ class Options:
     progress : callable, optional
         ``progress(done, what)`` is called now and then, `done` from 0 to 1.
     timer : callable, optional
-        A clock in milliseconds; with one each cycle tells how long it took.
+        A clock in milliseconds; with one each cycle says how long it took.
     release : Release, optional
         The release that decides; None: the one that the scenario names.
     reasons : bool
@@ -103,7 +106,7 @@ class Simulation:
         self.configure(conf)
         self.cluster = admission.cluster()
         self.cycles = options.cycles if options.cycles is not None else int(document.get("cycles") or 1)
-        self.afterwards = Afterwards(
+        self.afterwards = ClusterTransition(
             self.cluster,
             requeue=document.get("evicted") != "delete",
             termination_cycles=int(document.get("termination_cycles") or 0),
@@ -143,29 +146,39 @@ class Simulation:
             (OPENERS[option.name], option.arguments) for option in conf.options() if option.name in OPENERS
         ]
 
-    def figures(self, told: dict[str, Any]) -> dict[str, Any]:
+    def figures(self, result: dict[str, Any]) -> dict[str, Any]:
         """Return what the plugins make of the queues when the first session opens."""
-        told["notes"] = self.notes
+        result["notes"] = self.notes
         session = self.open_anew(take_snapshot(self.cluster))
-        told["at_open"] = shown.state(session)
-        if session.trace is not None:
-            told["explain"] = {"deserved": shown.plain(session.trace.deserved)}
-        return told
+        result["at_open"] = shown.state(session)
+        if isinstance(session.observer, Recorder):
+            result["explain"] = {"deserved": plain(session.observer.deserved)}
+        return result
 
-    def run(self, told: dict[str, Any]) -> dict[str, Any]:
+    def fitting(self, result: dict[str, Any], pod: str) -> dict[str, Any]:
+        """Return on which nodes a waiting pod would be placed when the first session opens."""
+        result["notes"] = self.notes
+        session = self.open_anew(take_snapshot(self.cluster))
+        waiting = (task for job in session.jobs.values() for task in job.tasks.values() if task.key == pod)
+        task = next(waiting, None)
+        if task is None or task.status is not TaskStatus.PENDING:
+            return {**result, "error": f"Pod {pod} does not wait in any job that the scheduler knows."}
+        return {**result, "pod": pod, **plain(fitting(session, task))}
+
+    def run(self, result: dict[str, Any]) -> dict[str, Any]:
         """Return the result of all cycles."""
-        told["actions"] = list(self.conf.actions)
-        told["notes"] = self.notes
-        told["cycles"] = []
+        result["actions"] = list(self.conf.actions)
+        result["notes"] = self.notes
+        result["cycles"] = []
         for cycle in range(1, self.cycles + 1):
-            told["cycles"].append(self._cycle(cycle))
+            result["cycles"].append(self._cycle(cycle))
         recurrence = self.afterwards.recurrence
         if recurrence is not None and recurrence.loop is not None:
-            told["loops"] = [recurrence.loop._asdict()]
+            result["loops"] = [recurrence.loop._asdict()]
         self._report(1.0, "done")
         self.notes.extend(self.calls.notes())
         failure = self.calls.error()
-        return told if failure is None else {"name": told["name"], "error": failure, **told}
+        return result if failure is None else {"name": result["name"], "error": failure, **result}
 
     def reach(self, cycle: int) -> None:
         """Run the cycles before one."""
@@ -190,7 +203,7 @@ class Simulation:
             yield session
 
     def session_before(self, action: str) -> Session:
-        """Return the session of the cycle reached as an action finds it, which may then be asked anything."""
+        """Return the session of the cycle reached as an action finds it, for any further question."""
         session = self.open_anew(take_snapshot(self.cluster))
         for name in self.conf.actions[: self.conf.actions.index(action)]:
             session.action = name
@@ -231,31 +244,32 @@ class Simulation:
             times.append(self._now())
         at_end = shown.state(session)
         podgroups = [shown.podgroup_before_close(session, job) for job in session.jobs.values()]
-        explained = shown.explanations(session) if session.trace is not None else None
+        recorder = session.observer if isinstance(session.observer, Recorder) else None
+        explained = None if recorder is None else shown.explanations(session, recorder)
         closing = self._now()
         close_session(session)
         closed = self._now()
         allocated = queue_allocated(session)
         for entry, job in zip(podgroups, session.jobs.values(), strict=True):
             shown.add_after_close(entry, job)
-        told = {
+        result = {
             "cycle": cycle,
             **shown.cycle_result(session, at_open, at_end),
             "podgroups": podgroups,
             "queue_status_allocated": {name: quantities(amount) for name, amount in allocated.items()},
         }
         if explained is not None:
-            told["explain"] = explained
+            result["explain"] = explained
         if self.options.timer is not None:
-            told["timing"] = _timing(self.conf, taken - started, opened - taken, times, closed - closing)
+            result["timing"] = _timing(self.conf, taken - started, opened - taken, times, closed - closing)
         if cycle < self.cycles:
             self.afterwards.advance(session, cycle)
-        return told
+        return result
 
     def open_anew(self, snapshot: Snapshot) -> Session:
         """Return a session on a snapshot that every plugin opens."""
-        trace = Trace() if self.options.explain else None
-        session = Session(snapshot, self.conf, trace=trace, kept=self.kept, reasons=self.options.reasons)
+        observe = Recorder if self.options.explain else unobserved
+        session = Session(snapshot, self.conf, observe=observe, kept=self.kept, reasons=self.options.reasons)
         for opener, arguments in self.openers:
             opener(session, arguments)
         return session

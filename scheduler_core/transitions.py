@@ -5,32 +5,50 @@ Objects are never edited: each function returns a new one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 from scheduler_core.model.job import JobInfo, TaskInfo
-from scheduler_core.model.messages import task_reason
+from scheduler_core.model.journal import PodGroups
+from scheduler_core.model.messages import promised_node
 from scheduler_core.model.status import TaskStatus
 
 Object = Mapping[str, Any]
 
 
+def write_status(podgroups: MutableMapping[str, Object], job: JobInfo) -> None:
+    """Write a job's PodGroup with the status that the closed session gave it.
+
+    Of a job of which nothing moved but perhaps its phase, only that and counts may differ, of which no job is
+    made: it need not be made anew for them.
+    """
+    after = podgroup_after(job)
+    if after == job.podgroup:
+        return
+    if job.moved or not isinstance(podgroups, PodGroups):
+        podgroups[job.key] = after
+    else:
+        podgroups.write(job.key, after)
+        job.podgroup = after
+
+
 def podgroup_after(job: JobInfo) -> Object:
     """Return a job's PodGroup with the status that the closed session gave it."""
+    counts = job.status_counts()
     status = {
         **(job.podgroup.get("status") or {}),
         "phase": job.phase,
         "conditions": job.conditions,
-        "running": len(job.by_status[TaskStatus.RUNNING]),
-        "succeeded": len(job.by_status[TaskStatus.SUCCEEDED]),
-        "failed": len(job.by_status[TaskStatus.FAILED]),
+        "running": counts.get(TaskStatus.RUNNING, 0),
+        "succeeded": counts.get(TaskStatus.SUCCEEDED, 0),
+        "failed": counts.get(TaskStatus.FAILED, 0),
     }
     return {**job.podgroup, "status": status}
 
 
 def nominated_node(task: TaskInfo) -> str:
     """Return the node that a session nominates for a waiting task, empty when it nominates none."""
-    return "" if task.shape.gated else task_reason(task)[2]
+    return "" if task.shape.gated else promised_node(task)
 
 
 def nominated(pod: Object, node: str) -> Object:

@@ -1,6 +1,6 @@
 """Would Volcano's webhooks take this Job or this PodGroup?
 
-The checks that are made when one is created, over plain objects; all failures are told at once.
+The checks that are made when one is created, over plain objects; all failures are reported at once.
 
 Source: volcano ``pkg/webhooks/admission/jobs/validate/admit_job.go``,
 ``pkg/webhooks/admission/podgroups/validate/validate_podgroup.go`` at v1.15.1.
@@ -58,7 +58,7 @@ class WorkloadAdmission:
         return [*found, *_minimum_problems(spec, replicas, ("spec",))]
 
     def on_create_podgroup(self, podgroup: Object) -> list[Problem]:
-        """Return why a new PodGroup would be refused; whether its queue is a leaf is not asked."""
+        """Return why a new PodGroup would be refused; whether its queue is a leaf is not checked."""
         queue = (podgroup.get("spec") or {}).get("queue")
         if not isinstance(queue, str) or not queue:
             return []
@@ -70,19 +70,19 @@ class WorkloadAdmission:
             return
         yield from self._open_problems(queue, "job")
         if queue in self._parents and queue in self._states:
-            says = f"uses queue {queue!r}, which is not a leaf"
+            message = f"uses queue {queue!r}, which is not a leaf"
             fix = "choose a leaf queue"
-            yield _refused("job.not_leaf", ("spec", "queue"), says, queue, actual=queue, fix=fix)
+            yield _refused("job.not_leaf", ("spec", "queue"), message, queue, actual=queue, fix=fix)
 
     def _open_problems(self, queue: str, kind: str) -> Problems:
         at, state = ("spec", "queue"), self._states.get(queue)
         if state is None:
-            says = f"names queue {queue!r}, which does not exist"
-            yield _refused(f"{kind}.queue_missing", at, says, actual=queue, fix="create the queue")
+            message = f"names queue {queue!r}, which does not exist"
+            yield _refused(f"{kind}.queue_missing", at, message, actual=queue, fix="create the queue")
         elif state != "Open":
-            says = f"names queue {queue!r}, which is {state}, not Open"
+            message = f"names queue {queue!r}, which is {state}, not Open"
             rule, fix = f"{kind}.queue_closed", "open the queue"
-            yield _refused(rule, at, says, queue, actual=state, limit="Open", fix=fix)
+            yield _refused(rule, at, message, queue, actual=state, limit="Open", fix=fix)
 
 
 def tasks_of(spec: Object) -> list[tuple[int, Object]]:
@@ -105,8 +105,8 @@ def _task_problems(task: Object, names: list[Any], way: tuple[str | int, ...]) -
     yield from _minimum_problems(task, count(task, "replicas"), way)
     for name in _depends_on(task):
         if name not in names:
-            says, fix = f"waits for task {name!r}, which the job does not have", "name another task"
-            yield _refused("job.dependency_missing", (*way, "dependsOn"), says, actual=name, fix=fix)
+            message, fix = f"waits for task {name!r}, which the job does not have", "name another task"
+            yield _refused("job.dependency_missing", (*way, "dependsOn"), message, actual=name, fix=fix)
 
 
 def _depends_on(task: Object) -> list[str]:
@@ -121,21 +121,23 @@ def _number_problems(
     for field in fields:
         value = holder.get(field)
         if isinstance(value, int) and not isinstance(value, bool) and value < 0:
-            says = "is below 0"
-            yield _refused("job.negative", (*way, field), says, actual=value, limit=0, fix="write 0 or more")
+            message = "is below 0"
+            yield _refused(
+                "job.negative", (*way, field), message, actual=value, limit=0, fix="write 0 or more"
+            )
 
 
 def _minimum_problems(holder: Object, replicas: int, way: tuple[str | int, ...]) -> Problems:
     minimum = count(holder, "minAvailable")
     if minimum > replicas:
-        says = f"is above the replicas ({replicas})"
+        message = f"is above the replicas ({replicas})"
         at = (*way, "minAvailable")
         fix = f"write at most {replicas}"
-        yield _refused("job.minimum", at, says, actual=minimum, limit=replicas, fix=fix)
+        yield _refused("job.minimum", at, message, actual=minimum, limit=replicas, fix=fix)
 
 
 def _circle_problems(tasks: Mapping[str, Object]) -> Problems:
-    """Tell of tasks that wait for each other in a circle."""
+    """Report tasks that wait for each other in a circle."""
     waits_for = {name: set(_depends_on(task)) & tasks.keys() for name, task in tasks.items()}
     while free := [name for name, others in waits_for.items() if not others]:
         for name in free:
@@ -143,16 +145,16 @@ def _circle_problems(tasks: Mapping[str, Object]) -> Problems:
         for others in waits_for.values():
             others.difference_update(free)
     if waits_for:
-        says = f"has tasks that wait for each other: {', '.join(sorted(waits_for))}"
+        message = f"has tasks that wait for each other: {', '.join(sorted(waits_for))}"
         yield _refused(
-            "job.dependency_circle", ("spec", "tasks"), says, fix="remove a dependency of one of them"
+            "job.dependency_circle", ("spec", "tasks"), message, fix="remove a dependency of one of them"
         )
 
 
 def _refused(
     rule: str,
     way: tuple[str | int, ...],
-    says: str,
+    message: str,
     queue: str = "",
     *,
     actual: Any = None,
@@ -160,4 +162,4 @@ def _refused(
     fix: str = "",
 ) -> Problem:
     field = spell_steps(*way)
-    return Problem(rule, "error", field, f"{field} {says}", queue, field, actual, limit, fix)
+    return Problem(rule, "error", field, f"{field} {message}", queue, field, actual, limit, fix)

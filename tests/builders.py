@@ -12,11 +12,12 @@ from typing import Any
 from scheduler_core import Options, simulate_document
 from scheduler_core.admission import Admission
 from scheduler_core.conf import parse_conf
+from scheduler_core.framework.extender_calls import KEPT, ExtenderCalls, Post
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.session import Session
+from scheduler_core.framework.session import Session, unobserved
 from scheduler_core.model.snapshot import take_snapshot
 from scheduler_core.plugins.registry import OPENERS, Opener
-from scheduler_core.trace import Trace
+from scheduler_core.recording.recorder import Recorder
 
 Object = dict[str, Any]
 Plugin = str | tuple[str, Mapping[str, Any]]
@@ -257,13 +258,18 @@ def scenario(
 
 
 def session_of(
-    document: Object, *, explain: bool = False, further: Mapping[str, Opener] | None = None
+    document: Object,
+    *,
+    explain: bool = False,
+    further: Mapping[str, Opener] | None = None,
+    extender: Post | None = None,
 ) -> Session:
     """Return an opened session of a scenario, before its first action; `further` plugins by name."""
     openers = {**OPENERS, **further} if further else OPENERS
     configuration = parse_conf(document.get("scheduler_conf"))
     snapshot = take_snapshot(Admission(document).cluster())
-    session = Session(snapshot, configuration, trace=Trace() if explain else None)
+    observe, kept = Recorder if explain else unobserved, {KEPT: ExtenderCalls(extender)}
+    session = Session(snapshot, configuration, observe=observe, kept=kept)
     for option in configuration.options():
         if option.name in openers:
             openers[option.name](session, option.arguments)

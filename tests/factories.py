@@ -1,7 +1,7 @@
 """Rows for tests: a small cluster with two queues, one of which holds what the other deserves."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import Any
 
@@ -10,6 +10,11 @@ from planner.accounts.services.tokens import token_make
 from planner.clusters.models import Import, Snapshot
 from planner.clusters.services.imports import import_create, packed_files
 from planner.clusters.services.snapshots import snapshot_create
+from planner.experiments.models import Experiment
+from planner.experiments.services.experiments import experiment_create
+from planner.forecasts.models import Forecast, WorkloadTrace
+from planner.forecasts.services.forecasts import forecast_create
+from planner.forecasts.services.traces import trace_create
 from planner.runs.models import Run
 from planner.runs.services.runs import run_create
 from planner.scenarios.models import Scenario
@@ -151,3 +156,98 @@ def scenario(name: str = "what if", **kwargs: Any) -> Scenario:
 
 def run(of: Scenario | None = None, **options: Any) -> Run:
     return run_create(scenario=of or scenario(), options=options, user=user())
+
+
+TRACE = """\
+name,queue,submit_seconds,run_seconds,pods,min_member,cpu,memory
+first,busy,0,600,4,4,1,1Gi
+second,waits,60,300,2,2,1,1Gi
+third,waits,120,1200,6,6,1,1Gi
+fourth,other,180,60,1,1,1,1Gi
+"""
+
+
+def workload(text: str = TRACE, *, name: str = "four jobs") -> WorkloadTrace:
+    """Return a small workload, one queue of which the small cluster does not have."""
+    return trace_create(workspace=workspace(), name=name, text=text, user=user())
+
+
+def forecast(of: Scenario | None = None, *, under: WorkloadTrace | None = None, **options: Any) -> Forecast:
+    """Return a queued forecast of an hour."""
+    asked = {"horizon_seconds": 3600.0, "period_seconds": 10.0, "rest": "waits", **options}
+    return forecast_create(scenario=of or scenario(), trace=under or workload(), options=asked, user=user())
+
+
+SWEEP = {
+    "name": "weight or nodes",
+    "settings": [
+        {"queue": "waits", "field": "weight", "values": [2, 3, 4]},
+        {"like": "n0", "range": {"from": 1, "to": 2, "step": 1}, "price": 3},
+    ],
+    "figures": [
+        {"figure": "waiting_pods", "better": "less"},
+        {"figure": "evictions", "better": "less"},
+        {"figure": "allocated", "queue": "waits", "resource": "cpu"},
+    ],
+}
+"""Twelve cells of the small cluster."""
+SEARCH = {
+    "name": "until nothing waits",
+    "settings": SWEEP["settings"],
+    "goals": [{"figure": "waiting_pods", "at_most": 0}, {"figure": "evictions", "at_most": 0}],
+}
+
+
+FORECAST_SWEEP = {
+    "name": "waits by nodes",
+    "settings": [
+        {"like": "n0", "values": [1, 2], "price": 3},
+        {"queue": "waits", "field": "capability", "resource": "cpu", "values": ["16"], "at": "10m"},
+    ],
+    "figures": [
+        {"figure": "wait_p95", "better": "less"},
+        {"figure": "wait_p50", "queue": "waits"},
+        {"figure": "evictions", "better": "less"},
+        {"figure": "lost_hours"},
+        {"figure": "utilisation", "resource": "cpu"},
+        {"figure": "deficit", "resource": "cpu"},
+        {"figure": "cost"},
+        {"figure": "waiting_jobs"},
+    ],
+    "forecast": {
+        "trace": "morning",
+        "horizon_seconds": 3600,
+        "period_seconds": 20,
+        "rest": "waits",
+        "prices": {"resources": {"cpu": 0.05}},
+    },
+}
+"""Six cells, each a forecast of an hour under the trace `morning`."""
+FORECAST_SEARCH = {
+    "name": "nodes until the wait is short",
+    "settings": [{"like": "n0", "range": {"from": 1, "to": 3, "step": 1}, "price": 3}],
+    "goals": [{"figure": "wait_p95", "queue": "waits", "at_most": "10m"}],
+    "forecast": {
+        "patterns": [
+            {
+                "queue": "waits",
+                "jobs_per_hour": 6,
+                "run_median": 120,
+                "run_spread": 0.5,
+                "requests": {"cpu": "1"},
+            }
+        ],
+        "horizon_seconds": 3600,
+        "period_seconds": 20,
+        "seeds": 3,
+        "unseen_seeds": 4,
+    },
+}
+"""Four cells, each three forecasts."""
+
+
+def experiment(
+    of: Scenario | None = None, written: Mapping[str, Any] = SWEEP, owner: User | None = None
+) -> Experiment:
+    """Return an experiment of which nothing is measured yet."""
+    return experiment_create(scenario=of or scenario(), written=written, user=owner)

@@ -117,3 +117,16 @@ def test_every_template_and_static_file_that_is_named_exists() -> None:
         if not (ROOT / folder / name).exists()
     ]
     assert missing == []
+
+
+LINE_OF_A_TEMPLATE = 160
+
+
+def test_every_line_of_a_template_can_be_read() -> None:
+    long = [
+        f"{page.relative_to(ROOT)}:{number}: {len(line)} characters"
+        for page, text in texts(tracked("templates/**.html"))
+        for number, line in enumerate(text.splitlines(), 1)
+        if len(line) > LINE_OF_A_TEMPLATE
+    ]
+    assert long == []

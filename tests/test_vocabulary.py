@@ -13,6 +13,8 @@ from tests.vocabulary import (
     in_module,
     in_script,
     in_template,
+    names_in,
+    riddles_in,
     stumbling,
 )
 
@@ -69,6 +71,22 @@ def test_no_riddle_is_left(kind: str) -> None:
         for phrase, better in stumbling(text)
     ]
     assert found == [], "\n".join(found)
+
+
+def test_no_name_of_the_core_is_a_riddle() -> None:
+    found = [
+        f"{_name(path)}:{line}: {name}; better: {better}"
+        for path in sorted((ROOT / "scheduler_core").rglob("*.py"))
+        for line, name in names_in(path.read_text(encoding="utf-8"))
+        for better in riddles_in(name)
+    ]
+    assert found == [], "\n".join(found)
+
+
+def test_names_are_read_word_by_word() -> None:
+    module = "class ToldJob:\n    def tell_all(self, initiator): self.mirror_of = retold = 1\n"
+    riddles = [name for _, name in names_in(module) if list(riddles_in(name))]
+    assert sorted(riddles) == ["ToldJob", "initiator", "mirror_of", "tell_all"]
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,25 @@ BANNED: dict[str, str] = {
 }
 """What readers stumbled over, and what is said instead."""
 
+BANNED_NAMES: dict[str, str] = {
+    "told|tell|tells": "reported, recorded, shown; the name of what it is",
+    "vain": "discarded, without effect",
+    "whom": "the pod, the job or the queue",
+    "initiator": "preemptor, reclaimer",
+    "yardstick": "total",
+    "lever|levers": "remedy",
+    "picture|pictures": "view",
+    "sight|sights": "candidates",
+    "roster|composition": "known pods, totals",
+    "mirror": "snapshot of the nodes",
+    "curable|cured": "resolvable",
+    "roomy|worth": "candidate nodes",
+    "moving": "releasing or pipelined",
+    "mended|mend": "fix",
+}
+"""The same in names of the core: words between underscores and capitals."""
+
+NAME_PATTERNS = {re.compile(rf"(?:^|_)(?:{words})(?:_|$)"): better for words, better in BANNED_NAMES.items()}
 PATTERNS = {re.compile(pattern, re.IGNORECASE): better for pattern, better in BANNED.items()}
 _ATTRIBUTE = re.compile(r'(?:title|aria-label|placeholder|alt|label|word|with what)="([^"]*)"')
 _TAG = re.compile(r"\{#.*?#\}|\{[%{].*?[%}]\}|<[^>]*>", re.DOTALL)
@@ -89,6 +108,27 @@ def in_module(text: str, *, docstrings: bool) -> Iterator[Found]:
         is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
         if is_text and id(node) not in inside | silent and " " in node.value:
             yield node.lineno, node.value
+
+
+def names_in(text: str) -> Iterator[Found]:
+    """Yield the names that a Python module gives: to classes, functions, arguments, variables, attributes."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            yield node.lineno, node.name
+        elif isinstance(node, ast.arg):
+            yield node.lineno, node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.attr
+
+
+def riddles_in(name: str) -> Iterator[str]:
+    """Yield what to say instead of each banned word of a name."""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    for pattern, better in NAME_PATTERNS.items():
+        if pattern.search(words):
+            yield better
 
 
 def _is_shown(node: ast.ClassDef | ast.FunctionDef) -> bool:

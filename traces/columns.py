@@ -11,8 +11,6 @@ from traces.model import Trace, TraceJob, TraceProblem, Unreadable, ordered
 from traces.text import Problems, Row, counted, stamp
 
 GPU = "nvidia.com/gpu"
-GPUS_PER_NODE = 8
-"""How many GPUs a pod gets at most where a trace only tells the sum."""
 
 
 @dataclass(frozen=True)

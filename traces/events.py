@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from statistics import median
 from typing import Any
 
@@ -12,6 +13,7 @@ from traces.columns import GPU
 from traces.model import Trace, TraceJob
 from traces.text import counted
 
+_QUANTITY = re.compile(r"([0-9.]+(?:[eE][-+]?[0-9]+)?)([A-Za-z]*)")
 RUN_SECONDS = "queuecast/run-seconds"
 GROUP_NAME = "scheduling.k8s.io/group-name"
 
@@ -72,6 +74,7 @@ def events_of(
         if job.run_seconds is not None:
             known.setdefault(job.queue, []).append(job.run_seconds)
     medians = {queue: median(times) for queue, times in known.items()}
+    names = _object_names(trace)
     events, assumed, guessed = [], 0, 0
     for job in trace.jobs:
         run = job.run_seconds
@@ -79,7 +82,7 @@ def events_of(
             assumed += job.queue in medians
             guessed += job.queue not in medians
             run = medians.get(job.queue, default_run_seconds)
-        events.append(_arrival(job, run, namespace, size or PodSize()))
+        events.append(_arrival(job, names[job.name], run, namespace, size or PodSize()))
     notes = list(trace.notes)
     if assumed:
         notes.append(f"Assumed: the median of the queue as run time of {counted(assumed, 'job')}.")
@@ -88,9 +91,25 @@ def events_of(
     return events, notes
 
 
-def _arrival(job: TraceJob, run: float, namespace: str, size: PodSize) -> dict[str, Any]:
-    name, requests = dns_name(job.name), size.requests(job)
-    spec: dict[str, Any] = {"minMember": job.min_member, "queue": job.queue}
+def _object_names(trace: Trace) -> dict[str, str]:
+    """Return the name of each job's PodGroup; where names differ only in marks the later get a number."""
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for job in trace.jobs:
+        wanted = name = dns_name(job.name)
+        number = 1
+        while name in taken:
+            number += 1
+            name = f"{wanted}-{number}"
+        taken.add(name)
+        names[job.name] = name
+    return names
+
+
+def _arrival(job: TraceJob, name: str, run: float, namespace: str, size: PodSize) -> dict[str, Any]:
+    requests = size.requests(job)
+    least = {resource: multiplied(amount, job.min_member) for resource, amount in requests.items()}
+    spec: dict[str, Any] = {"minMember": job.min_member, "queue": job.queue, "minResources": least}
     if job.priority_class:
         spec["priorityClassName"] = job.priority_class
     group = {
@@ -111,6 +130,16 @@ def _pod(name: str, group: str, namespace: str, requests: Mapping[str, str]) -> 
         },
         "status": {"phase": "Pending"},
     }
+
+
+def multiplied(quantity: str, count: int) -> str:
+    """Return a Kubernetes quantity times a whole number; a text that is no quantity as it is.
+
+    >>> multiplied("500m", 3), multiplied("1.5Gi", 2), multiplied("4", 8)
+    ('1500m', '3.0Gi', '32')
+    """
+    parts = _QUANTITY.fullmatch(quantity.strip())
+    return f"{Decimal(parts[1]) * count:f}{parts[2]}" if parts else quantity
 
 
 def dns_name(text: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from statistics import NormalDist
 
@@ -39,6 +39,9 @@ class Pattern:
         How often each number of pods occurs.
     requests : mapping
         Of each pod, Kubernetes quantities by resource.
+    like : sequence of TraceJob
+        Jobs to draw from instead: what a job has of pods, requests, run time and priority, it has of one of
+        these, so that large jobs run as long as large jobs do.
 
     """
 
@@ -51,6 +54,7 @@ class Pattern:
     run_times: Sequence[float] = ()
     pods: Mapping[int, float] = field(default_factory=lambda: {1: 1.0})
     requests: Mapping[str, str] = field(default_factory=dict)
+    like: Sequence[TraceJob] = ()
 
 
 def generate(patterns: Sequence[Pattern], *, seconds: float, seed: int) -> Trace:
@@ -79,11 +83,15 @@ def _jobs_of(pattern: Pattern, seconds: float, seed: int) -> list[TraceJob]:
 
 
 def _job(pattern: Pattern, seed: int, number: int, time: float) -> TraceJob:
+    name, submitted = f"{pattern.queue}-{number:06d}", round(time, 3)
+    if pattern.like:
+        model = pattern.like[int(_drawn(seed, pattern.queue, number, "job") * len(pattern.like))]
+        return replace(model, name=name, submitted=submitted)
     pods = _chosen(pattern.pods, _drawn(seed, pattern.queue, number, "pods"))
     return TraceJob(
-        name=f"{pattern.queue}-{number:06d}",
+        name=name,
         queue=pattern.queue,
-        submitted=round(time, 3),
+        submitted=submitted,
         run_seconds=_run_seconds(pattern, _drawn(seed, pattern.queue, number, "run time")),
         pods=pods,
         min_member=pods,
@@ -118,21 +126,41 @@ def _drawn(seed: int, queue: str, number: int, purpose: str) -> float:
     return int.from_bytes(digest[:8], "big") / 2.0**64
 
 
-def fitted(trace: Trace, queue: str) -> Pattern:
-    """Return the pattern of one queue of a trace: its rate, hours, weekdays, sizes and run times."""
+def fitted(trace: Trace, queue: str, seconds: float | None = None) -> Pattern:
+    """Return the pattern of one queue of a trace: its rate in each hour, weekdays, and its jobs to draw from.
+
+    Parameters
+    ----------
+    trace : Trace
+        Where the pattern comes from.
+    queue : str
+        One of its queues.
+    seconds : float, optional
+        How much time the trace covers; None: until its last submission, at least an hour. Hours of the day
+        that it does not cover have the mean rate.
+
+    """
     jobs = [job for job in trace.jobs if job.queue == queue]
-    seconds = max(trace.span, HOUR)
-    by_hour, by_weekday, pods = [0.0] * 24, [0.0] * 7, dict[int, float]()
+    whole = max(trace.span, HOUR) if seconds is None else seconds
+    mean = len(jobs) / (whole / HOUR)
+    by_hour, by_weekday = [0.0] * 24, [0.0] * 7
     for job in jobs:
         by_hour[int(job.submitted % DAY // HOUR)] += 1.0
         by_weekday[int(job.submitted // DAY) % 7] += 1.0
-        pods[job.pods] = pods.get(job.pods, 0.0) + 1.0
-    return Pattern(
-        queue=queue,
-        jobs_per_hour=len(jobs) / (seconds / HOUR),
-        by_hour=by_hour if jobs else (1.0,) * 24,
-        by_weekday=by_weekday if seconds >= 7 * DAY else (1.0,) * 7,
-        run_times=sorted(job.run_seconds for job in jobs if job.run_seconds is not None),
-        pods=pods or {1: 1.0},
-        requests=dict(jobs[0].requests) if jobs else {},
-    )
+    covered = [_covered(whole, number, HOUR, 24) for number in range(24)]
+    rates = [count / (there / HOUR) if there else mean for count, there in zip(by_hour, covered, strict=True)]
+    days = [
+        count / _covered(whole, day, DAY, 7) if whole >= 7 * DAY else 1.0
+        for day, count in enumerate(by_weekday)
+    ]
+    return Pattern(queue=queue, jobs_per_hour=_mean(rates), by_hour=rates, by_weekday=days, like=jobs)
+
+
+def _covered(seconds: float, number: int, length: float, count: int) -> float:
+    """Return how much of the first so many seconds lies in one of `count` parts that follow each other again.
+
+    >>> _covered(30 * HOUR, 2, HOUR, 24), _covered(30 * HOUR, 6, HOUR, 24)
+    (7200.0, 3600.0)
+    """
+    rounds, rest = divmod(seconds, length * count)
+    return rounds * length + min(max(rest - number * length, 0.0), length)

@@ -74,7 +74,7 @@ def _job(podgroup: Object, members: Mapping[str, Sequence[Object]]) -> TraceJob 
         name=key.replace("/", "-"),
         queue=spec.get("queue") or "default",
         submitted=created,
-        run_seconds=_run_seconds(pods),
+        run_seconds=run_seconds_of(pods),
         pods=len(pods),
         min_member=min(max(int(spec.get("minMember") or 1), 1), len(pods)),
         requests=_requests(pods[0]),
@@ -82,7 +82,8 @@ def _job(podgroup: Object, members: Mapping[str, Sequence[Object]]) -> TraceJob 
     )
 
 
-def _run_seconds(pods: Sequence[Object]) -> float | None:
+def run_seconds_of(pods: Sequence[Object]) -> float | None:
+    """Return the seconds from the first start to the last end of pods; None unless all of them have ended."""
     starts, ends = [], []
     for pod in pods:
         status = pod.get("status") or {}
@@ -100,10 +101,14 @@ def _run_seconds(pods: Sequence[Object]) -> float | None:
 
 
 def _requests(pod: Object) -> dict[str, str]:
-    """Return the requests of a pod with one container; of several the first one's, as they are written."""
+    """Return the requests of a pod with one container; of several the first one's, as they are written.
+
+    A pod that says nothing of CPU or memory requests none: that is known, other than in most traces.
+    """
     containers: Sequence[Object] = (pod.get("spec") or {}).get("containers") or ({},)
     resources = containers[0].get("resources") or {}
-    return {name: str(amount) for name, amount in sorted((resources.get("requests") or {}).items())}
+    written = {name: str(amount) for name, amount in (resources.get("requests") or {}).items()}
+    return dict(sorted(({"cpu": "0", "memory": "0"} | written).items()))
 
 
 def _seconds(text: object) -> float | None:

@@ -42,7 +42,7 @@ def scaled(trace: Trace, *, rate: float = 1.0, size: float = 1.0, run_time: floa
     """
     jobs: list[TraceJob] = []
     step, owed = Fraction(rate).limit_denominator(10_000), Fraction(0)
-    following = [*[job.submitted for job in trace.jobs[1:]], trace.span]
+    following = [*[job.submitted for job in trace.jobs[1:]], trace.span] if trace.jobs else []
     for job, after in zip(trace.jobs, following, strict=True):
         owed += step
         copies = int(owed)

@@ -18,6 +18,7 @@ pages = [
     path("workspaces/<uuid:workspace_id>/switch/", workspaces.switch, name="workspace-switch"),
     path("workspaces/<uuid:workspace_id>/rename/", workspaces.rename, name="workspace-rename"),
     path("workspaces/<uuid:workspace_id>/leave/", workspaces.leave, name="workspace-leave"),
+    path("members/", members.here, name="members-here"),
     path("workspaces/<uuid:workspace_id>/members/", members.members, name="members"),
     path("workspaces/<uuid:workspace_id>/members/<str:username>/", members.member, name="member"),
     path("workspaces/<uuid:workspace_id>/invitations/", members.invite, name="invite"),

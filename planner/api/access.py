@@ -9,7 +9,8 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.gzip import gzip_page
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
-from rest_framework.generics import get_object_or_404
+from rest_framework.generics import GenericAPIView, get_object_or_404
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -18,11 +19,15 @@ from planner.accounts.models import Membership, User, Workspace
 from planner.accounts.selectors.workspaces import memberships
 from planner.accounts.services.events import export_note
 from planner.accounts.services.members import workspace_require
-from planner.api.sparse import only_asked
+from planner.api.filters import is_requested, refuse_empty, refuse_unknown
+from planner.api.sparse import only_requested
 from planner.runs.models import Run
-from planner.runs.selectors.runs import runs
+from planner.runs.selectors.runs import runs_and_baselines
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.scenarios import scenarios
+
+_OF_A_WRITE = {"dry_run", "workspace", "subtree", "base", "format"}
+_OF_A_READ = {"fields", "format"}
 
 
 @method_decorator(gzip_page, name="dispatch")
@@ -32,14 +37,26 @@ class WorkspaceView(APIView):
     sparse = True
     """Is the answer JSON of which a caller may ask for some fields only?"""
 
-    told_once: str = ""
+    parameters: tuple[str, ...] | None = ()
+    """What else may stand in the query string of a reading call; None: the call itself refuses the rest."""
+
+    shown_once: str = ""
     """The field of a creating call's answer that is a secret: a repeated call is answered without it."""
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Refuse query parameters that nothing here reads: a misspelt `dry_run` would save."""
+        super().initial(request, *args, **kwargs)
+        if request.method not in SAFE_METHODS:
+            refuse_unknown(request.query_params, _OF_A_WRITE)
+        elif self.parameters is not None and not isinstance(self, GenericAPIView):
+            refuse_unknown(request.query_params, {*_OF_A_READ, *self.parameters})
+        refuse_empty(request.query_params)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         """Return the response with the requested fields only."""
         if request.method == "GET" and isinstance(response, Response) and response.status_code == 200:
             try:
-                response.data = only_asked(request, self, response.data)
+                response.data = only_requested(request, self, response.data)
             except ValidationError as error:
                 response = self.handle_exception(error)
         return super().finalize_response(request, response, *args, **kwargs)
@@ -72,7 +89,7 @@ class WorkspaceView(APIView):
 
     def run(self) -> Run:
         """Return the run that the address names, or answer 404."""
-        return get_object_or_404(runs(self.user), pk=self.kwargs["run_id"])
+        return get_object_or_404(runs_and_baselines(self.user), pk=self.kwargs["run_id"])
 
 
 class OneWorkspace(WorkspaceView):
@@ -89,7 +106,7 @@ class OneWorkspace(WorkspaceView):
 
 def is_dry(request: Request) -> bool:
     """Is this call only to check what it would do (``?dry_run=1``)?"""
-    return request.query_params.get("dry_run", "").lower() in ("1", "true")
+    return is_requested(request, "dry_run") or False
 
 
 @contextmanager

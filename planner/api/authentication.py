@@ -1,17 +1,27 @@
-"""Who is calling? A token first, so that a stranger is told 401, then a browser's session."""
+"""Who is calling? A token first, so that a stranger gets 401, then a browser's session."""
+
+from typing import Any
 
 from drf_spectacular.authentication import SessionScheme
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from knox.auth import TokenAuthentication
-from rest_framework.authentication import SessionAuthentication
+from knox.models import AuthToken
+from rest_framework.authentication import SessionAuthentication, get_authorization_header
 from rest_framework.exceptions import AuthenticationFailed
 
-from planner.accounts.models import Role
+from planner.accounts.models import Role, User
 from planner.accounts.services.tokens import token_used
 
 
 class ApiToken(TokenAuthentication):
     """Accept ``Authorization: Token …``."""
+
+    def authenticate(self, request: Any) -> tuple[User, AuthToken] | None:
+        """Return who holds the token, and it; a header that ends after its first word holds none."""
+        if get_authorization_header(request).lower().split() == [b"token"]:
+            raise AuthenticationFailed("The header Authorization has no token behind `Token`.")
+        found: tuple[User, AuthToken] | None = super().authenticate(request)
+        return found
 
     def authenticate_credentials(self, token: bytes):  # type: ignore[no-untyped-def]
         """Return who holds `token`; bytes that are no text are a wrong token, not a fault of ours."""

@@ -11,6 +11,7 @@ from django.core.exceptions import PermissionDenied, RequestDataTooBig, Suspicio
 from django.core.signals import got_request_exception
 from django.http import Http404, UnreadablePostError
 from rest_framework import exceptions
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -70,17 +71,18 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
     elif isinstance(error, TooSoon):
         error = exceptions.Throttled(math.ceil(error.wait.total_seconds()), "Too many attempts.")
     if isinstance(error, Invalid):
-        return _unprocessable([asdict(problem) for problem in error.problems])
+        return _unprocessable([asdict(problem) for problem in error.problems], context["request"])
     if isinstance(error, exceptions.ValidationError):
-        return _unprocessable(list(_request_problems(error.get_full_details())))
+        return _unprocessable(list(_request_problems(error.get_full_details())), context["request"])
     if isinstance(error, exceptions.APIException):
         return _failure(error)
     return _fault(error, context["request"])
 
 
-def _unprocessable(problems: Sequence[Mapping[str, Any]]) -> Response:
+def _unprocessable(problems: Sequence[Mapping[str, Any]], request: Request) -> Response:
     errors = sum(problem["severity"] == "error" for problem in problems)
-    message = f"{errors} problem{'' if errors == 1 else 's'} to fix; nothing was saved."
+    writing = "" if request.method in SAFE_METHODS else "; nothing was saved"
+    message = f"{errors} problem{'' if errors == 1 else 's'} to fix{writing}."
     body = error_body("invalid", message, problems)
     return Response(body, status=HTTPStatus.UNPROCESSABLE_ENTITY)
 

@@ -1,6 +1,7 @@
 """By what can a list be filtered and ordered? Declared once, for the query string and for the schema."""
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import django_filters
@@ -11,13 +12,7 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from planner.accounts.models import Event, Invitation, Membership, Session, TokenDetails
-from planner.clusters.models import Cluster, Import, Snapshot
-from planner.runs.models import JobOutcome, PublicLink, QueueOutcome, Run, Trace, Victim
-from planner.runs.models.outcome import DecisionState
-from planner.runs.selectors.steps import Steps
-from planner.scenarios.models import Change, Queue, Scenario
-from planner.web.selectors.words import CHANGE_TEXTS, EVENT_TEXTS, holding
+from planner.web.selectors.words import holding, tagged
 
 _OF_EVERY_LIST = {"page", "page_size", "fields", "format"}
 ORDERING = "ordering"
@@ -35,45 +30,97 @@ class KnownFilters(DjangoFilterBackend):
         rows: QuerySet[Any] = super().filter_queryset(request, queryset, view)
         return rows
 
+    def get_filterset_kwargs(
+        self, request: Request, queryset: QuerySet[Any], view: APIView
+    ) -> dict[str, Any]:
+        """Return the parameters, each yes or no in the one spelling that a form reads; others are refused.
 
-def refuse_unknown(asked: Iterable[str], known: set[str]) -> None:
+        A form reads what it does not know as "either", which would be the whole list.
+        """
+        kwargs: dict[str, Any] = super().get_filterset_kwargs(request, queryset, view)
+        filters = self.get_filterset_class(view, queryset).base_filters
+        whole = [name for name, one in filters.items() if isinstance(one, django_filters.NumberFilter)]
+        refuse_fractions(request.query_params, whole)
+        flags = {
+            name: is_requested(request, name)
+            for name, one in filters.items()
+            if isinstance(one, django_filters.BooleanFilter) and name in request.query_params
+        }
+        data = kwargs["data"].copy()
+        data.update({name: str(yes).lower() for name, yes in flags.items()})
+        return kwargs | {"data": data}
+
+
+def refuse_unknown(params: Iterable[str], known: set[str]) -> None:
     """Raise for every query parameter that nothing here would read."""
     message = f"Unknown here. Known: {', '.join(sorted(known))}."
-    unknown = {name: ErrorDetail(message, code="unknown_parameter") for name in asked if name not in known}
+    unknown = {name: ErrorDetail(message, code="unknown_parameter") for name in params if name not in known}
     if unknown:
         raise ValidationError(unknown)
 
 
-def _order(*fields: str | tuple[str, str]) -> django_filters.OrderingFilter:
-    return django_filters.OrderingFilter(
-        fields=[field if isinstance(field, tuple) else (field, field) for field in fields]
-    )
+def refuse_fractions(params: Mapping[str, str], names: Iterable[str]) -> None:
+    """Raise for every one of these query parameters that is there and no whole number."""
+    wrong = {
+        name: ErrorDetail("Write a whole number.", code="invalid")
+        for name in names
+        if name in params and not re.fullmatch(r"-?[0-9]{1,18}", params[name])
+    }
+    if wrong:
+        raise ValidationError(wrong)
 
 
-def _words(texts: tuple[str, ...], help_text: str) -> django_filters.CharFilter:
+def refuse_empty(params: Mapping[str, str]) -> None:
+    """Raise for every query parameter without a value: a script's empty variable is not the whole list."""
+    message = "Write a value, or leave the parameter out."
+    if empty := {
+        name: ErrorDetail(message, code="blank") for name, value in params.items() if not value.strip(" ,")
+    }:
+        raise ValidationError(empty)
+
+
+def words_filter(texts: tuple[str, ...], help_text: str) -> django_filters.CharFilter:
+    """Return the filter of a list by words that may stand in any of its `texts`."""
+
     def found(rows: QuerySet[Any], name: str, words: str) -> QuerySet[Any]:
         return holding(rows, texts, words)
 
     return django_filters.CharFilter(method=found, help_text=help_text)
 
 
-def is_asked(request: Request, name: str) -> bool | None:
+_WORDS = {"true": True, "1": True, "false": False, "0": False}
+
+
+def is_requested(request: Request, name: str) -> bool | None:
     """Return what a parameter asks for, true or false; None when it is not there."""
-    said = request.query_params.get(name)
-    if said is None:
+    text = request.query_params.get(name)
+    if text is None:
         return None
-    if said.lower() not in ("true", "false"):
+    if text.lower() not in _WORDS:
         raise ValidationError({name: [ErrorDetail("Write true or false.", "invalid")]})
-    return said.lower() == "true"
+    return _WORDS[text.lower()]
 
 
-def in_order_asked(rows: list[Row], request: Request, keys: Mapping[str, Callable[[Row], Any]]) -> list[Row]:
+def refuse_other_words(request: Request, words: Mapping[str, Sequence[str]]) -> None:
+    """Raise ValidationError for each parameter whose value is none of its words."""
+    wrong = {
+        name: [ErrorDetail(f"Write one of {', '.join(known)}.", "invalid_choice")]
+        for name, known in words.items()
+        if name in request.query_params and request.query_params[name] not in known
+    }
+    if wrong:
+        raise ValidationError(wrong)
+
+
+def in_requested_order(
+    rows: list[Row], request: Request, keys: Mapping[str, Callable[[Row], Any]]
+) -> list[Row]:
     """Return rows that are no queryset in the order of ``ordering=-pending,name``; as they are without it."""
-    asked = [name for name in request.query_params.get(ORDERING, "").split(",") if name]
-    if unknown := [name for name in asked if name.removeprefix("-") not in keys]:
+    fields = [name for name in request.query_params.get(ORDERING, "").split(",") if name]
+    if unknown := [name for name in fields if name.removeprefix("-") not in keys]:
         message = f"Unknown here: {', '.join(unknown)}. Known: {', '.join(keys)}, each also with a -."
         raise ValidationError({ORDERING: [ErrorDetail(message, "invalid_choice")]})
-    for name in reversed(asked):
+    for name in reversed(fields):
         rows = sorted(rows, key=keys[name.removeprefix("-")], reverse=name.startswith("-"))
     return rows
 
@@ -84,264 +131,17 @@ def ordering_parameter(names: Iterable[str]) -> OpenApiParameter:
     return OpenApiParameter(ORDERING, str, enum=both, many=True, explode=False, style="form")
 
 
-class WorkspaceFilter(django_filters.FilterSet):
-    """Workspaces of the caller."""
+class LabelledFilter(django_filters.FilterSet):
+    """What people gave a name and tags."""
 
-    name = django_filters.CharFilter(field_name="workspace__name", lookup_expr="icontains")
-    ordering = _order(("workspace__name", "name"))
-
-    class Meta:
-        model = Membership
-        fields = ["role"]
-
-
-class MemberFilter(django_filters.FilterSet):
-    """Members of a workspace."""
-
-    ordering = _order(("user__username", "user"), ("created", "since"))
-
-    class Meta:
-        model = Membership
-        fields = ["role"]
-
-
-class TokenFilter(django_filters.FilterSet):
-    """Tokens of the caller."""
-
-    name = django_filters.CharFilter(lookup_expr="icontains")
-    ordering = _order(("token__created", "created"), ("token__expiry", "expires"), "last_used", "name")
-
-    class Meta:
-        model = TokenDetails
-        fields = ["scope"]
-
-
-class InvitationFilter(django_filters.FilterSet):
-    """Open invitations of a workspace."""
-
-    ordering = _order("created", "expires")
-
-    class Meta:
-        model = Invitation
-        fields = ["role"]
-
-
-class OfferFilter(InvitationFilter):
-    """Invitations that name the caller."""
-
-
-class SessionFilter(django_filters.FilterSet):
-    """Sessions of the caller."""
-
-    ordering = _order("began", "expire_date")
-
-    class Meta:
-        model = Session
-        fields: list[str] = []
-
-
-class LoginFilter(django_filters.FilterSet):
-    """Log-ins to the caller's account."""
-
-    ordering = _order("created")
-
-    class Meta:
-        model = Event
-        fields = ["action"]
-
-
-class EventFilter(django_filters.FilterSet):
-    """What happened to members, tokens, invitations and links."""
-
-    subject = django_filters.CharFilter(lookup_expr="icontains")
-    words = _words(EVENT_TEXTS, "Part of the account name or the subject.")
-    since = django_filters.IsoDateTimeFilter(field_name="created", lookup_expr="gte")
-    ordering = _order("created", "actor", "subject")
-
-    class Meta:
-        model = Event
-        fields = ["actor", "kind", "action"]
-
-
-class LinkFilter(django_filters.FilterSet):
-    """Public links of a run."""
-
-    ordering = _order("created")
-
-    class Meta:
-        model = PublicLink
-        fields: list[str] = []
-
-
-class ClusterFilter(django_filters.FilterSet):
-    """Clusters."""
-
-    name = django_filters.CharFilter(lookup_expr="icontains")
-    ordering = _order("name", "created")
-
-    class Meta:
-        model = Cluster
-        fields = ["workspace"]
-
-
-class SnapshotFilter(django_filters.FilterSet):
-    """Snapshots."""
-
-    name = django_filters.CharFilter(lookup_expr="icontains")
-    ordering = _order("created", "name")
-
-    class Meta:
-        model = Snapshot
-        fields = ["cluster"]
-
-
-class ImportFilter(django_filters.FilterSet):
-    """Imports that workers read."""
-
-    name = django_filters.CharFilter(lookup_expr="icontains")
-    ordering = _order("created", "finished", "name")
-
-    class Meta:
-        model = Import
-        fields = ["state", "snapshot"]
-
-
-class ScenarioFilter(django_filters.FilterSet):
-    """Scenarios."""
-
-    name = django_filters.CharFilter(lookup_expr="icontains")
-    ordering = _order("updated", "created", "name")
-
-    class Meta:
-        model = Scenario
-        fields = ["snapshot"]
-
-
-class QueueFilter(django_filters.FilterSet):
-    """Queues of a scenario."""
-
-    name = django_filters.CharFilter(lookup_expr="icontains")
-    ordering = _order("name", "parent", "weight", "priority")
-
-    class Meta:
-        model = Queue
-        fields = ["parent", "reclaimable", "state"]
-
-
-class ChangeFilter(django_filters.FilterSet):
-    """Changes of a scenario, newest first unless asked otherwise."""
-
-    key = django_filters.CharFilter(lookup_expr="icontains", help_text="Part of the object's name.")
-    user = django_filters.CharFilter(field_name="actor", help_text="Account that made the change.")
-    since = django_filters.NumberFilter(
-        field_name="revision", lookup_expr="gt", help_text="After this revision."
+    tag = django_filters.CharFilter(method="filter_tag", help_text="One of its tags.")
+    archived = django_filters.BooleanFilter(
+        field_name="archived",
+        lookup_expr="isnull",
+        exclude=True,
+        help_text="Whether it is archived; without it both are listed.",
     )
-    ordering = _order("revision", "kind", "key")
 
-    class Meta:
-        model = Change
-        fields = ["revision", "kind", "field", "way"]
-
-
-class WorkspaceChangeFilter(django_filters.FilterSet):
-    """Changes of the scenarios of a workspace, newest first unless asked otherwise."""
-
-    key = django_filters.CharFilter(lookup_expr="icontains", help_text="Part of the object's name.")
-    user = django_filters.CharFilter(field_name="actor", help_text="Account that made the change.")
-    since = django_filters.IsoDateTimeFilter(field_name="created", lookup_expr="gte")
-    scenario_name = django_filters.CharFilter(
-        field_name="scenario__name", lookup_expr="icontains", help_text="Part of the scenario's name."
-    )
-    words = _words(CHANGE_TEXTS, "Part of the account name, or of the names of scenario, object or field.")
-    ordering = _order("created", ("scenario__name", "scenario_name"), "kind", "key")
-
-    class Meta:
-        model = Change
-        fields = ["scenario", "kind", "field", "way"]
-
-
-class RunFilter(django_filters.FilterSet):
-    """Runs."""
-
-    ordering = _order("created", "finished")
-
-    class Meta:
-        model = Run
-        fields = ["scenario", "state"]
-
-
-class QueueOutcomeFilter(django_filters.FilterSet):
-    """Queues of a run; in tree order unless asked otherwise."""
-
-    ordering = _order("queue", "share", "weight")
-
-    class Meta:
-        model = QueueOutcome
-        fields = ["queue", "parent", "overused", "in_session"]
-
-
-class JobOutcomeFilter(django_filters.FilterSet):
-    """Jobs of a run."""
-
-    job = django_filters.CharFilter(lookup_expr="icontains", help_text="Part of namespace/name.")
-    phase = django_filters.CharFilter(field_name="phase_after", help_text="Phase after the run.")
-    pending = django_filters.BooleanFilter(
-        method="filter_pending", help_text="Whether one of its pods waits."
-    )
-    ordering = _order("job", "queue", "priority", "pending", "pods")
-
-    class Meta:
-        model = JobOutcome
-        fields = ["queue", "gate", "ready", "starving", "pipelined"]
-
-    def filter_pending(self, jobs: QuerySet[JobOutcome], name: str, value: bool) -> QuerySet[JobOutcome]:
-        """Return the jobs that wait, or those that do not."""
-        return jobs.filter(pending__gt=0) if value else jobs.filter(pending=0)
-
-
-class VictimFilter(django_filters.FilterSet):
-    """Victims of a run, in the order chosen unless asked otherwise."""
-
-    ordering = _order("order", "pod", "job", "queue", "node", "for_queue")
-
-    class Meta:
-        model = Victim
-        fields = [
-            "cycle",
-            "pod",
-            "job",
-            "queue",
-            "node",
-            "for_pod",
-            "for_job",
-            "for_queue",
-            "action",
-            "state",
-        ]
-
-
-class DecisionFilter(django_filters.FilterSet):
-    """Decisions of a run, in the order taken unless asked otherwise."""
-
-    cycle = django_filters.NumberFilter()
-    action = django_filters.CharFilter()
-    op = django_filters.CharFilter()
-    job = django_filters.CharFilter()
-    pod = django_filters.CharFilter()
-    node = django_filters.CharFilter()
-    for_pod = django_filters.CharFilter()
-    state = django_filters.ChoiceFilter(choices=DecisionState.choices)
-    ordering = _order("seq", "job", "pod", "node")
-
-    def __init__(self, data: Any = None, queryset: Any = None, **options: Any) -> None:
-        super().__init__(data, Trace.objects.none(), **options)
-        self._steps: Steps = queryset
-
-    @property
-    def qs(self) -> Steps:
-        """Return the steps asked for; they are filtered in memory."""
-        asked = {name: value for name, value in self.form.cleaned_data.items() if value not in (None, "", [])}
-        found = self._steps
-        for field in reversed(asked.pop(ORDERING, [])):
-            found = found.ordered(field.removeprefix("-"), backwards=field.startswith("-"))
-        return found.where(**asked) if asked else found
+    def filter_tag(self, rows: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
+        """Return the rows with a tag."""
+        return tagged(rows, value)

@@ -18,13 +18,13 @@ from planner.api.models import IdempotencyKey
 KEPT = timedelta(hours=24)
 LONGEST = 200
 
-Asked = ParamSpec("Asked")
+Params = ParamSpec("Params")
 View = TypeVar("View", bound=WorkspaceView)
 
 
 def once(
-    call: Callable[Concatenate[View, Request, Asked], Response],
-) -> Callable[Concatenate[View, Request, Asked], Response]:
+    call: Callable[Concatenate[View, Request, Params], Response],
+) -> Callable[Concatenate[View, Request, Params], Response]:
     """Make a creating call heed ``Idempotency-Key``; a call that failed may be tried again under its key.
 
     The row of the key and what the call makes are one transaction: of two calls at once the second one waits
@@ -32,7 +32,9 @@ def once(
     """
 
     @wraps(call)
-    def answered_once(view: View, request: Request, /, *args: Asked.args, **kwargs: Asked.kwargs) -> Response:
+    def answered_once(
+        view: View, request: Request, /, *args: Params.args, **kwargs: Params.kwargs
+    ) -> Response:
         key = request.headers.get("Idempotency-Key")
         if key is None or is_dry(request):
             return call(view, request, *args, **kwargs)
@@ -66,8 +68,8 @@ def _kept(request: Request, key: str, fingerprint: str) -> IdempotencyKey:
 
 
 def _without_secret(view: WorkspaceView, body: Any) -> Any:
-    """Return what may be kept of an answer; a secret is told once and kept nowhere."""
-    return {**body, view.told_once: None} if view.told_once else body
+    """Return what may be kept of an answer; a secret is shown once and kept nowhere."""
+    return {**body, view.shown_once: None} if view.shown_once else body
 
 
 def _replayed(kept: IdempotencyKey) -> Response:

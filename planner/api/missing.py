@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.urls import resolve
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
@@ -15,4 +16,6 @@ class Nowhere(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Refuse once the caller is known."""
         super().initial(request, *args, **kwargs)
-        raise NotFound("Not found.")
+        slashed = f"{request.path}/"
+        is_near = not request.path.endswith("/") and resolve(slashed).url_name != "nowhere"
+        raise NotFound(f"Not found: the address ends with a slash, {slashed}" if is_near else "Not found.")

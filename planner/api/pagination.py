@@ -2,6 +2,7 @@
 
 import sys
 
+from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.pagination import PageNumberPagination
 from rest_framework.request import Request
 
@@ -18,4 +19,8 @@ class Pages(PageNumberPagination):
         renderer = getattr(request, "accepted_renderer", None)
         if renderer is not None and renderer.format == "csv":
             return sys.maxsize
+        text = request.query_params.get(self.page_size_query_param)
+        if text is not None and not (text.isascii() and text.isdecimal() and int(text[:9]) > 0):
+            message = f"Write a whole number from 1 to {self.max_page_size}."
+            raise ValidationError({self.page_size_query_param: [ErrorDetail(message, "invalid")]})
         return super().get_page_size(request)

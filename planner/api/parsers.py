@@ -1,8 +1,8 @@
 """How is a request's body read?"""
 
+import json
 import re
-from collections.abc import Iterator, Mapping
-from io import BytesIO
+from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import IO, Any
 
@@ -13,26 +13,44 @@ _SUSPECT = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 """Escapes that may stand for what no database and no file can hold as text."""
 _EXPONENT = re.compile(rb"[0-9][eE]\+?[0-9]|[0-9]{300}")
 """What a number may look like that is read as infinite: the standard's grammar has no largest one."""
+_DIGITS = 4000
+"""More are no integer that anybody means; the interpreter itself reads 4,300."""
 _UNTEXTUAL = re.compile("[\x00\ud800-\udfff]")
 
 
 class JsonBody(JSONParser):
-    """JSON. Nesting beyond all reason, and characters that are no text, are refused like any other fault."""
+    """JSON. Refused are members that are there twice, nesting and numbers beyond all reason, and non-text."""
+
+    is_ambiguity_refused = True
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
-        """Return the parsed body."""
-        body = stream.read()
+        """Return the parsed body, or raise ParseError, which says what cannot be read."""
+        body: bytes = stream.read()
         try:
-            value = super().parse(BytesIO(body), media_type, parser_context)
-            if _EXPONENT.search(body) and not all(map(isfinite, _numbers(value))):
-                raise ParseError("JSON parse error - a number is too large to be held")
-            if _SUSPECT.search(body) and any(map(_UNTEXTUAL.search, _texts(value))):
-                raise ParseError("JSON parse error - a string contains NUL or an unpaired surrogate")
+            return self._checked(body)
         except RecursionError as error:
             raise ParseError("JSON parse error - nested too deeply") from error
+        except ValueError as error:
+            raise ParseError(f"JSON parse error - {error}") from error
+
+    def _checked(self, body: bytes) -> Any:
+        members = _once if self.is_ambiguity_refused else None
+        value = json.loads(
+            body.decode(), parse_constant=_no_number, parse_int=_whole, object_pairs_hook=members
+        )
+        if _EXPONENT.search(body) and not all(map(isfinite, _numbers(value))):
+            raise ValueError("a number is too large to be held")
+        if _SUSPECT.search(body) and any(map(_UNTEXTUAL.search, _texts(value))):
+            raise ValueError("a string contains NUL or an unpaired surrogate")
         return value
+
+
+class JsonCluster(JsonBody):
+    """A cluster to import, which may hold a member twice: its reader reports that with the line."""
+
+    is_ambiguity_refused = False
 
 
 class MergePatch(JsonBody):
@@ -45,6 +63,26 @@ class JsonPatch(JsonBody):
     """The same under the media type of RFC 6902."""
 
     media_type = "application/json-patch+json"
+
+
+def _once(members: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the members of an object; a name that is there twice leaves open which value is meant."""
+    held: dict[str, Any] = {}
+    for name, value in members:
+        if name in held:
+            raise ValueError(f"{name[:100]!r} is there twice in one object; keep one of them")
+        held[name] = value
+    return held
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > _DIGITS:
+        raise ValueError("a number is too large to be held")
+    return int(digits)
+
+
+def _no_number(word: str) -> float:
+    raise ValueError(f"{word} is not a number of JSON")
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -9,12 +9,15 @@ from rest_framework import serializers
 
 from planner.api.serializers import ErrorSerializer, StaleSerializer
 
+REVISION = r'^\s*(?:W/)?(?:"[0-9]{1,9}"|[0-9]{1,9})\s*$'
+"""What names a revision: a tag, strong or weak, with or without quotes."""
+
 DRY_RUN = OpenApiParameter(
     "dry_run", OpenApiTypes.BOOL, description="Validate and respond as usual, but save nothing."
 )
 IF_MATCH = OpenApiParameter(
     "If-Match",
-    OpenApiTypes.STR,
+    {"type": "string", "pattern": REVISION},
     OpenApiParameter.HEADER,
     required=True,
     description="The ETag of the revision that the edit is based on, with or without quotes.",
@@ -61,12 +64,12 @@ FAILURES: dict[int, OpenApiResponse] = {
 
 
 def answers(success: Mapping[Any, Any], *failures: int) -> dict[Any, Any]:
-    """Return the responses of a call: `success`, the failures named, and that of a stranger.
+    """Return the responses of a call: `success`, the failures named, those of strangers and wrong parameters.
 
     What would make something answers a dry run with 200.
     """
     dry = {200: DRY_ANSWER} if {201, 202} & success.keys() else {}
-    return {**dry, **success} | {status: FAILURES[status] for status in sorted({401, *failures})}
+    return {**dry, **success} | {status: FAILURES[status] for status in sorted({401, 422, *failures})}
 
 
 def listed(serializer: Any) -> dict[int, Any]:

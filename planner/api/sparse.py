@@ -21,6 +21,12 @@ FIELDS = OpenApiParameter(
 class SparseSchema(AutoSchema):
     """The schema of a call; every read call accepts `fields`."""
 
+    def get_summary(self) -> str | None:
+        """Return the first sentence of what a call does, which its line in a list of calls shows."""
+        declared: str | None = super().get_summary()
+        text: str = self.get_description() or ""
+        return declared or text.partition("\n")[0].rstrip(".") or None
+
     def get_override_parameters(self) -> list[Any]:
         """Return the parameters that a call declares, and `fields` where it answers with JSON to be read."""
         declared: list[Any] = super().get_override_parameters()
@@ -28,12 +34,12 @@ class SparseSchema(AutoSchema):
         return [*declared, FIELDS] if is_sparse else declared
 
 
-def only_asked(request: Request, view: APIView, body: Any) -> Any:
-    """Return an answer without the fields that nobody asked for."""
-    asked = request.query_params.get(PARAMETER)
-    if asked is None or not isinstance(body, Mapping):
+def only_requested(request: Request, view: APIView, body: Any) -> Any:
+    """Return an answer without the fields that nobody requested."""
+    parameter = request.query_params.get(PARAMETER)
+    if parameter is None or not isinstance(body, Mapping):
         return body
-    wanted = [name.strip() for name in asked.split(",") if name.strip()]
+    wanted = [name.strip() for name in parameter.split(",") if name.strip()]
     rows = body.get("results")
     _require_known(wanted, body if rows is None else _known(view) or next(iter(rows), {}))
     if rows is None:

@@ -15,7 +15,10 @@ from rest_framework.response import Response
 
 from planner.accounts.models import Workspace
 from planner.api.access import WorkspaceView
-from planner.api.sparse import only_asked
+from planner.api.filters import refuse_fractions
+from planner.api.sparse import only_requested
+from planner.experiments.models import Experiment
+from planner.forecasts.models import Forecast
 from planner.runs.models import Run
 from planner.scenarios.models import Scenario
 
@@ -23,15 +26,23 @@ FORMAT = "csv"
 UNITS = {
     "share": "ratio", "share_at_open": "ratio", "progress": "ratio", "work_lost": "pod-seconds",
     "ran_seconds": "s", "pods": "pods", "pending": "pods", "running": "pods", "replicas": "pods",
-    "bound": "pods", "pipelined": "pods",
+    "bound": "pods", "pipelined": "pods", "work_lost_seconds": "pod-seconds",
 }  # fmt: skip
 """The units of plain numbers, by the last part of their name; an amount brings its own."""
 _AMOUNT = {"value", "unit", "unlimited"}
-_RUN_BY_RUN = ("runs", "values")
-"""Lists that become columns, one for each run in the order asked for; other lists are JSON in one cell."""
+_RUN_BY_RUN = ("runs", "values", "deltas")
+"""Lists that become columns, one for each run in the requested order; other lists are JSON in one cell."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 """What makes a spreadsheet compute a text; a quote before it says that it is a text."""
 _CHUNK = 500
+_KINDS: Mapping[str, Any] = {
+    "run_id": Run,
+    "forecast_id": Forecast,
+    "experiment_id": Experiment,
+    "scenario_id": Scenario,
+    "workspace_id": Workspace,
+}
+"""What an address may name, by its part."""
 
 Row = Mapping[str, Any]
 
@@ -72,7 +83,7 @@ class TableView(WorkspaceView):
     def _note_export(self, request: Request) -> None:
         """Note that a table leaves as a file, for the workspace of what its address names."""
         about, workspace = "", None
-        for key, kind in (("run_id", Run), ("scenario_id", Scenario), ("workspace_id", Workspace)):
+        for key, kind in _KINDS.items():
             if key in self.kwargs:
                 thing = kind._default_manager.get(pk=self.kwargs[key])
                 about = f"{thing._meta.verbose_name} {thing.pk}: "
@@ -96,12 +107,13 @@ class TableList(TableView, ListAPIView[Any]):
         """Return a page, or the whole table as CSV."""
         if not is_table(request):
             return super().list(request, *args, **kwargs)
-        only_asked(request, self, {"results": []})
+        refuse_fractions(request.query_params, ("page", "page_size"))
+        only_requested(request, self, {"results": []})
         found = self.filter_queryset(self.get_queryset())
         serializer = self.get_serializer()
 
         def body(instance: Any) -> Row:
-            row: Row = only_asked(request, self, {"results": [serializer.to_representation(instance)]})
+            row: Row = only_requested(request, self, {"results": [serializer.to_representation(instance)]})
             return row["results"][0]  # type: ignore[no-any-return]  # a body is JSON
 
         return table(self.name_of(request), lambda: map(body, _each(found)))

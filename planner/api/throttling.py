@@ -1,4 +1,4 @@
-"""How often may an account write? Reading is free; whoever writes in a loop without end is told to wait."""
+"""How often may an account write? Reading is free; whoever writes in a loop without end has to wait."""
 
 from typing import TYPE_CHECKING
 

@@ -4,13 +4,14 @@ from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView
 
 from planner.accounts.api import urls as accounts
-from planner.api import docs
+from planner.api import docs, search, status
 from planner.api.missing import Nowhere
 from planner.clusters.api import urls as clusters
+from planner.experiments.api import urls as experiments
+from planner.forecasts.api import urls as forecasts
 from planner.runs.api import urls as runs
 from planner.scenarios.api import urls as scenarios
 from planner.upgrades import api as upgrades
-from planner.work import api as status
 
 app_name = "api"
 
@@ -18,10 +19,13 @@ urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path("docs/", docs.Docs.as_view(), name="docs"),
     path("runs/<uuid:run_id>/upgrade/", upgrades.RunUpgrade.as_view(), name="run-upgrade"),
+    path("search/", search.Search.as_view(), name="search"),
     path("status/", status.StatusDetail.as_view(), name="status"),
     *accounts.calls,
     *clusters.calls,
     *scenarios.calls,
     *runs.calls,
+    *forecasts.calls,
+    *experiments.calls,
     re_path("", Nowhere.as_view(), name="nowhere"),
 ]

@@ -18,11 +18,11 @@ _WAIT = re.compile(r"(?:^|,)\s*wait\s*=\s*(\d{1,6})\s*(?:,|;|$)", re.ASCII | re.
 
 def wait_until_over(request: Request, work: Kind) -> dict[str, str]:
     """Heed ``Prefer: wait=N`` on a run or an import; return the headers that say so, and leave it fresh."""
-    asked = _WAIT.search(request.headers.get("Prefer", ""))
-    if asked is None or work.is_over or not SEATS.acquire(blocking=False):
+    preference = _WAIT.search(request.headers.get("Prefer", ""))
+    if preference is None or work.is_over or not SEATS.acquire(blocking=False):
         return {}
     try:
-        seconds = min(int(asked[1]), LONGEST_SECONDS)
+        seconds = min(int(preference[1]), LONGEST_SECONDS)
         until = time.monotonic() + seconds
         while not work.is_over and time.monotonic() < until:
             time.sleep(STEP_SECONDS)

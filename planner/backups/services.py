@@ -105,7 +105,7 @@ def _made(row: Backup) -> Backup:
             draft.replace(file)
         row.verified = True
     except (Unfit, OSError) as error:
-        row.error = str(error)
+        row.error = _reason(error, file.parent)
         logger.error("The backup failed: %s", error)
         raise
     finally:
@@ -113,6 +113,13 @@ def _made(row: Backup) -> Backup:
         row.save()
     event_note(workspace=None, user=None, kind=Event.Kind.EXPORT, action="exported", subject=f"backup {file}")
     return row
+
+
+def _reason(error: Unfit | OSError, folder: Path) -> str:
+    """Return why it failed, without where the server keeps files: every member reads it."""
+    if isinstance(error, OSError):
+        return error.strerror or "an error of the file system"
+    return str(error).replace(f"{folder}/", "")
 
 
 @contextmanager

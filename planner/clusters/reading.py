@@ -1,6 +1,6 @@
 """What does an import's child process do? Read the files, check them, write the objects as one document.
 
-Started by `planner.work.processes` as
+Started by `planner.clusters.services.reading_process` as
 ``python -m planner.clusters.reading FILES DOCUMENT KIND NOW ANNOTATION…``: two open files by number, the
 archive of what was sent and where the document goes, `files` or `bundle`, the moment of a live export, and
 the annotations that stay. Behind the document of a bundle stands the input of its run.
@@ -16,10 +16,10 @@ from typing import Any
 
 import manifests
 from planner.work.subprocess_worker import ended, tell, tell_progress
-from planning.archive import unparcelled
+from planning.archive import extracted
 from planning.bundle import INPUT, About, NoBundle, unpacked
 from planning.demands import counted
-from planning.documents import encoded
+from planning.documents import encoded, items
 from planning.importing import Imported, read_cluster
 
 FILES, BUNDLE = "files", "bundle"
@@ -36,7 +36,7 @@ def main(files: int, document: int, kind: str, now: str, keep: list[str]) -> int
 def _read_files(files: int, document: int, now: str, keep: list[str]) -> None:
     tell_progress(0.0, "unpacking")
     with open(files, "rb") as archive:
-        sent = unparcelled(archive)
+        sent = extracted(archive)
     imported = read_cluster(sent, now=now, keep=keep, progress=_Seldom().tell)
     del sent
     _keep(imported, document, b"", None)
@@ -46,7 +46,7 @@ def _read_bundle(files: int, document: int, now: str, keep: list[str]) -> None:
     tell_progress(0.0, "unpacking")
     try:
         with open(files, "rb") as archive:
-            [(_, content)] = unparcelled(archive)
+            [(_, content)] = extracted(archive)
         about, frozen = unpacked(io.BytesIO(content))
     except NoBundle as error:
         nothing: dict[str, int] = {}
@@ -77,6 +77,7 @@ def _tell(imported: Imported, demand: dict[str, Any] | None, size: int, about: A
         unknown_kinds=imported.unknown_kinds,
         problems=[asdict(problem) for problem in imported.problems],
         demand=demand,
+        queues=list(items(imported.document.get("queues"))),
         document_bytes=size,
         about=None if about is None else asdict(about),
     )

@@ -55,14 +55,14 @@ class Supervisor:
         self._keepers = [
             _Keeper(program, partial(_say_who, say, f"{program.name:<{width}}")) for program in programs
         ]
-        self._asked_at: float | None = None
+        self._stop_requested_at: float | None = None
         self._escalation = list(ESCALATION)
 
     def run(self, *, on_tick: Callable[[], None] = lambda: None) -> None:
         """Start everything and return when everything has ended; `on_tick` is called all the time."""
         with _handling(self._ask_to_stop):
             try:
-                while self._asked_at is None or any(keeper.is_alive for keeper in self._keepers):
+                while self._stop_requested_at is None or any(keeper.is_alive for keeper in self._keepers):
                     self._tend()
                     on_tick()
             finally:
@@ -70,20 +70,20 @@ class Supervisor:
 
     def _tend(self) -> None:
         for keeper in self._keepers:
-            if self._asked_at is None and keeper.is_due:
+            if self._stop_requested_at is None and keeper.is_due:
                 keeper.start(self._selector)
         for key, _ in self._selector.select(LOOK_SECONDS):
             key.data.listen(self._selector)
         for keeper in self._keepers:
             if keeper.has_died:
-                ended = keeper.bury(self._selector, again=self._asked_at is None)
+                ended = keeper.bury(self._selector, again=self._stop_requested_at is None)
                 self._on_death(keeper.program, ended)
-        if self._asked_at is not None:
-            self._escalate(time.monotonic() - self._asked_at)
+        if self._stop_requested_at is not None:
+            self._escalate(time.monotonic() - self._stop_requested_at)
 
     def _ask_to_stop(self, number: int, frame: Any) -> None:
-        if self._asked_at is None:
-            self._asked_at = time.monotonic()
+        if self._stop_requested_at is None:
+            self._stop_requested_at = time.monotonic()
         else:
             self._signal(signal.SIGKILL)
 
@@ -134,10 +134,10 @@ class _Keeper:
         selector.register(self._pipe, selectors.EVENT_READ, self)
 
     def listen(self, selector: selectors.BaseSelector) -> None:
-        said = os.read(self._pipe.fileno(), 65536)
-        if not said:
+        output = os.read(self._pipe.fileno(), 65536)
+        if not output:
             selector.unregister(self._pipe)
-        *lines, self._unfinished = (self._unfinished + said).split(b"\n")
+        *lines, self._unfinished = (self._unfinished + output).split(b"\n")
         for line in lines:
             self._say(line.decode(errors="replace"))
 

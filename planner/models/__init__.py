@@ -10,6 +10,12 @@ from planner.api.models import IdempotencyKey
 from planner.backups.models import Backup
 from planner.clusters.models.imports import Import, ImportPreview
 from planner.clusters.models.snapshot import Blob, Cluster, Snapshot
+from planner.experiments.models.experiment import Experiment, ExperimentGroup
+from planner.forecasts.models.backtest import Backtest
+from planner.forecasts.models.forecast import Forecast, ForecastPart
+from planner.forecasts.models.prices import NodePrices
+from planner.forecasts.models.target import WaitTarget
+from planner.forecasts.models.trace import WorkloadTrace
 from planner.runs.models.link import PublicLink
 from planner.runs.models.outcome import JobOutcome, Outcome, QueueOutcome, Victim
 from planner.runs.models.run import Run
@@ -21,11 +27,16 @@ from planner.work.models.work import Work
 from planner.work.models.worker import Worker
 
 __all__ = [
+    "Backtest",
     "Backup",
     "Blob",
     "Change",
     "Cluster",
     "Event",
+    "Experiment",
+    "ExperimentGroup",
+    "Forecast",
+    "ForecastPart",
     "IdempotencyKey",
     "Identity",
     "Import",
@@ -34,6 +45,7 @@ __all__ = [
     "JobOutcome",
     "LoginGuesses",
     "Membership",
+    "NodePrices",
     "ObjectChange",
     "Outcome",
     "PublicLink",
@@ -52,7 +64,9 @@ __all__ = [
     "Trace",
     "User",
     "Victim",
+    "WaitTarget",
     "Work",
     "Worker",
+    "WorkloadTrace",
     "Workspace",
 ]

@@ -1,9 +1,10 @@
 """What does a run's child process do? Read the frozen input, simulate, write the result, tell how far it is.
 
-Started by `planner.work.processes` as ``python -m planner.runs.simulating INPUT RESULT EXPLAIN QUESTION
+Started by `planner.runs.services.simulation_process` as ``python -m planner.runs.simulating INPUT RESULT
+EXPLAIN QUESTION
 HOST…``: two open files by number, the question as JSON (``{}``: one simulation; `job`: a search for what
-would unblock it; `from` and `to`: what changes between two releases), and the hosts that plugin extender may
-call.
+would unblock it; `from` and `to`: what changes between two releases; `probe`: where a pod fits), and the
+hosts that plugin extender may call.
 """
 
 import json
@@ -14,7 +15,8 @@ from typing import Any
 
 import manifests
 from extender_client import AllowedHosts, ExtenderClient
-from planner.work.subprocess_worker import Failed, ended, tell, tell_progress, tell_so_far
+from planner.work.subprocess_worker import Failed, Laps, ended, tell, tell_progress, tell_so_far
+from planning.fitting import fitting, probe_of
 from planning.search import search
 from planning.upgrades import upgrade_report
 from planning.version import ENGINE_VERSION
@@ -34,7 +36,7 @@ def main(input_file: int, result_file: int, options: Options, question: Question
 
 
 def _simulate(input_file: int, result_file: int, options: Options, question: Question) -> None:
-    clock = _Clock()
+    laps = Laps()
     tell_progress(0.0, "reading the input")
     with open(input_file, "rb") as source:
         content = source.read()
@@ -42,18 +44,20 @@ def _simulate(input_file: int, result_file: int, options: Options, question: Que
         document = manifests.resolve(json.loads(content))
     except manifests.Unreadable as error:
         raise Failed(f"The scheduler configuration cannot be read: {error}.") from None
-    clock.lap("load_ms")
+    laps.lap("load_ms")
     result = _answer(document, question, options)
-    clock.lap("simulate_ms")
+    laps.lap("simulate_ms")
     with open(result_file, "wb") as target:
         target.write(encode(result))
-    clock.lap("encode_ms")
-    tell(timings=clock.laps, engine_version=ENGINE_VERSION, error=result.get("error"))
+    laps.lap("encode_ms")
+    tell(timings=laps.milliseconds, engine_version=ENGINE_VERSION, error=result.get("error"))
 
 
 def _answer(document: Mapping[str, Any], question: Question, options: Options) -> Mapping[str, Any]:
     if "to" in question:
         return upgrade_report(document, question["from"], question["to"], options)
+    if "probe" in question:
+        return fitting(document, probe_of(json.loads(question["probe"])), options)
     if "job" in question:
         limits = Limits(milliseconds=SEARCH_MS, timer=lambda: time.perf_counter() * 1000)
         return search(document, question["job"], options, limits, tell_so_far)
@@ -67,19 +71,6 @@ def _options(explain: bool, hosts: list[str]) -> Options:
         progress=tell_progress,
         extender=ExtenderClient(AllowedHosts(hosts)).post if hosts else None,
     )
-
-
-class _Clock:
-    """How long each step took, in milliseconds."""
-
-    def __init__(self) -> None:
-        self.laps: dict[str, float] = {}
-        self._last = time.perf_counter()
-
-    def lap(self, name: str) -> None:
-        now = time.perf_counter()
-        self.laps[name] = round((now - self._last) * 1000, 1)
-        self._last = now
 
 
 if __name__ == "__main__":

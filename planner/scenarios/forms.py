@@ -6,6 +6,8 @@ A field is named as its path below the queue: ``weight``, ``guarantee.resource.c
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from planning.queues import SPEC_FIELDS
+
 Texts = Mapping[str, str]
 """Field name to what stands in it; an empty text says: not set."""
 
@@ -22,7 +24,7 @@ NODE_GROUPS = {
 }
 """The fields of affinity, whose texts name node groups with commas between them, and their labels."""
 _MAPS = (*QUANTITIES, "annotations")
-_TEXTS = ("name", "parent", "state", "dequeueStrategy")
+_TEXTS = ("name", "state", *[field.name for field in SPEC_FIELDS if field.longest])
 _WHOLE = ("weight", "priority")
 _FLAGS = {"": None, "true": True, "false": False}
 

@@ -2,10 +2,22 @@
 
 from django.urls import path
 
-from planner.scenarios.views import changes, conf, exports, nodes, queues, rebase, scenarios, workloads
+from planner.scenarios.views import (
+    changes,
+    conf,
+    exports,
+    nodes,
+    queue_batch,
+    queues,
+    reach,
+    rebase,
+    scenarios,
+    workloads,
+)
 
 pages = [
     path("scenarios/<uuid:scenario_id>/", scenarios.detail, name="scenario-detail"),
+    path("scenarios/<uuid:scenario_id>/labels/", scenarios.labels, name="scenario-labels"),
     path("scenarios/<uuid:scenario_id>/branch/", changes.branch, name="branch"),
     path("scenarios/<uuid:scenario_id>/remove/", changes.remove, name="scenario-remove"),
     path("scenarios/<uuid:scenario_id>/changes/", changes.show, name="changes"),
@@ -40,6 +52,9 @@ pages = [
     path("scenarios/<uuid:scenario_id>/review/", scenarios.review, name="review"),
     path("scenarios/<uuid:scenario_id>/undo/", queues.undo, name="undo"),
     path("scenarios/<uuid:scenario_id>/redo/", queues.redo, name="redo"),
+    path("scenarios/<uuid:scenario_id>/reach/", reach.reach, name="reach"),
+    path("scenarios/<uuid:scenario_id>/preview/", queue_batch.preview, name="queues-preview"),
+    path("scenarios/<uuid:scenario_id>/edit-queues/", queue_batch.apply, name="queues-edit"),
     path("scenarios/<uuid:scenario_id>/queues/", queues.queues, name="queues"),
     path("scenarios/<uuid:scenario_id>/queues/<str:name>/", queues.queue, name="queue"),
     path("scenarios/<uuid:scenario_id>/queues/<str:name>/move/", queues.move, name="queue-move"),

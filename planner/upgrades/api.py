@@ -9,16 +9,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api.access import WorkspaceView, is_dry, saved_unless_dry
+from planner.api.bodies import Body
 from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers
 from planner.runs.models import Run
 from planner.upgrades.selectors import impact_found, impact_of, release_of_run, usual_target
-from planner.work.tasks import submit_impact
+from planner.upgrades.tasks import submit_impact
 
 _LONGEST = 40
 
 
-class Releases(serializers.Serializer[Any]):
+class Releases(Body):
     """The releases before and after an upgrade."""
 
     to = serializers.CharField(max_length=_LONGEST, help_text="The release to upgrade to, such as v1.15.1.")
@@ -80,10 +81,10 @@ _FOUND = ("verdict", "causes", "differences", "markdown")
 
 def _body(impact: Run) -> Any:
     found = impact_found(impact)
-    told = {name: getattr(impact, name) for name in _FACTS} | {
+    body = {name: getattr(impact, name) for name in _FACTS} | {
         name: getattr(found, name) if found else None for name in _FOUND
     }
-    return ImpactSerializer(told).data
+    return ImpactSerializer(body).data
 
 
 def _nothing(old: str, new: str) -> Any:
@@ -94,6 +95,8 @@ def _nothing(old: str, new: str) -> Any:
 
 class RunUpgrade(WorkspaceView):
     """What an upgrade of Volcano changes for the input of a run."""
+
+    parameters = ("from", "to")
 
     @extend_schema(
         responses=answers({200: ImpactSerializer}, 404),
@@ -119,9 +122,9 @@ class RunUpgrade(WorkspaceView):
     def post(self, request: Request, run_id: UUID) -> Response:
         """Request what an upgrade changes; what is running or known is not repeated."""
         run = self.run()
-        asked = Releases(data=request.data)
-        asked.is_valid(raise_exception=True)
-        old = asked.validated_data.get("from") or release_of_run(run)
+        serializer = Releases(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        old = serializer.validated_data.get("from") or release_of_run(run)
         with saved_unless_dry(request):
-            impact = submit_impact(run=run, old=old, new=asked.validated_data["to"], user=self.user)
+            impact = submit_impact(run=run, old=old, new=serializer.validated_data["to"], user=self.user)
         return Response(_body(impact), 200 if is_dry(request) else 202)

@@ -10,9 +10,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from planner.errors import Invalid
 from planner.runs.models import Run
-from planner.runs.views.runs import run_or_404
-from planner.scenarios.views.editing import INVALID
-from planner.scenarios.views.scenarios import scenario_or_404
+from planner.runs.tasks import submit_run
 from planner.upgrades.selectors import (
     KINDS,
     impact_address,
@@ -21,9 +19,10 @@ from planner.upgrades.selectors import (
     release_of_run,
     usual_target,
 )
+from planner.upgrades.tasks import submit_impact
+from planner.web.views.found import run_or_404, scenario_or_404
 from planner.web.views.listing import Listing
-from planner.web.views.pages import caller
-from planner.work.tasks import submit_impact, submit_run
+from planner.web.views.pages import INVALID, caller
 from planning.releases import known_releases
 
 
@@ -85,7 +84,7 @@ def _page(
         "found": found,
         "kinds": KINDS,
         "kind": kind,
-        "listing": Listing(rows, name="page", asked=request.GET),
+        "listing": Listing(rows, name="page", params=request.GET),
         "problems": problems,
     }
     template = "upgrades/_impact.html" if request.htmx else "upgrades/impact.html"  # type: ignore[attr-defined]

@@ -4,25 +4,18 @@ import logging
 import os
 import socket
 import threading
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import structlog
 from django.db import DatabaseError, connection
 
-from planner.clusters.models import Import
-from planner.clusters.services.readings import import_read
-from planner.runs.models import Run
-from planner.runs.services.simulations import run_simulate
+from planner.work.kinds import steps
 from planner.work.lifecycle import Claim, work_claim, work_fail, work_killed
 from planner.work.subprocess_runner import ChildFailed, ChildKilled, ChildStopped
 from planner.work.turns import Turn, turn_claim
-from planner.work.watch import Watch, patiently
+from planner.work.watch import Watch, retry_on_db_error
 
 logger = logging.getLogger(__name__)
-
-STEPS: Mapping[type[Any], Callable[[Claim[Any], Watch], None]] = {Run: run_simulate, Import: import_read}
-"""What is done with claimed work, by its kind."""
 
 
 def worker_name(pid: int | None = None) -> str:
@@ -60,16 +53,16 @@ def claim_execute(*, claim: Claim[Any], stopping: threading.Event) -> None:
 def _execute(claim: Claim[Any], watch: Watch) -> None:
     kind = claim.kind.kind_name()
     try:
-        STEPS[claim.kind](claim, watch)
+        steps()[claim.kind](claim, watch)
     except ChildStopped:
-        patiently(watch.end)
+        retry_on_db_error(watch.end)
     except ChildKilled as error:
         killed = str(error)
         logger.warning("The child of the %s was killed.", kind)
-        patiently(lambda: work_killed(claim=claim, error=killed))
+        retry_on_db_error(lambda: work_killed(claim=claim, error=killed))
     except ChildFailed as error:
         reason = str(error)
-        patiently(lambda: work_fail(claim=claim, error=reason))
+        retry_on_db_error(lambda: work_fail(claim=claim, error=reason))
     except DatabaseError:
         connection.close()
         logger.warning(
@@ -77,6 +70,6 @@ def _execute(claim: Claim[Any], watch: Watch) -> None:
         )
     except Exception:
         logger.exception("The %s failed unexpectedly.", kind)
-        patiently(
+        retry_on_db_error(
             lambda: work_fail(claim=claim, error=f"The {kind} failed unexpectedly; see the worker's log.")
         )

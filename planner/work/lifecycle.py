@@ -13,14 +13,9 @@ from django.utils import timezone
 
 from planner.accounts.models import User
 from planner.accounts.services.members import role_require
-from planner.clusters.models import Import
-from planner.runs.models import Run
 from planner.work.clock import seconds_from_now
 from planner.work.models import Tally, Work
 from planner.work.tallies import tally
-
-KINDS: tuple[type[Work], ...] = (Run, Import)
-"""All that workers do."""
 
 State = Work.State
 Kind = TypeVar("Kind", bound=Work)
@@ -39,7 +34,7 @@ class Claim(Generic[Kind]):
         return self.kind._default_manager.filter(pk=self.id, attempt=self.attempt, state=State.RUNNING)
 
 
-class Beat(enum.Enum):
+class Heartbeat(enum.Enum):
     """What a heartbeat learned."""
 
     GO_ON = "go on"
@@ -67,22 +62,17 @@ def work_claim(*, kind: type[Kind], id: UUID, worker: str) -> Claim[Kind] | None
     return Claim(kind, id, rows.values_list("attempt", flat=True).get())
 
 
-def work_heartbeat(*, claim: Claim[Kind], progress: float, doing: str) -> Beat:
+def work_heartbeat(*, claim: Claim[Kind], progress: float, doing: str) -> Heartbeat:
     """Renew the lease and tell how far the work is; learn whether to go on."""
     renewed = claim.mine().update(
         heartbeat=timezone.now(),
         lease_until=seconds_from_now(settings.RUN_LEASE_SECONDS),
-        progress=progress,
+        progress=min(max(progress, 0.0), 1.0),
         doing=doing[:100],
     )
     if not renewed:
-        return Beat.LOST
-    return Beat.CANCEL if claim.mine().filter(cancel_requested=True).exists() else Beat.GO_ON
-
-
-def work_note(*, claim: Claim[Run], found: Any) -> None:
-    """Keep what the work has found so far, for pages that follow it."""
-    claim.mine().update(found_so_far=found)
+        return Heartbeat.LOST
+    return Heartbeat.CANCEL if claim.mine().filter(cancel_requested=True).exists() else Heartbeat.GO_ON
 
 
 def work_end(*, claim: Claim[Kind], state: Work.State, **facts: Any) -> bool:
@@ -94,7 +84,7 @@ def work_end(*, claim: Claim[Kind], state: Work.State, **facts: Any) -> bool:
 
 
 def work_stop(*, claim: Claim[Kind]) -> bool:
-    """End work that was asked to stop; was it still this worker's?"""
+    """End work whose stop was requested; was it still this worker's?"""
     return work_end(claim=claim, state=State.CANCELLED)
 
 

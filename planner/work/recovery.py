@@ -7,7 +7,8 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from planner.work.clock import seconds_from_now
-from planner.work.lifecycle import KINDS, Kind
+from planner.work.kinds import kinds
+from planner.work.lifecycle import Kind
 from planner.work.models import Tally, Work
 from planner.work.tallies import tally
 
@@ -19,7 +20,7 @@ def work_recover() -> None:
 
     Every worker calls this now and then. Each step is a conditional update, so two at once do no harm.
     """
-    for kind in KINDS:
+    for kind in kinds():
         _take_back(kind._default_manager.filter(lease_until__lt=Now()))
 
 
@@ -60,5 +61,5 @@ def _take_back(lost: QuerySet[Kind]) -> None:
 
 def worker_lost(worker: str) -> None:
     """Take back at once the work of a worker that is known to be dead."""
-    for kind in KINDS:
+    for kind in kinds():
         _take_back(kind._default_manager.filter(worker=worker))

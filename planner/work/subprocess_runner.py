@@ -28,7 +28,7 @@ _DISK_FULL = "The worker's disk is full; free space and try again."
 
 Beat = Callable[[float, str], bool]
 """Called every `Limits.beat_seconds` with the progress, from 0 to 1, and what is at work; False stops it."""
-Heard = Callable[[Any], None]
+OnReport = Callable[[Any], None]
 """Called with what the child has found so far, whenever it found more."""
 
 
@@ -42,7 +42,7 @@ class Limits:
     extender_hosts: tuple[str, ...] = ()
 
 
-def unheard(_found: Any) -> None:
+def unreported(_found: Any) -> None:
     """Leave what was found so far to the result."""
 
 
@@ -55,7 +55,7 @@ class ChildKilled(ChildFailed):
 
 
 class ChildStopped(Exception):
-    """The beat asked to stop; the child is dead."""
+    """The beat requested a stop; the child is dead."""
 
 
 @dataclass(frozen=True)
@@ -71,19 +71,19 @@ class Task:
     arguments: Sequence[str] = ()
 
 
-def told_by_child(
+def child_answer(
     task: Task,
     source: IO[bytes],
     result: IO[bytes],
     limits: Limits,
     beat: Beat,
-    heard: Heard = unheard,
+    on_report: OnReport = unreported,
 ) -> Any:
-    """Run a task over two open temporary files; return what it told at its end.
+    """Run a task over two open temporary files; return what it reported at its end.
 
     Raises ChildFailed with the reason, or ChildStopped after `beat` answered False.
     """
-    news = _News(heard)
+    news = _News(on_report)
     source.flush()
     source.seek(0)
     with _complaints(task) as complaints:
@@ -147,28 +147,28 @@ def _child(
 
 @dataclass
 class _News:
-    """What the child has told so far."""
+    """What the child has reported so far."""
 
-    heard: Heard
+    on_report: OnReport
     progress: float = 0.0
     doing: str = "starting"
     last: dict[str, Any] = field(default_factory=dict)
     _unfinished: list[bytes] = field(default_factory=list)
 
-    def hear(self, said: bytes) -> None:
-        *lines, rest = said.split(b"\n")
+    def hear(self, output: bytes) -> None:
+        *lines, rest = output.split(b"\n")
         if lines:
             lines[0] = b"".join([*self._unfinished, lines[0]])
             self._unfinished.clear()
         self._unfinished.append(rest)
         for line in lines:
-            told = json.loads(line)
-            if "progress" in told:
-                self.progress, self.doing = told["progress"], told["doing"]
-            elif "so_far" in told:
-                self.heard(told["so_far"])
+            answer = json.loads(line)
+            if "progress" in answer:
+                self.progress, self.doing = answer["progress"], answer["doing"]
+            elif "so_far" in answer:
+                self.on_report(answer["so_far"])
             else:
-                self.last = told
+                self.last = answer
 
 
 def _look_after(task: Task, child: subprocess.Popen[bytes], news: _News, limits: Limits, beat: Beat) -> None:
@@ -184,11 +184,11 @@ def _look_after(task: Task, child: subprocess.Popen[bytes], news: _News, limits:
                 raise ChildStopped
             next_beat = now + limits.beat_seconds
         if select.select([child.stdout], [], [], max(0.0, next_beat - time.monotonic()))[0]:
-            said = os.read(child.stdout.fileno(), 65536)
-            if not said:
+            output = os.read(child.stdout.fileno(), 65536)
+            if not output:
                 child.wait()
                 return
-            news.hear(said)
+            news.hear(output)
 
 
 def _check_end(task: Task, status: int, news: _News, limits: Limits) -> None:

@@ -1,7 +1,7 @@
 """What do all child processes of a worker keep to?
 
 Standard input is the lifeline: it ends when the worker is gone, and so does the child. Standard output
-carries one JSON object a line: progress, and at the end what is to be told besides the result file. Standard
+carries one JSON object a line: progress, and at the end what is reported besides the result file. Standard
 error carries what went wrong, and the exit status tells the ends apart.
 """
 
@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -20,6 +21,20 @@ NO_SPACE = 5
 
 class Failed(Exception):
     """There is no result; the message is a sentence for the user."""
+
+
+class Laps:
+    """How long each step took, in milliseconds."""
+
+    def __init__(self) -> None:
+        self.milliseconds: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, name: str) -> None:
+        """Note what has passed since the step before under the name of this one."""
+        now = time.perf_counter()
+        self.milliseconds[name] = round((now - self._last) * 1000, 1)
+        self._last = now
 
 
 def ended(work: Callable[[], None]) -> int:

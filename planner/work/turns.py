@@ -1,7 +1,10 @@
-"""Whose work is next? Owners take turns: the one with the least in work, and of those the oldest work."""
+"""Whose work is next? Owners take turns: the one with the least in work, and of those the oldest work.
+
+What somebody waits for goes before what is done in the background.
+"""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -10,7 +13,8 @@ from django.db import connection, transaction
 from django.db.models import Count, Min, Q, QuerySet
 from django.db.models.functions import Now
 
-from planner.work.lifecycle import KINDS, Claim, Kind, work_claim
+from planner.work.kinds import awaited_kinds, background_kinds, kinds
+from planner.work.lifecycle import Claim, Kind, work_claim
 from planner.work.models import Work
 
 State = Work.State
@@ -29,9 +33,14 @@ def waiting(kind: type[Kind]) -> QuerySet[Kind]:
     return kind._default_manager.filter(may_start, state=State.QUEUED)
 
 
-def does_any_wait() -> bool:
+def has_queued() -> bool:
     """Is there work for a free worker (a query for each kind, at most)?"""
-    return any(waiting(kind).exists() for kind in KINDS)
+    return any(waiting(kind).exists() for kind in kinds())
+
+
+def does_anybody_wait() -> bool:
+    """Is there work that goes before the background's (a query for each kind, at most)?"""
+    return any(waiting(kind).exists() for kind in awaited_kinds())
 
 
 def next_turn() -> Turn | None:
@@ -52,12 +61,17 @@ def turn_claim(*, worker: str) -> Claim[Any] | None:
 
 def _turns(*, lock: bool) -> Iterator[Turn]:
     """Yield the oldest waiting work of each owner, first of the owner with the least in work."""
-    first = _first_of_owners()
+    for ranked in (awaited_kinds(), background_kinds()):
+        yield from _turns_of(ranked, lock=lock)
+
+
+def _turns_of(ranked: Sequence[type[Work]], *, lock: bool) -> Iterator[Turn]:
+    first = _first_of_owners(ranked)
     busy = _busy() if first else Counter()
     for owner in sorted(first, key=lambda owner: (busy[owner], first[owner])):
         oldest = [
             (created, id, kind)
-            for kind in KINDS
+            for kind in ranked
             for created, id in _of_owner(kind, owner, lock=lock).values_list("created", "pk")[:1]
         ]
         if oldest:
@@ -70,10 +84,10 @@ def _of_owner(kind: type[Kind], owner: int | None, *, lock: bool) -> QuerySet[Ki
     return rows.select_for_update(skip_locked=True) if lock else rows
 
 
-def _first_of_owners() -> dict[int | None, datetime]:
+def _first_of_owners(ranked: Sequence[type[Work]]) -> dict[int | None, datetime]:
     """Return since when the oldest waiting work of each owner waits."""
     first: dict[int | None, datetime] = {}
-    for kind in KINDS:
+    for kind in ranked:
         for owner, created in waiting(kind).order_by().values_list("owner").annotate(first=Min("created")):
             first[owner] = min(created, first.get(owner, created))
     return first
@@ -82,7 +96,7 @@ def _first_of_owners() -> dict[int | None, datetime]:
 def _busy() -> Counter[int | None]:
     """Return how much of each owner is in work."""
     busy: Counter[int | None] = Counter()
-    for kind in KINDS:
+    for kind in kinds():
         running = kind._default_manager.filter(state=State.RUNNING).order_by()
         busy.update(dict(running.values_list("owner").annotate(count=Count("pk"))))
     return busy

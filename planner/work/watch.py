@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from django.conf import settings
 from django.db import DatabaseError, connection
 
-from planner.work.lifecycle import Beat, Claim, work_heartbeat, work_note, work_release, work_stop
+from planner.work.lifecycle import Claim, Heartbeat, work_heartbeat, work_release, work_stop
 from planner.work.subprocess_runner import Limits
 
 logger = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ class Watch:
     def __init__(self, claim: Claim[Any], stopping: threading.Event) -> None:
         self.claim = claim
         self.stopping = stopping
-        self._heard = Beat.GO_ON
+        self._heard = Heartbeat.GO_ON
 
     def beat(self, progress: float, doing: str) -> bool:
         """Renew the lease; should the child go on? It does while the database is away: the fence decides."""
@@ -33,15 +33,7 @@ class Watch:
         except DatabaseError:
             logger.warning("The database is unavailable; work continues.")
             connection.close()
-        return self._heard is Beat.GO_ON and not self.stopping.is_set()
-
-    def heard(self, found: Any) -> None:
-        """Keep what the child has found so far; while the database is away it waits for the next time."""
-        try:
-            work_note(claim=self.claim, found=found)
-        except DatabaseError:
-            logger.warning("The database is unavailable; work continues.")
-            connection.close()
+        return self._heard is Heartbeat.GO_ON and not self.stopping.is_set()
 
     @contextmanager
     def beating(self, doing: str) -> Iterator[None]:
@@ -64,12 +56,21 @@ class Watch:
 
     def end(self) -> bool:
         """Write why the child was stopped."""
-        if self._heard is Beat.CANCEL:
+        if self._heard is Heartbeat.CANCEL:
             return work_stop(claim=self.claim)
         return work_release(claim=self.claim)
 
 
-def patiently(step: Callable[[], Answer]) -> Answer:
+def unless_away(step: Callable[[], object]) -> None:
+    """Do a step that may wait for the next time; it is left out while the database is away."""
+    try:
+        step()
+    except DatabaseError:
+        logger.warning("The database is unavailable; work continues.")
+        connection.close()
+
+
+def retry_on_db_error(step: Callable[[], Answer]) -> Answer:
     """Return what `step` answers, trying again for as long as a lease lasts while the database is away."""
     until = time.monotonic() + settings.RUN_LEASE_SECONDS
     while True:

@@ -30,3 +30,13 @@ def worker_seen(*, name: str, started: datetime) -> None:
 def worker_gone(*, name: str) -> None:
     """Forget a worker that has said goodbye."""
     Worker.objects.filter(name=name).delete()
+
+
+def is_worker_alive(host: str) -> bool:
+    """Has a worker of this machine been seen lately?"""
+    return Worker.objects.filter(name__startswith=f"{host}:", seen__gt=alive_since()).exists()
+
+
+def alive_since() -> datetime:
+    """Return since when a living worker has been seen: it says so at every sweep."""
+    return timezone.now() - timedelta(seconds=3 * settings.RUN_SWEEP_SECONDS + 5)

@@ -5,14 +5,16 @@ Source: volcano ``pkg/scheduler/actions/allocate/allocate.go`` at v1.15.1.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from scheduler_core.errors import PrePredicateError
-from scheduler_core.framework.closest import tell_unfit
-from scheduler_core.framework.placement import ErrorCache
+from scheduler_core.framework.error_cache import ErrorCache
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.lines import InLine
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
-from scheduler_core.framework.waiting import gated
 from scheduler_core.framework.worklist import (
     Jobs,
     Tasks,
@@ -23,7 +25,6 @@ from scheduler_core.framework.worklist import (
 )
 from scheduler_core.model.fit import Code, FitErrors, Status
 from scheduler_core.model.job import JobInfo, TaskInfo
-from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.status import READY_STATUSES, TaskStatus
 
 NAME = "allocate"
@@ -32,12 +33,15 @@ PENDING = TaskStatus.PENDING
 
 def execute(session: Session) -> None:
     """Give each queue its turn: one job, one statement, until no queue has anything left to try."""
+    if session.nothing_waits():
+        return
     allocate = Allocate(session)
     work = allocate.work
     while work.queues:
         queue = work.queues.pop()
         if session.overused(queue):
-            allocate.tell_overused(queue)
+            waiting = work.waiting(queue)
+            session.observer.queue_overused(queue, () if waiting is None else waiting.items)
             continue
         jobs = work.waiting(queue)
         if jobs is None:
@@ -52,13 +56,13 @@ class Allocate:
     def __init__(self, session: Session) -> None:
         self.session = session
         arguments = session.conf.arguments_of(NAME)
-        self.cache = ErrorCache(enabled=arguments.get_bool("predicateErrorCacheEnable", True))
+        remembers = arguments.get_bool("predicateErrorCacheEnable", True)
+        self.cache = ErrorCache(enabled=remembers, for_others=True)
         self.has_nodes = len(session.nodes) > 0
         self.waiting: dict[str, list[TaskInfo]] = {}
         self.tasks: dict[str, Tasks] = {}
         self.served_by_gang_action = set(session.served_by_gang_action)
         self.nominations_ignored: set[str] = set()
-        self.work = WorkList(session, settled=True)
         self.passes_over = (
             not session.reasons
             and session.registry.classes_are_shapes
@@ -67,7 +71,14 @@ class Allocate:
         # what was found of a class, and after how many changes of nodes
         self.fits_nowhere: dict[int, tuple[int, bool]] = {}
         enqueues = "enqueue" in session.conf.actions
-        for job in waiting_jobs(session):
+        by_line = (
+            self.passes_over
+            and enqueues
+            and session.registry.same_for_equal_jobs(Point.JOB_VALID, Point.ALLOCATABLE)
+        )
+        touched = dict(session.snapshot.tasks.touched) if by_line else None
+        self.work = WorkList(session, settled=True, touched=touched)
+        for job in waiting_jobs(session) if touched is None else session.lines.apart(touched):
             if job.is_pending:
                 if enqueues:
                     continue
@@ -85,15 +96,32 @@ class Allocate:
                 self.work.add_queue(job.queue)
                 self.work.add_job(job)
             else:
-                self._tell_gated(job)
-        session.placement.expect(task for waiting in self.waiting.values() for task in waiting)
+                session.observer.gated(job)
+        expected = [task for waiting in self.waiting.values() for task in waiting]
+        if touched is not None:
+            expected += self._add_lines(touched)
+        session.placement.prefetch(expected)
+
+    def _add_lines(self, touched: Mapping[str, JobInfo]) -> list[TaskInfo]:
+        """Put the lines of equal jobs to work that may get something; return one task of each.
+
+        Sound, as equal jobs are valid or not alike, and no node takes any task of one where none takes any of
+        the other.
+        """
+        tasks: list[TaskInfo] = []
+        for line, job in self.session.lines.firsts(touched):
+            if not (self._is_hopeless(job) or stopped_as_invalid(self.session, job)):
+                self.work.add_queue(job.queue)
+                self.work.add_line(job.queue, line)
+                tasks += job.samples()
+        return tasks
 
     def _is_hopeless(self, job: JobInfo) -> bool:
-        """Tell whether a job's turns can be left out, as no node takes any of its tasks.
+        """Return whether a job's turns can be left out, as no node takes any of its tasks.
 
         Sound, as nodes only fill up while the action runs: none takes any of them later, and turns that place
         nothing move no share, so that the other turns keep their order. What is lost is why the tasks wait,
-        and that the pre-predicates looked at them: preempt asks for that of tasks with a nominated node.
+        and that the pre-predicates saw them: preempt relies on that for tasks with a nominated node.
         """
         if not self.passes_over or job.key in self.served_by_gang_action:
             return False
@@ -123,10 +151,13 @@ class Allocate:
         session comes again with the tasks that it placed, which are first tried on the nodes nominated for
         them in earlier cycles.
         """
-        job = jobs.pop()
+        job, decided = jobs.pop(), len(self.session.decisions)
         if self._is_hopeless(job):
+            leave_out_equals(jobs)
             return
-        tasks = self.tasks.pop(job.key, None) or task_heap(self.session, self.waiting[job.key])
+        tasks = self.tasks.pop(job.key, None) or task_heap(
+            self.session, self.waiting.get(job.key) or job.pending_of_sub_job()
+        )
         statement = Statement(self.session)
         if job.key in self.served_by_gang_action:
             self.served_by_gang_action.remove(job.key)
@@ -142,35 +173,49 @@ class Allocate:
                 jobs.push(job)
         elif not self.session.job_pipelined(job):
             statement.discard()
+        if decided == len(self.session.decisions) and self._fails_as_equals_do(job):
+            leave_out_equals(jobs)
+
+    def _fails_as_equals_do(self, job: JobInfo) -> bool:
+        """Return whether jobs that are equal to one that got nothing get nothing, either.
+
+        Sound, as their queue and the nodes only fill up while the action runs: what refused the tasks of this
+        one refuses theirs. Not where errors are kept that name the nodes where evictions might help: preempt
+        and reclaim read these, each job's own.
+        """
+        placement = self.session.placement
+        return all(errors.hopeful() is None for errors in job.fit_errors.values()) and all(
+            map(placement.is_local, job.samples())
+        )
 
     def _place_tasks(self, job: JobInfo, tasks: Tasks, statement: Statement) -> bool:
-        """Place tasks until the job is ready or none is left to try; tell whether it is ready."""
+        """Place tasks until the job is ready or none is left to try; return whether it is ready."""
         session = self.session
         self.cache.forget()
-        queue, moving = session.queues[job.queue], session.nodes.moving
+        queue, uncertain = session.queues[job.queue], session.nodes.releasing_or_pipelined
         while tasks:
             task = tasks.pop()
             refusal = session.allocatable(queue, task)
             if refusal is not None:
-                self._tell(job, "queue", pod=task.key, **refusal)
+                session.observer.queue_full(job, task, refusal)
                 continue
             if task.shape.gated:
-                self._tell_gated(job)
+                session.observer.gated(job)
                 continue
             if task.role in job.failed_roles and task.role:
-                self._tell_role_failed(task)
+                self._skip_failed_role(task)
                 continue
             node, errors = self._find_node(task)
             if errors is not None:
                 session.record_fit_errors(task, errors)
-                tell_unfit(session, task, errors)
+                session.observer.fits_nowhere(task, errors)
                 if needs_continue(job):
                     continue
                 break
             if node is None:
-                self._tell(job, "refused", pod=task.key, message="nodes would take it, but none has a score")
+                session.observer.no_score(task)
                 continue
-            if node not in moving or session.nodes.fits_idle(task, node):
+            if node not in uncertain or session.nodes.fits_idle(task, node):
                 statement.allocate(task, node)
             elif session.nodes.fits_future_idle(task, node):
                 statement.pipeline(task, node, eviction_occurred=False)
@@ -223,11 +268,11 @@ class Allocate:
         return session.placement.find(task, self.cache)
 
     def _is_ignored(self, task: TaskInfo) -> bool:
-        """Tell whether the nominations of a task's job no longer count: not all could be followed."""
+        """Return whether the nominations of a task's job no longer count: not all could be followed."""
         return task.job is not None and task.job.key in self.nominations_ignored
 
     def _nominated_takes(self, task: TaskInfo) -> bool:
-        """Tell whether the node that an earlier cycle nominated for a task, if it is there, takes it."""
+        """Return whether the node that an earlier cycle nominated for a task, if it is there, takes it."""
         nodes, placement = self.session.nodes, self.session.placement
         node = nodes.index.get(task.nominated)
         if node is None or not nodes.fits_future_idle(task, node):
@@ -236,34 +281,20 @@ class Allocate:
         passing, _ = placement.examine(task, resources=True, lenient=False, cache=self.cache, among=only)
         return len(passing) > 0
 
-    def _tell_role_failed(self, task: TaskInfo) -> None:
+    def _skip_failed_role(self, task: TaskInfo) -> None:
         """Keep that a task was not tried, as one of the same role has found no node in this session."""
         sentence = f"Task {task.name} with role spec {task.role} has already predicated failed, skip"
         self.session.record_fit_errors(task, FitErrors(self.session.statuses, None, sentence))
 
-    # explanations
 
-    def tell_overused(self, queue: QueueInfo) -> None:
-        """Keep that a queue's turn ended because it is overused."""
-        jobs = self.work.waiting(queue)
-        for job in jobs.items if jobs is not None else ():
-            self._tell(
-                job, "overused", queue=queue.name, message=f"queue {queue.name} has all that it deserves"
-            )
-
-    def _tell_gated(self, job: JobInfo) -> None:
-        """Keep that scheduling gates hold pods of a job back."""
-        held_back = [task for task in job.by_status[PENDING].values() if task.shape.gated]
-        if held_back:
-            self._tell(job, **gated(job, held_back))
-
-    def _tell(self, job: JobInfo, gate: str, **facts: object) -> None:
-        if self.session.trace is not None:
-            self.session.trace.stop(job.key, gate, **facts)
+def leave_out_equals(jobs: Jobs) -> None:
+    """Remove the jobs that stand in line behind the one that was taken last."""
+    if isinstance(jobs, InLine):
+        jobs.leave_out_others()
 
 
 def needs_continue(job: JobInfo) -> bool:
-    """Tell whether the job can still be ready after one of its tasks found no node."""
+    """Return whether the job can still be ready after one of its tasks found no node."""
     if job.min_available >= job.size:
         return False
     if not job.roles_bind:

@@ -1,4 +1,4 @@
-"""Which nodes take the tasks that ask for nothing?
+"""Which nodes take the tasks that request nothing?
 
 Source: volcano ``pkg/scheduler/actions/backfill/backfill.go`` at v1.15.1.
 """
@@ -8,11 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from scheduler_core.errors import PrePredicateError
-from scheduler_core.framework.closest import tell_unfit
-from scheduler_core.framework.placement import ErrorCache
+from scheduler_core.framework.error_cache import ErrorCache
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import displace, place
-from scheduler_core.framework.worklist import WorkList, active_waiting_jobs, task_heap, waiting_jobs
+from scheduler_core.framework.worklist import WorkList, active_waiting_jobs, task_heap
 from scheduler_core.model.fit import Code, FitErrors, Status
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.status import TaskStatus
@@ -22,6 +21,8 @@ NAME = "backfill"
 
 def execute(session: Session) -> None:
     """Place best-effort tasks wherever a node passes; no limit of a queue is looked at."""
+    if session.nothing_waits():
+        return
     remember_errors = session.conf.arguments_of(NAME).get_bool("predicateErrorCacheEnable", True)
     for task in _tasks_in_order(session):
         _place(session, task, ErrorCache(enabled=remember_errors))
@@ -48,10 +49,11 @@ def _tasks_in_order(session: Session) -> list[TaskInfo]:
 
 
 def _jobs_to_look_at(session: Session) -> list[JobInfo]:
-    """Return the active jobs of which anything waits; where nobody asks why, those with best-effort tasks."""
+    """Return the active jobs of which anything waits; without reasons only those with best-effort tasks."""
     if session.reasons:
         return active_waiting_jobs(session)
-    jobs = [job for job in waiting_jobs(session) if job.pending_best_effort or job.waiting_count]
+    apart = session.lines.apart(session.snapshot.tasks.touched)
+    jobs = [job for job in apart if job.pending_best_effort or job.waiting_count]
     return [job for job in jobs if not job.is_pending and session.job_valid(job) is None]
 
 
@@ -76,7 +78,7 @@ def _place(session: Session, task: TaskInfo, cache: ErrorCache) -> None:
     candidates, errors = session.placement.examine(task, resources=False, lenient=False, cache=cache)
     if not len(candidates):
         session.record_fit_errors(task, errors)
-        tell_unfit(session, task, errors)
+        session.observer.fits_nowhere(task, errors)
         return
     node = session.placement.best(task, candidates)
     if node is not None:

@@ -27,7 +27,7 @@ class Bundle:
     safe : bool
         Whether the job's gang stays as ready as it is when they go.
     cost : Resource
-        What their eviction makes useless: nothing, or all that the job holds and asks for.
+        What their eviction makes useless: nothing, or all that the job has allocated and requests.
 
     """
 

@@ -5,13 +5,64 @@ Source: volcano ``pkg/scheduler/actions/enqueue/enqueue.go`` at v1.15.1.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.lines import InLine
+from scheduler_core.framework.plugin_fn import EnqueueableFn
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.worklist import WorkList, waiting_jobs
 from scheduler_core.model.job import JobInfo
+from scheduler_core.model.queue import QueueInfo
+
+QueueKey = Callable[[QueueInfo], tuple[Any, ...]]
+Readers = list[Callable[[str], Hashable]]
 
 
 def execute(session: Session) -> None:
-    """Ask for one pending job per turn of its queue; a rejected one is not asked again in this session."""
+    """Try one pending job per turn of its queue; a rejected one is not tried again in this session."""
+    if session.nothing_waits():
+        return
+    queue_key, readers = session.orders.queue_key(), _readers(session)
+    if session.reasons or queue_key is None or readers is None or session.snapshot.tasks.touched:
+        _in_turns(session)
+    else:
+        _by_line(session, queue_key, readers)
+
+
+def _readers(session: Session) -> Readers | None:
+    """Return what tells all that the votes read beside a job's queue and minimum; None: they read more."""
+    voters = session.registry.of_kind(Point.JOB_ENQUEUEABLE, EnqueueableFn)
+    readers = [voter.reads for voter in voters if voter.reads is not None]
+    return readers if len(readers) == len(voters) else None
+
+
+def _by_line(session: Session, queue_key: QueueKey, readers: Readers) -> None:
+    """Ask for the first job of each line; the ones behind it when it is enqueued.
+
+    Sound, as no task comes or goes, so that each queue has all its turns before the next one; and as what is
+    reserved only grows, so that a line whose first job is rejected is rejected whole, now and in later
+    sessions, until something moves that the votes read. A rejected job may have moved something, too, when
+    one plugin had reserved before another one rejected; then it was touched, and the next one is tried.
+    """
+    pending, touched = session.lines.pending, session.snapshot.tasks.touched
+    for queue in sorted([session.queues[name] for name in pending], key=queue_key):
+        reads = tuple([read(queue.name) for read in readers])
+        jobs = InLine(session.orders.job_key, {})
+        for line in pending[queue.name].values():
+            if line.rejected_at != reads:
+                jobs.add(line)
+        while jobs:
+            job = jobs.pop()
+            _enqueue(session, job)
+            if job.key not in touched:
+                jobs.line.rejected_at = reads
+                jobs.leave_out_others()
+
+
+def _in_turns(session: Session) -> None:
+    """Ask for every pending job."""
     work = WorkList(session, settled=True)
     for name in session.snapshot.index.queues():
         work.add_queue(name)
@@ -33,7 +84,7 @@ def execute(session: Session) -> None:
 
 
 def _enqueue(session: Session, job: JobInfo) -> None:
-    """Let a job in when the votes pass; without minResources nobody is asked."""
+    """Enqueue a job when the votes pass; without minResources no plugin votes."""
     refusal = session.job_enqueueable(job) if job.min_resources is not None else None
     if refusal is None:
         session.job_enqueued(job)
@@ -41,5 +92,4 @@ def _enqueue(session: Session, job: JobInfo) -> None:
         session.decide("enqueue", job)
         return
     session.decide("enqueue_reject", job, reason=str(refusal.pop("event", "")))
-    if session.trace is not None:
-        session.trace.stop(job.key, "enqueue", **{"queue": job.queue, **refusal})
+    session.observer.job_rejected(job, refusal)

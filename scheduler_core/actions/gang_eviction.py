@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence, Set
 from copy import copy
+from functools import partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -16,8 +17,10 @@ from numpy.typing import NDArray
 
 from scheduler_core.actions.bundles import Bundle, allowed_part, bundles_of, in_order_of_loss
 from scheduler_core.errors import PrePredicateError
+from scheduler_core.framework.error_cache import ErrorCache, Group
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.placement import ErrorCache, Group, Nodes
+from scheduler_core.framework.node_columns import Nodes
+from scheduler_core.framework.observer import ChosenNode
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.worklist import Watcher, WorkList, active_jobs, nobody_watches, task_heap
@@ -25,8 +28,8 @@ from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.pod_template import PREEMPTABLE
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.resource import MIN_RESOURCE, total_of
-from scheduler_core.victims.ask import Verdict, ask_victims, tell_spared_for_gang
-from scheduler_core.victims.eviction import ChosenNode, evict_for_gang, not_hopeless
+from scheduler_core.victims.ask import Verdict, ask_victims
+from scheduler_core.victims.eviction import resolvable_nodes
 
 
 class Placed(NamedTuple):
@@ -56,19 +59,19 @@ class GangEviction(ABC):
 
     @abstractmethod
     def serves(self, queue: QueueInfo) -> bool:
-        """Tell whether the queue's jobs get a turn."""
+        """Return whether the queue's jobs get a turn."""
 
     @abstractmethod
     def may_evict(self, queue: QueueInfo, job: JobInfo, demand: Sequence[TaskInfo]) -> bool:
-        """Tell whether the queue may evict for what the job still needs."""
+        """Return whether the queue may evict for what the job still needs."""
 
     @abstractmethod
     def is_candidate(self, task: TaskInfo, job: JobInfo, owner: JobInfo) -> bool:
-        """Tell whether a preemptable task of `owner` may have to make way for `job`."""
+        """Return whether a preemptable task of `owner` may have to make way for `job`."""
 
     @abstractmethod
     def loses_first(self, left: JobInfo, right: JobInfo, job: JobInfo) -> bool:
-        """Tell whether `left` loses tasks to `job` before `right` does; False when they are equal."""
+        """Return whether `left` loses tasks to `job` before `right` does; False when they are equal."""
 
     # what they have in common
 
@@ -111,9 +114,12 @@ class GangEviction(ABC):
             places = self._try(queue, job, victims)
             if places is not None:
                 chosen = self._chosen(places, bundles)
-                self._tell_spared(job, verdict, {place.node for place in places})
+                nodes = {place.node for place in chosen}
+                observer = self.session.observer
+                observer.judged_for_gang(job, partial(self._candidates_on, nodes, job), verdict.votes)
                 for victim in victims:
-                    evict_for_gang(statement, victim, self.name, job, demand, verdict, chosen)
+                    why = observer.explain_gang_eviction(victim, job, demand, verdict.votes, chosen)
+                    statement.evict(victim, self.name, None).explanation = why
                 job.copied = True
                 for place in places:
                     statement.pipeline(place.task, place.node, eviction_occurred=True)
@@ -122,7 +128,7 @@ class GangEviction(ABC):
     # whom to evict
 
     def candidates_for(self, job: JobInfo) -> dict[str, list[TaskInfo]]:
-        """Return who might have to make way for a job before any plugin is asked, by job."""
+        """Return who might have to make way for a job before any plugin is called, by job."""
         candidates: dict[str, list[TaskInfo]] = {}
         for node in range(len(self.session.nodes)):
             for task in self.session.nodes.sorted_tasks(node):
@@ -134,7 +140,7 @@ class GangEviction(ABC):
         return candidates
 
     def bundles_for(self, job: JobInfo, demand: Sequence[TaskInfo]) -> tuple[list[Bundle], Verdict]:
-        """Return what may be evicted for a job, in order, and what the plugins said of it."""
+        """Return what may be evicted for a job, in order, and the votes of the plugins."""
         need = total_of(task.request for task in demand)
 
         def ordered(bundles: Sequence[Bundle]) -> list[Bundle]:
@@ -145,7 +151,7 @@ class GangEviction(ABC):
             [b for key in sorted(candidates) for b in bundles_of(self.session.jobs[key], candidates[key])]
         )
         if not bundles:
-            return [], Verdict()
+            return [], Verdict([], 0, self.session.observer.votes())
         tasks = [task for bundle in bundles for task in bundle.tasks]
         verdict = ask_victims(self.session, Point.UNIFIED_EVICTABLE, demand[0], tasks, self.name)
         left = ordered(allowed_part(bundles, {task.uid for task in verdict.victims}))
@@ -162,13 +168,9 @@ class GangEviction(ABC):
         short = named & ~(need - available < MIN_RESOURCE)
         return {nodes.axis.names[place]: float((need - available)[place]) for place in np.flatnonzero(short)}
 
-    def _tell_spared(self, job: JobInfo, verdict: Verdict, nodes: Set[int]) -> None:
-        """Keep whom the plugins spared on the nodes where the job goes."""
-        if self.session.trace is not None:
-            there = [
-                task for tasks in self.candidates_for(job).values() for task in tasks if task.node in nodes
-            ]
-            tell_spared_for_gang(self.session, job, there, verdict)
+    def _candidates_on(self, nodes: Set[int], job: JobInfo) -> list[TaskInfo]:
+        """Return the candidates on the nodes chosen for a job."""
+        return [task for tasks in self.candidates_for(job).values() for task in tasks if task.node in nodes]
 
     def _chosen(self, places: Sequence[Placed], bundles: Sequence[Bundle]) -> list[ChosenNode]:
         """Return the nodes where a job would go, with what is needed there and who might be evicted."""
@@ -230,7 +232,7 @@ class NodeSearch:
         session = self.session
         if session.allocatable(queue, task) is not None:
             return None
-        among = not_hopeless(session, task)
+        among = resolvable_nodes(session, task)
         if among is not None and not len(among):
             among = None  # when every node is hopeless Volcano looks at all of them
         try:
@@ -243,7 +245,7 @@ class NodeSearch:
         return session.placement.choose(task, candidates[self._large_enough(task)[candidates]])
 
     def _large_enough(self, task: TaskInfo) -> NDArray[np.bool_]:
-        """Tell which nodes will have room, (N,); one too small for a task of the same role stays so."""
+        """Return which nodes will have room, (N,); one too small for a task of the same role stays so."""
         nodes: Nodes = self.session.placement.all
         fits = self.session.placement.will_fit(task, nodes)
         group = self.cache.group_of(task)
@@ -254,12 +256,12 @@ class NodeSearch:
 
 
 def demand_of(session: Session, job: JobInfo) -> list[TaskInfo]:
-    """Return the pending tasks of a job that ask for resources and are not gated, in task order."""
+    """Return the pending tasks of a job that request resources and are not gated, in task order."""
     pending = job.pending_of_sub_job()
     waiting = task_heap(session, [task for task in pending if not (task.shape.gated or task.best_effort)])
     return [waiting.pop() for _ in range(len(waiting))]
 
 
 def gives_way(job: JobInfo) -> bool:
-    """Tell whether a job's tasks may be evicted for a gang; they may unless its PodGroup says no."""
+    """Return whether a job's tasks may be evicted for a gang; they may unless its PodGroup says no."""
     return job.preemptable or not (PREEMPTABLE in job.annotations() or PREEMPTABLE in job.labels())

@@ -33,9 +33,10 @@ class GangReclaim(GangEviction):
     def may_evict(self, queue: QueueInfo, job: JobInfo, demand: Sequence[TaskInfo]) -> bool:
         """Ask whether the queue deserves all that the job still needs."""
         refusal = self.session.preemptive(queue, demand)
-        if refusal is not None and self.session.trace is not None:
-            self.session.trace.stop(job.key, "reclaim", **refusal)
-        return refusal is None
+        if refusal is None:
+            return True
+        self.session.observer.reclaim_refused(job, refusal)
+        return False
 
     def is_candidate(self, task: TaskInfo, job: JobInfo, owner: JobInfo) -> bool:
         """Take running tasks of other queues that are reclaimable."""

@@ -5,27 +5,29 @@ Source: volcano ``pkg/scheduler/actions/preempt/preempt.go`` at v1.15.1.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
 from scheduler_core.actions.preempt_dry_run import DryRunArguments, preempt_by_dry_run
 from scheduler_core.errors import PrePredicateError
+from scheduler_core.framework.error_cache import ErrorCache
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.heap import PriorityQueue
-from scheduler_core.framework.placement import ErrorCache, Nodes
+from scheduler_core.framework.node_columns import Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement, evict_and_discard
 from scheduler_core.framework.worklist import (
     Tasks,
     Watcher,
-    active_jobs,
+    active_waiting_jobs,
     nobody_watches,
     pending_tasks,
     queue_heap,
     task_heap,
+    waiting_jobs,
 )
 from scheduler_core.model.fit import FITS, Code
 from scheduler_core.model.job import JobInfo, TaskInfo
@@ -33,18 +35,17 @@ from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.status import PREEMPTABLE_STATUSES
 from scheduler_core.release import Rule
 from scheduler_core.resource import Resource, total_of
-from scheduler_core.victims.ask import ask_victims, tell_spared, victims_suffice
+from scheduler_core.victims.ask import Judged, ask_victims, victims_suffice
 from scheduler_core.victims.bound import (
     AnyCandidate,
     Bound,
     candidates_in_job,
-    candidates_in_queue,
-    exact_bounds_of,
 )
 from scheduler_core.victims.eviction import evict_for, never_evicts, promising_nodes
 from scheduler_core.victims.index import TaskIndex
+from scheduler_core.victims.losers import PreemptableJobs
 from scheduler_core.victims.order import victims_queue
-from scheduler_core.victims.preempt_bound import PreemptBound
+from scheduler_core.victims.preempt_bound import preempt_bound
 from scheduler_core.victims.retry import Attempt, FailedAttempts
 
 NAME = "preempt"
@@ -73,7 +74,8 @@ Among = Callable[[TaskInfo], Candidates]
 
 def execute(session: Session) -> None:
     """Let each queue's starving jobs preempt, first other jobs, then their own less important tasks."""
-    Preempt(session).run()
+    if not session.nothing_waits():
+        Preempt(session).run()
 
 
 class Preempt:
@@ -88,18 +90,40 @@ class Preempt:
         self.starving: dict[str, list[JobInfo]] = {}
         self.tasks: dict[str, Tasks] = {}
         self.attempts = FailedAttempts(session, Point.PREEMPTABLE)
-        for job in active_jobs(session):
+        if not session.reasons and all(map(self._gains_nothing, self._who_answers_for_all())):
+            return
+        for job in active_waiting_jobs(session):
             if session.job_starving(job):
                 self.starving.setdefault(job.queue, []).append(job)
                 self.tasks[job.key] = task_heap(session, pending_tasks(job))
 
-    @cached_property
+    @property
     def bound(self) -> Bound:
         """Return what tells where evicting tasks of other jobs might help."""
-        tiers = exact_bounds_of(self.session, Point.PREEMPTABLE)
-        if tiers is None:
-            return AnyCandidate(self.session, candidates_in_queue)
-        return PreemptBound(self.session, tiers)
+        return self.session.view(preempt_bound)
+
+    def _who_answers_for_all(self) -> Iterable[JobInfo]:
+        """Return jobs of which none gains anything unless one of all that wait does: one of each line."""
+        session = self.session
+        if not session.registry.same_for_equal_jobs(Point.JOB_STARVING):
+            return waiting_jobs(session)
+        touched = session.snapshot.tasks.touched
+        return chain(session.lines.apart(touched), [job for _, job in session.lines.firsts(touched)])
+
+    def _gains_nothing(self, job: JobInfo) -> bool:
+        """Return whether all attempts for a job fail as long as no task moves.
+
+        Sound, as it has no task of its own to lose, nobody else loses one to it, and none of its tasks fits
+        what will be idle on any node. Where that holds for all jobs that wait, the action moves nothing.
+        """
+        session = self.session
+        if job.is_pending or not session.job_starving(job):
+            return True
+        if job.ready_count or self.dry_run.enabled or not self.rolls_back:
+            return False
+        if not session.view(PreemptableJobs).none_for(job):
+            return False
+        return not any(session.placement.fits_future_idle(task).any() for task in job.samples())
 
     def run(self, watch: Watcher = nobody_watches) -> None:
         """Give every starving job its turns, queue by queue."""
@@ -176,29 +200,41 @@ class Preempt:
         if self.attempts.repeats(task, among):
             return False
         candidates = among(task)
-        nodes = promising_nodes(session, task, self.cache)
+        nodes = self.nodes_for(task)
         if self.dry_run.enabled:
             return preempt_by_dry_run(statement, queue, task, nodes, candidates.on, self.dry_run)
-        worth_a_look = session.placement.by_score(task, nodes, self._hopeful(task, nodes, candidates))
-        attempt = self.attempts.begin(task, len(nodes) - len(worth_a_look), among)
-        for node in worth_a_look:
+        candidate_nodes = session.placement.by_score(task, nodes, self._hopeful(task, nodes, candidates))
+        attempt = self.attempts.begin(task, len(nodes) - len(candidate_nodes), among)
+        for node in candidate_nodes:
             if self._preempt_on(statement, queue, task, node, candidates.on(node), attempt):
                 return True
         self.attempts.keep(attempt)
         return False
 
+    def nodes_for(self, task: TaskInfo) -> Nodes:
+        """Return the nodes where evictions could help a task; amounts are not compared."""
+        return promising_nodes(self.session, task, self.cache)
+
+    def judged_on(self, task: TaskInfo, node: int) -> Judged | None:
+        """Return the candidates of other jobs on a node, and what the plugins answer; None without any."""
+        candidates = self.other_jobs(task).on(node)
+        return self._judge(task, candidates) if candidates else None
+
+    def _judge(self, task: TaskInfo, candidates: Sequence[TaskInfo]) -> Judged:
+        return Judged(candidates, ask_victims(self.session, Point.PREEMPTABLE, task, candidates))
+
     def _hopeful(self, task: TaskInfo, nodes: Nodes, candidates: Candidates) -> Nodes:
         """Return the nodes that have room, or perhaps enough candidates.
 
-        Evictions that are kept on one node move what the next ones may lose: then every node is looked at.
+        Evictions that are kept on one node move what the next ones may lose: then every node is searched.
         """
         if not self.rolls_back:
             return nodes
-        worth_a_look = candidates.bound.nodes_for(task) | self.session.placement.fits_future_idle(task)
-        return np.flatnonzero(worth_a_look)
+        candidate_nodes = candidates.bound.nodes_for(task) | self.session.placement.fits_future_idle(task)
+        return np.flatnonzero(candidate_nodes)
 
     def _is_eligible(self, task: TaskInfo) -> bool:
-        """Tell whether a task may preempt.
+        """Return whether a task may preempt.
 
         Not while its nominated node would take it or is being cleared for it.
         """
@@ -227,9 +263,10 @@ class Preempt:
         attempt: Attempt,
     ) -> bool:
         session = self.session
-        verdict = ask_victims(session, Point.PREEMPTABLE, task, candidates)
-        tell_spared(session, task, candidates, verdict)
-        attempt.heard.append((candidates, verdict))
+        judged = self._judge(task, candidates)
+        verdict = judged.verdict
+        session.observer.judged(task, candidates, verdict.votes)
+        attempt.judged.append(judged)
         if not victims_suffice(session, task, node, verdict.victims):
             return False
         if self.rolls_back and session.allocatable(queue, task) is not None:
@@ -273,7 +310,7 @@ def _may_give_way(task: TaskInfo, to: TaskInfo) -> bool:
 
 
 def of_other_jobs(task: TaskInfo, job: JobInfo) -> Filter:
-    """Return who is a candidate when a task looks for room among other jobs, before any plugin is asked."""
+    """Return who is a candidate when a task looks for room among other jobs, before any plugin is called."""
     queue = job.queue
     return lambda other: (
         other.job is not None
@@ -288,7 +325,7 @@ def _of_same_job(task: TaskInfo, job: JobInfo) -> Filter:
 
 
 def _makes_way(other: TaskInfo, task: TaskInfo) -> bool:
-    """Tell whether a pod of lower priority is terminating because the scheduler preempted it."""
+    """Return whether a pod of lower priority is terminating because the scheduler preempted it."""
     if not other.pod["metadata"].get("deletionTimestamp"):
         return False
     if int(other.pod["spec"].get("priority") or 0) >= int(task.pod["spec"].get("priority") or 0):

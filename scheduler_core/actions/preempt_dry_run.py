@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.dry_run import DryRun
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.placement import Nodes
+from scheduler_core.framework.node_columns import Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.timestamps import parse_time
-from scheduler_core.victims.ask import Verdict, ask_victims, tell_spared, victims_suffice
+from scheduler_core.victims.ask import Verdict, ask_victims, victims_suffice
 from scheduler_core.victims.eviction import evict_for
 from scheduler_core.victims.order import victims_queue
 
@@ -100,7 +100,7 @@ def try_node(
 ) -> Candidate | None:
     """Return which of a node's candidates would have to leave it, None when that would not help."""
     verdict = ask_victims(session, Point.PREEMPTABLE, task, tasks)
-    tell_spared(session, task, tasks, verdict)
+    session.observer.judged(task, tasks, verdict.votes)
     if not victims_suffice(session, task, node, verdict.victims):
         return None
     dry_run = DryRun(session, queue, task, node)

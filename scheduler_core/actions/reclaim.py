@@ -5,12 +5,14 @@ Source: volcano ``pkg/scheduler/actions/reclaim/reclaim.go`` at v1.15.1.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property
+from collections.abc import Callable, Iterable
+from itertools import chain
 
+from scheduler_core.decision import Why
 from scheduler_core.errors import PrePredicateError
+from scheduler_core.framework.error_cache import ErrorCache
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.placement import ErrorCache, Nodes
+from scheduler_core.framework.node_columns import Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.worklist import (
@@ -28,12 +30,11 @@ from scheduler_core.model.node import add_pairs, fits
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.release import Rule
-from scheduler_core.trace import Why
-from scheduler_core.victims.ask import ask_victims, tell_spared, victims_suffice
-from scheduler_core.victims.bound import AnyCandidate, Bound, bounds_of, candidates_outside
+from scheduler_core.victims.ask import Judged, ask_victims, victims_suffice
+from scheduler_core.victims.bound import Bound
 from scheduler_core.victims.eviction import evict_for, never_evicts, promising_nodes
 from scheduler_core.victims.order import victims_queue
-from scheduler_core.victims.reclaim_bound import ReclaimBound
+from scheduler_core.victims.reclaim_bound import reclaim_bound
 from scheduler_core.victims.retry import Attempt, FailedAttempts
 
 NAME = "reclaim"
@@ -42,23 +43,35 @@ RUNNING = TaskStatus.RUNNING
 
 def execute(session: Session) -> None:
     """Let each queue's starving jobs evict tasks of other queues, all of them in one go."""
-    Reclaim(session).run()
+    if session.nothing_waits():
+        return
+    reclaim = Reclaim(session)
+    if reclaim.evicts:
+        reclaim.run()
 
 
 class Reclaim:
-    """One execution of the action: who starves."""
+    """One execution of the action: who starves.
+
+    Attributes
+    ----------
+    evicts : bool
+        Whether anybody might evict; else nothing more is known.
+
+    """
 
     def __init__(self, session: Session) -> None:
         self.session = session
+        self.tasks: dict[str, Tasks] = {}
+        # the last answer for a queue and a shape, and after how many changes of nodes
+        self._refused: dict[tuple[str, int], tuple[int, Why | None]] = {}
         self.remember_errors = session.conf.arguments_of(NAME).get_bool("predicateErrorCacheEnable", True)
         self.rolls_back = session.release.follows(Rule.RECLAIM_ROLLBACK)
         self.attempts = FailedAttempts(session, Point.RECLAIMABLE)
-        self.work = WorkList(session, settled=False)
-        self.tasks: dict[str, Tasks] = {}
-        # what was last said of a queue and a shape, and after how many changes of nodes
-        self._refused: dict[tuple[str, int], tuple[int, Why | None]] = {}
-        if not session.reasons and all(map(self._evicts_nobody, waiting_jobs(session))):
+        self.evicts = session.reasons or not all(map(self._evicts_nobody, self._who_answers_for_all()))
+        if not self.evicts:
             return
+        self.work = WorkList(session, settled=False)
         active = active_waiting_jobs(session)
         for queue in session.snapshot.index.queues_of(active):
             self.work.add_queue(queue)
@@ -67,13 +80,10 @@ class Reclaim:
                 self.work.add_job(job)
                 self.tasks[job.key] = task_heap(session, pending_tasks(job))
 
-    @cached_property
+    @property
     def bound(self) -> Bound:
         """Return what tells where evicting tasks of other queues might help."""
-        tiers = bounds_of(self.session, Point.RECLAIMABLE)
-        if tiers is None:
-            return AnyCandidate(self.session, candidates_outside)
-        return ReclaimBound(self.session, tiers)
+        return self.session.view(reclaim_bound)
 
     def run(self, watch: Watcher = nobody_watches) -> None:
         """Give every starving job its turn, queue by queue."""
@@ -101,8 +111,19 @@ class Reclaim:
         else:
             statement.discard()
 
+    def _who_answers_for_all(self) -> Iterable[JobInfo]:
+        """Return jobs of which none may evict unless one of all that wait may: one of each line.
+
+        Sound where plugins answer equal jobs alike.
+        """
+        session = self.session
+        if not session.registry.same_for_equal_jobs(Point.PREEMPTIVE, Point.JOB_STARVING):
+            return waiting_jobs(session)
+        touched = session.snapshot.tasks.touched
+        return chain(session.lines.apart(touched), [job for _, job in session.lines.firsts(touched)])
+
     def _evicts_nobody(self, job: JobInfo) -> bool:
-        """Tell whether no task of a job may reclaim anything as long as no task moves.
+        """Return whether no task of a job may reclaim anything as long as no task moves.
 
         Where that holds for all jobs that wait, the whole action moves nothing.
         """
@@ -129,8 +150,8 @@ class Reclaim:
             return
         refusal = self._refusal(queue, task)
         if refusal is not None:
-            if session.trace is not None and task.job is not None:
-                session.trace.stop(task.job.key, "reclaim", **refusal)
+            if task.job is not None:
+                session.observer.reclaim_refused(task.job, refusal)
             return
         try:
             session.pre_predicate(task)
@@ -138,18 +159,30 @@ class Reclaim:
             return
         if self.attempts.repeats(task):
             return
-        nodes = promising_nodes(session, task, ErrorCache(enabled=self.remember_errors))
-        worth_a_look = self._worth_a_look(task, nodes)
-        attempt = self.attempts.begin(task, len(nodes) - len(worth_a_look))
-        for node in worth_a_look:
+        nodes = self.nodes_for(task)
+        candidate_nodes = self._candidate_nodes(task, nodes)
+        attempt = self.attempts.begin(task, len(nodes) - len(candidate_nodes))
+        for node in candidate_nodes:
             if self._reclaim_on(statement, task, int(node), attempt):
                 return
         self.attempts.keep(attempt)
 
-    def _worth_a_look(self, task: TaskInfo, nodes: Nodes) -> Nodes:
+    def nodes_for(self, task: TaskInfo) -> Nodes:
+        """Return the nodes where evictions could help a task; amounts are not compared."""
+        return promising_nodes(self.session, task, ErrorCache(enabled=self.remember_errors))
+
+    def judged_on(self, task: TaskInfo, node: int) -> Judged | None:
+        """Return the candidates on a node, and what the plugins answer; None when there are none."""
+        session = self.session
+        candidates = [*filter(of_other_queues(session, task), session.nodes.sorted_tasks(node))]
+        if not candidates:
+            return None
+        return Judged(candidates, ask_victims(session, Point.RECLAIMABLE, task, candidates))
+
+    def _candidate_nodes(self, task: TaskInfo, nodes: Nodes) -> Nodes:
         """Return the nodes that have candidates, and perhaps enough of them.
 
-        Evictions that are kept on one node move what the next ones may lose: then every node is looked at.
+        Evictions that are kept on one node move what the next ones may lose: then every node is searched.
         """
         if not self.rolls_back:
             return nodes
@@ -157,12 +190,12 @@ class Reclaim:
 
     def _reclaim_on(self, statement: Statement, task: TaskInfo, node: int, attempt: Attempt) -> bool:
         session = self.session
-        candidates = [*filter(of_other_queues(session, task), session.nodes.sorted_tasks(node))]
-        if not candidates:
+        judged = self.judged_on(task, node)
+        if judged is None:
             return False
-        verdict = ask_victims(session, Point.RECLAIMABLE, task, candidates)
-        tell_spared(session, task, candidates, verdict)
-        attempt.heard.append((candidates, verdict))
+        candidates, verdict = judged
+        session.observer.judged(task, candidates, verdict.votes)
+        attempt.judged.append(judged)
         if not victims_suffice(session, task, node, verdict.victims):
             return False
         local = Statement(session) if self.rolls_back else statement
@@ -186,7 +219,7 @@ class Reclaim:
 
 
 def of_other_queues(session: Session, task: TaskInfo) -> Callable[[TaskInfo], bool]:
-    """Return who is a candidate when a task looks for room, before any plugin is asked."""
+    """Return who is a candidate when a task looks for room, before any plugin is called."""
     queues, job = session.queues, task.job
 
     def may_be_reclaimed(other: TaskInfo) -> bool:

@@ -5,14 +5,11 @@ Source: volcano ``pkg/scheduler/actions/shuffle/shuffle.go`` at v1.15.1.
 
 from __future__ import annotations
 
-from typing import Any
-
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import evict
-from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.status import TaskStatus
-from scheduler_core.victims.ask import DECIDED
 
 NAME = "shuffle"
 
@@ -31,32 +28,7 @@ def execute(session: Session) -> None:
             for position, key in enumerate(sorted(victims), start=1):
                 victim = victims[key]
                 decision = evict(session, victim, NAME, for_pod="", state="committed")
-                if session.trace is not None:
-                    decision.explanation = _explanation(number, position, named_by[key], victim)
+                decision.explanation = session.observer.explain_shuffle(
+                    victim, number, position, named_by[key]
+                )
             return
-
-
-def _explanation(tier: int, position: int, plugins: list[str], task: TaskInfo) -> dict[str, Any]:
-    return {
-        "tier": tier,
-        "order": position,
-        "votes": [
-            {
-                "tier": tier,
-                "plugin": plugin,
-                "verdict": "permit",
-                "why": "the plugin wants it moved",
-                "numbers": {},
-            }
-            for plugin in plugins
-        ],
-        "ballots": [{"tier": tier, "plugins": plugins, "outcome": DECIDED}],
-        "freed": task.request.as_dict(),
-        "needed": {},
-        "queue": _queue_of(task.job),
-        "for_job": "",
-    }
-
-
-def _queue_of(job: JobInfo | None) -> str:
-    return job.queue if job is not None else ""

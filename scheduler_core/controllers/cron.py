@@ -65,7 +65,7 @@ class Schedule:
         return None
 
     def _has_day(self, number: int) -> bool:
-        """Tell whether a day, counted from 1970-01-01, is one of the schedule's.
+        """Return whether a day, counted from 1970-01-01, is one of the schedule's.
 
         With both kinds of day restricted either is enough, as cron has it.
         """

@@ -101,7 +101,7 @@ def _policies(job: VolcanoJob, task: str) -> Iterator[Mapping[str, Any]]:
 
 
 def _matches(policy: Mapping[str, Any], request: Request, *, has_timeout: bool) -> bool:
-    """Tell whether a policy is about an event; one about pending pods only counts with a timeout."""
+    """Return whether a policy is about an event; one about pending pods only counts with a timeout."""
     events = [*(policy.get("events") or ()), *filter(None, [policy.get("event")])]
     named = request.event in events or _ANY in events
     if named and (request.event != "PodPending" or has_timeout):
@@ -146,7 +146,7 @@ def _running_or_over(job: VolcanoJob, counts: Counts) -> str:
 
 
 def _has_succeeded(job: VolcanoJob, counts: Counts, min_success: Any) -> bool:
-    """Tell whether a Job all of whose pods have ended is a success."""
+    """Return whether a Job all of whose pods have ended is a success."""
     minimums = {task.name: task.min_available for task in job.tasks if task.replicas}
     if job.min_available >= sum(minimums.values()) and any(
         counts.successes.get(name, 0) < minimum for name, minimum in minimums.items()

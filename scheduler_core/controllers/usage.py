@@ -61,14 +61,14 @@ def effective(
     sidecars: Amounts = {}
     peak: Amounts = {}
     for container in spec.get("initContainers") or ():
-        asked = amounts(of_container(container))
+        request = amounts(of_container(container))
         if is_sidecar(container):
-            add(total, asked)
-            add(sidecars, asked)
-            asked = dict(sidecars)
+            add(total, request)
+            add(sidecars, request)
+            request = dict(sidecars)
         else:
-            add(asked, sidecars)
-        raise_to(peak, asked)
+            add(request, sidecars)
+        raise_to(peak, request)
     raise_to(total, peak)
     return total
 

@@ -70,7 +70,7 @@ class VolcanoJob:
 
     @property
     def is_over(self) -> bool:
-        """Tell whether the controller makes no more pods for it."""
+        """Return whether the controller makes no more pods for it."""
         return (self.status.get("state") or {}).get("phase") in OVER
 
     def min_resources(self, class_values: Mapping[str, int]) -> Amounts:
@@ -269,7 +269,7 @@ def _labels(job: VolcanoJob, task: Task, index: int) -> dict[str, str]:
 
 
 def dependencies_met(job: VolcanoJob, task: Task, pods: Mapping[str, Object]) -> bool:
-    """Tell whether enough pods of the tasks that a task depends on have run; `any`: of one of them."""
+    """Return whether enough pods of the tasks that a task depends on have run; `any`: of one of them."""
     depends = task.raw.get("dependsOn") or {}
     names = depends.get("name") or []
     if not names:

@@ -1,11 +1,11 @@
 """Why did a run decide so, and what would change it? Pure functions of a scenario and its result."""
 
 from scheduler_core.explain.checklist import reclaim_checklist
+from scheduler_core.explain.cycle_view import Unknown, podgroup_keys
 from scheduler_core.explain.deserved import derivation
 from scheduler_core.explain.flow import flow
 from scheduler_core.explain.loop_search import searched, with_loops
 from scheduler_core.explain.loops import loops
-from scheduler_core.explain.picture import Unknown
 from scheduler_core.explain.reasons import REASONS
 from scheduler_core.explain.replay import state_at
 from scheduler_core.explain.stories import job_story, node_story, pod_story, queue_story, waiting_jobs
@@ -24,6 +24,7 @@ __all__ = [
     "loops",
     "node_story",
     "pod_story",
+    "podgroup_keys",
     "queue_story",
     "reclaim_checklist",
     "searched",

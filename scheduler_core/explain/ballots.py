@@ -7,13 +7,13 @@ from itertools import pairwise
 from typing import Any
 
 from scheduler_core.explain.wording import listed
-from scheduler_core.victims.ask import DECIDED, REFUSED
+from scheduler_core.framework.observer import DECIDED, REFUSED
 
 Ballot = Mapping[str, Any]
 
 
 def counts(ballots: Sequence[Ballot], tier: int, plugin: str) -> bool:
-    """Tell whether a plugin's answer belongs to the ballot that decided."""
+    """Return whether a plugin's answer belongs to the ballot that decided."""
     if not ballots or ballots[-1]["outcome"] != DECIDED:
         return False
     return bool(ballots[-1]["tier"] == tier and plugin in ballots[-1]["plugins"])

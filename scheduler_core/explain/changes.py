@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from scheduler_core.admission_rules import QueueAdmission
-from scheduler_core.explain.picture import items, key_of
+from scheduler_core.explain.cycle_view import items, key_of
 
 Parts = dict[str, Any]
 

@@ -7,15 +7,13 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from functools import partial
 from typing import Any, NamedTuple
 
-from scheduler_core.actions.preempt import of_other_jobs
-from scheduler_core.actions.reclaim import of_other_queues
 from scheduler_core.admission import Admission
 from scheduler_core.conf import parse_conf
 from scheduler_core.errors import PrePredicateError
 from scheduler_core.explain.ballots import passed_over
 from scheduler_core.explain.checks import (
     Check,
-    Heard,
+    NodeVotes,
     candidates_found,
     enqueued,
     made_room,
@@ -24,22 +22,21 @@ from scheduler_core.explain.checks import (
     starves,
     votes,
 )
+from scheduler_core.explain.cycle_view import CycleView, Object
 from scheduler_core.explain.gang_checks import gang_checks
-from scheduler_core.explain.picture import Object, Picture
 from scheduler_core.explain.reasons import reason
-from scheduler_core.explain.turns import GANG_KINDS, Tried, Turn, tried_alone, turn_of
+from scheduler_core.explain.turns import GANG_KINDS, SEARCHING, Searching, Tried, Turn, tried_alone, turn_of
 from scheduler_core.explain.victims import evictions
-from scheduler_core.explain.wording import agreed, counted, listed, said_all
-from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.placement import ErrorCache
+from scheduler_core.explain.wording import agreed, counted, listed, quantities
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.worklist import pending_tasks, task_heap
 from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.recording.votes import RecordedVotes, recorded
 from scheduler_core.release import release_of
 from scheduler_core.resource import MIN_RESOURCE
 from scheduler_core.simulate import Options, Simulation
-from scheduler_core.victims.ask import Verdict, ask_victims, victims_suffice
-from scheduler_core.victims.eviction import never_evicts, promising_nodes
+from scheduler_core.victims.ask import victims_suffice
+from scheduler_core.victims.eviction import never_evicts
 
 ACTIONS = ("reclaim", "preempt")
 GANG_ACTIONS = tuple(GANG_KINDS)
@@ -51,8 +48,10 @@ class Look(NamedTuple):
 
     Attributes
     ----------
-    asked : bool
+    searches : bool
         Whether the action gets so far as to look for room at all.
+    search : Searching
+        The action itself.
 
     """
 
@@ -60,15 +59,16 @@ class Look(NamedTuple):
     action: str
     job: JobInfo
     task: TaskInfo
-    asked: bool
+    searches: bool
+    search: Searching
 
 
-class Sight(NamedTuple):
+class NodeCandidates(NamedTuple):
     """What an action sees on one node."""
 
     node: int
     candidates: Sequence[TaskInfo]
-    verdict: Verdict
+    votes: RecordedVotes
 
 
 def reclaim_checklist(
@@ -77,7 +77,7 @@ def reclaim_checklist(
     """Return what kept the evicting actions from helping a job, or each job that starved.
 
     The cycle runs again up to the job's turn in each action, and the questions are put as things are then.
-    Every check is answered as far as the ones before it allow. Of a job that is not enqueued it is told what
+    Every check is answered as far as the ones before it allow. Of a job that is not enqueued it says what
     would be, were it enqueued.
 
     Without a job: of every job that starved when the cycle ended.
@@ -96,41 +96,41 @@ def reclaim_checklist(
         If the run does not have the job.
 
     """
-    picture = Picture(document, result, cycle)
-    jobs = [picture.job(job)["name"]] if job is not None else _starving(picture)
-    configured = [action for action in GANG_ACTIONS if action in picture.actions]
+    view = CycleView(document, result, cycle)
+    jobs = [view.job(job)["name"]] if job is not None else _starving(view)
+    configured = [action for action in GANG_ACTIONS if action in view.actions]
     actions = (*ACTIONS, *configured)
-    simulation = _reached(document, picture) if jobs else None
+    simulation = _reached(document, view) if jobs else None
     return [
         {
             "job": name,
-            "queue": picture.queue_of_job(name),
-            "cycle": picture.number,
-            "actions": [_list_of(picture, simulation, action, name) for action in actions],
+            "queue": view.queue_of_job(name),
+            "cycle": view.number,
+            "actions": [_list_of(view, simulation, action, name) for action in actions],
         }
         for name in jobs
     ]
 
 
-def _starving(picture: Picture) -> list[str]:
+def _starving(view: CycleView) -> list[str]:
     return [
         entry["name"]
-        for entry in picture.told["podgroups"]
+        for entry in view.cycle["podgroups"]
         if entry["task_status"].get("Pending") and not entry["session_job_ready"]
     ]
 
 
-def _reached(document: Object, picture: Picture) -> Simulation:
-    """Return the simulation of a document as far as the cycle of a picture."""
+def _reached(document: Object, view: CycleView) -> Simulation:
+    """Return the simulation of a document as far as the cycle of a view."""
     conf = parse_conf(document.get("scheduler_conf"), release_of(document))
-    simulation = Simulation(document, conf, Admission(document), Options(cycles=picture.number))
-    simulation.reach(picture.number)
+    simulation = Simulation(document, conf, Admission(document), Options(cycles=view.number))
+    simulation.reach(view.number)
     return simulation
 
 
-def _list_of(picture: Picture, simulation: Simulation | None, action: str, job: str) -> dict[str, Any]:
-    evicted = sum(entry["action"] == action and entry["for_job"] == job for entry in evictions(picture))
-    if simulation is None or action not in picture.actions:
+def _list_of(view: CycleView, simulation: Simulation | None, action: str, job: str) -> dict[str, Any]:
+    evicted = sum(entry["action"] == action and entry["for_job"] == job for entry in evictions(view))
+    if simulation is None or action not in view.actions:
         checks = [Check(False, reason("check.action", f"Action {action} is not configured."))]
     else:
         checks = [
@@ -153,13 +153,13 @@ def _checks(open_session: Callable[[], Session], action: str, key: str) -> list[
     job = session.jobs[key]
     first = [enqueued(session, job), starves(session, job)]
     if job.is_pending:
-        job.phase = "Inqueue"  # from here on it is said what would be, were it enqueued
-        return [*first, *_rest(session, action, job, asked=first[1].passed)]
+        job.phase = "Inqueue"  # the rest says what would happen if it were enqueued
+        return [*first, *_rest(session, action, job, searches=first[1].passed)]
     if not all(check.passed for check in first):
-        return [*first, *_rest(session, action, job, asked=False)]
+        return [*first, *_rest(session, action, job, searches=False)]
     turn = turn_of(session, action, key)
     first = [enqueued(session, job), starves(session, job)]
-    rest = list(_rest(session, action, job, asked=first[1].passed))
+    rest = list(_rest(session, action, job, searches=first[1].passed))
     too_late = (
         _before_others(open_session(), action, key)
         if turn.evicted and not all(check.passed for check in rest)
@@ -175,7 +175,7 @@ def _before_others(session: Session, action: str, key: str) -> Tried | None:
 
 
 def _turn(action: str, turn: Turn, too_late: Tried | None) -> Check:
-    """Tell whether the job came too late: other jobs had taken what the action could have done for it."""
+    """Return whether the job came too late: other jobs had taken what the action could have done for it."""
     numbers: dict[str, Any] = {"others": turn.others, "evicted": turn.evicted}
     if not turn.others:
         return Check(True, reason("check.turn", "No other job had its turn before it.", numbers))
@@ -194,13 +194,13 @@ def _turn(action: str, turn: Turn, too_late: Tried | None) -> Check:
     return Check(False, reason("check.turn", text, {**numbers, "victims": could, "pods": too_late.pods}))
 
 
-def _rest(session: Session, action: str, job: JobInfo, *, asked: bool) -> Iterator[Check]:
+def _rest(session: Session, action: str, job: JobInfo, *, searches: bool) -> Iterator[Check]:
     """Yield from whether others may be evicted for a job to whether all of it would have room.
 
-    `asked`: whether the action gets so far as to look for room for it.
+    `searches`: whether the action gets so far as to look for room for it.
     """
     if action in GANG_ACTIONS:
-        yield from gang_checks(session, action, job, asked=asked)
+        yield from gang_checks(session, action, job, searches=searches)
         return
     tasks = task_heap(session, pending_tasks(job))
     if not tasks:
@@ -214,11 +214,11 @@ def _rest(session: Session, action: str, job: JobInfo, *, asked: bool) -> Iterat
     task = tasks.pop()
     may = _may_evict(session, action, job, task)
     yield may
-    look = Look(session, action, job, task, asked and may.passed)
-    sights = list(_sights(look))
-    yield _candidates(look, sights)
-    if sights:
-        yield from _outcome(look, sights)
+    look = Look(session, action, job, task, searches and may.passed, SEARCHING[action](session))
+    found = list(_found(look))
+    yield _candidates(look, found)
+    if found:
+        yield from _outcome(look, found)
 
 
 def _may_evict(session: Session, action: str, job: JobInfo, task: TaskInfo) -> Check:
@@ -231,32 +231,29 @@ def _may_evict(session: Session, action: str, job: JobInfo, task: TaskInfo) -> C
     return queue_may_evict(session, queue, [task], f"pod {task.key}")
 
 
-def _sights(look: Look) -> Iterator[Sight]:
-    """Yield what the action sees on every node that has candidates."""
-    session, action, job, task, _ = look
+def _found(look: Look) -> Iterator[NodeCandidates]:
+    """Yield what the action itself finds on every node that has candidates."""
     try:
-        session.pre_predicate(task)
+        look.session.pre_predicate(look.task)
     except PrePredicateError:
         return
-    point = Point.RECLAIMABLE if action == "reclaim" else Point.PREEMPTABLE
-    is_candidate = of_other_queues(session, task) if action == "reclaim" else of_other_jobs(task, job)
-    for node in promising_nodes(session, task, ErrorCache(enabled=False)).tolist():
-        candidates = [*filter(is_candidate, session.nodes.sorted_tasks(node))]
-        if candidates:
-            yield Sight(node, candidates, ask_victims(session, point, task, candidates))
+    for node in look.search.nodes_for(look.task).tolist():
+        judged = look.search.judged_on(look.task, node)
+        if judged is not None:
+            yield NodeCandidates(node, judged.candidates, recorded(judged.verdict.votes))
 
 
-def _candidates(look: Look, sights: Sequence[Sight]) -> Check:
-    found = candidates_found(sum(len(sight.candidates) for sight in sights), len(sights))
-    if found.passed:
-        return found
-    return Check(False, reason("check.candidates", _nobody(look), found.reason["numbers"]))
+def _candidates(look: Look, found: Sequence[NodeCandidates]) -> Check:
+    check = candidates_found(sum(len(seen.candidates) for seen in found), len(found))
+    if check.passed:
+        return check
+    return Check(False, reason("check.candidates", _why_none(look), check.reason["numbers"]))
 
 
-def _nobody(look: Look) -> str:
+def _why_none(look: Look) -> str:
     """Return why no pod on any node is a candidate."""
-    session, action, job, task, _ = look
-    nodes = promising_nodes(session, task, ErrorCache(enabled=False)).tolist()
+    session, action, job, task, *_ = look
+    nodes = look.search.nodes_for(task).tolist()
     if not nodes:
         return f"No node would accept pod {task.key}, whatever is evicted."
     why: Counter[str] = Counter()
@@ -280,29 +277,29 @@ def _why_no_candidate(session: Session, action: str, job: JobInfo, other: TaskIn
     return "not running"
 
 
-def _outcome(look: Look, sights: Sequence[Sight]) -> Iterator[Check]:
+def _outcome(look: Look, found: Sequence[NodeCandidates]) -> Iterator[Check]:
     """Yield which candidates may be evicted, whether gangs keep the rest, and whether it is enough."""
-    yield votes([Heard(sight.candidates, sight.verdict) for sight in sights])
-    tried = tried_alone(look.session, look.action, look.job) if look.asked else None
-    fit = _fit(look, sights, tried)
+    yield votes([NodeVotes(seen.candidates, seen.votes) for seen in found])
+    tried = tried_alone(look.session, look.action, look.job) if look.searches else None
+    fit = _fit(look, found, tried)
     victims = tried.victims if tried is not None and tried.complete else ()
-    yield _gang(look, sights, fit, {task.uid for task in victims})
+    yield _gang(look, found, fit, {task.uid for task in victims})
     yield fit
 
 
-def _kept_by_gang(sight: Sight) -> Iterator[TaskInfo]:
+def _kept_by_gang(seen: NodeCandidates) -> Iterator[TaskInfo]:
     """Yield the candidates that gang refuses, as far as that counts."""
-    return (refusal.task for refusal in sight.verdict.refusals(sight.candidates) if refusal.plugin == "gang")
+    return (refusal.task for refusal in seen.votes.refusals(seen.candidates) if refusal.plugin == "gang")
 
 
-def _gang(look: Look, sights: Sequence[Sight], fit: Check, evicted: Set[str]) -> Check:
-    """Tell whether gangs keep candidates that are missed; `evicted` leave for the job's other pods."""
-    kept = [task for sight in sights for task in _kept_by_gang(sight)]
+def _gang(look: Look, found: Sequence[NodeCandidates], fit: Check, evicted: Set[str]) -> Check:
+    """Return whether gangs keep candidates that are missed; `evicted` leave for the job's other pods."""
+    kept = [task for seen in found for task in _kept_by_gang(seen)]
     jobs = sorted({task.job.key for task in kept if task.job is not None})
     after_all = sum(task.uid in evicted for task in kept)
     numbers = {"refused": len(kept), "jobs": jobs, "evicted": after_all}
     if not kept:
-        return Check(True, reason("check.gang", _nobody_kept(sights), numbers))
+        return Check(True, reason("check.gang", _why_no_gang_keeps(found), numbers))
     if after_all:
         text = (
             f"Gang refuses {counted(len(kept), 'pod')} to {look.task.key} only: once others are evicted, "
@@ -312,44 +309,44 @@ def _gang(look: Look, sights: Sequence[Sight], fit: Check, evicted: Set[str]) ->
         return Check(True, reason("check.gang", text, numbers))
     whose = listed(jobs) if len(jobs) <= _MOST_NAMED else counted(len(jobs), "job")
     text = f"{counted(len(kept), 'pod')} must stay, or {whose} would fall below minMember."
-    missed = not fit.passed and _would_do_without_gang(look, sights, fit)
+    missed = not fit.passed and _would_do_without_gang(look, found, fit)
     return Check(not missed, reason("check.gang", text, numbers))
 
 
-def _nobody_kept(sights: Sequence[Sight]) -> str:
+def _why_no_gang_keeps(found: Sequence[NodeCandidates]) -> str:
     """Return why gang keeps no candidate."""
-    for sight in sights:
-        ballots = sight.verdict.told_ballots()
+    for seen in found:
+        ballots = seen.votes.ballots_as_data()
         if any("gang" in ballot["plugins"] for ballot in ballots[:-1]):
             return f"No candidate is kept by its gang: {passed_over(ballots)}."
     return "No candidate is kept by its gang."
 
 
-def _would_do_without_gang(look: Look, sights: Sequence[Sight], fit: Check) -> bool:
-    """Tell whether a pod that finds no room would find some, if those that gang keeps left as well."""
+def _would_do_without_gang(look: Look, found: Sequence[NodeCandidates], fit: Check) -> bool:
+    """Return whether a pod that finds no room would find some, if those that gang keeps left as well."""
     if "lacks" not in fit.reason["numbers"]:
         return True
     return any(
         victims_suffice(
             look.session,
             look.task,
-            sight.node,
-            [*sight.verdict.victims, *_kept_by_gang(sight)],
+            seen.node,
+            [*seen.votes.victims, *_kept_by_gang(seen)],
         )
-        for sight in sights
+        for seen in found
     )
 
 
-def _fit(look: Look, sights: Sequence[Sight], tried: Tried | None) -> Check:
-    """Tell whether evictions make room for all that must run together; else what comes closest."""
+def _fit(look: Look, found: Sequence[NodeCandidates], tried: Tried | None) -> Check:
+    """Return whether evictions make room for all that must run together; else what comes closest."""
     session, task = look.session, look.task
     if tried is not None and tried.complete:
         pods, victims = tried.pods, len(tried.victims)
         return made_room(pods, victims)
     best: tuple[float, str, dict[str, float]] | None = None
-    for sight in sights:
-        room = session.nodes.future_idle_of(sight.node)
-        for victim in sight.verdict.victims:
+    for seen in found:
+        room = session.nodes.future_idle_of(seen.node)
+        for victim in seen.votes.victims:
             room = room + victim.shape.row
         lacks = {
             name: amount
@@ -358,7 +355,7 @@ def _fit(look: Look, sights: Sequence[Sight], tried: Tried | None) -> Check:
             )
             if amount >= MIN_RESOURCE
         }
-        node = session.nodes.names[sight.node]
+        node = session.nodes.names[seen.node]
         if not lacks:
             return _one_of_them(look, node, tried)
         gap = max(amount / (task.request.get(name) or 1.0) for name, amount in lacks.items())
@@ -366,13 +363,13 @@ def _fit(look: Look, sights: Sequence[Sight], tried: Tried | None) -> Check:
             best = gap, node, lacks
     assert best is not None, "there is a candidate on some node"
     _, node, lacks = best
-    text = f"Even then no node has room: {node} comes closest and lacks {said_all(lacks, lacks)}."
+    text = f"Even then no node has room: {node} comes closest and lacks {quantities(lacks, lacks)}."
     return Check(False, reason("check.fit", text, {"node": node, "lacks": lacks}))
 
 
 def _one_of_them(look: Look, node: str, tried: Tried | None) -> Check:
-    """Tell whether room for one pod on one node is enough."""
-    _, action, job, task, _ = look
+    """Return whether room for one pod on one node is enough."""
+    _, action, job, task, *_ = look
     room = f"Node {node} would have room for pod {task.key} once all evictable pods have left"
     numbers: dict[str, Any] = {"node": node, "minAvailable": job.min_available}
     if tried is None:

@@ -1,9 +1,9 @@
-"""What is asked of every job for which an action might evict, whichever action it is?"""
+"""What is checked for every job for which an action might evict, whichever action it is?"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scheduler_core.explain.ballots import passed_over
@@ -12,7 +12,7 @@ from scheduler_core.explain.wording import agreed, counted
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
-from scheduler_core.victims.ask import Verdict
+from scheduler_core.recording.votes import RecordedVotes, Refusal
 
 _MOST_REASONS = 3
 
@@ -29,7 +29,7 @@ class Check(NamedTuple):
 
 
 def enqueued(session: Session, job: JobInfo) -> Check:
-    """Tell whether any action looks at a job."""
+    """Return whether any action looks at a job."""
     name = "check.enqueued"
     if job.is_pending:
         return Check(False, reason(name, "The job is not enqueued, so no action considers it."))
@@ -40,7 +40,7 @@ def enqueued(session: Session, job: JobInfo) -> Check:
 
 
 def starves(session: Session, job: JobInfo) -> Check:
-    """Tell whether a job counts as starving, with its pods by how they stand."""
+    """Return whether a job counts as starving, with its pods by how they stand."""
     starving = session.job_starving(job)
     numbers = {
         "minAvailable": job.min_available,
@@ -48,16 +48,16 @@ def starves(session: Session, job: JobInfo) -> Check:
         "promised": job.waiting_count,
         "pods": job.size,
     }
-    held = (
+    numbers_text = (
         f"{job.ready_count} placed and {job.waiting_count} pipelined of {job.size}, "
         f"{job.min_available} needed"
     )
-    said = "starves" if starving else "does not count as starving"
-    return Check(starving, reason("check.starving", f"The job {said}: {held}.", numbers))
+    state = "starves" if starving else "does not count as starving"
+    return Check(starving, reason("check.starving", f"The job {state}: {numbers_text}.", numbers))
 
 
-def queue_may_evict(session: Session, queue: QueueInfo, tasks: Sequence[TaskInfo], whom: str) -> Check:
-    """Tell whether a queue may reclaim from others for some tasks, which are called `whom`."""
+def queue_may_evict(session: Session, queue: QueueInfo, tasks: Sequence[TaskInfo], purpose: str) -> Check:
+    """Return whether a queue may reclaim from others for some tasks, which are called `purpose`."""
     name = "check.may-evict"
     if session.overused(queue):
         return Check(False, reason(name, f"Queue {queue.name} is overused: it has all that it deserves."))
@@ -69,17 +69,17 @@ def queue_may_evict(session: Session, queue: QueueInfo, tasks: Sequence[TaskInfo
         return Check(
             False, reason(name, f"Queue {queue.name} may not reclaim: {refusal['message']}.", numbers)
         )
-    return Check(True, reason(name, f"Queue {queue.name} may reclaim for {whom}."))
+    return Check(True, reason(name, f"Queue {queue.name} may reclaim for {purpose}."))
 
 
 def candidates_found(count: int, nodes: int) -> Check:
-    """Tell how many candidates there are before any plugin votes."""
+    """Return how many candidates there are before any plugin votes."""
     text = f"{counted(count, 'candidate')} on {counted(nodes, 'node')}."
     return Check(count > 0, reason("check.candidates", text, {"candidates": count, "nodes": nodes}))
 
 
 def made_room(pods: int, victims: int) -> Check:
-    """Tell for how many pods of the job there is room, and how many pods are evicted for that."""
+    """Return for how many pods of the job there is room, and how many pods are evicted for that."""
     text = f"Evicting {counted(victims, 'pod')} makes room for {counted(pods, 'pod')} of the job."
     if not victims:
         text = f"{counted(pods, 'pod')} of the job {agreed(pods, 'finds', 'find')} room without an eviction."
@@ -91,22 +91,26 @@ def said_counts(why: Counter[str]) -> str:
     return ", ".join(f"{count} {text}" for text, count in sorted(why.items())) or "they are empty"
 
 
-class Heard(NamedTuple):
+class NodeVotes(NamedTuple):
     """Candidates on one node, for a gang action on all nodes, and what the plugins answered about them."""
 
     candidates: Sequence[TaskInfo]
-    verdict: Verdict
+    votes: RecordedVotes
+
+    def refusals(self) -> Iterator[Refusal]:
+        """Yield the candidates that stay, each with the answer that keeps it."""
+        return self.votes.refusals(self.candidates)
 
 
-def votes(heard: Sequence[Heard]) -> Check:
-    """Tell how many candidates may be evicted, which tier decided that, and which plugins refuse the rest."""
-    allowed = sum(len(one.verdict.victims) for one in heard)
-    candidates = sum(len(one.candidates) for one in heard)
-    refused = Counter(refusal.plugin for one in heard for refusal in one.verdict.refusals(one.candidates))
+def votes(nodes: Sequence[NodeVotes]) -> Check:
+    """Return how many candidates may be evicted, which tier decided that, and who refuses the rest."""
+    allowed = sum(len(one.votes.victims) for one in nodes)
+    candidates = sum(len(one.candidates) for one in nodes)
+    refused = Counter(refusal.plugin for one in nodes for refusal in one.refusals())
     numbers = {"allowed": allowed, "candidates": candidates, "refused": dict(sorted(refused.items()))}
-    alike: dict[str, list[Heard]] = {}
-    for one in heard:
-        alike.setdefault(passed_over(one.verdict.told_ballots()), []).append(one)
+    alike: dict[str, list[NodeVotes]] = {}
+    for one in nodes:
+        alike.setdefault(passed_over(one.votes.ballots_as_data()), []).append(one)
     ways = [way for way in (_way(before, alike) for before in sorted(alike)) if way]
     how = f": {'; '.join(ways)}" if ways else ""
     text = f"{_said_allowed(allowed, candidates)}{how}."
@@ -122,20 +126,18 @@ def _said_allowed(count: int, candidates: int) -> str:
     return f"{part} {candidates} candidates may be evicted"
 
 
-def _way(before: str, alike: Mapping[str, Sequence[Heard]]) -> str:
+def _way(before: str, alike: Mapping[str, Sequence[NodeVotes]]) -> str:
     """Return how it was decided where the same tiers were passed over; empty where all are accepted."""
-    heard = alike[before]
-    said = "; ".join(filter(None, [before, _refused(heard)]))
-    return f"on {counted(len(heard), 'node')} {said}" if said and len(alike) > 1 else said
+    nodes = alike[before]
+    text = "; ".join(filter(None, [before, _refused(nodes)]))
+    return f"on {counted(len(nodes), 'node')} {text}" if text and len(alike) > 1 else text
 
 
-def _refused(heard: Sequence[Heard]) -> str:
+def _refused(nodes: Sequence[NodeVotes]) -> str:
     """Return how many candidates each plugin refuses, with its most frequent reasons."""
-    if any(one.candidates and not one.verdict.ballots for one in heard):
+    if any(one.candidates and not one.votes.ballots for one in nodes):
         return "no plugin votes on victims"
-    refused = Counter(
-        (refusal.plugin, refusal.text) for one in heard for refusal in one.verdict.refusals(one.candidates)
-    )
+    refused = Counter((refusal.plugin, refusal.text) for one in nodes for refusal in one.refusals())
     by_plugin: dict[str, list[tuple[int, str]]] = {}
     for (plugin, text), count in refused.items():
         by_plugin.setdefault(plugin, []).append((-count, text or "without a reason"))

@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scheduler_core.explain.picture import Object, Picture
+from scheduler_core.explain.cycle_view import CycleView, Object
 from scheduler_core.explain.reasons import Reason, reason
-from scheduler_core.explain.wording import counted, listed, named, said, said_all
+from scheduler_core.explain.wording import counted, listed, named, quantities, quantity
 from scheduler_core.model.queue import ROOT
 from scheduler_core.resource import MIN_RESOURCE
 
@@ -30,47 +30,45 @@ def derivation(document: Object, result: Object, queue: str, *, cycle: int | Non
         reason, None without such a tree).
 
     """
-    picture = Picture(document, result, cycle)
-    return derived(picture, queue)
+    view = CycleView(document, result, cycle)
+    return derived(view, queue)
 
 
-def derived(picture: Picture, queue: str) -> dict[str, Any]:
+def derived(view: CycleView, queue: str) -> dict[str, Any]:
     """Return what `derivation` returns."""
-    every: Sequence[Object] = picture.explain.get("deserved", {}).get(queue) or ()
-    steps = [step for step in every if step["plugin"] == picture.queue_plugin]
+    every: Sequence[Object] = view.explain.get("deserved", {}).get(queue) or ()
+    steps = [step for step in every if step["plugin"] == view.queue_plugin]
     tree = [step for step in every if step["plugin"] == "drf"]
-    entry = picture.queues("at_open").get(queue)
+    entry = view.queues("at_open").get(queue)
     return {
         "queue": queue,
-        "cycle": picture.number,
-        "plugin": picture.queue_plugin,
+        "cycle": view.number,
+        "plugin": view.queue_plugin,
         "deserved": entry["deserved"] if entry is not None else {},
-        "summary": _summary(picture, queue, steps),
+        "summary": _summary(view, queue, steps),
         "steps": steps,
         "tree": tree,
         "tree_summary": _tree_summary(queue, tree) if tree else None,
     }
 
 
-def _summary(picture: Picture, queue: str, steps: Sequence[Object]) -> Reason:
+def _summary(view: CycleView, queue: str, steps: Sequence[Object]) -> Reason:
     if not steps:
         return reason(
             "deserved.unknown",
             f"Nothing was worked out for queue {queue}: "
-            + (
-                "it has no job in this session." if picture.queue_plugin else "no plugin divides the cluster."
-            ),
+            + ("it has no job in this session." if view.queue_plugin else "no plugin divides the cluster."),
         )
-    if picture.queue_plugin == "proportion":
-        return _by_weight(queue, steps, picture.queues("at_open")[queue])
-    return _by_quota(queue, steps, tree="children" in picture.queues("at_open").get(queue, {}))
+    if view.queue_plugin == "proportion":
+        return _by_weight(queue, steps, view.queues("at_open")[queue])
+    return _by_quota(queue, steps, tree="children" in view.queues("at_open").get(queue, {}))
 
 
 def _by_weight(queue: str, rounds: Sequence[Object], figures: Object) -> Reason:
     first, last = rounds[0], rounds[-1]
     part = f"weight {first['weight']} of {_plain(first['weight_sum'])}"
     text = (
-        f"Queue {queue} deserves {said_all(last['deserved'])}: {part}, in {counted(len(rounds), 'round')}; "
+        f"Queue {queue} deserves {quantities(last['deserved'])}: {part}, in {counted(len(rounds), 'round')}; "
         f"{_end(last, figures)}{_clipped(last['clipped_by'])}."
     )
     return reason(
@@ -99,9 +97,9 @@ def _end(last: Object, figures: Object) -> str:
         if requested - last["deserved"].get(name, 0.0) >= MIN_RESOURCE
     }
     facts = [
-        f"request {said(name, requested)}, "
+        f"request {quantity(name, requested)}, "
         + (
-            f"limit {said(name, limit)}"
+            f"limit {quantity(name, limit)}"
             if last["deserved"].get(name, 0.0) > limit - MIN_RESOURCE
             else f"no more {named(name)} left"
         )
@@ -112,19 +110,19 @@ def _end(last: Object, figures: Object) -> str:
 
 def _by_quota(queue: str, levels: Sequence[Object], *, tree: bool) -> Reason:
     last = levels[-1]
-    stated = said_all(last["stated"])
+    stated = quantities(last["stated"])
     if last["queue"] == ROOT and tree:
         return reason(
             "deserved.capacity",
-            f"Queue {queue} deserves {said_all(last['deserved'])}: the sum of what its children deserve.",
+            f"Queue {queue} deserves {quantities(last['deserved'])}: the sum of what its children deserve.",
             {"deserved": last["deserved"], "realCapability": last["realCapability"]},
         )
-    origin = "as it states" if stated == said_all(last["deserved"]) else f"it states {stated}"
+    origin = "as it states" if stated == quantities(last["deserved"]) else f"it states {stated}"
     path = f" below {' / '.join(level['queue'] for level in levels[:-1])}" if len(levels) > 1 else ""
     return reason(
         "deserved.capacity",
-        f"Queue {queue}{path} deserves {said_all(last['deserved'])}: {origin}{_clipped(last['clipped_by'])}; "
-        f"it can reach {said_all(last['realCapability'])} at most.",
+        f"Queue {queue}{path} deserves {quantities(last['deserved'])}: {origin}"
+        f"{_clipped(last['clipped_by'])}; it can reach {quantities(last['realCapability'])} at most.",
         {
             "stated": last["stated"],
             "deserved": last["deserved"],

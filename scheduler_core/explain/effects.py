@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from scheduler_core.explain.cycle_view import Object
 from scheduler_core.explain.loops import jobs_in_loops
-from scheduler_core.explain.picture import Object
 from scheduler_core.explain.wording import agreed, counted, listed
 
 PLACED = ("Allocated", "Binding", "Bound", "Running", "Succeeded")
@@ -66,8 +66,8 @@ class Outcome:
                 if step["op"] == "evict" and step["state"] == "committed":
                     job = self.jobs.get(step["job"])
                     queue = job.queue if job is not None else ""
-                    told = {"pod": step["pod"], "job": step["job"], "queue": queue}
-                    yield step["pod"], {**told, "for": step.get("for") or ""}
+                    where = {"pod": step["pod"], "job": step["job"], "queue": queue}
+                    yield step["pod"], {**where, "for": step.get("for") or ""}
 
 
 def _job(entry: Object) -> JobOutcome:
@@ -127,31 +127,31 @@ def _compared(name: str, before: JobOutcome, after: JobOutcome) -> dict[str, Any
     }
 
 
-def cost(told: Mapping[str, Any]) -> int:
+def cost(effect: Mapping[str, Any]) -> int:
     """Return what a change costs others, in pods: evicted besides, or without the place that they had."""
     lost = 0
-    for entry in told["changed"]:
+    for entry in effect["changed"]:
         had = entry["placed"]["before"] + entry["pipelined"]["before"]
         has = entry["placed"]["after"] + entry["pipelined"]["after"]
         lost += max(0, had - has)
-    return max(lost, len(told["evicted"]))
+    return max(lost, len(effect["evicted"]))
 
 
-def said(told: Mapping[str, Any]) -> str:
+def effect_text(effect: Mapping[str, Any]) -> str:
     """Return the effects as a phrase; "nothing else changes" when there are none."""
     parts = []
-    if told["evicted"]:
-        queues = sorted({entry["queue"] for entry in told["evicted"]})
+    if effect["evicted"]:
+        queues = sorted({entry["queue"] for entry in effect["evicted"]})
         parts.append(
-            f"{counted(len(told['evicted']), 'more pod')} would be evicted "
+            f"{counted(len(effect['evicted']), 'more pod')} would be evicted "
             f"({agreed(len(queues), 'queue', 'queues')} {listed(queues)})"
         )
-    if told["spared"]:
-        count = len(told["spared"])
+    if effect["spared"]:
+        count = len(effect["spared"])
         parts.append(f"{counted(count, 'pod')} would no longer be evicted")
-    losing = {entry["job"] for entry in told["evicted"]}
+    losing = {entry["job"] for entry in effect["evicted"]}
     by_kind: dict[str, list[Mapping[str, Any]]] = {}
-    for entry in told["changed"]:
+    for entry in effect["changed"]:
         by_kind.setdefault(_kind(entry, losing), []).append(entry)
     parts += _lost(by_kind.get("lost", []))
     parts += _counts(sorted(by_kind.get("counts", []), key=_loss), losing)

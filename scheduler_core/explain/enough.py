@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from scheduler_core.explain.picture import Amounts, Object, Picture, plus
+from scheduler_core.explain.cycle_view import Amounts, CycleView, Object, plus
 from scheduler_core.explain.reasons import Reason, reason
 from scheduler_core.explain.smallest import Smallest, smallest_set
-from scheduler_core.explain.wording import agreed, counted, said_all
+from scheduler_core.explain.wording import agreed, counted, quantities
 from scheduler_core.release import Rule, release_of
-from scheduler_core.result import plain
+from scheduler_core.rendering import plain
 
 Victims = Sequence[Mapping[str, Any]]
 
@@ -54,16 +54,16 @@ def said_surplus(together: Victims, freed: Amounts, surplus: Amounts) -> Reason:
     Where the queue was full as well, what its parents lacked is not known: then the surplus is a bound.
     """
     who = "It frees" if len(together) == 1 else f"Together the {len(together)} pods free"
-    beyond = said_all(surplus)
+    beyond = quantities(surplus)
     if not together[0]["needed"]:
-        text = f"{who} {said_all(freed)}; no pod waits for it."
+        text = f"{who} {quantities(freed)}; no pod waits for it."
     elif beyond == "nothing":
-        text = f"{who} {said_all(freed)}, none of it beyond what was needed."
+        text = f"{who} {quantities(freed)}, none of it beyond what was needed."
     elif not together[0]["for"]:
-        text = f"{who} {said_all(freed)}, {beyond} more than the gang requests."
+        text = f"{who} {quantities(freed)}, {beyond} more than the gang requests."
     else:
         most = "" if _queue_short(together) is None else "at most "
-        text = f"{who} {said_all(freed)}, {most}{beyond} more than needed."
+        text = f"{who} {quantities(freed)}, {most}{beyond} more than needed."
     return reason("victims.surplus", text, {"freed": freed, "surplus": surplus})
 
 
@@ -75,11 +75,11 @@ def _queue_short(together: Victims) -> Mapping[str, float] | None:
 # how few
 
 
-def fewest(picture: Picture, together: Victims) -> dict[str, Any]:
+def fewest(view: CycleView, together: Victims) -> dict[str, Any]:
     """Return how few victims would have been enough on the chosen node or nodes, as far as that is proven."""
-    found = _fewest(picture, together)
+    found = _fewest(view, together)
     exact = found.exact or found.count == len(together)
-    if _was_without_effect(picture, together[0]):
+    if _was_without_effect(view, together[0]):
         found, exact = Smallest(len(together), exact=False), False
     return {
         "count": found.count,
@@ -88,29 +88,29 @@ def fewest(picture: Picture, together: Victims) -> dict[str, Any]:
         "evicted": len(together),
         "reason": reason(
             "victims.smallest" if exact else "victims.lower-bound",
-            _said_fewest(picture, together, found),
+            _said_fewest(view, together, found),
             {"evicted": len(together), "smallest": found.count},
         ),
     }
 
 
-def _was_without_effect(picture: Picture, entry: Mapping[str, Any]) -> bool:
-    """Tell whether pods were evicted on a node where the pod that needs room was not pipelined after all.
+def _was_without_effect(view: CycleView, entry: Mapping[str, Any]) -> bool:
+    """Return whether pods were evicted on a node where the pod that needs room was not pipelined after all.
 
     Releases before 1.15 keep such evictions.
     """
     if not entry["for"]:
         return False
     place = entry["for"], entry["node"]
-    steps = picture.decisions
+    steps = view.decisions
     return not any(step["op"] == "pipeline" and (step["pod"], step["node"]) == place for step in steps)
 
 
-def _said_fewest(picture: Picture, together: Victims, found: Smallest) -> str:
+def _said_fewest(view: CycleView, together: Victims, found: Smallest) -> str:
     evicted = f"{counted(len(together), 'pod')} evicted"
     start = together[0]
-    release = release_of(picture.document)
-    if _was_without_effect(picture, start):
+    release = release_of(view.document)
+    if _was_without_effect(view, start):
         return (
             f"{evicted}, although pod {start['for']} got no place on node {start['node']}: release "
             f"{release.name} does not roll such evictions back."
@@ -127,42 +127,42 @@ def _said_fewest(picture: Picture, together: Victims, found: Smallest) -> str:
     return f"{evicted}; at least {found.count} {agreed(found.count, 'was', 'were')} needed."
 
 
-def _fewest(picture: Picture, together: Victims) -> Smallest:
+def _fewest(view: CycleView, together: Victims) -> Smallest:
     """Return how few would have been enough; of pods that were moved for nobody, all of them.
 
     But for reclaim before 1.15 no action evicts for one pod that fits as things are: then at least one victim
     was needed for it.
     """
-    rolls_back = release_of(picture.document).follows(Rule.RECLAIM_ROLLBACK)
+    rolls_back = release_of(view.document).follows(Rule.RECLAIM_ROLLBACK)
     for entry in together:
         if "room" in entry:
-            found = _on_one_node(picture, entry)
+            found = _on_one_node(view, entry)
             needless = entry["action"] == "reclaim" and not rolls_back
             return found if found.count or needless else Smallest(1, exact=False)
         if "chosen" in entry:
-            return _for_a_gang(picture, entry)
+            return _for_a_gang(view, entry)
     return Smallest(len(together), exact=True, pods=[entry["pod"] for entry in together])
 
 
-def _on_one_node(picture: Picture, start: Mapping[str, Any]) -> Smallest:
+def _on_one_node(view: CycleView, start: Mapping[str, Any]) -> Smallest:
     """Return how few of the evictable pods would have been enough.
 
     A lower bound where the preemptor's queue was full as well, as what its parents lacked is not known, and
-    after a dry run, which asks the filters as well.
+    after a dry run, which calls the filters as well.
     """
-    found = smallest_set(_lacking(start, start.get("queue_short", {})), _amounts(picture, start["allowed"]))
+    found = smallest_set(_lacking(start, start.get("queue_short", {})), _amounts(view, start["allowed"]))
     only_resources = "queue_short" not in start and "dry_run" not in start
     return found if only_resources else Smallest(found.count, exact=False)
 
 
-def _for_a_gang(picture: Picture, start: Mapping[str, Any]) -> Smallest:
+def _for_a_gang(view: CycleView, start: Mapping[str, Any]) -> Smallest:
     """Return how few of the evictable pods would have been enough on the chosen nodes.
 
     Each node is looked at by itself, pods of one bundle one by one. Where the queue was full as well, at
     least one had to leave it, wherever: a lower bound.
     """
     nodes = start["chosen"].values()
-    found = [smallest_set(_lacking(node, {}), _amounts(picture, node["allowed"])) for node in nodes]
+    found = [smallest_set(_lacking(node, {}), _amounts(view, node["allowed"])) for node in nodes]
     count = sum(on_node.count for on_node in found)
     if "queue_short" in start:
         return Smallest(max(count, 1), exact=False)
@@ -179,5 +179,5 @@ def _lacking(place: Mapping[str, Any], queue_short: Mapping[str, float]) -> Amou
     return lacking
 
 
-def _amounts(picture: Picture, pods: Iterable[str]) -> dict[str, Amounts]:
-    return {pod: picture.request(pod) for pod in pods}
+def _amounts(view: CycleView, pods: Iterable[str]) -> dict[str, Amounts]:
+    return {pod: view.request(pod) for pod in pods}

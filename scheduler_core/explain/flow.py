@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from scheduler_core.explain.cycle_view import Amounts, CycleView, Object
 from scheduler_core.explain.enough import total
-from scheduler_core.explain.picture import Amounts, Object, Picture
 from scheduler_core.explain.reasons import reason
 from scheduler_core.explain.victims import evictions
-from scheduler_core.explain.wording import counted, said_all, times
-from scheduler_core.result import plain
+from scheduler_core.explain.wording import counted, quantities, times
+from scheduler_core.rendering import plain
 
 
 class Eviction(NamedTuple):
@@ -35,10 +35,10 @@ def flow(document: Object, result: Object, *, cycle: int | None = None) -> list[
     """
     moved: dict[tuple[str, str, str], list[Eviction]] = {}
     for number in [cycle] if cycle is not None else range(1, len(result.get("cycles") or ()) + 1):
-        picture = Picture(document, result, number)
-        for entry in evictions(picture):
-            for_job = entry.get("for_job") or picture.job_of.get(entry["for"], "")
-            link = entry["queue"], picture.queue_of_job(for_job), entry["action"]
+        view = CycleView(document, result, number)
+        for entry in evictions(view):
+            for_job = entry.get("for_job") or view.job_of.get(entry["for"], "")
+            link = entry["queue"], view.queue_of_job(for_job), entry["action"]
             moved.setdefault(link, []).append(Eviction(entry["pod"], entry["state"], entry["freed"]))
     links = [_link(*link, evicted) for link, evicted in moved.items()]
     return sorted(links, key=lambda link: (-link["pods"], link["from"], link["to"], link["action"]))
@@ -52,7 +52,7 @@ def _link(giver: str, taker: str, action: str, evictions: Sequence[Eviction]) ->
     often = f" {times(len(happened))} in all" if len(happened) > pods else ""
     text = (
         f"Action {action} evicted {counted(pods, 'pod')} of queue {giver} for queue {taker or 'nobody'}"
-        f"{often}: {said_all(amounts)}."
+        f"{often}: {quantities(amounts)}."
     )
     numbers = {"pods": pods, "evictions": len(happened), "amounts": amounts}
     return {

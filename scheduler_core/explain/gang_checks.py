@@ -9,7 +9,7 @@ from typing import NamedTuple
 from scheduler_core.actions.gang_eviction import GangEviction, demand_of, gives_way
 from scheduler_core.explain.checks import (
     Check,
-    Heard,
+    NodeVotes,
     candidates_found,
     made_room,
     queue_may_evict,
@@ -18,10 +18,11 @@ from scheduler_core.explain.checks import (
 )
 from scheduler_core.explain.reasons import reason
 from scheduler_core.explain.turns import GANG_KINDS, tried_alone
-from scheduler_core.explain.wording import agreed, counted, said_all
+from scheduler_core.explain.wording import agreed, counted, quantities
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.recording.votes import recorded
 
 
 class Look(NamedTuple):
@@ -33,7 +34,7 @@ class Look(NamedTuple):
         The job's pods that look for room.
     going : list of TaskInfo
         Those that may be evicted: the plugins accept them, and their bundles may leave.
-    asked : bool
+    searches : bool
         Whether the action gets so far as to look for room at all.
 
     """
@@ -42,13 +43,13 @@ class Look(NamedTuple):
     job: JobInfo
     demand: Sequence[TaskInfo]
     going: Sequence[TaskInfo]
-    asked: bool
+    searches: bool
 
 
-def gang_checks(session: Session, action: str, job: JobInfo, *, asked: bool) -> Iterator[Check]:
+def gang_checks(session: Session, action: str, job: JobInfo, *, searches: bool) -> Iterator[Check]:
     """Yield from whether others may be evicted for a job to whether all of it would have room.
 
-    `asked`: whether the action gets as far as this job.
+    `searches`: whether the action gets as far as this job.
     """
     gang = GANG_KINDS[action](session)
     demand = demand_of(session, job)
@@ -65,9 +66,9 @@ def gang_checks(session: Session, action: str, job: JobInfo, *, asked: bool) -> 
     if not candidates:
         return
     bundles, verdict = gang.bundles_for(job, demand)
-    yield votes([Heard(candidates, verdict)])
+    yield votes([NodeVotes(candidates, recorded(verdict.votes))])
     going = [task for bundle in bundles for task in bundle.tasks]
-    look = Look(gang, job, demand, going, asked and may.passed)
+    look = Look(gang, job, demand, going, searches and may.passed)
     fit = _fit(look)
     yield _gangs(look, verdict.victims, fit)
     yield fit
@@ -117,7 +118,7 @@ def _why_no_candidate(gang: GangEviction, job: JobInfo, task: TaskInfo) -> str:
 
 
 def _gangs(look: Look, allowed: Sequence[TaskInfo], fit: Check) -> Check:
-    """Tell whether pods that plugins accept stay because their gang needs them, and are missed."""
+    """Return whether pods that plugins accept stay because their gang needs them, and are missed."""
     going = {task.uid for task in look.going}
     kept = [task for task in allowed if task.uid not in going]
     numbers = {"going": len(going), "kept": len(kept)}
@@ -139,20 +140,20 @@ def _gangs(look: Look, allowed: Sequence[TaskInfo], fit: Check) -> Check:
 
 
 def _fit(look: Look) -> Check:
-    """Tell whether evictions make room for all that the job still needs; else what is in the way."""
-    tried = tried_alone(look.gang.session, look.gang.name, look.job) if look.asked else None
+    """Return whether evictions make room for all that the job still needs; else what is in the way."""
+    tried = tried_alone(look.gang.session, look.gang.name, look.job) if look.searches else None
     if tried is not None and tried.complete:
         pods, victims = tried.pods, len(tried.victims)
         return made_room(pods, victims)
     lacks = look.gang.lacking(look.demand, look.going)
     if lacks:
-        text = f"Even then all nodes together lack {said_all(lacks, lacks)}."
+        text = f"Even then all nodes together lack {quantities(lacks, lacks)}."
         return Check(False, reason("check.fit", text, {"lacks": lacks}))
     room = (
         f"All nodes together would have room for {counted(len(look.demand), 'pod')} of the job once every "
         "evictable pod is gone"
     )
-    if not look.asked:
+    if not look.searches:
         return Check(True, reason("check.fit", f"{room}."))
     refusal = _queue_refuses(look)
     text = f"{room}, but {refusal or 'not each of them finds a node with room for it'}."

@@ -9,13 +9,12 @@ from typing import Any
 
 from scheduler_core.conf import DEFAULT_CONF
 from scheduler_core.explain.changes import CONF, Change, Parts, applied, value_at
-from scheduler_core.explain.picture import Object, Picture, items, key_of
-from scheduler_core.explain.wording import listed, said
+from scheduler_core.explain.cycle_view import CycleView, Object, items, key_of
+from scheduler_core.explain.wording import listed, quantity
 from scheduler_core.resource import CPU, MEMORY, PODS, Resource, quantities
 
 _UNITS: Mapping[str, int] = {CPU: 1000, MEMORY: 2**30}
 _MOST_WEIGHT = 64
-_RECLAIMS = ("reclaim", "gangreclaim")
 _PREEMPTABLE = "volcano.sh/preemptable"
 
 
@@ -39,37 +38,37 @@ class Candidate:
         return applied(document, self.changes(steps))
 
 
-def candidates(picture: Picture, loop: Mapping[str, Any]) -> Iterator[Candidate]:
+def candidates(view: CycleView, loop: Mapping[str, Any]) -> Iterator[Candidate]:
     """Yield what might end a loop, the changes of single numbers first."""
     losing = sorted({pod["queue"] for pod in loop["pods"]})
-    gaining = sorted({picture.queue_of_job(job) for job in loop["waiting"]} - set(losing))
+    gaining = sorted({view.queue_of_job(job) for job in loop["waiting"]} - set(losing))
     for queue in losing:
-        yield from _deserved(picture, loop, queue)
-        yield from _weight(picture, queue)
+        yield from _deserved(view, loop, queue)
+        yield from _weight(view, queue)
     for queue in gaining:
-        yield from _priority(picture, queue, losing)
+        yield from _priority(view, queue, losing)
     for queue in losing if gaining else ():
-        yield from _not_reclaimable(picture, queue)
-    yield from _not_preemptable(picture, loop)
-    yield from _actions(picture, loop)
+        yield from _not_reclaimable(view, queue)
+    yield from _not_preemptable(view, loop)
+    yield from _actions(view, loop)
 
 
-def _queue(picture: Picture, name: str) -> Object | None:
+def _queue(view: CycleView, name: str) -> Object | None:
     return next(
-        (entry for entry in items(picture.document, "queues") if entry["metadata"]["name"] == name), None
+        (entry for entry in items(view.document, "queues") if entry["metadata"]["name"] == name), None
     )
 
 
-def _deserved(picture: Picture, loop: Mapping[str, Any], name: str) -> Iterator[Candidate]:
+def _deserved(view: CycleView, loop: Mapping[str, Any], name: str) -> Iterator[Candidate]:
     """Yield that a queue deserves what it holds before it loses pods."""
-    queue = _queue(picture, name)
-    if queue is None or picture.queue_plugin != "capacity":
+    queue = _queue(view, name)
+    if queue is None or view.queue_plugin != "capacity":
         return
     stated: Mapping[str, Any] = value_at(queue, "spec.deserved") or {}
     before = Resource.from_list(stated)
     holds: dict[str, float] = {}
     for cycle in range(loop["first_cycle"], loop["first_cycle"] + loop["period"]):
-        figures = Picture(picture.document, picture.result, cycle).queues("at_open").get(name) or {}
+        figures = CycleView(view.document, view.result, cycle).queues("at_open").get(name) or {}
         for resource, amount in (figures.get("allocated") or {}).items():
             holds[resource] = max(holds.get(resource, 0.0), amount)
     freed = {resource for pod in loop["pods"] if pod["queue"] == name for resource in pod["request"]}
@@ -96,15 +95,15 @@ def _raised(
         most,
         changes,
         lambda steps: (
-            f"deserved of queue {name}: {said(resource, after(steps))} instead of "
-            f"{said(resource, before.get(resource))}"
+            f"deserved of queue {name}: {quantity(resource, after(steps))} instead of "
+            f"{quantity(resource, before.get(resource))}"
         ),
     )
 
 
-def _weight(picture: Picture, name: str) -> Iterator[Candidate]:
-    queue = _queue(picture, name)
-    if queue is None or picture.queue_plugin != "proportion":
+def _weight(view: CycleView, name: str) -> Iterator[Candidate]:
+    queue = _queue(view, name)
+    if queue is None or view.queue_plugin != "proportion":
         return
     stated = value_at(queue, "spec.weight")
     weight = int(stated or 1)
@@ -115,12 +114,12 @@ def _weight(picture: Picture, name: str) -> Iterator[Candidate]:
     )
 
 
-def _priority(picture: Picture, name: str, losing: list[str]) -> Iterator[Candidate]:
+def _priority(view: CycleView, name: str, losing: list[str]) -> Iterator[Candidate]:
     """Yield that the queue that evicts is served before those that lose."""
-    queue = _queue(picture, name)
+    queue = _queue(view, name)
     if queue is None:
         return
-    others = [value_at(entry, "spec.priority") or 0 for other in losing if (entry := _queue(picture, other))]
+    others = [value_at(entry, "spec.priority") or 0 for other in losing if (entry := _queue(view, other))]
     stated = value_at(queue, "spec.priority")
     priority = max((int(other) for other in others), default=0) + 1
     if int(stated or 0) >= priority:
@@ -132,8 +131,8 @@ def _priority(picture: Picture, name: str, losing: list[str]) -> Iterator[Candid
     )
 
 
-def _not_reclaimable(picture: Picture, name: str) -> Iterator[Candidate]:
-    queue = _queue(picture, name)
+def _not_reclaimable(view: CycleView, name: str) -> Iterator[Candidate]:
+    queue = _queue(view, name)
     if queue is not None:
         stated = value_at(queue, "spec.reclaimable")
         yield Candidate(
@@ -143,10 +142,10 @@ def _not_reclaimable(picture: Picture, name: str) -> Iterator[Candidate]:
         )
 
 
-def _not_preemptable(picture: Picture, loop: Mapping[str, Any]) -> Iterator[Candidate]:
+def _not_preemptable(view: CycleView, loop: Mapping[str, Any]) -> Iterator[Candidate]:
     """Yield that the pods of the loop may not be evicted."""
     names = [pod["pod"] for pod in loop["pods"]]
-    given = {key_of(entry): entry for entry in items(picture.document, "pods")}
+    given = {key_of(entry): entry for entry in items(view.document, "pods")}
     if not all(name in given for name in names):
         return
 
@@ -161,12 +160,12 @@ def _not_preemptable(picture: Picture, loop: Mapping[str, Any]) -> Iterator[Cand
     yield Candidate(1, changes, lambda _: f'annotation {_PREEMPTABLE}: "false" on {listed(names)}')
 
 
-def _actions(picture: Picture, loop: Mapping[str, Any]) -> Iterator[Candidate]:
+def _actions(view: CycleView, loop: Mapping[str, Any]) -> Iterator[Candidate]:
     """Yield that an action which evicts is left out."""
-    conf: Mapping[str, Any] = picture.document.get("scheduler_conf") or DEFAULT_CONF
-    told = [entry["numbers"] for entry in loop["why"]]
-    for action in sorted({numbers["action"] for numbers in told if "action" in numbers}):
-        left = ", ".join(name for name in picture.actions if name != action)
+    conf: Mapping[str, Any] = view.document.get("scheduler_conf") or DEFAULT_CONF
+    reasons = [entry["numbers"] for entry in loop["why"]]
+    for action in sorted({numbers["action"] for numbers in reasons if "action" in numbers}):
+        left = ", ".join(name for name in view.actions if name != action)
         if left:
             yield _without(conf, action, left)
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from scheduler_core.explain.cycle_view import CycleView, Object
 from scheduler_core.explain.loop_changes import Candidate, candidates
 from scheduler_core.explain.loops import loops, loops_of
-from scheduler_core.explain.picture import Object, Picture
 from scheduler_core.explain.reasons import Reason, reason
 from scheduler_core.explain.trials import Simulate
 from scheduler_core.explain.wording import agreed, counted, listed
@@ -33,9 +33,9 @@ def searched(document: Object, result: Object, simulate: Simulate) -> list[Story
     """
     found = loops(document, result)
     if found:
-        (told,) = found
-        trials = _Trials(document, result, simulate, told)
-        told.update(changes=trials.changes(), complete=trials.complete)
+        (loop,) = found
+        trials = _Trials(document, result, simulate, loop)
+        loop.update(changes=trials.changes(), complete=trials.complete)
     return found
 
 
@@ -51,12 +51,12 @@ def with_loops(prepared: Prepared, result: dict[str, Any], options: Options) -> 
 
 
 class _Trials:
-    def __init__(self, document: Object, result: Object, simulate: Simulate, told: Story) -> None:
+    def __init__(self, document: Object, result: Object, simulate: Simulate, loop: Story) -> None:
         self.document = document
         self.result = result
         self.simulate = simulate
-        self.told = told
-        self.cycles = len(result["cycles"]) + 2 * told["period"]
+        self.loop = loop
+        self.cycles = len(result["cycles"]) + 2 * loop["period"]
         pods = sum(len(job["tasks"]) for job in result["cycles"][0]["podgroups"]) + 1
         self.left = min(MOST_SIMULATIONS, SIMULATED_PODS // (pods * self.cycles))
         self.complete = True
@@ -64,7 +64,7 @@ class _Trials:
     def changes(self) -> list[Story]:
         """Return the changes that end the loop, the best first."""
         offers = []
-        for place, candidate in enumerate(candidates(Picture(self.document, self.result), self.told)):
+        for place, candidate in enumerate(candidates(CycleView(self.document, self.result), self.loop)):
             offer = self._smallest(candidate)
             if offer is not None:
                 offers.append(((offer["evicted"], offer["waiting"], place), offer))
@@ -96,7 +96,7 @@ class _Trials:
         if "error" in result or loops_of(result) or len(cycles) < self.cycles:
             return None
         gone = [_evictions(cycle) for cycle in cycles]
-        if any(gone[-2 * self.told["period"] :]):
+        if any(gone[-2 * self.loop["period"] :]):
             return None
         waiting = sum(job["task_status"].get("Pending", 0) for job in cycles[-1]["podgroups"])
         return {
@@ -108,8 +108,8 @@ class _Trials:
 
     def _sentence(self, candidate: Candidate, steps: int, cycles: Sequence[Object], evicted: int) -> Reason:
         last = {job["name"]: job for job in cycles[-1]["podgroups"]}
-        waits = [job for job in self.told["jobs"] if last[job]["task_status"].get("Pending", 0)]
-        runs = [job for job in self.told["jobs"] if job not in waits]
+        waits = [job for job in self.loop["jobs"] if last[job]["task_status"].get("Pending", 0)]
+        runs = [job for job in self.loop["jobs"] if job not in waits]
         gone = "no pod is evicted" if not evicted else f"evictions stop after {counted(evicted, 'eviction')}"
         ends = [f"{_jobs(runs)} {agreed(len(runs), 'runs', 'run')}"] if runs else []
         ends += [f"{_jobs(waits)} {agreed(len(waits), 'waits', 'wait')}"] if waits else []

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scheduler_core.explain.picture import Amounts, Object, Picture, plus
+from scheduler_core.explain.cycle_view import Amounts, CycleView, Object, plus
 from scheduler_core.explain.reasons import Reason, reason
 from scheduler_core.explain.victims import evictions
-from scheduler_core.explain.wording import agreed, counted, listed, said_all
+from scheduler_core.explain.wording import agreed, counted, listed, quantities
+from scheduler_core.rendering import plain
 from scheduler_core.resource import MIN_RESOURCE, PODS
-from scheduler_core.result import plain
 
 Story = dict[str, Any]
 
@@ -55,10 +55,10 @@ def loops(document: Object, result: Object) -> list[Story]:
         `amounts`, `cycles` and `seconds` of running); `why`: what happens in a turn; and the `reason`.
 
     """
-    return [_told(document, result, loop) for loop in loops_of(result)]
+    return [_story_of(document, result, loop) for loop in loops_of(result)]
 
 
-def _told(document: Object, result: Object, loop: Loop) -> Story:
+def _story_of(document: Object, result: Object, loop: Loop) -> Story:
     history = History(document, result)
     turn = [entry for entry in history.evictions if entry["cycle"] in loop.one_turn]
     pods = [history.member(name, loop) for name in sorted({entry["pod"] for entry in turn})]
@@ -76,7 +76,7 @@ def _told(document: Object, result: Object, loop: Loop) -> Story:
         "seconds": plain(ran * seconds),
     }
     jobs = sorted({pod["job"] for pod in pods} | set(waiting))
-    told = {
+    story = {
         "first_cycle": loop.first_cycle,
         "period": loop.period,
         "turns": loop.turns,
@@ -86,24 +86,24 @@ def _told(document: Object, result: Object, loop: Loop) -> Story:
         "waiting": waiting,
         "lost": lost,
     }
-    return {**told, "why": list(_why(history, turn, pods)), "reason": _summary(told)}
+    return {**story, "why": list(_why(history, turn, pods)), "reason": _summary(story)}
 
 
-def _summary(told: Story) -> Reason:
+def _summary(story: Story) -> Reason:
     """Return a loop in one sentence."""
-    pods, lost, period = told["pods"], told["lost"], told["period"]
+    pods, lost, period = story["pods"], story["lost"], story["period"]
     names = [pod["pod"] for pod in pods]
     named = listed(names) if len(names) <= _MOST_NAMED else counted(len(names), "pod")
     every = "every cycle" if period == 1 else f"every {period} cycles"
     most = max(len(pod["evicted_in"]) for pod in pods)
     times = "once" if most == 1 else f"up to {most} times" if len(pods) > 1 else f"{most} times"
     text = (
-        f"An eviction loop: from cycle {told['first_cycle']} on the cluster is in the same state again "
-        f"{every}. {named} ({said_all(lost['amounts'])}) {agreed(len(names), 'is', 'are')} evicted and bound "
-        f"again in each turn, {times} in this run; each turn loses "
+        f"An eviction loop: from cycle {story['first_cycle']} on the cluster is in the same state again "
+        f"{every}. {named} ({quantities(lost['amounts'])}) {agreed(len(names), 'is', 'are')} evicted and "
+        f"bound again in each turn, {times} in this run; each turn loses "
         f"{counted(lost['cycles'], 'cycle')} of running."
     )
-    return reason("loop.found", text, {"period": period, "turns": told["turns"], **lost})
+    return reason("loop.found", text, {"period": period, "turns": story["turns"], **lost})
 
 
 class History:
@@ -111,22 +111,22 @@ class History:
 
     def __init__(self, document: Object, result: Object) -> None:
         self.result = result
-        self.pictures = [Picture(document, result, number) for number in range(1, len(result["cycles"]) + 1)]
+        self.views = [CycleView(document, result, number) for number in range(1, len(result["cycles"]) + 1)]
         self.evictions = [
-            {**entry, "cycle": picture.number}
-            for picture in self.pictures
-            for entry in evictions(picture)
+            {**entry, "cycle": view.number}
+            for view in self.views
+            for entry in evictions(view)
             if entry["state"] == "committed"
         ]
         self.placed: dict[str, list[int]] = {}
-        for picture in self.pictures:
-            for step in picture.decisions:
+        for view in self.views:
+            for step in view.decisions:
                 if step["op"] == "bind" and step["state"] == "committed":
-                    self.placed.setdefault(step["pod"], []).append(picture.number)
+                    self.placed.setdefault(step["pod"], []).append(view.number)
 
-    def at(self, cycle: int) -> Picture:
+    def at(self, cycle: int) -> CycleView:
         """Return a cycle; beyond the last one, the last one."""
-        return self.pictures[min(cycle, len(self.pictures)) - 1]
+        return self.views[min(cycle, len(self.views)) - 1]
 
     def job_for(self, entry: Object) -> str:
         """Return the job for which a pod was evicted."""
@@ -134,7 +134,7 @@ class History:
 
     def queue_of(self, job: str) -> str:
         """Return the queue of a job."""
-        return self.pictures[0].queue_of_job(job)
+        return self.views[0].queue_of_job(job)
 
     def member(self, pod: str, loop: Loop) -> Story:
         """Return what is known of a pod that a loop evicts."""
@@ -162,13 +162,13 @@ class History:
 
 def _why(history: History, turn: Sequence[Object], pods: Sequence[Story]) -> Iterator[Reason]:
     """Yield, for each queue that loses pods to another job, why it does, and why it gets them back."""
-    told = set()
+    named = set()
     for entry in turn:
         job = history.job_for(entry)
         link = entry["action"], entry["queue"], job
-        if link in told:
+        if link in named:
             continue
-        told.add(link)
+        named.add(link)
         victims = [
             other["pod"]
             for other in turn
@@ -190,9 +190,8 @@ def _evicted(history: History, entry: Object, job: str, victims: Sequence[str]) 
     ]
     holds = ""
     if figures and above and history.queue_of(job) != queue:
-        holds = (
-            f"queue {queue} holds {said_all(allocated, above)} and deserves {said_all(deserved, above)}, so "
-        )
+        limits = f"holds {quantities(allocated, above)} and deserves {quantities(deserved, above)}"
+        holds = f"queue {queue} {limits}, so "
     text = (
         f"Cycle {cycle}: {holds}{entry['action']} evicts {_named(victims)} of queue {queue} for job {job} of "
         f"queue {history.queue_of(job)}."
@@ -227,7 +226,7 @@ def _named(pods: Sequence[str]) -> str:
     return listed(pods) if len(pods) <= _MOST_NAMED else counted(len(pods), "pod")
 
 
-# what jobs are told
+# jobs
 
 
 def jobs_in_loops(result: Object) -> set[str]:
@@ -237,8 +236,8 @@ def jobs_in_loops(result: Object) -> set[str]:
         for number in loop.one_turn:
             cycle = result["cycles"][number - 1]
             job_of = {task["pod"]: job["name"] for job in cycle["podgroups"] for task in job["tasks"]}
-            told = (cycle.get("explain") or {}).get("victims") or ()
-            found.update(entry["for_job"] for entry in told if entry.get("for_job"))
+            victims = (cycle.get("explain") or {}).get("victims") or ()
+            found.update(entry["for_job"] for entry in victims if entry.get("for_job"))
             for step in cycle["decisions"]:
                 if step["op"] == "evict" and step["state"] == "committed":
                     found.update({step["job"], job_of.get(step.get("for") or "", step["job"])})

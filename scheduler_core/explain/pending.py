@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scheduler_core.explain.picture import Object, Picture, items, key_of, queue_named
+from scheduler_core.explain.cycle_view import CycleView, Object, items, key_of, queue_named
 from scheduler_core.explain.reasons import Reason, reason
 from scheduler_core.explain.refused import not_enqueued, queue_full
 from scheduler_core.explain.unplaced import no_node, refusals
@@ -15,7 +15,7 @@ _WAITING = ("Pending", "Pipelined", "Allocated")
 _UNEXPLAINED: Mapping[str, Any] = {"gate": "turn", "unexplained": True}
 
 
-def diagnosis(picture: Picture, job: str) -> dict[str, Any] | None:
+def diagnosis(view: CycleView, job: str) -> dict[str, Any] | None:
     """Return why a job waits, None when all its pods have a place.
 
     Returns
@@ -26,20 +26,20 @@ def diagnosis(picture: Picture, job: str) -> dict[str, Any] | None:
         reason), `closest` (node, lacks, free), `members` (minimum, placed, promised, pending).
 
     """
-    entry = picture.job(job)
+    entry = view.job(job)
     if not any(entry["task_status"].get(status) for status in _WAITING):
         return None
-    told: Mapping[str, Any] = picture.explain.get("pending", {}).get(entry["name"]) or _UNEXPLAINED
+    known: Mapping[str, Any] = view.explain.get("pending", {}).get(entry["name"]) or _UNEXPLAINED
     return {
-        "gate": told["gate"],
-        "reason": _reason(picture, entry, told),
-        "plugin": told.get("plugin") or "",
-        "queue": told.get("queue") or entry["queue"],
-        **{name: told.get(name) for name in ("resource", "required", "available", "missing")},
-        "short": told.get("short") or {},
-        "pod": told.get("pod") or "",
-        "nodes": refusals(told),
-        "closest": told.get("closest"),
+        "gate": known["gate"],
+        "reason": _reason(view, entry, known),
+        "plugin": known.get("plugin") or "",
+        "queue": known.get("queue") or entry["queue"],
+        **{name: known.get(name) for name in ("resource", "required", "available", "missing")},
+        "short": known.get("short") or {},
+        "pod": known.get("pod") or "",
+        "nodes": refusals(known),
+        "closest": known.get("closest"),
         "members": members(entry),
     }
 
@@ -73,23 +73,23 @@ def members(entry: Object) -> dict[str, int]:
     }
 
 
-def _reason(picture: Picture, entry: Object, told: Mapping[str, Any]) -> Reason:
-    job, gate = entry["name"], told["gate"]
-    queue = told.get("queue") or entry["queue"]
+def _reason(view: CycleView, entry: Object, known: Mapping[str, Any]) -> Reason:
+    job, gate = entry["name"], known["gate"]
+    queue = known.get("queue") or entry["queue"]
     if gate == "promised":
         return promised(entry)
     if gate == "noAction":
-        return _no_action(job, told)
+        return _no_action(job, known)
     if gate == "turn":
-        return _no_turn(job, told)
+        return _no_turn(job, known)
     if gate == "schedulingGate":
-        return _gated(entry, told)
+        return _gated(entry, known)
     if gate == "gang":
-        return _never_complete(job, told)
+        return _never_complete(job, known)
     if gate == "node":
-        return _with_undone(no_node(told), entry, told)
+        return _with_undone(no_node(known), entry, known)
     if gate == "refused":
-        text = f"A place was found for pod {told['pod']}, but it could not be taken: {told['message']}."
+        text = f"A place was found for pod {known['pod']}, but it could not be taken: {known['message']}."
         return reason("gate.refused", text, {"queue": queue})
     if gate == "overused":
         text = (
@@ -97,14 +97,14 @@ def _reason(picture: Picture, entry: Object, told: Mapping[str, Any]) -> Reason:
             f"passed it over before job {job} had its turn."
         )
         return reason("gate.overused", text, {"queue": queue})
-    stage = _STAGES[gate].format(job=job, pod=told.get("pod"))
-    if "required" not in told:
-        message = told.get("message") or f"plugin {told.get('plugin')} refuses"
+    stage = _STAGES[gate].format(job=job, pod=known.get("pod"))
+    if "required" not in known:
+        message = known.get("message") or f"plugin {known.get('plugin')} refuses"
         name = "gate.closed" if "not Open" in message else _GATES[gate]
         return reason(name, f"{stage}: {message}.", {"queue": queue})
     if gate == "enqueue":
-        return not_enqueued(picture, job, told)
-    return _with_undone(queue_full(picture, _GATES[gate], stage, told), entry, told)
+        return not_enqueued(view, job, known)
+    return _with_undone(queue_full(view, _GATES[gate], stage, known), entry, known)
 
 
 _GATES = {"enqueue": "gate.enqueue", "queue": "gate.queue", "reclaim": "gate.reclaim"}
@@ -115,60 +115,60 @@ _STAGES = {
 }
 
 
-def _no_action(job: str, told: Mapping[str, Any]) -> Reason:
-    missing = told.get("action", "")
+def _no_action(job: str, known: Mapping[str, Any]) -> Reason:
+    missing = known.get("action", "")
     text = {
         "enqueue": f"Neither enqueue nor allocate is configured, so job {job} stays Pending.",
         "allocate": f"Action allocate is not configured, so the pods of job {job} get no idle resources.",
         "backfill": f"Action backfill is not configured, and no other action places pods without requests "
-        f"({listed(told.get('pods', ()))}).",
+        f"({listed(known.get('pods', ()))}).",
     }[missing]
     return reason("gate.no-action", text, {"action": missing})
 
 
-def _no_turn(job: str, told: Mapping[str, Any]) -> Reason:
-    if told.get("late"):
+def _no_turn(job: str, known: Mapping[str, Any]) -> Reason:
+    if known.get("late"):
         text = (
             f"Job {job} was enqueued after action allocate had run, as the configuration names enqueue "
             "behind allocate; allocate tries it in the next cycle."
         )
-    elif told.get("unexplained"):
+    elif known.get("unexplained"):
         text = f"The run was made without explanations, so it does not say why job {job} waits."
     else:
         text = f"No action tried job {job} in this cycle."
     return reason("gate.turn", text)
 
 
-def _gated(entry: Object, told: Mapping[str, Any]) -> Reason:
+def _gated(entry: Object, known: Mapping[str, Any]) -> Reason:
     """Return that scheduling gates hold pods back, and what became of the others that must run together."""
-    held, minimum, size = told["gated"], entry["minAvailable"], sum(entry["task_status"].values())
-    names = listed([f'"{name}"' for name in told["gates"]])
-    gates = f"{agreed(held, 'has', 'have')} scheduling {agreed(len(told['gates']), 'gate', 'gates')} {names}"
-    numbers = {**members(entry), "gated": held, "gates": told["gates"], "undone": told.get("undone", 0)}
+    held, minimum, size = known["gated"], entry["minAvailable"], sum(entry["task_status"].values())
+    names = listed([f'"{name}"' for name in known["gates"]])
+    gates = f"{agreed(held, 'has', 'have')} scheduling {agreed(len(known['gates']), 'gate', 'gates')} {names}"
+    numbers = {**members(entry), "gated": held, "gates": known["gates"], "undone": known.get("undone", 0)}
     if held == size:
         whose = "The only pod" if size == 1 else f"All {size} pods"
         return reason("gate.scheduling-gate", f"{whose} of job {entry['name']} {gates}.", numbers)
-    text = f"{held} of the {size} pods {'it needs ' if size == minimum else ''}({_few(told, held)}) {gates}"
-    undone = told.get("undone", 0)
+    text = f"{held} of the {size} pods {'it needs ' if size == minimum else ''}({_few(known, held)}) {gates}"
+    undone = known.get("undone", 0)
     if undone and not entry["session_job_ready"]:
         text += f"; the other {undone} {agreed(undone, 'was', 'were')} tried and undone"
     return reason("gate.scheduling-gate", f"{text}.", numbers)
 
 
-def _few(told: Mapping[str, Any], count: int) -> str:
-    names = [name.rpartition("/")[2] for name in told["pods"]]
+def _few(known: Mapping[str, Any], count: int) -> str:
+    names = [name.rpartition("/")[2] for name in known["pods"]]
     return listed(names) if count <= len(names) else f"{', '.join(names)} and {count - len(names)} more"
 
 
-def _never_complete(job: str, told: Mapping[str, Any]) -> Reason:
-    roles: Sequence[Mapping[str, Any]] = told.get("roles") or ()
-    numbers = {name: told[name] for name in ("required", "available", "missing")}
+def _never_complete(job: str, known: Mapping[str, Any]) -> Reason:
+    roles: Sequence[Mapping[str, Any]] = known.get("roles") or ()
+    numbers = {name: known[name] for name in ("required", "available", "missing")}
     if roles:
         text = f"Job {job} cannot start: {_of_roles(roles)}"
         return reason("gate.gang", f"{text}.", {**numbers, "roles": roles})
     text = (
-        f"Job {job} cannot start: minMember is {told['required']}, and it has "
-        f"{counted(told['available'], 'pod')} that can run"
+        f"Job {job} cannot start: minMember is {known['required']}, and it has "
+        f"{counted(known['available'], 'pod')} that can run"
     )
     return reason("gate.gang", f"{text}.", numbers)
 
@@ -178,16 +178,16 @@ def _of_roles(roles: Sequence[Mapping[str, Any]]) -> str:
     return listed([needs.format(**role) for role in roles])
 
 
-def _with_undone(told_reason: Reason, entry: Object, told: Mapping[str, Any]) -> Reason:
+def _with_undone(why: Reason, entry: Object, known: Mapping[str, Any]) -> Reason:
     """Return a reason that says, too, of how many pods the places were taken back."""
-    undone = told.get("undone", 0)
+    undone = known.get("undone", 0)
     if not undone or entry["session_job_ready"]:
-        return told_reason
+        return why
     text = (
-        f"{told_reason['sentence'].rstrip('.')}; {counted(undone, 'other pod')} that found room "
+        f"{why['sentence'].rstrip('.')}; {counted(undone, 'other pod')} that found room "
         f"{agreed(undone, 'was', 'were')} undone."
     )
-    return reason(told_reason["id"], text, {**told_reason["numbers"], "undone": undone})
+    return reason(why["id"], text, {**why["numbers"], "undone": undone})
 
 
 def promised(entry: Object) -> Reason:

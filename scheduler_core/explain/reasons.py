@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from scheduler_core.result import plain
+from scheduler_core.rendering import plain
 
 Reason = dict[str, Any]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from scheduler_core.explain.picture import Amounts, Object, Picture, plus
+from scheduler_core.explain.cycle_view import Amounts, CycleView, Object, plus
+from scheduler_core.rendering import plain
 from scheduler_core.resource import MIN_RESOURCE, PODS
-from scheduler_core.result import plain
 
 # What each operation does: to the queue's allocated, and to the node's idle, used, releasing, pipelined.
 _ON_QUEUE = {"bind": 1.0, "allocate": 1.0, "pipeline": 1.0, "evict": -1.0, "unpipeline": -1.0}
@@ -18,7 +18,7 @@ _ON_NODE: Mapping[str, Mapping[str, float]] = {
     "evict": {"releasing": 1.0},
     "unpipeline": {"pipelined": -1.0},
 }
-_COLUMNS = ("idle", "used", "releasing", "pipelined")
+COLUMNS = ("idle", "used", "releasing", "pipelined")
 
 
 def state_at(document: Object, result: Object, step: int, *, cycle: int | None = None) -> dict[str, Any]:
@@ -32,10 +32,49 @@ def state_at(document: Object, result: Object, step: int, *, cycle: int | None =
         what will be idle once what is leaving has left and what was promised has come).
 
     """
-    replay = Replay(Picture(document, result, cycle))
+    replay = Replay(CycleView(document, result, cycle))
     for _ in range(max(0, min(step, len(replay.decisions)))):
         replay.forward()
     return replay.state()
+
+
+class Standing:
+    """The amounts of queues and nodes, which decisions move.
+
+    `queues` and `nodes` hold amounts by resource, in the scheduler's units, by name: of a queue what is
+    allocated, of a node a mapping for each of idle, used, releasing and pipelined.
+    """
+
+    def __init__(
+        self,
+        queues: Mapping[str, Mapping[str, float]],
+        nodes: Mapping[str, Mapping[str, Mapping[str, float]]],
+    ) -> None:
+        self.queues = {name: dict(allocated) for name, allocated in queues.items()}
+        self.nodes = {
+            name: {column: dict(node[column]) for column in COLUMNS} for name, node in nodes.items()
+        }
+
+    def move_node(self, decision: Object, request: Mapping[str, float], direction: float) -> None:
+        """Take a decision on its node, or with direction -1 undo it; `request` is what its pod takes."""
+        node = self.nodes.get(decision.get("node") or "")
+        if node is not None:
+            for column, sign in _ON_NODE.get(decision["op"], {}).items():
+                _move(node[column], request, sign * direction)
+
+    def move_queues(
+        self, decision: Object, request: Mapping[str, float], queues: Iterable[str], direction: float
+    ) -> None:
+        """Take a decision on these queues, the pod's own and those that count it as theirs, or undo it."""
+        sign = _ON_QUEUE.get(decision["op"])
+        for name in queues:
+            if sign is not None and name in self.queues:
+                _move(self.queues[name], request, sign * direction)
+
+
+def _move(amounts: Amounts, request: Mapping[str, float], sign: float) -> None:
+    for name, amount in request.items():
+        amounts[name] = amounts.get(name, 0.0) + sign * amount
 
 
 class Replay:
@@ -48,69 +87,65 @@ class Replay:
 
     """
 
-    def __init__(self, picture: Picture) -> None:
-        self.picture = picture
-        self.decisions = picture.decisions
+    def __init__(self, view: CycleView) -> None:
+        self.view = view
+        self.decisions = view.decisions
         self.step = 0
-        self.tree = {name: entry.get("ancestors") or () for name, entry in picture.queues("at_open").items()}
-        self.queues = {name: dict(entry) for name, entry in picture.queues("at_open").items()}
-        self.nodes = {entry["name"]: dict(entry) for entry in picture.told["nodes"]}
+        self.tree = {name: entry.get("ancestors") or () for name, entry in view.queues("at_open").items()}
+        self.queues = {name: dict(entry) for name, entry in view.queues("at_open").items()}
+        self.standing = Standing(
+            {name: entry["allocated"] for name, entry in self.queues.items()},
+            {entry["name"]: entry for entry in view.cycle["nodes"]},
+        )
         for decision in reversed(self.decisions):
-            self._move_node(decision, -1.0)
+            self.standing.move_node(decision, self._request(decision), -1.0)
 
     def forward(self) -> Object:
         """Take the next decision and return it."""
         decision = self.decisions[self.step]
         self.step += 1
-        self._move_node(decision, 1.0)
-        self._move_queues(decision)
+        request = self._request(decision)
+        self.standing.move_node(decision, request, 1.0)
+        self._move_queues(decision, request)
         return decision
 
-    def _move_node(self, decision: Object, direction: float) -> None:
-        node = self.nodes.get(decision.get("node") or "")
-        if node is None:
-            return
-        request = self.picture.request(decision["pod"])
-        for column, sign in _ON_NODE.get(decision["op"], {}).items():
-            node[column] = plus(node[column], request, sign * direction)
+    def _request(self, decision: Object) -> Amounts:
+        """Return what a decision moves: what its pod takes; a job that enters or a failure moves nothing."""
+        return self.view.request(decision["pod"]) if decision["op"] in _ON_QUEUE else {}
 
-    def _move_queues(self, decision: Object) -> None:
-        sign = _ON_QUEUE.get(decision["op"])
-        queue = self.picture.queue_of_job(decision["job"])
-        if sign is None or queue not in self.queues:
-            return
-        request = self.picture.request(decision["pod"])
-        for name in (queue, *self.tree[queue]):
-            entry = self.queues[name]
-            entry["allocated"] = plus(entry["allocated"], request, sign)
-        own = self.queues[queue]
-        own["share"] = share_of(self.picture.queue_plugin, own["allocated"], own["deserved"])
+    def _move_queues(self, decision: Object, request: Mapping[str, float]) -> None:
+        queue = self.view.queue_of_job(decision["job"])
+        if queue in self.queues and decision["op"] in _ON_QUEUE:
+            self.standing.move_queues(decision, request, (queue, *self.tree[queue]), 1.0)
+            own = self.queues[queue]
+            own["share"] = share_of(self.view.queue_plugin, self.standing.queues[queue], own["deserved"])
 
     def state(self) -> dict[str, Any]:
         """Return the amounts as they are now."""
         taken = self.decisions[self.step - 1] if self.step else None
         return {
-            "cycle": self.picture.number,
+            "cycle": self.view.number,
             "step": self.step,
             "steps": len(self.decisions),
             "decision": None if taken is None else dict(taken),
             "queues": [
                 {
                     "name": name,
-                    "allocated": plain(held(entry["allocated"])),
+                    "allocated": plain(held(self.standing.queues[name])),
                     "deserved": entry["deserved"],
                     "share": plain(float(entry["share"])),
                 }
                 for name, entry in self.queues.items()
             ],
-            "nodes": [plain(dict(self._node(entry))) for entry in self.nodes.values()],
+            "nodes": [plain(dict(_node(name, entry))) for name, entry in self.standing.nodes.items()],
         }
 
-    def _node(self, entry: Object) -> Iterator[tuple[str, Any]]:
-        yield "name", entry["name"]
-        for column in _COLUMNS:
-            yield column, held(entry[column])
-        yield "free", held(free(entry))
+
+def _node(name: str, entry: Object) -> Iterator[tuple[str, Any]]:
+    yield "name", name
+    for column in COLUMNS:
+        yield column, held(entry[column])
+    yield "free", held(free(entry))
 
 
 def free(node: Object) -> Amounts:

@@ -38,7 +38,7 @@ def smallest_set(lacking: Mapping[str, float], candidates: Mapping[str, Mapping[
     """Return the smallest set of candidates that together free what is lacking.
 
     All sets are tried where that is feasible, up to 20 candidates always; candidates that free the same are
-    told apart by name only. Beyond that the answer is a lower bound, resource by resource.
+    distinguished by name only. Beyond that the answer is a lower bound, resource by resource.
 
     Parameters
     ----------

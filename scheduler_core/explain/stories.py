@@ -1,18 +1,18 @@
-"""What happened to this queue, job, pod or node, and why? Told from the decisions of a run."""
+"""What happened to this queue, job, pod or node, and why? It follows from the decisions of a run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from scheduler_core.explain.cycle_view import CycleView, Object, Unknown
 from scheduler_core.explain.deserved import derived
 from scheduler_core.explain.flow import flow
 from scheduler_core.explain.loops import looping_jobs
 from scheduler_core.explain.pending import diagnosis, members, promised, unknown_queue
-from scheduler_core.explain.picture import Object, Picture, Unknown
 from scheduler_core.explain.reasons import Reason, reason
 from scheduler_core.explain.victims import evictions, story_of
-from scheduler_core.explain.wording import agreed, counted, listed, said_all
+from scheduler_core.explain.wording import agreed, counted, listed, quantities
 
 Story = dict[str, Any]
 
@@ -35,25 +35,25 @@ def job_story(document: Object, result: Object, job: str, *, cycle: int | None =
         If neither the run nor the scenario has the job.
 
     """
-    picture = Picture(document, result, cycle)
-    name = picture.spelled(job)
-    if name not in picture.jobs:
+    view = CycleView(document, result, cycle)
+    name = view.key_of_job(job)
+    if name not in view.jobs:
         missing = unknown_queue(document, name)
         if missing is None:
             raise Unknown(f"the run has no job {name}")
-        return {"job": name, "queue": missing["numbers"]["queue"], "cycle": picture.number, "reason": missing}
-    entry = picture.jobs[name]
-    pending = diagnosis(picture, name)
+        return {"job": name, "queue": missing["numbers"]["queue"], "cycle": view.number, "reason": missing}
+    entry = view.jobs[name]
+    pending = diagnosis(view, name)
     found = [eviction for number in _cycles(result) for eviction in _evictions(document, result, number)]
     return {
         "job": name,
         "queue": entry["queue"],
-        "cycle": picture.number,
+        "cycle": view.number,
         "priority": entry["priority"],
         "phase_before": entry["phase_before"],
         "phase_after": entry["phase_after"],
         "members": members(entry),
-        "reason": _looping(picture).get(name) or _standing(entry, pending),
+        "reason": _looping(view).get(name) or _standing(entry, pending),
         "pending": pending,
         "steps": _steps(result, lambda step: step["job"] == name),
         "victims_for": [eviction for eviction in found if eviction["for_job"] == name],
@@ -63,8 +63,8 @@ def job_story(document: Object, result: Object, job: str, *, cycle: int | None =
 
 def waiting_jobs(document: Object, result: Object, *, cycle: int | None = None) -> list[str]:
     """Return the jobs some of whose pods wait when a cycle has ended."""
-    picture = Picture(document, result, cycle)
-    return [name for name in picture.jobs if diagnosis(picture, name) is not None]
+    view = CycleView(document, result, cycle)
+    return [name for name in view.jobs if diagnosis(view, name) is not None]
 
 
 def queue_story(document: Object, result: Object, queue: str, *, cycle: int | None = None) -> Story:
@@ -78,25 +78,25 @@ def queue_story(document: Object, result: Object, queue: str, *, cycle: int | No
         and `steps`.
 
     """
-    picture = Picture(document, result, cycle)
-    if queue not in picture.queues("at_open") and queue not in _queue_names(document):
+    view = CycleView(document, result, cycle)
+    if queue not in view.queues("at_open") and queue not in _queue_names(document):
         raise Unknown(f"the run has no queue {queue}")
-    jobs = [entry for entry in picture.told["podgroups"] if entry["queue"] == queue]
+    jobs = [entry for entry in view.cycle["podgroups"] if entry["queue"] == queue]
     links = flow(document, result)
     names = {entry["name"] for entry in jobs}
-    looping = _looping(picture)
+    looping = _looping(view)
     return {
         "queue": queue,
-        "cycle": picture.number,
-        "deserved": derived(picture, queue),
-        "at_open": picture.queues("at_open").get(queue),
-        "at_end": picture.queues("at_end").get(queue),
+        "cycle": view.number,
+        "deserved": derived(view, queue),
+        "at_open": view.queues("at_open").get(queue),
+        "at_end": view.queues("at_end").get(queue),
         "jobs": [
             {
                 "job": entry["name"],
                 "phase_after": entry["phase_after"],
                 "members": members(entry),
-                "reason": looping.get(entry["name"]) or _standing(entry, diagnosis(picture, entry["name"])),
+                "reason": looping.get(entry["name"]) or _standing(entry, diagnosis(view, entry["name"])),
             }
             for entry in jobs
         ],
@@ -116,27 +116,27 @@ def pod_story(document: Object, result: Object, pod: str, *, cycle: int | None =
         stories) and `victims_for` (who was evicted for it).
 
     """
-    picture = Picture(document, result, cycle)
-    name = picture.spelled(pod)
-    if name not in picture.pods:
+    view = CycleView(document, result, cycle)
+    name = view.spelled(pod)
+    if name not in view.pods:
         raise Unknown(f"the run has no pod {name}")
-    task = picture.task_of.get(name, {})
+    task = view.task_of.get(name, {})
     steps = _steps(result, lambda step: name in (step.get("pod"), step.get("for")))
     found = [eviction for number in _cycles(result) for eviction in _evictions(document, result, number)]
     stories = []
     for number in _cycles(result):
-        here = Picture(document, result, number)
+        here = CycleView(document, result, number)
         stories += [story_of(here, entry) for entry in evictions(here) if entry["pod"] == name]
-    job = picture.job_of.get(name, "")
+    job = view.job_of.get(name, "")
     return {
         "pod": name,
         "job": job,
-        "queue": picture.queue_of_job(job),
-        "cycle": picture.number,
+        "queue": view.queue_of_job(job),
+        "cycle": view.number,
         "status": task.get("status") or "",
         "node": task.get("node") or "",
-        "reason": _pod_standing(picture, name, steps),
-        "request": picture.request(name),
+        "reason": _pod_standing(view, name, steps),
+        "request": view.request(name),
         "steps": steps,
         "evictions": stories,
         "victims_for": [eviction for eviction in found if eviction["for"] == name],
@@ -153,13 +153,13 @@ def node_story(document: Object, result: Object, node: str, *, cycle: int | None
         are there at the end), `reason` and `steps`.
 
     """
-    picture = Picture(document, result, cycle)
-    amounts = next((entry for entry in picture.told["nodes"] if entry["name"] == node), None)
+    view = CycleView(document, result, cycle)
+    amounts = next((entry for entry in view.cycle["nodes"] if entry["name"] == node), None)
     if amounts is None:
         raise Unknown(f"the run has no node {node}")
     pods = [
-        {"pod": pod, "job": picture.job_of[pod], "status": task["status"]}
-        for pod, task in picture.task_of.items()
+        {"pod": pod, "job": view.job_of[pod], "status": task["status"]}
+        for pod, task in view.task_of.items()
         if task.get("node") == node
     ]
     steps = _steps(result, lambda step: step.get("node") == node)
@@ -167,7 +167,7 @@ def node_story(document: Object, result: Object, node: str, *, cycle: int | None
     counts = {op: sum(kind == op for kind, _ in happened) for op in _MOVES}
     return {
         "node": node,
-        "cycle": picture.number,
+        "cycle": view.number,
         "amounts": amounts,
         "pods": pods,
         "reason": node_standing(node, amounts["idle"], amounts["releasing"], counts),
@@ -178,7 +178,7 @@ def node_story(document: Object, result: Object, node: str, *, cycle: int | None
 def node_standing(node: str, idle: Object, releasing: Object, counts: dict[str, int]) -> Reason:
     """Return what a node has free, and by `counts` how many pods were bound, pipelined and evicted there."""
     text = (
-        f"Node {node} has {said_all(idle)} idle and {said_all(releasing)} being released; "
+        f"Node {node} has {quantities(idle)} idle and {quantities(releasing)} being released; "
         f"{counted(counts['bind'], 'pod')} bound, {counts['pipeline']} pipelined, {counts['evict']} evicted."
     )
     return reason("node.state", text, {**counts, "idle": idle})
@@ -197,17 +197,17 @@ def _queue_names(document: Object) -> set[str]:
 def _steps(result: Object, concerns: Callable[[Object], bool]) -> list[Story]:
     """Return the decisions that concern something, each with its cycle and its step in it."""
     return [
-        {"cycle": told["cycle"], "step": step, **decision}
-        for told in result.get("cycles") or ()
-        for step, decision in enumerate(told["decisions"], start=1)
+        {"cycle": cycle["cycle"], "step": step, **decision}
+        for cycle in result.get("cycles") or ()
+        for step, decision in enumerate(cycle["decisions"], start=1)
         if concerns(decision)
     ]
 
 
 def _evictions(document: Object, result: Object, cycle: int) -> Iterator[Story]:
-    picture = Picture(document, result, cycle)
-    for entry in evictions(picture):
-        for_job = entry.get("for_job") or picture.job_of.get(entry["for"], "")
+    view = CycleView(document, result, cycle)
+    for entry in evictions(view):
+        for_job = entry.get("for_job") or view.job_of.get(entry["for"], "")
         yield {
             "cycle": cycle,
             **{
@@ -215,14 +215,14 @@ def _evictions(document: Object, result: Object, cycle: int) -> Iterator[Story]:
                 for name in ("step", "pod", "job", "queue", "node", "for", "action", "state")
             },
             "for_job": for_job,
-            "for_queue": picture.queue_of_job(for_job),
+            "for_queue": view.queue_of_job(for_job),
         }
 
 
-def _looping(picture: Picture) -> Mapping[str, Reason]:
-    """Return where jobs stand that are in an eviction loop, as far as the last cycle is asked for."""
-    is_last = picture.number == len(picture.result["cycles"])
-    return looping_jobs(picture.document, picture.result) if is_last else {}
+def _looping(view: CycleView) -> Mapping[str, Reason]:
+    """Return where jobs stand that are in an eviction loop, as far as the last cycle is shown."""
+    is_last = view.number == len(view.result["cycles"])
+    return looping_jobs(view.document, view.result) if is_last else {}
 
 
 def _standing(entry: Object, pending: Story | None) -> Reason:
@@ -260,8 +260,8 @@ def _standing(entry: Object, pending: Story | None) -> Reason:
             f"{_waiting(counts)}: "
         )
         return reason("job.partly", text + _lower(pending["reason"]["sentence"]), counts)
-    told: Reason = pending["reason"]
-    return told
+    why: Reason = pending["reason"]
+    return why
 
 
 def _waiting(counts: dict[str, int]) -> str:
@@ -272,13 +272,13 @@ def _lower(sentence: str) -> str:
     return sentence[:1].lower() + sentence[1:]
 
 
-def _pod_standing(picture: Picture, pod: str, steps: Sequence[Story]) -> Reason:
+def _pod_standing(view: CycleView, pod: str, steps: Sequence[Story]) -> Reason:
     """Return where a pod stands at the end of a cycle."""
-    task = picture.task_of.get(pod)
+    task = view.task_of.get(pod)
     if task is None:
         return pod_standing(pod, None, steps)
-    until = [step for step in steps if step["cycle"] <= picture.number]
-    diagnosed = diagnosis(picture, picture.job_of[pod]) if task["status"] == "Pending" else None
+    until = [step for step in steps if step["cycle"] <= view.number]
+    diagnosed = diagnosis(view, view.job_of[pod]) if task["status"] == "Pending" else None
     waits_for = diagnosed["reason"]["sentence"] if diagnosed is not None else ""
     stands = PodStand(task["status"], task.get("node") or "", task.get("message") or waits_for)
     return pod_standing(pod, stands, until)
@@ -330,11 +330,11 @@ def pod_standing(pod: str, stands: PodStand | None, steps: Sequence[Mapping[str,
 
 def _decided(pod: str, last: Mapping[str, Any], steps: Sequence[Mapping[str, Any]]) -> Reason:
     """Return what the last decision did to a pod."""
-    whom = f" for {last['for']}" if last.get("for") else ""
+    purpose = f" for {last['for']}" if last.get("for") else ""
     if last["state"] != "committed":
         if last["op"] == "evict":
             text = (
-                f"Pod {pod} on node {last['node']} was selected by {last['action']}{whom}, "
+                f"Pod {pod} on node {last['node']} was selected by {last['action']}{purpose}, "
                 "but was not evicted."
             )
         else:
@@ -347,6 +347,7 @@ def _decided(pod: str, last: Mapping[str, Any], steps: Sequence[Mapping[str, Any
         evicted = sum(step["op"] == "evict" and step.get("pod") == pod for step in steps)
         often = f", the last of {evicted} evictions" if evicted > 1 else ""
         return reason(
-            "pod.evicted", f"Pod {pod} was evicted from node {last['node']} by {last['action']}{whom}{often}."
+            "pod.evicted",
+            f"Pod {pod} was evicted from node {last['node']} by {last['action']}{purpose}{often}.",
         )
     return reason("pod.placed", f"Pod {pod} was bound to node {last['node']} by {last['action']}.")

@@ -1,4 +1,4 @@
-"""How is a story told on a terminal?"""
+"""How does a terminal show a story?"""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from scheduler_core.explain.loop_search import searched
 from scheduler_core.explain.stories import job_story, node_story, pod_story, queue_story, waiting_jobs
 from scheduler_core.explain.trials import Limits, Simulate
 from scheduler_core.explain.unblocking import unblocking
-from scheduler_core.explain.wording import counted, said, said_all
+from scheduler_core.explain.wording import counted, quantities, quantity
 
 Story = Mapping[str, Any]
 
 
-class Asked(NamedTuple):
-    """What somebody wants to have told: names of each kind; without any, every job that waits.
+class Selection(NamedTuple):
+    """What is to be shown: names of each kind; without any, every job that waits.
 
     Attributes
     ----------
@@ -38,9 +38,9 @@ class Asked(NamedTuple):
     limits: Limits = Limits()
 
 
-def told(asked: Asked, document: Story, result: Story, simulate: Simulate) -> Iterator[str]:
-    """Yield the stories that were asked for, those of eviction loops first."""
-    queues, pods, nodes, jobs, cycle, unblock, limits = asked
+def lines(selection: Selection, document: Story, result: Story, simulate: Simulate) -> Iterator[str]:
+    """Yield the lines of the requested stories, those of eviction loops first."""
+    queues, pods, nodes, jobs, cycle, unblock, limits = selection
     for loop in searched(document, result, simulate):
         yield from loop_lines(loop)
     for queue in queues:
@@ -99,7 +99,7 @@ def queue_lines(story: Story) -> Iterator[str]:
         yield f"  {story['deserved']['tree_summary']['sentence']}"
     for title, figures in (("at open", story["at_open"]), ("at end", story["at_end"])):
         if figures is not None:
-            yield f"  {title}: allocated {said_all(figures['allocated'])}, share {figures['share']:.4g}"
+            yield f"  {title}: allocated {quantities(figures['allocated'])}, share {figures['share']:.4g}"
     yield from _block("How it came to what it deserves", _derivation(story["deserved"]["steps"]))
     yield from _block("Evicted for its jobs", (link["reason"]["sentence"] for link in story["given"]))
     yield from _block("Evicted from it", (link["reason"]["sentence"] for link in story["taken"]))
@@ -110,7 +110,7 @@ def pod_lines(story: Story) -> Iterator[str]:
     """Yield a pod's story, and why it was evicted where it was."""
     yield f"Pod {story['pod']} of job {story['job'] or 'none'}, queue {story['queue'] or 'none'}"
     yield f"  {_said(story)}"
-    yield f"  requests {said_all(story['request'])}"
+    yield f"  requests {quantities(story['request'])}"
     for victim in story["evictions"]:
         yield from victim_lines(victim)
     yield from _block("Evicted for it", map(_eviction, story["victims_for"]))
@@ -154,32 +154,32 @@ def node_lines(story: Story) -> Iterator[str]:
 def checklist_lines(lists: Sequence[Story]) -> Iterator[str]:
     """Yield why reclaim and preempt did nothing for a job."""
     for entry in lists:
-        for told in entry["actions"]:
-            yield from _block(f"Could {told['action']} help job {entry['job']}?", _checks(told))
+        for story in entry["actions"]:
+            yield from _block(f"Could {story['action']} help job {entry['job']}?", _checks(story))
 
 
-def _checks(told: Story) -> Iterator[str]:
-    for check in told["checks"]:
+def _checks(story: Story) -> Iterator[str]:
+    for check in story["checks"]:
         yield f"[{'x' if check['passed'] else ' '}] {check['reason']['sentence']}"
-    evicted = told["evicted"]
-    whom = f"evicted {counted(evicted, 'pod')} for it" if evicted else "evicted no pod for it"
-    yield f"So {told['action']} {whom}: {told['conclusion']['sentence']}"
+    evicted = story["evicted"]
+    purpose = f"evicted {counted(evicted, 'pod')} for it" if evicted else "evicted no pod for it"
+    yield f"So {story['action']} {purpose}: {story['conclusion']['sentence']}"
 
 
-def unblocking_lines(told: Story) -> Iterator[str]:
+def unblocking_lines(story: Story) -> Iterator[str]:
     """Yield what would let a job run."""
-    if not told["waits"]:
+    if not story["waits"]:
         yield ""
-        yield f"Job {told['job']} has, or is pipelined to, what it needs."
+        yield f"Job {story['job']} has, or is pipelined to, what it needs."
         return
-    changes = [change["reason"]["sentence"] for change in told["changes"]]
+    changes = [change["reason"]["sentence"] for change in story["changes"]]
     yield from _block(
-        f"What would let it run ({counted(told['simulations'], 'simulation')})",
+        f"What would let it run ({counted(story['simulations'], 'simulation')})",
         iter(changes or ["No change was found that lets it run."]),
     )
-    yield from _block("What does not help", (entry["sentence"] for entry in told["not_enough"]))
-    if told["stopped"] is not None:
-        yield f"  {told['stopped']['sentence']}"
+    yield from _block("What does not help", (entry["sentence"] for entry in story["not_enough"]))
+    if story["stopped"] is not None:
+        yield f"  {story['stopped']['sentence']}"
 
 
 def _said(story: Story) -> str:
@@ -198,7 +198,7 @@ def _block(title: str, lines: Iterator[str]) -> Iterator[str]:
 
 def _amounts(pending: Story) -> Iterator[str]:
     for resource, facts in pending["short"].items():
-        parts = [f"{name} {said(resource, facts[name])}" for name in ("required", "available", "missing")]
+        parts = [f"{name} {quantity(resource, facts[name])}" for name in ("required", "available", "missing")]
         yield f"  {resource}: {', '.join(parts)}"
     for refusal in pending["nodes"]:
         yield f"  {_said(refusal)}"
@@ -209,10 +209,11 @@ def _by(plugin: str) -> str:
 
 
 def _eviction(entry: Story) -> str:
-    whom = entry["for"] or entry["for_job"]
+    purpose = entry["for"] or entry["for_job"]
     return (
         f"cycle {entry['cycle']}, step {entry['step']}: {entry['action']} evicted {entry['pod']} of queue "
-        f"{entry['queue']} from {entry['node']} for {whom} of queue {entry['for_queue']} ({entry['state']})"
+        f"{entry['queue']} from {entry['node']} for {purpose} of queue {entry['for_queue']} "
+        f"({entry['state']})"
     )
 
 
@@ -230,22 +231,22 @@ def _derivation(steps: Sequence[Story]) -> Iterator[str]:
         end = f"; clipped: {clipped}" if clipped else ""
         if "round" in step:
             yield (
-                f"round {step['round']}: {said_all(step['remaining'])} to divide, "
-                f"weight {step['weight']:g} of {step['weight_sum']:g} offers {said_all(step['offered'])}, "
-                f"deserved is then {said_all(step['deserved'])}{end}"
+                f"round {step['round']}: {quantities(step['remaining'])} to divide, "
+                f"weight {step['weight']:g} of {step['weight_sum']:g} offers {quantities(step['offered'])}, "
+                f"deserved is then {quantities(step['deserved'])}{end}"
             )
         else:
             yield (
-                f"level {step['level']}, {step['queue']}: states {said_all(step['stated'])}, can reach "
-                f"{said_all(step['realCapability'])}, deserves {said_all(step['deserved'])}{end}"
+                f"level {step['level']}, {step['queue']}: states {quantities(step['stated'])}, can reach "
+                f"{quantities(step['realCapability'])}, deserves {quantities(step['deserved'])}{end}"
             )
 
 
-def _numbers(told: Story) -> str:
+def _numbers(story: Story) -> str:
     parts = []
-    for name, value in told["numbers"].items():
+    for name, value in story["numbers"].items():
         if isinstance(value, Mapping):
-            parts.append(f"{name} {said_all(value)}")
+            parts.append(f"{name} {quantities(value)}")
         elif isinstance(value, float):
             parts.append(f"{name} {value:.4g}")
         else:

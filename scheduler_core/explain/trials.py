@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from scheduler_core.explain.changes import applied
+from scheduler_core.explain.cycle_view import CycleView, Object
 from scheduler_core.explain.effects import JobOutcome, Outcome
-from scheduler_core.explain.levers import Lever, Sizes
-from scheduler_core.explain.picture import Object, Picture
+from scheduler_core.explain.remedies import Remedy, Sizes
 from scheduler_core.simulate import Options
 
 Simulate = Callable[[Mapping[str, Any], Options], Mapping[str, Any]]
@@ -51,7 +51,7 @@ class Trials:
 
     Attributes
     ----------
-    base : Picture
+    base : CycleView
         The last cycle of the scenario as it is.
     before : Outcome
         What becomes of all jobs there.
@@ -66,13 +66,13 @@ class Trials:
         self.limits = limits
         self._started = self._now()
         self.count = 1
-        self.base = Picture(document, simulate({}, _EXPLAINED))
+        self.base = CycleView(document, simulate({}, _EXPLAINED))
         self.job: str = self.base.job(job)["name"]
         self.before = Outcome(self.base.result)
         self.was_served = self._own(self.before).served
         lacks = self._own(self.before).pending or self.job in self.before.looping
         self.waits = bool(lacks) and not self.runs(self.before)
-        self._lever: Lever | None = None
+        self._remedy: Remedy | None = None
         self._known: dict[Sizes, Outcome | None] = {}
 
     def _own(self, outcome: Outcome) -> JobOutcome:
@@ -88,20 +88,20 @@ class Trials:
 
     @property
     def is_late(self) -> bool:
-        """Tell whether the time is up."""
+        """Return whether the time is up."""
         return self.spent > self.limits.milliseconds and self.count >= self.limits.least
 
     def runs(self, outcome: Outcome) -> bool:
-        """Tell whether the job gets what it waits for: its minimum, or the rest once it had that."""
+        """Return whether the job gets what it waits for: its minimum, or the rest once it had that."""
         own = outcome.jobs.get(self.job)
         if own is None or not (own.served or own.reserved) or self.job in outcome.looping:
             return False
         return not (self.was_served and own.pending)
 
     def tried(
-        self, lever: Lever, sizes: Sizes, how: Options = _EXPLAINED
+        self, remedy: Remedy, sizes: Sizes, how: Options = _EXPLAINED
     ) -> tuple[Mapping[str, Any], Outcome | None]:
-        """Simulate with a lever moved so far; return the result and, if the job runs, what becomes of all.
+        """Simulate with a remedy moved so far; return the result and, if the job runs, what becomes of all.
 
         Raises
         ------
@@ -112,54 +112,54 @@ class Trials:
         if self.count >= self.limits.simulations or self.is_late:
             raise OutOfTrials
         self.count += 1
-        if lever is not self._lever:
-            self._lever, self._known = lever, {(0,) * len(lever.axes): None}
-        result = self.simulate(applied(self.document, lever.changes(sizes)), how)
+        if remedy is not self._remedy:
+            self._remedy, self._known = remedy, {(0,) * len(remedy.axes): None}
+        result = self.simulate(applied(self.document, remedy.changes(sizes)), how)
         outcome = None if "error" in result or not result.get("cycles") else Outcome(result)
         if outcome is not None and not self.runs(outcome):
             outcome = None
         self._known[sizes] = outcome
         return result, outcome
 
-    def working(self, lever: Lever, sizes: Sizes) -> Outcome | None:
-        """Return what becomes of all jobs with a lever moved so far, None when the job does not run."""
-        if lever is self._lever and sizes in self._known:
+    def working(self, remedy: Remedy, sizes: Sizes) -> Outcome | None:
+        """Return what becomes of all jobs with a remedy moved so far, None when the job does not run."""
+        if remedy is self._remedy and sizes in self._known:
             return self._known[sizes]
-        return None if not any(sizes) else self.tried(lever, sizes, _BARE)[1]
+        return None if not any(sizes) else self.tried(remedy, sizes, _BARE)[1]
 
-    def works(self, lever: Lever, sizes: Sizes) -> bool:
-        """Tell whether the job runs with a lever moved so far."""
-        return self.working(lever, sizes) is not None
+    def works(self, remedy: Remedy, sizes: Sizes) -> bool:
+        """Return whether the job runs with a remedy moved so far."""
+        return self.working(remedy, sizes) is not None
 
-    def smallest(self, lever: Lever, sizes: Sizes) -> Sizes:
+    def smallest(self, remedy: Remedy, sizes: Sizes) -> Sizes:
         """Return the smallest sizes with which the job runs, none above those with which it is known to."""
-        likely = tuple(min(axis.guess, size) for axis, size in zip(lever.axes, sizes, strict=True))
-        if any(likely) and likely != sizes and self.works(lever, likely):
+        likely = tuple(min(axis.guess, size) for axis, size in zip(remedy.axes, sizes, strict=True))
+        if any(likely) and likely != sizes and self.works(remedy, likely):
             sizes = likely
         for axis in range(len(sizes)):
-            sizes = self._along(lever, sizes, axis)
-        while (loose := self._loose_axis(lever, sizes)) is not None:
-            sizes = self._along(lever, sizes, loose)
-        return self._fewest(lever, sizes)
+            sizes = self._along(remedy, sizes, axis)
+        while (loose := self._loose_axis(remedy, sizes)) is not None:
+            sizes = self._along(remedy, sizes, loose)
+        return self._fewest(remedy, sizes)
 
-    def gaps(self, lever: Lever, sizes: Sizes) -> list[int]:
+    def gaps(self, remedy: Remedy, sizes: Sizes) -> list[int]:
         """Return the sizes on the only axis that were tried above the smallest one and do not help."""
         if len(sizes) > 1:
             return []
         tried = [known[0] for known, outcome in self._known.items() if outcome is None]
         return sorted(size for size in tried if size > sizes[0])
 
-    def _loose_axis(self, lever: Lever, sizes: Sizes) -> int | None:
+    def _loose_axis(self, remedy: Remedy, sizes: Sizes) -> int | None:
         """Return an axis that can still be lowered by a unit, None when none can."""
-        return next((axis for axis, smaller in one_smaller(sizes) if self.works(lever, smaller)), None)
+        return next((axis for axis, smaller in one_smaller(sizes) if self.works(remedy, smaller)), None)
 
-    def _along(self, lever: Lever, sizes: Sizes, axis: int) -> Sizes:
+    def _along(self, remedy: Remedy, sizes: Sizes, axis: int) -> Sizes:
         """Lower one axis as far as it goes: from where it is likely, else by bisection over round amounts."""
 
         def works(size: int) -> bool:
-            return self.works(lever, _at(sizes, axis, size))
+            return self.works(remedy, _at(sizes, axis, size))
 
-        span = lever.axes[axis]
+        span = remedy.axes[axis]
         fails, runs = 0, sizes[axis]
         if runs == 0 or works(0):
             return _at(sizes, axis, 0)
@@ -180,7 +180,7 @@ class Trials:
                 fails, runs = (fails, middle) if works(middle) else (middle, runs)
         return _at(sizes, axis, runs)
 
-    def _fewest(self, lever: Lever, sizes: Sizes) -> Sizes:
+    def _fewest(self, remedy: Remedy, sizes: Sizes) -> Sizes:
         """Return the smallest size of all, not only one below which the next does not help.
 
         More is not always better. Where there are few sizes, each is tried, unless time is short.
@@ -188,7 +188,7 @@ class Trials:
         if len(sizes) > 1 or sizes[0] > _ONE_BY_ONE or self.spent > self.limits.milliseconds / 2:
             return sizes
         try:
-            return next((size,) for size in range(1, sizes[0] + 1) if self.works(lever, (size,)))
+            return next((size,) for size in range(1, sizes[0] + 1) if self.works(remedy, (size,)))
         except OutOfTrials:
             return sizes
 

@@ -11,13 +11,15 @@ from scheduler_core.actions.gangpreempt import GangPreempt
 from scheduler_core.actions.gangreclaim import GangReclaim
 from scheduler_core.actions.preempt import Preempt
 from scheduler_core.actions.reclaim import Reclaim
+from scheduler_core.decision import ROLLED_BACK
+from scheduler_core.framework.node_columns import Nodes
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.framework.worklist import Watcher, pending_tasks, task_heap
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.status import TaskStatus
-from scheduler_core.trace import ROLLED_BACK
+from scheduler_core.victims.ask import Judged
 
 GANG_KINDS: Mapping[str, type[GangEviction]] = {"gangreclaim": GangReclaim, "gangpreempt": GangPreempt}
 
@@ -29,9 +31,19 @@ class Evicting(Protocol):
         """Give every starving job its turn; `watch` hears of each before it is taken."""
 
 
+class Searching(Evicting, Protocol):
+    """An action that looks for room for one pod on one node after the other."""
+
+    def nodes_for(self, task: TaskInfo) -> Nodes:
+        """Return the nodes where evictions could help a task."""
+
+    def judged_on(self, task: TaskInfo, node: int) -> Judged | None:
+        """Return the candidates on a node, and what the plugins answer; None when there are none."""
+
+
+SEARCHING: Mapping[str, Callable[[Session], Searching]] = {"reclaim": Reclaim, "preempt": Preempt}
 KINDS: Mapping[str, Callable[[Session], Evicting]] = {
-    "reclaim": Reclaim,
-    "preempt": Preempt,
+    **SEARCHING,
     **GANG_KINDS,
 }
 

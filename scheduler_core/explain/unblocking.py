@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from scheduler_core.explain.changes import applied, refusals
-from scheduler_core.explain.effects import Outcome, cost, effects, said
-from scheduler_core.explain.levers import Lever, Sizes, both, levers
+from scheduler_core.explain.cycle_view import CycleView, Object
+from scheduler_core.explain.effects import Outcome, cost, effect_text, effects
+from scheduler_core.explain.extent import extent
 from scheduler_core.explain.pending import diagnosis
-from scheduler_core.explain.picture import Object, Picture
 from scheduler_core.explain.reasons import Reason, reason
+from scheduler_core.explain.remedies import Remedy, Sizes, both, remedies
 from scheduler_core.explain.trials import Limits, OutOfTrials, Simulate, Trials, one_smaller
 from scheduler_core.explain.wording import counted, listed
 
@@ -73,7 +74,8 @@ def answers(
     ------
     dict
         `job`, `waits` (else there is nothing to unblock), `simulations`, `complete` (whether all changes were
-        tried within the limits), `stopped` (why not; None), `changes`, those that cost others least first,
+        tried within the limits), `stopped` (why not; None), `changes`, those that cost others least first, of
+        those that cost the same the ones that go least far (see `extent`),
         and `not_enough`: one reason for each kind of change that does not help however far it goes.
         Each of `changes` has its reason, the `changes` to the scenario's objects, `one_step_smaller` (for
         each thing that was raised the changes with which the job still waits; none: as it is), `runs` (`at
@@ -95,9 +97,9 @@ class _Search:
 
     def __init__(self, trials: Trials) -> None:
         self.trials = trials
-        self.levers: list[Lever] = []
+        self.remedies: list[Remedy] = []
         self.found: list[Found] = []
-        self.failed: dict[Lever, list[Sizes]] = {}
+        self.failed: dict[Remedy, list[Sizes]] = {}
         self.pairs = 0
         self.stopped: Reason | None = None
 
@@ -106,40 +108,40 @@ class _Search:
             try:
                 for offer in self._offers():
                     self.found.append(offer)
-                    yield self._told()
+                    yield self._result()
             except OutOfTrials:
                 self.stopped = self._why_stopped()
-        yield self._told()
+        yield self._result()
 
     def _offers(self) -> Iterator[Found]:
         trials = self.trials
         about = diagnosis(trials.base, trials.job) or {}
-        self.levers = levers(trials.base, trials.job, about)
-        closer: dict[Lever, int] = {}
-        for lever in self.levers:
-            result, outcome = trials.tried(lever, lever.largest)
+        self.remedies = remedies(trials.base, trials.job, about)
+        closer: dict[Remedy, int] = {}
+        for remedy in self.remedies:
+            result, outcome = trials.tried(remedy, remedy.largest)
             if outcome is None:
-                self.failed[lever] = [lever.largest]
-                closer[lever] = self._closer(result, about)
+                self.failed[remedy] = [remedy.largest]
+                closer[remedy] = self._closer(result, about)
             else:
-                yield self._smallest(lever, lever.largest)
-        for lever in list(self.failed):
-            for sizes in lever.smaller:
-                if trials.works(lever, sizes):
-                    del self.failed[lever]
-                    yield self._smallest(lever, sizes)
+                yield self._smallest(remedy, remedy.largest)
+        for remedy in list(self.failed):
+            for sizes in remedy.smaller:
+                if trials.works(remedy, sizes):
+                    del self.failed[remedy]
+                    yield self._smallest(remedy, sizes)
                     break
-                self.failed[lever].append(sizes)
+                self.failed[remedy].append(sizes)
         if not self.found:
             yield from self._pairs(closer)
 
-    def _smallest(self, lever: Lever, sizes: Sizes) -> Found:
-        return self._offer(lever, self.trials.smallest(lever, sizes))
+    def _smallest(self, remedy: Remedy, sizes: Sizes) -> Found:
+        return self._offer(remedy, self.trials.smallest(remedy, sizes))
 
     def _closer(self, result: Mapping[str, Any], about: Mapping[str, Any]) -> int:
         """Return how far a change that is not enough gets: 0 past the gate, 1 nearer to it, 2 nowhere."""
-        picture = self._picture(result)
-        now = diagnosis(picture, self.trials.job) if picture is not None else None
+        view = self._view(result)
+        now = diagnosis(view, self.trials.job) if view is not None else None
         if now is None:
             return 2
         gate = ("gate", "plugin", "queue", "resource")
@@ -147,17 +149,19 @@ class _Search:
             return 0
         return 1 if any(now[name] != about[name] for name in ("short", "closest", "nodes")) else 2
 
-    def _picture(self, result: Mapping[str, Any]) -> Picture | None:
-        """Return a result as a picture, None when it does not have the job."""
+    def _view(self, result: Mapping[str, Any]) -> CycleView | None:
+        """Return the last cycle of a result, None when it does not have the job."""
         if "error" in result:
             return None
-        picture = Picture(self.trials.document, result)
-        return picture if self.trials.job in picture.jobs else None
+        view = CycleView(self.trials.document, result)
+        return view if self.trials.job in view.jobs else None
 
-    def _pairs(self, closer: Mapping[Lever, int]) -> Iterator[Found]:
+    def _pairs(self, closer: Mapping[Remedy, int]) -> Iterator[Found]:
         """Yield pairs of changes: the first gets the job past its gate, or nearer, the second lets it run."""
         seen: set[frozenset[tuple[str, str]]] = set()
-        useful = [lever for lever in sorted(closer, key=lambda lever: closer[lever]) if closer[lever] < 2]
+        useful = [
+            remedy for remedy in sorted(closer, key=lambda remedy: closer[remedy]) if closer[remedy] < 2
+        ]
         for first in useful:
             for second in self._seconds(first):
                 names = frozenset([(first.name, first.what), (second.name, second.what)])
@@ -171,18 +175,18 @@ class _Search:
                     if len(self.found) >= _MOST_PAIRS:
                         return
 
-    def _seconds(self, first: Lever) -> list[Lever]:
+    def _seconds(self, first: Remedy) -> list[Remedy]:
         """Return what could be changed once a first change has been made."""
         document = {**self.trials.document, **applied(self.trials.document, first.changes(first.largest))}
         result, _ = self.trials.tried(first, first.largest)
-        picture = Picture(document, result)
-        about = diagnosis(picture, self.trials.job)
-        return levers(picture, self.trials.job, about) if about is not None else []
+        view = CycleView(document, result)
+        about = diagnosis(view, self.trials.job)
+        return remedies(view, self.trials.job, about) if about is not None else []
 
-    def _offer(self, lever: Lever, sizes: Sizes) -> Found:
+    def _offer(self, remedy: Remedy, sizes: Sizes) -> Found:
         """Return a change that works, with what else it does."""
         trials = self.trials
-        outcome = trials.working(lever, sizes)
+        outcome = trials.working(remedy, sizes)
         assert outcome is not None, "only what works is offered"
         others = effects(trials.before, outcome, trials.job)
         own = outcome.jobs[trials.job]
@@ -194,23 +198,23 @@ class _Search:
             "pending": own.pending,
         }
         sentence = (
-            f"{_upper(lever.sentence(sizes))}: {self._runs(counts)} {runs}; {said(others)}."
-            f"{_gaps(lever, trials.gaps(lever, sizes))}"
+            f"{_upper(remedy.sentence(sizes))}: {self._runs(counts)} {runs}; {effect_text(others)}."
+            f"{_gaps(remedy, trials.gaps(remedy, sizes))}"
         )
-        changes = lever.changes(sizes)
+        changes = remedy.changes(sizes)
         refused = refusals(trials.document, changes)
         if refused:
             sentence += f" Volcano's webhook refuses this as it is: {refused[0]}."
         return {
-            "id": lever.name,
-            "reason": reason(lever.name, sentence, lever.numbers(sizes)),
+            "id": remedy.name,
+            "reason": reason(remedy.name, sentence, remedy.numbers(sizes)),
             "runs": runs,
             "members": counts,
             "cost": cost(others),
             "refused": refused,
             "changes": [change.as_dict() for change in changes],
             "one_step_smaller": [
-                [change.as_dict() for change in lever.changes(smaller)] if any(smaller) else []
+                [change.as_dict() for change in remedy.changes(smaller)] if any(smaller) else []
                 for _, smaller in one_smaller(sizes)
             ],
             **others,
@@ -225,7 +229,7 @@ class _Search:
         got = counts["placed"] + counts["pipelined"]
         return f"{whole} then runs with {got} of its {counted(got + counts['pending'], 'pod')}"
 
-    def _told(self) -> Found:
+    def _result(self) -> Found:
         trials = self.trials
         return {
             "job": trials.job,
@@ -241,10 +245,10 @@ class _Search:
         """Yield a line for each kind of change that does not help."""
         helped = {offer["id"] for offer in self.found}
         for name, words in _KINDS.items():
-            tried = [lever for lever in self.failed if lever.name == name]
+            tried = [remedy for remedy in self.failed if remedy.name == name]
             if tried and name not in helped:
-                upto = "up to " if any(axis.most > 1 for lever in tried for axis in lever.axes) else ""
-                named = listed(lever.tried(lever.largest) for lever in tried[:_MOST_TRIED])
+                upto = "up to " if any(axis.most > 1 for remedy in tried for axis in remedy.axes) else ""
+                named = listed(remedy.tried(remedy.largest) for remedy in tried[:_MOST_TRIED])
                 some = f"{upto}{named}" if len(tried) <= _MOST_TRIED else f"{len(tried)} of them"
                 yield reason(name, f"No {words} helps (tried {some}).", {"tried": len(tried)})
         if self.pairs and not self.found:
@@ -256,25 +260,26 @@ class _Search:
         seconds = f"{trials.spent / 1000:.0f} s"
         bound = seconds if trials.is_late else counted(limits.simulations, "simulation")
         tried = len(self.found) + len(self.failed)
-        left = len(self.levers) - tried
+        left = len(self.remedies) - tried
         if self.pairs or not left:
             what = "other pairs of changes were not tried"
         else:
-            what = f"{left} of {counted(len(self.levers), 'change')} not tried"
+            what = f"{left} of {counted(len(self.remedies), 'change')} not tried"
         numbers = {
             "simulations": trials.count,
             "tried": tried,
-            "changes": len(self.levers),
+            "changes": len(self.remedies),
             "pairs": self.pairs,
         }
         return reason("unblock.stopped", f"Stopped after {bound}: {what}.", numbers)
 
 
 def _order(offer: Found) -> tuple[Any, ...]:
-    """Return what puts an offer before others: whether it can be made, what it costs others, its name."""
+    """Return what puts an offer first: whether it can be made, what it costs others, how far it goes."""
     return (
         bool(offer["refused"]),
         offer["cost"],
+        extent(offer["changes"]),
         len(offer["changed"]),
         _RANKS[offer["id"]],
         offer["reason"]["sentence"],
@@ -288,11 +293,11 @@ def _when(outcome: Outcome, job: str) -> str:
     return "after evictions" if outcome.evicted else "after terminations"
 
 
-def _gaps(lever: Lever, sizes: Sequence[int]) -> str:
+def _gaps(remedy: Remedy, sizes: Sequence[int]) -> str:
     """Return that more is not always better, where some larger sizes were seen not to help."""
     if not sizes:
         return ""
-    shown = listed(lever.tried((size,)) for size in sizes[:_MOST_TRIED])
+    shown = listed(remedy.tried((size,)) for size in sizes[:_MOST_TRIED])
     return (
         f" More is not always better: {shown} {'was' if len(sizes) == 1 else 'were'} tried and did not help."
     )

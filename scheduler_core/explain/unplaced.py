@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scheduler_core.explain.reasons import Reason, reason
-from scheduler_core.explain.wording import counted, listed, named, said, said_all
+from scheduler_core.explain.wording import counted, listed, named, quantities, quantity
 
 # What a node says begins with one of these.
 _REFUSALS = (
@@ -26,52 +26,53 @@ _REFUSALS = (
 )
 
 
-def no_node(told: Mapping[str, Any]) -> Reason:
+def no_node(unfit: Mapping[str, Any]) -> Reason:
     """Return that no node takes a pod: why, whether any ever could, and which one comes closest."""
-    text = f"No node takes pod {told.get('pod', '')}: {told.get('message', '').rstrip('.')}"
-    for more in (*_never(told), *_closest(told)):
+    text = f"No node takes pod {unfit.get('pod', '')}: {unfit.get('message', '').rstrip('.')}"
+    for more in (*_never(unfit), *_closest(unfit)):
         text += f"; {more}"
-    numbers = {"nodes": told.get("nodes") or {}, "closest": told.get("closest")}
+    numbers = {"nodes": unfit.get("nodes") or {}, "closest": unfit.get("closest")}
     for name in ("too_large", "not_offered", "barred"):
-        if told.get(name):
-            numbers[name] = told[name]
+        if unfit.get(name):
+            numbers[name] = unfit[name]
     return reason("gate.node", f"{text}.", numbers)
 
 
-def _never(told: Mapping[str, Any]) -> Iterator[str]:
+def _never(unfit: Mapping[str, Any]) -> Iterator[str]:
     """Yield why no node would take the pod even if all others left."""
-    not_offered = told.get("not_offered") or ()
+    not_offered = unfit.get("not_offered") or ()
     if not_offered:
         yield f"no node offers {listed(map(named, not_offered))}"
     too_large = {
-        name: facts for name, facts in (told.get("too_large") or {}).items() if name not in not_offered
+        name: facts for name, facts in (unfit.get("too_large") or {}).items() if name not in not_offered
     }
     if too_large:
         together = all(facts["requested"] <= facts["largest"] for facts in too_large.values())
-        requested = said_all({name: facts["requested"] for name, facts in too_large.items()}, too_large)
+        requested = quantities({name: facts["requested"] for name, facts in too_large.items()}, too_large)
         if together:
             yield f"no node that admits it is large enough even when empty: none has {requested} together"
         else:
-            largest = listed([said(name, facts["largest"]) for name, facts in too_large.items()])
+            largest = listed([quantity(name, facts["largest"]) for name, facts in too_large.items()])
             yield (
                 f"no node that admits it is large enough even when empty: it requests {requested}, "
                 f"the largest has {largest}"
             )
-    barred: Mapping[str, int] = told.get("barred") or {}
+    barred: Mapping[str, int] = unfit.get("barred") or {}
     if barred:
         why = listed([f"{count} {text}" for text, count in barred.items()])
         yield f"more room would not help, as every node refuses it anyway: {why}"
 
 
-def _closest(told: Mapping[str, Any]) -> Iterator[str]:
-    closest = told.get("closest")
-    if closest is not None and not told.get("not_offered"):
-        yield f"the closest is {closest['node']}, which lacks {said_all(closest['lacks'], closest['lacks'])}"
+def _closest(unfit: Mapping[str, Any]) -> Iterator[str]:
+    closest = unfit.get("closest")
+    if closest is not None and not unfit.get("not_offered"):
+        missing = quantities(closest["lacks"], closest["lacks"])
+        yield f"the closest is {closest['node']}, which lacks {missing}"
 
 
-def refusals(told: Mapping[str, Any]) -> list[dict[str, Any]]:
+def refusals(unfit: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return how many nodes gave each reason."""
-    return [_refusal(text, count) for text, count in (told.get("nodes") or {}).items()]
+    return [_refusal(text, count) for text, count in (unfit.get("nodes") or {}).items()]
 
 
 def _refusal(text: str, count: int) -> dict[str, Any]:

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from scheduler_core.explain.ballots import counts, passed_over
+from scheduler_core.explain.cycle_view import CycleView, Object, Unknown, plus
 from scheduler_core.explain.enough import fewest, room_before, said_surplus, surplus_of, total
-from scheduler_core.explain.picture import Object, Picture, Unknown, plus
 from scheduler_core.explain.reasons import Reason, reason
-from scheduler_core.explain.wording import agreed, capitalised, counted, listed, said_all
-from scheduler_core.result import plain
+from scheduler_core.explain.wording import agreed, capitalised, counted, listed, quantities
+from scheduler_core.rendering import plain
 
 _TIES = {
     "uid": "the larger uid",
@@ -44,38 +44,38 @@ def victim_story(document: Object, result: Object, pod: str, *, cycle: int | Non
     """
     cycles = [cycle] if cycle is not None else range(1, len(result.get("cycles") or ()) + 1)
     for number in cycles:
-        picture = Picture(document, result, number)
-        for entry in evictions(picture):
-            if entry["pod"] == picture.spelled(pod):
-                return story_of(picture, entry)
+        view = CycleView(document, result, number)
+        for entry in evictions(view):
+            if entry["pod"] == view.spelled(pod):
+                return story_of(view, entry)
     raise Unknown(f"pod {pod} was not evicted")
 
 
-def evictions(picture: Picture) -> Iterator[dict[str, Any]]:
+def evictions(view: CycleView) -> Iterator[dict[str, Any]]:
     """Yield the evictions of a cycle with what was kept of each, `step` and `state` added."""
-    told = iter(picture.explain.get("victims") or ())
-    for step, decision in enumerate(picture.decisions, start=1):
+    entries = iter(view.explain.get("victims") or ())
+    for step, decision in enumerate(view.decisions, start=1):
         if decision["op"] == "evict":
-            entry = next(told, None)
+            entry = next(entries, None)
             if entry is not None:
                 yield {**entry, "step": step, "state": decision["state"]}
 
 
-def victim_stories(picture: Picture) -> Iterator[dict[str, Any]]:
+def victim_stories(view: CycleView) -> Iterator[dict[str, Any]]:
     """Yield the stories of all evictions of a cycle, by step, without `spared`: see `spared_candidates`."""
     attempts: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for entry in evictions(picture):
+    for entry in evictions(view):
         attempts.setdefault(_purpose(entry), []).append(entry)
     stories = [
-        _told(picture, entry, together, smallest)
+        _victim(view, entry, together, smallest)
         for together in attempts.values()
-        for smallest in [fewest(picture, together)]
+        for smallest in [fewest(view, together)]
         for entry in together
     ]
     yield from sorted(stories, key=lambda story: story["step"])
 
 
-def spared_candidates(picture: Picture) -> Iterator[dict[str, Any]]:
+def spared_candidates(view: CycleView) -> Iterator[dict[str, Any]]:
     """Yield the candidates that stayed in a cycle, those with the same reason together.
 
     Returns
@@ -85,10 +85,10 @@ def spared_candidates(picture: Picture) -> Iterator[dict[str, Any]]:
         `tier`, `plugin`, `reason`, and `nodes`: their names by node.
 
     """
-    told: dict[tuple[Any, ...], dict[str, Any]] = {}
-    node_of = {pod: task.get("node") or "" for pod, task in picture.task_of.items()}
-    later = _evicted_for(picture)
-    for entry in picture.explain.get("spared") or ():
+    groups: dict[tuple[Any, ...], dict[str, Any]] = {}
+    node_of = {pod: task.get("node") or "" for pod, task in view.task_of.items()}
+    later = _evicted_for(view)
+    for entry in view.explain.get("spared") or ():
         pod = entry["pod"]
         by = {
             "for": entry["for"],
@@ -96,31 +96,31 @@ def spared_candidates(picture: Picture) -> Iterator[dict[str, Any]]:
             **{name: entry[name] for name in ("action", "tier", "plugin")},
         }
         key = *by.values(), entry["why"], *map(repr, (entry["numbers"], entry.get("ballots"))), later.get(pod)
-        group = told.get(key)
+        group = groups.get(key)
         if group is None:
-            group = told[key] = {**by, "reason": _why_spared(entry, later), "nodes": {}}
+            group = groups[key] = {**by, "reason": _why_spared(entry, later), "nodes": {}}
         group["nodes"].setdefault(node_of.get(pod, ""), []).append(pod)
-    yield from told.values()
+    yield from groups.values()
 
 
-def story_of(picture: Picture, entry: Mapping[str, Any]) -> dict[str, Any]:
+def story_of(view: CycleView, entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the story of one eviction that `evictions` gave."""
-    together = [other for other in evictions(picture) if _purpose(other) == _purpose(entry)]
-    later = _evicted_for(picture)
+    together = [other for other in evictions(view) if _purpose(other) == _purpose(entry)]
+    later = _evicted_for(view)
     return {
-        **_told(picture, entry, together, fewest(picture, together)),
-        "spared": [_spared(picture, other, later) for other in _spared_for(picture, entry)],
+        **_victim(view, entry, together, fewest(view, together)),
+        "spared": [_spared(view, other, later) for other in _spared_for(view, entry)],
     }
 
 
-def _told(
-    picture: Picture,
+def _victim(
+    view: CycleView,
     entry: Mapping[str, Any],
     together: Sequence[Mapping[str, Any]],
     smallest: Mapping[str, Any],
 ) -> dict[str, Any]:
     freed = total(other["freed"] for other in together)
-    for_job = entry.get("for_job") or picture.job_of.get(entry["for"], "")
+    for_job = entry.get("for_job") or view.job_of.get(entry["for"], "")
     ballots = entry["ballots"]
     surplus = surplus_of(together, freed)
     room = room_before(together, freed)
@@ -129,16 +129,16 @@ def _told(
         "job": entry["job"],
         "queue": entry["queue"],
         "node": entry["node"],
-        "cycle": picture.number,
+        "cycle": view.number,
         "step": entry["step"],
         "state": entry["state"],
         "action": entry["action"],
         "tier": entry["tier"],
-        "for": {"pod": entry["for"], "job": for_job, "queue": picture.queue_of_job(for_job)},
-        "reason": _headline(picture, entry, for_job, len(together)),
+        "for": {"pod": entry["for"], "job": for_job, "queue": view.queue_of_job(for_job)},
+        "reason": _headline(view, entry, for_job, len(together)),
         "votes": [_vote(vote, ballots) for vote in entry["votes"]],
         "passed_over": _passed_over(ballots),
-        "left_out": _left_out(picture, entry["for"]),
+        "left_out": _left_out(view, entry["for"]),
         "order": {"place": entry["order"], "reason": _order(entry)},
         "freed": entry["freed"],
         "needed": entry["needed"],
@@ -158,7 +158,7 @@ def _purpose(entry: Mapping[str, Any]) -> tuple[Any, ...]:
     return entry["action"], entry["for"], entry.get("for_job"), node
 
 
-def _headline(picture: Picture, entry: Mapping[str, Any], for_job: str, together: int) -> Reason:
+def _headline(view: CycleView, entry: Mapping[str, Any], for_job: str, together: int) -> Reason:
     numbers = {
         "tier": entry["tier"],
         "together": together,
@@ -171,14 +171,14 @@ def _headline(picture: Picture, entry: Mapping[str, Any], for_job: str, together
         "kept": f"selected {pod} on node {entry['node']} but did not evict it",
     }.get(entry["state"], f"failed to evict {pod} from node {entry['node']}")
     accepted = f"{_deciders(entry['ballots'])} accepted it"
-    freed = said_all(entry["freed"])
+    freed = quantities(entry["freed"])
     if not for_job:
         text = f"Action {entry['action']} {did}: {accepted}. It frees {freed}."
         return reason("victim.evicted", text, numbers)
-    whom = f"pod {entry['for']}" if entry["for"] else f"the whole of job {for_job}"
+    purpose = f"pod {entry['for']}" if entry["for"] else f"the whole of job {for_job}"
     text = (
-        f"Action {entry['action']} {did} to make room for {whom} of queue {picture.queue_of_job(for_job)}: "
-        f"{accepted}. It frees {freed}; {said_all(entry['needed'])} requested."
+        f"Action {entry['action']} {did} to make room for {purpose} of queue {view.queue_of_job(for_job)}: "
+        f"{accepted}. It frees {freed}; {quantities(entry['needed'])} requested."
     )
     return reason("victim.evicted", text, numbers)
 
@@ -189,7 +189,7 @@ def _deciders(ballots: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _passed_over(ballots: Sequence[Mapping[str, Any]]) -> Reason | None:
-    """Return which votes do not count and why; None where the first plugins asked decided."""
+    """Return which votes do not count and why; None where the first plugins called decided."""
     text = passed_over(ballots)
     if not text:
         return None
@@ -209,31 +209,31 @@ def _vote(vote: Mapping[str, Any], ballots: Sequence[Mapping[str, Any]]) -> dict
     }
 
 
-def _spared_for(picture: Picture, victim: Mapping[str, Any]) -> Iterable[Object]:
+def _spared_for(view: CycleView, victim: Mapping[str, Any]) -> Iterable[Object]:
     """Return the candidates that stayed when the same action sought room for the same pod or gang."""
     gang = "" if victim["for"] else victim["for_job"]
     purpose = victim["action"], victim["for"], gang
     return (
         entry
-        for entry in picture.explain.get("spared") or ()
+        for entry in view.explain.get("spared") or ()
         if (entry["action"], entry["for"], entry.get("for_job", "")) == purpose
     )
 
 
-def _evicted_for(picture: Picture) -> dict[str, str]:
+def _evicted_for(view: CycleView) -> dict[str, str]:
     """Return for which pod or job each pod was evicted in the end."""
-    happened = (entry for entry in evictions(picture) if entry["state"] == "committed")
+    happened = (entry for entry in evictions(view) if entry["state"] == "committed")
     return {entry["pod"]: entry["for"] or entry.get("for_job", "") for entry in happened}
 
 
-def _spared(picture: Picture, entry: Object, later: Mapping[str, str]) -> dict[str, Any]:
+def _spared(view: CycleView, entry: Object, later: Mapping[str, str]) -> dict[str, Any]:
     pod, plugin = entry["pod"], entry["plugin"]
-    job = picture.job_of.get(pod, "")
+    job = view.job_of.get(pod, "")
     return {
         "pod": pod,
         "job": job,
-        "queue": picture.queue_of_job(job),
-        "node": picture.task_of.get(pod, {}).get("node") or "",
+        "queue": view.queue_of_job(job),
+        "node": view.task_of.get(pod, {}).get("node") or "",
         "tier": entry["tier"],
         "plugin": plugin,
         "reason": _why_spared(entry, later),
@@ -241,7 +241,7 @@ def _spared(picture: Picture, entry: Object, later: Mapping[str, str]) -> dict[s
 
 
 def _why_spared(entry: Object, later: Mapping[str, str]) -> Reason:
-    """Return why a candidate stays: the plugin of the last tier asked, and why none before it decided.
+    """Return why a candidate stays: the plugin of the last tier called, and why none before it decided.
 
     A candidate that stays for one pod may be evicted `later` for another one.
     """
@@ -253,8 +253,8 @@ def _why_spared(entry: Object, later: Mapping[str, str]) -> Reason:
     return reason(f"vote.{plugin}.refuse", text, entry["numbers"])
 
 
-def _left_out(picture: Picture, pod: str) -> Reason | None:
-    nodes = picture.explain.get("left_out", {}).get(pod, 0)
+def _left_out(view: CycleView, pod: str) -> Reason | None:
+    nodes = view.explain.get("left_out", {}).get(pod, 0)
     if not nodes:
         return None
     text = (

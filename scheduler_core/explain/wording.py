@@ -1,4 +1,4 @@
-"""How is an amount said in a sentence?"""
+"""How is an amount written in a sentence?"""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _BYTES = ("ephemeral-storage", "hugepages-")
 _BINARY = (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
 
 
-def said(resource: str, amount: float) -> str:
+def quantity(resource: str, amount: float) -> str:
     """Return one amount in the scheduler's units as people say it.
 
     Examples
     --------
-    >>> said("cpu", 1500), said("memory", 3 * 2**30), said("nvidia.com/gpu", 2000), said("pods", 3)
-    ('1.5 CPU', '3 GiB memory', '2 nvidia.com/gpu', '3 pods')
+    >>> quantity("cpu", 1500), quantity("memory", 3 * 2**30), quantity("pods", 3)
+    ('1.5 CPU', '3 GiB memory', '3 pods')
 
     """
     if amount >= UNLIMITED_SCALAR:
@@ -46,17 +46,17 @@ def _short(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def said_all(amounts: Mapping[str, float], only: Iterable[str] | None = None) -> str:
+def quantities(amounts: Mapping[str, float], only: Iterable[str] | None = None) -> str:
     """Return amounts as one phrase, `pods` left out unless named; "nothing" when none is left.
 
     Examples
     --------
-    >>> said_all({"cpu": 2000, "memory": 0, "pods": 4})
+    >>> quantities({"cpu": 2000, "memory": 0, "pods": 4})
     '2 CPU'
 
     """
     names = [name for name in amounts if name != PODS] if only is None else list(only)
-    parts = [said(name, amounts[name]) for name in names if amounts.get(name)]
+    parts = [quantity(name, amounts[name]) for name in names if amounts.get(name)]
     return ", ".join(parts) if parts else "nothing"
 
 
@@ -123,17 +123,17 @@ def agreed(count: int, one: str, many: str) -> str:
     return one if count == 1 else many
 
 
-def said_exactly(resource: str, amount: float) -> str:
+def exact_quantity(resource: str, amount: float) -> str:
     """Return one amount without rounding it.
 
     Examples
     --------
-    >>> said_exactly("cpu", 8001), said_exactly("memory", 3 * 2**29), said_exactly("memory", 2**30 + 1)
+    >>> exact_quantity("cpu", 8001), exact_quantity("memory", 3 * 2**29), exact_quantity("memory", 2**30 + 1)
     ('8.001 CPU', '1.5 GiB memory', '1,073,741,825 B memory')
 
     """
     if amount >= UNLIMITED_SCALAR or resource == PODS:
-        return said(resource, amount)
+        return quantity(resource, amount)
     if resource == MEMORY or resource.startswith(_BYTES):
         size = amount if resource == MEMORY else amount / 1000
         fits = (entry for entry in _BINARY if abs(size) >= entry[1] and (size / entry[1] * 100).is_integer())

@@ -1,1 +1,1 @@
-"""Where actions ask and plugins answer."""
+"""Where actions meet plugins."""

@@ -34,7 +34,7 @@ def close_session(session: Session) -> None:
 
 def phase_of(job: JobInfo) -> str:
     """Return the phase of a PodGroup from the states of its tasks."""
-    if job.unschedulable and job.count((TaskStatus.RUNNING,)):
+    if job.unschedulable and job.status_counts().get(TaskStatus.RUNNING):
         return "Unknown"
     scheduled = job.count(SCHEDULED_STATUSES)
     if scheduled >= job.min_available:

@@ -41,14 +41,14 @@ class DryRun:
     def remove(self, task: TaskInfo) -> bool:
         """Take a task off the node; False when a plugin cannot simulate it."""
         add_pairs(self.available, task.shape.amounts, 1.0)
-        return self._tell(Point.SIMULATE_REMOVE_TASK, task)
+        return self._simulate(Point.SIMULATE_REMOVE_TASK, task)
 
     def add(self, task: TaskInfo) -> bool:
         """Put a task back on the node; False when a plugin cannot simulate it."""
         add_pairs(self.available, task.shape.amounts, -1.0)
-        return self._tell(Point.SIMULATE_ADD_TASK, task)
+        return self._simulate(Point.SIMULATE_ADD_TASK, task)
 
-    def _tell(self, point: Point, task: TaskInfo) -> bool:
+    def _simulate(self, point: Point, task: TaskInfo) -> bool:
         try:
             for fn in self.session.registry.functions[point]:
                 fn(self, task)
@@ -59,7 +59,7 @@ class DryRun:
         return True
 
     def takes_preemptor(self) -> bool:
-        """Tell whether queue, node and filters would take the preemptor now."""
+        """Return whether queue, node and filters would take the preemptor now."""
         return (
             all(
                 fn(self, self.queue, self.preemptor)
@@ -70,7 +70,7 @@ class DryRun:
         )
 
     def passes_filters(self) -> bool:
-        """Tell whether the filters would take the preemptor now; amounts are not looked at."""
+        """Return whether the filters would take the preemptor now; amounts are not looked at."""
         return all(
             fn(self, self.preemptor) for fn in self.session.registry.functions[Point.SIMULATE_PREDICATE]
         )

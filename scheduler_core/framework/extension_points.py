@@ -16,7 +16,7 @@ class Point(Enum):
     """An extension point: its name, the arguments of its functions, the switches that guard it."""
 
     # key: the job with the smaller one goes first. The key may change only when a task of the job
-    # changes its status, of which plugins are told by events afterwards
+    # changes its status, of which plugins hear by events afterwards
     JOB_ORDER = "job_order", "job", "enableJobOrder"
     # number; below 0: left first
     QUEUE_ORDER = "queue_order", "left, right", "enableQueueOrder"

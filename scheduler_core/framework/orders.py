@@ -52,11 +52,11 @@ class Orders:
         return (mine > theirs) - (mine < theirs)
 
     def job_before(self, left: JobInfo, right: JobInfo) -> bool:
-        """Tell whether `left` is served first; ties go to the older PodGroup, then the smaller key."""
+        """Return whether `left` is served first; ties go to the older PodGroup, then the smaller key."""
         return (left.order or self.job_key(left)) < (right.order or self.job_key(right))
 
     def queue_before(self, left: QueueInfo, right: QueueInfo) -> bool:
-        """Tell whether `left` is served first; ties go to the older queue, then the smaller name."""
+        """Return whether `left` is served first; ties go to the older queue, then the smaller name."""
         for fn in self._functions[QUEUE_ORDER]:
             result: float = fn(left, right)
             if result:
@@ -69,10 +69,12 @@ class Orders:
         keys = [order.key for order in orders if order.key is not None]
         if self.live_queues or len(keys) < len(orders):
             return None
+        if not all(order.key_holds() for order in orders if order.key_holds is not None):
+            return None
         return lambda queue: (*[key(queue) for key in keys], queue.creation, queue.name)
 
     def task_before(self, left: TaskInfo, right: TaskInfo) -> bool:
-        """Tell whether `left` is placed first.
+        """Return whether `left` is placed first.
 
         Ties go to the smaller pod index, the older pod, the smaller uid.
         """
@@ -89,7 +91,7 @@ class Orders:
         return *[fn(task) for fn in self._functions[TASK_ORDER]], task.index or 0, task.creation, task.uid
 
     def victim_queue_before(self, left: QueueInfo, right: QueueInfo, preemptor: QueueInfo) -> bool:
-        """Tell whether `left` loses tasks first; ties go to the queue that would be served last."""
+        """Return whether `left` loses tasks first; ties go to the queue that would be served last."""
         mine, theirs = self.victim_queue_key(left, preemptor), self.victim_queue_key(right, preemptor)
         return mine < theirs if mine != theirs else not self.queue_before(left, right)
 

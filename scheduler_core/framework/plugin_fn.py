@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import signature
 from types import FunctionType, MethodType
 from typing import Any
 
 from scheduler_core.errors import RegistrationError
 from scheduler_core.framework.bounds import PluginBound
-from scheduler_core.framework.choices import OfClasses
+from scheduler_core.framework.class_scores import OfClasses
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.resource import Resource
@@ -23,17 +23,27 @@ VARIADIC = 0x04
 
 @dataclass(frozen=True, slots=True)
 class PluginFn:
-    """A plugin's function at one extension point."""
+    """A plugin's function at one extension point.
+
+    Attributes
+    ----------
+    same_for_equal_jobs : bool
+        Whether jobs of one queue, all of whose pods are equal and wait, are answered alike as long as no task
+        moves, and tasks of theirs that would evict, too; a queue that may not take a task may not take it
+        later, as long as tasks are only placed.
+
+    """
 
     plugin: str
     fn: Callable[..., Any]
+    same_for_equal_jobs: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
 class NodeFn(PluginFn):
     """A predicate or a score of nodes.
 
-    It is asked anew for every task and node unless `class_key` says for which tasks its answers are the same.
+    It is called anew for every task and node unless `class_key` says which tasks get the same answers.
 
     Attributes
     ----------
@@ -51,10 +61,10 @@ class NodeFn(PluginFn):
         tasks of the task's class; None when there is none. Never NaN.
     for_classes : callable or None
         ``for_classes(tasks)``: the same for several classes, of each of which there is one task, see
-        `ClassAnswers`. Only asked for tasks of which `static_for_class` is true.
+        `ClassAnswers`. Only called for tasks of which `static_for_class` is true.
     explain : callable
         ``explain(task, nodes)``: the same answer, given for an explanation: nothing is remembered of it, and
-        nobody outside is asked.
+        nothing outside is called.
 
     """
 
@@ -75,10 +85,14 @@ class QueueOrderFn(PluginFn):
     key : callable or None
         ``key(queue)``: a tuple that puts queues in the same order; it changes only when a task of the queue
         comes or goes. None when there is no such key.
+    key_holds : callable or None
+        ``key_holds()``: whether in this session the key puts the queues of jobs that wait in that order;
+        None: it always does.
 
     """
 
     key: Callable[[QueueInfo], tuple[Any, ...]] | None
+    key_holds: Callable[[], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +111,29 @@ class AllocatableFn(PluginFn):
 
 
 @dataclass(frozen=True, slots=True)
+class EnqueueableFn(PluginFn):
+    """A vote on whether a job may be enqueued.
+
+    Attributes
+    ----------
+    reads : callable or None
+        ``reads(queue)``: all that the vote reads beside a job's queue and minResources, as something that can
+        be compared. A rejection holds for equal jobs as long as it is the same and jobs are only enqueued.
+        None: the vote reads more.
+
+    """
+
+    reads: Callable[[str], Hashable] | None
+
+
+@dataclass(frozen=True, slots=True)
 class EvictableFn(PluginFn):
     """Which of some tasks may be evicted.
 
     Attributes
     ----------
     bound : bound or None
-        At least the accepted ones of all tasks of a queue at once. None: every candidate is asked about.
+        At least the accepted ones of all tasks of a queue at once. None: the function sees every candidate.
     same_for_equal_tasks : bool
         Whether tasks of one job that are of one class and priority are answered alike as long as nothing
         moves.
@@ -145,7 +175,7 @@ def node_fn(
     Raises
     ------
     RegistrationError
-        If what is said about keeping its answers does not hold together.
+        If the ways to keep its answers contradict each other.
 
     """
     if class_key is None:
@@ -186,7 +216,7 @@ def check_arguments(where: str, fn: object, arguments: tuple[str, ...]) -> None:
 
 
 def _takes(fn: Callable[..., Any], count: int) -> bool:
-    """Tell whether a function can be called with so many positional arguments."""
+    """Return whether a function can be called with so many positional arguments."""
     plain, bound = (fn.__func__, 1) if isinstance(fn, MethodType) else (fn, 0)
     if isinstance(plain, FunctionType):  # as `signature` below, a hundred times faster
         code = plain.__code__

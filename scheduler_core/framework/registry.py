@@ -13,13 +13,15 @@ from typing import Any, TypeVar
 from numpy.typing import NDArray
 
 from scheduler_core.conf import SchedulerConf
+from scheduler_core.decision import Why
 from scheduler_core.errors import RegistrationError
 from scheduler_core.framework.bounds import PluginBound
-from scheduler_core.framework.choices import OfClasses
+from scheduler_core.framework.class_scores import OfClasses
 from scheduler_core.framework.extension_points import Point, Vote
 from scheduler_core.framework.plugin_fn import (
     AllocatableFn,
     ClassKey,
+    EnqueueableFn,
     EvictableFn,
     ForNode,
     PluginFn,
@@ -32,7 +34,6 @@ from scheduler_core.model.fit import Why as Refusals
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.resource import Resource
-from scheduler_core.trace import Why
 
 Nodes = Any  # (K,) intp
 DryRun = Any  # framework.dry_run.DryRun, which knows the session that has this registry
@@ -42,7 +43,7 @@ Kind = TypeVar("Kind", bound=PluginFn)
 
 
 class Functions(dict[Point, list[Callable[..., Any]]]):
-    """The functions that answer each point, put together when it is asked first."""
+    """The functions that answer each point, put together when it is called first."""
 
     def __init__(self, registry: Registry) -> None:
         super().__init__()
@@ -65,9 +66,9 @@ class Registry:
     close_fns : list of callable
         What plugins do after the last action.
     on_allocate, on_deallocate : list of callable
-        What plugins do when a task takes or gives back its node.
+        What plugins do when a task is placed on its node or removed from it.
     on_discard : list of callable or None
-        What each plugin does about evictions that are taken back; None when one has to be told of each.
+        What each plugin does about evictions that are undone; None when one has to hear of each.
     functions : dict
         The functions that answer each point, over all tiers in order.
 
@@ -79,6 +80,7 @@ class Registry:
         self._tiers: dict[Point, list[list[PluginFn]]] = {}
         self.functions = Functions(self)
         self._of_kind: dict[tuple[Point, type[PluginFn]], list[Any]] = {}
+        self._same_for_equal_jobs: dict[tuple[Point, ...], bool] = {}
         self._class_keys: list[ClassKey] = []
         self._classes: dict[Hashable, int] = {}
         self.reports: list[Callable[[], dict[str, Any]]] = []
@@ -99,9 +101,10 @@ class Registry:
         compare: Callable[[QueueInfo, QueueInfo], float],
         *,
         key: Callable[[QueueInfo], tuple[Any, ...]] | None = None,
+        key_holds: Callable[[], bool] | None = None,
     ) -> None:
         """Register a comparison of queues, and the same as a `key` if there is one, see `QueueOrderFn`."""
-        self._add(Point.QUEUE_ORDER, QueueOrderFn(plugin, compare, key), key=(key, "queue"))
+        self._add(Point.QUEUE_ORDER, QueueOrderFn(plugin, compare, key, key_holds), key=(key, "queue"))
 
     def add_task_order(self, plugin: str, key: Callable[[TaskInfo], Any]) -> None:
         """Register a key by which tasks of a job are placed, the smallest first."""
@@ -113,25 +116,39 @@ class Registry:
 
     # questions about a job or a queue
 
-    def add_job_valid(self, plugin: str, fn: Callable[[JobInfo], tuple[str, str] | None]) -> None:
+    def add_job_valid(
+        self,
+        plugin: str,
+        fn: Callable[[JobInfo], tuple[str, str] | None],
+        *,
+        same_for_equal_jobs: bool = False,
+    ) -> None:
         """Register why a job is not valid: (reason, message) or None."""
-        self._add(Point.JOB_VALID, PluginFn(plugin, fn))
+        self._add(Point.JOB_VALID, PluginFn(plugin, fn, same_for_equal_jobs=same_for_equal_jobs))
 
     def add_job_ready(self, plugin: str, fn: Callable[[JobInfo], bool]) -> None:
         """Register whether a job may be bound."""
         self._add(Point.JOB_READY, PluginFn(plugin, fn))
 
-    def add_job_starving(self, plugin: str, fn: Callable[[JobInfo], bool]) -> None:
+    def add_job_starving(
+        self, plugin: str, fn: Callable[[JobInfo], bool], *, same_for_equal_jobs: bool = False
+    ) -> None:
         """Register whether a job may evict."""
-        self._add(Point.JOB_STARVING, PluginFn(plugin, fn))
+        self._add(Point.JOB_STARVING, PluginFn(plugin, fn, same_for_equal_jobs=same_for_equal_jobs))
 
     def add_job_pipelined(self, plugin: str, fn: Callable[[JobInfo], Vote]) -> None:
         """Register a vote on whether a job keeps its pipelined nodes."""
         self._add(Point.JOB_PIPELINED, PluginFn(plugin, fn))
 
-    def add_job_enqueueable(self, plugin: str, fn: Callable[[JobInfo, Why], Vote]) -> None:
-        """Register a vote on whether a job may be enqueued."""
-        self._add(Point.JOB_ENQUEUEABLE, PluginFn(plugin, fn))
+    def add_job_enqueueable(
+        self,
+        plugin: str,
+        fn: Callable[[JobInfo, Why], Vote],
+        *,
+        reads: Callable[[str], Hashable] | None = None,
+    ) -> None:
+        """Register a vote on whether a job may be enqueued, and what it reads, see `EnqueueableFn`."""
+        self._add(Point.JOB_ENQUEUEABLE, EnqueueableFn(plugin, fn, reads), reads=(reads, "queue"))
 
     def add_job_enqueued(self, plugin: str, fn: Callable[[JobInfo], None]) -> None:
         """Register what happens when a job was enqueued."""
@@ -142,10 +159,14 @@ class Registry:
         self._add(Point.OVERUSED, PluginFn(plugin, fn))
 
     def add_preemptive(
-        self, plugin: str, fn: Callable[[QueueInfo, Sequence[TaskInfo], Why | None], bool]
+        self,
+        plugin: str,
+        fn: Callable[[QueueInfo, Sequence[TaskInfo], Why | None], bool],
+        *,
+        same_for_equal_jobs: bool = False,
     ) -> None:
         """Register whether a queue may evict for some tasks."""
-        self._add(Point.PREEMPTIVE, PluginFn(plugin, fn))
+        self._add(Point.PREEMPTIVE, PluginFn(plugin, fn, same_for_equal_jobs=same_for_equal_jobs))
 
     def add_allocatable(
         self,
@@ -153,11 +174,12 @@ class Registry:
         fn: Callable[[QueueInfo, TaskInfo, Why | None], bool],
         *,
         after_release: Callable[[QueueInfo, TaskInfo, Resource], bool] | None = None,
+        same_for_equal_jobs: bool = False,
     ) -> None:
         """Register whether a queue may take a task, now and after others have left, see `AllocatableFn`."""
         self._add(
             Point.ALLOCATABLE,
-            AllocatableFn(plugin, fn, after_release),
+            AllocatableFn(plugin, fn, after_release, same_for_equal_jobs=same_for_equal_jobs),
             after_release=(after_release, "queue, task, freed"),
         )
 
@@ -181,7 +203,7 @@ class Registry:
     ) -> None:
         """Register why nodes refuse a task: (K,) numbers of the session's status table, 0: fits.
 
-        Without `class_key` it is asked anew for every task, see `NodeFn`.
+        Without `class_key` it is called anew for every task, see `NodeFn`.
         """
         self._add_node_fn(
             Point.PREDICATE,
@@ -208,7 +230,7 @@ class Registry:
     ) -> None:
         """Register scores of nodes, each on its own: (K,) numbers.
 
-        Without `class_key` they are asked for anew for every task, see `NodeFn`.
+        Without `class_key` they are computed anew for every task, see `NodeFn`.
         """
         self._add_node_fn(
             Point.NODE_ORDER,
@@ -276,13 +298,17 @@ class Registry:
         *,
         bound: PluginBound | None = None,
         same_for_equal_tasks: bool = False,
+        same_for_equal_jobs: bool = False,
     ) -> None:
         """Register which candidates may be evicted by preempt or reclaim, see `EvictableFn`."""
         if point not in (Point.PREEMPTABLE, Point.RECLAIMABLE):
             raise RegistrationError(
                 f"{_where(point, plugin)}: add_evictable is for Point.PREEMPTABLE and Point.RECLAIMABLE"
             )
-        self._add(point, EvictableFn(plugin, fn, bound, same_for_equal_tasks))
+        self._add(
+            point,
+            EvictableFn(plugin, fn, bound, same_for_equal_tasks, same_for_equal_jobs=same_for_equal_jobs),
+        )
 
     def add_unified_evictable(
         self,
@@ -321,10 +347,10 @@ class Registry:
     def add_event_handler(
         self, *, allocate: Handler, deallocate: Handler, on_discard: OnDiscard | None = None
     ) -> None:
-        """Register what a plugin does when a task takes or gives back its node.
+        """Register what a plugin does when a task is placed on its node or removed from it.
 
         ``on_discard(tasks)`` leaves behind what is left when tasks give back their nodes, one after the
-        other, and take them again, the last one first; None: it has to be told of each.
+        other, and take them again, the last one first; None: it has to hear of each.
         """
         for name, handler in (("allocate", allocate), ("deallocate", deallocate)):
             check_arguments(f"add_event_handler: {name}", handler, ("task",))
@@ -345,7 +371,7 @@ class Registry:
         self.close_fns.append(close)
 
     def _add(self, point: Point, added: PluginFn, **further: tuple[Callable[..., Any] | None, str]) -> None:
-        """Keep a function that can be asked, with what belongs to it, each with its arguments."""
+        """Keep a function that can be called, with what belongs to it, each with its arguments."""
         where = _where(point, added.plugin)
         if point in self._tiers:
             raise RegistrationError(f"{where}: the point has been asked; register while the session opens")
@@ -386,9 +412,17 @@ class Registry:
         """Return the points for which a plugin registered a function, whatever its switches say."""
         return {point for point, registered in self._registered.items() if plugin in registered}
 
+    def same_for_equal_jobs(self, *points: Point) -> bool:
+        """Return whether all who answer some points answer equal jobs alike, see `PluginFn`."""
+        known = self._same_for_equal_jobs.get(points)
+        if known is None:
+            answering = [added for point in points for added in self.of_kind(point, PluginFn)]
+            known = self._same_for_equal_jobs[points] = all(fn.same_for_equal_jobs for fn in answering)
+        return known
+
     @property
     def classes_are_shapes(self) -> bool:
-        """Tell whether tasks of one shape are of one class."""
+        """Return whether tasks of one shape are of one class."""
         return not self._class_keys
 
     def class_of(self, task: TaskInfo) -> int:

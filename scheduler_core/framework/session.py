@@ -5,21 +5,26 @@ Source: volcano ``pkg/scheduler/framework/session.go``, ``session_plugins.go`` a
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
 from scheduler_core.conf import SchedulerConf
+from scheduler_core.decision import Decision, Why
 from scheduler_core.errors import CoreError, EventError
 from scheduler_core.framework.extension_points import PERMIT, REJECT, Point
+from scheduler_core.framework.lines import Lines
+from scheduler_core.framework.observer import UNOBSERVED, Observer
 from scheduler_core.framework.orders import Orders
 from scheduler_core.framework.placement import Placement
 from scheduler_core.framework.plugin_fn import AllocatableFn, PluginFn
 from scheduler_core.framework.registry import Registry
 from scheduler_core.model.fit import FitErrors, StatusTable
 from scheduler_core.model.job import JobInfo, TaskInfo
-from scheduler_core.model.mirror import Mirror
+from scheduler_core.model.job_index import is_settled
+from scheduler_core.model.k8s_nodes import K8sNodeSnapshot
 from scheduler_core.model.node import add_pairs, fits
 from scheduler_core.model.queue import ROOT, QueueInfo, ancestors
 from scheduler_core.model.queue_account import QueueAccount
@@ -27,9 +32,8 @@ from scheduler_core.model.snapshot import Snapshot
 from scheduler_core.model.state import Renewal
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.resource import Resource, total_of
-from scheduler_core.trace import Decision, Trace, Why
 
-# Asked for each job or task, so that looking the members up would take as long as asking.
+# Called for each job or task, so that looking the members up would take as long as the call.
 ALLOCATABLE, OVERUSED, PRE_PREDICATE = Point.ALLOCATABLE, Point.OVERUSED, Point.PRE_PREDICATE
 JOB_PIPELINED, JOB_VALID, JOB_READY = Point.JOB_PIPELINED, Point.JOB_VALID, Point.JOB_READY
 JOB_ENQUEUEABLE, JOB_ENQUEUED = Point.JOB_ENQUEUEABLE, Point.JOB_ENQUEUED
@@ -39,9 +43,24 @@ BINDING = TaskStatus.BINDING
 View = TypeVar("View")
 
 
+class LivingView(ABC):
+    """What a session keeps up to date, and perhaps the next one, too."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def renew(self, renewal: Renewal) -> bool:
+        """Become what would be made of the next session; False: it has to be made anew."""
+
+
 def keeps_nothing(_renewal: Renewal) -> bool:
     """Say that all that a plugin registered holds in the next session, too."""
     return True
+
+
+def unobserved(_session: Session) -> Observer:
+    """Return the observer of a session without reasons."""
+    return UNOBSERVED
 
 
 class Session:
@@ -59,8 +78,8 @@ class Session:
         The sum of all nodes' allocatable.
     now : float
         Seconds since 1970.
-    trace : Trace or None
-        Where explanations go; None when none are collected.
+    observer : Observer
+        What hears why jobs wait and tasks are evicted.
     reasons : bool
         Whether tasks that fit nowhere, and their PodGroups, say why.
     cycle_states : dict
@@ -88,14 +107,13 @@ class Session:
         snapshot: Snapshot,
         conf: SchedulerConf,
         *,
-        trace: Trace | None,
+        observe: Callable[[Session], Observer] = unobserved,
         kept: dict[str, Any] | None = None,
         reasons: bool = True,
     ) -> None:
         self.snapshot = snapshot
         self.conf = conf
         self.release = conf.release
-        self.trace = trace
         self.reasons = reasons
         self.jobs: dict[str, JobInfo] = snapshot.jobs
         self.queues: dict[str, QueueInfo] = snapshot.queues
@@ -105,6 +123,7 @@ class Session:
         self.statuses = StatusTable()
         self.decisions: list[Decision] = []
         self.moved: dict[str, JobInfo] = dict(self.jobs)
+        self._moved_jobs: tuple[int, list[JobInfo]] = -1, []
         self.renewals: dict[str, Callable[[Renewal], bool]] = {}
         for job in self.jobs.values():
             job.order = None
@@ -120,10 +139,11 @@ class Session:
         self._views: dict[Callable[[Session], Any], Any] = {}
         self.queue_accounts: Callable[[], Mapping[str, QueueAccount]] = dict
         self.placement = Placement(self.nodes, self.statuses, self.registry)
+        self.observer = observe(self)
 
     @cached_property
     def has_sound_parents(self) -> bool:
-        """Tell whether the parents of every queue lead to `root`, or nobody follows them."""
+        """Return whether the parents of every queue lead to `root`, or nobody follows them."""
         try:
             for name in self.queues if ROOT in self.queues else ():
                 ancestors(self.queues, name)
@@ -132,15 +152,35 @@ class Session:
         return True
 
     @cached_property
-    def mirror(self) -> Mirror:
+    def k8s_nodes(self) -> K8sNodeSnapshot:
         """Return the Kubernetes view of the nodes.
 
-        Plugins that need it ask for it while the session opens.
+        Plugins that need it read it while the session opens.
         """
-        return Mirror(self.snapshot)
+        return K8sNodeSnapshot(self.snapshot)
+
+    @cached_property
+    def lines(self) -> Lines:
+        """Return the jobs that wait, in lines of equal ones."""
+        return Lines(self.snapshot.index.waiting, self.orders.job_key)
+
+    def nothing_waits(self) -> bool:
+        """Return whether no job waits for anything: all were found settled, or the session has settled them.
+
+        Nobody asks what else an action would say of them.
+        """
+        if self.reasons:
+            return False
+        waiting, touched = self.snapshot.index.waiting, self.snapshot.tasks.touched
+        if not touched:
+            return not waiting
+        return waiting.keys() <= touched.keys() and all(map(is_settled, touched.values()))
 
     def view(self, kind: Callable[[Session], View]) -> View:
-        """Return what `kind` makes of the session and keeps up to date, made when it is asked for first."""
+        """Return what `kind` makes of the session and keeps up to date, made when it is read first.
+
+        One that is a `LivingView` may be kept for the next session.
+        """
         if kind not in self._views:
             self._views[kind] = kind(self)
         view: View = self._views[kind]
@@ -153,7 +193,7 @@ class Session:
     # events
 
     def fire_allocate(self, task: TaskInfo) -> Exception | None:
-        """Tell every plugin that a task takes its place; returns the last refusal of a handler."""
+        """Call the plugins for a task that is placed; returns the last refusal of a handler."""
         refusal: Exception | None = None
         for allocate in self.registry.on_allocate:
             try:
@@ -163,11 +203,18 @@ class Session:
         return refusal
 
     def fire_deallocate(self, task: TaskInfo) -> None:
-        """Tell every plugin that a task gives its place back."""
+        """Call the plugins for a task that is removed from its node."""
         for deallocate in self.registry.on_deallocate:
             deallocate(task)
 
     # from one session to the next
+
+    @cached_property
+    def _is_renewable(self) -> bool:
+        """Return whether all plugins say how they renew what they registered, and nobody listens."""
+        return not self.observer.listens and all(
+            option.name in self.renewals for option in self.conf.options()
+        )
 
     def renew(self, renewal: Renewal) -> bool:
         """Become the next session over the state that was renewed; False: a new one has to be opened.
@@ -175,29 +222,39 @@ class Session:
         Sound, as what a session holds is the state's, or a plugin's that renews itself, or is forgotten here,
         or is kept for a node or a job until that changes. A plugin that registers no renewal cannot.
         """
-        if self.trace is not None or any(option.name not in self.renewals for option in self.conf.options()):
+        if not self._is_renewable:
             return False
         if not all(renew(renewal) for renew in self.renewals.values()):
             return False
-        if "mirror" in self.__dict__ and not self.mirror.renew(self.snapshot.tasks, renewal.nodes):
+        if "k8s_nodes" in self.__dict__ and not self.k8s_nodes.renew(self.snapshot.tasks, renewal.nodes):
             return False
         self.decisions, self.action, self.now = [], "", self.snapshot.now
         self.moved = {key: job for key, job in renewal.jobs.items() if job is not None}
+        self._moved_jobs = -1, []
         for states in self.cycle_states.values():
             states.clear()
         for node in renewal.nodes:
             self.cache_idle[node] = list(self.nodes.idle_of[node])
         self.served_by_gang_action.clear()
         self.nodes.listeners.clear()
-        self.__dict__.pop("nearest", None)
-        self._views.clear()
+        views, self._views = self._views, {}
+        for kind, view in views.items():
+            if isinstance(view, LivingView) and view.renew(renewal):
+                self._views[kind] = view
         self.orders.renew()
+        if "lines" in self.__dict__:
+            self.lines.renew(renewal.jobs)
         return True
 
     def moved_jobs(self) -> list[JobInfo]:
         """Return the jobs, by key, that differ from what the session before left, or were touched in this."""
-        moved = {**self.moved, **self.snapshot.tasks.touched}
-        return [moved[key] for key in sorted(moved)]
+        touched = self.snapshot.tasks.touched
+        count, jobs = self._moved_jobs
+        if count != len(touched):
+            moved = {**self.moved, **touched}
+            jobs = [moved[key] for key in sorted(moved)]
+            self._moved_jobs = len(touched), jobs
+        return jobs
 
     # questions about a job
 
@@ -210,18 +267,18 @@ class Session:
         return None
 
     def job_ready(self, job: JobInfo) -> bool:
-        """Tell whether every plugin finds that the job may be bound."""
+        """Return whether every plugin finds that the job may be bound."""
         for fn in self._functions[JOB_READY]:  # noqa: SIM110
             if not fn(job):
                 return False
         return True
 
     def job_pipelined(self, job: JobInfo) -> bool:
-        """Tell whether the job may keep its places until resources are released."""
+        """Return whether the job may keep its places until resources are released."""
         return self._vote(JOB_PIPELINED, job) is None
 
     def job_starving(self, job: JobInfo) -> bool:
-        """Tell whether the job may evict: the first tier that answers decides, all of it must agree."""
+        """Return whether the job may evict: the first tier that answers decides, all of it must agree."""
         for fn in self._starving:
             if not fn(job):
                 return False
@@ -252,14 +309,14 @@ class Session:
         return None
 
     def job_enqueued(self, job: JobInfo) -> None:
-        """Tell the plugins that a job was enqueued."""
+        """Call the plugins for a job that was enqueued."""
         for fn in self._functions[JOB_ENQUEUED]:
             fn(job)
 
     # questions about a queue
 
     def overused(self, queue: QueueInfo) -> bool:
-        """Tell whether any plugin finds that the queue has its part."""
+        """Return whether any plugin finds that the queue has its part."""
         for fn in self._functions[OVERUSED]:  # noqa: SIM110
             if fn(queue):
                 return True
@@ -274,7 +331,7 @@ class Session:
         return self._first_refusal(ALLOCATABLE, queue, task)
 
     def allocatable_after_release(self, queue: QueueInfo, task: TaskInfo, freed: Resource) -> bool:
-        """Tell whether the queue might take the task once so much of what it holds is given back."""
+        """Return whether the queue might take the task once so much of what it holds is given back."""
         return all(
             added.after_release(queue, task, freed)
             for added in self.registry.of_kind(ALLOCATABLE, AllocatableFn)
@@ -283,7 +340,7 @@ class Session:
 
     def _first_refusal(self, point: Point, queue: QueueInfo, what: Any) -> Why | None:
         for position, fn in enumerate(self._functions[point]):
-            why: Why | None = {} if self.trace is not None else None
+            why: Why | None = {} if self.observer.listens else None
             if not fn(queue, what, why):
                 plugin = self.registry.of_kind(point, PluginFn)[position].plugin
                 return {"plugin": plugin, "queue": queue.name, **(why or {})}

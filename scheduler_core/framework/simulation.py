@@ -30,7 +30,7 @@ class AccountCopies(Generic[Account]):
 
 
 def makes_dry_runs(session: Session) -> bool:
-    """Tell whether preemption is tried out on copies first."""
+    """Return whether preemption is tried out on copies first."""
     return session.conf.arguments_of("preempt").get_bool("enableTopologyAwarePreemption", False)
 
 

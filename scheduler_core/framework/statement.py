@@ -1,7 +1,7 @@
-"""What changes when a task is placed or evicted, and how is that taken back?
+"""What changes when a task is placed or evicted, and how is that undone?
 
-`place`, `evict` and `displace` are the only ones that put a task on a node or remove it and tell plugins of
-it. A statement logs them: committing makes the log real, discarding undoes it backwards. Backfill and shuffle
+`place`, `evict` and `displace` alone put a task on a node or remove it, and call the plugins for it. A
+statement logs them: committing makes the log real, discarding undoes it backwards. Backfill and shuffle
 decide for good, outside any statement.
 
 Source: volcano ``pkg/scheduler/framework/statement.go`` at v1.15.1.
@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from scheduler_core.decision import ROLLED_BACK, Decision
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import NO_NODE, JobInfo, TaskInfo, Transaction
 from scheduler_core.model.status import TaskStatus
-from scheduler_core.trace import ROLLED_BACK, Decision
 
 ALLOCATED, PIPELINED = TaskStatus.ALLOCATED, TaskStatus.PIPELINED
 
@@ -39,11 +39,12 @@ class Statement:
 
     # operations
 
-    def evict(self, task: TaskInfo, reason: str, for_task: TaskInfo | None) -> None:
+    def evict(self, task: TaskInfo, reason: str, for_task: TaskInfo | None) -> Decision:
         """Evict a running task to make room for another one, or for a whole job (None)."""
         for_pod = for_task.key if for_task is not None else ""
         decision = evict(self.session, task, reason, for_pod=for_pod, state="kept")
         self.operations.append(Operation("evict", task, decision))
+        return decision
 
     def pipeline(self, task: TaskInfo, node: int, *, eviction_occurred: bool) -> bool:
         """Give a task a place that is still to be released; False when it had to be rolled back."""
@@ -58,7 +59,7 @@ class Statement:
         placed = place(self.session, kind, task, node, status)
         operation = Operation(kind, task, placed.decision)
         if placed.refusal is not None:
-            self._tell_refused(operation, placed.refusal)
+            self.session.observer.placement_failed(task, placed.refusal)
             self._undo(operation)
             return False
         self.operations.append(operation)
@@ -73,7 +74,8 @@ class Statement:
             task.last_transaction = None
             if operation.kind == "allocate":
                 if not self.session.bind(task):
-                    self._tell_refused(operation, f"node {task.node_name} can no longer hold it")
+                    why = f"node {task.node_name} can no longer hold it"
+                    self.session.observer.placement_failed(task, why)
                     self._undo(operation)
                     continue
                 decision.op = "bind"
@@ -92,13 +94,6 @@ class Statement:
         """Take over the operations of another statement."""
         self.operations += other.operations
         other.operations = []
-
-    def _tell_refused(self, operation: Operation, why: str) -> None:
-        """Keep that a place that was found for a task could not be taken."""
-        trace, task = self.session.trace, operation.task
-        if trace is not None:
-            job = _job(task)
-            trace.stop(job.key, "refused", queue=job.queue, pod=task.key, message=why)
 
     def _undo(self, operation: Operation) -> None:
         operation.decision.state = ROLLED_BACK
@@ -121,7 +116,7 @@ class PlacedTask(NamedTuple):
 
 
 def place(session: Session, kind: str, task: TaskInfo, node: int, status: TaskStatus) -> PlacedTask:
-    """Put a task on a node with the status that it has there, and tell plugins of it."""
+    """Put a task on a node with the status that it has there, and call the plugins for it."""
     job = _job(task)
     job.update_task_status(task, status)
     added = session.nodes.add_task(task, node)
@@ -133,7 +128,7 @@ def place(session: Session, kind: str, task: TaskInfo, node: int, status: TaskSt
 
 
 def evict(session: Session, task: TaskInfo, reason: str, *, for_pod: str, state: str) -> Decision:
-    """Evict a task from its node, and tell plugins of it."""
+    """Evict a task from its node, and call the plugins for it."""
     job = _job(task)
     job.update_task_status(task, TaskStatus.RELEASING)
     session.nodes.update_task(task)
@@ -161,7 +156,7 @@ def evict_and_discard(session: Session, tasks: Sequence[TaskInfo]) -> bool:
 
     Sound, as every plugin says what that leaves behind (`on_discard`).
     Each of them remembers that it was terminating, and runs, even if it had only been bound before. False,
-    and nothing is done, when a plugin has to be told of each eviction.
+    and nothing is done, when a plugin has to hear of each eviction.
     """
     if session.registry.on_discard is None:
         return False

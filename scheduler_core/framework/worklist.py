@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from scheduler_core.framework.heap import LiveQueue, PriorityQueue, SettledQueue
+from scheduler_core.framework.lines import InLine, Line
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
-from scheduler_core.model.status import VALID_STATUSES, TaskStatus
+from scheduler_core.model.status import TaskStatus
 
-Jobs = PriorityQueue[JobInfo] | SettledQueue[JobInfo]
+Jobs = PriorityQueue[JobInfo] | SettledQueue[JobInfo] | InLine
 Tasks = PriorityQueue[TaskInfo] | list[TaskInfo]
 Queues = PriorityQueue[QueueInfo] | SettledQueue[QueueInfo]
 
@@ -31,12 +31,17 @@ class WorkList:
     ----------
     settled : bool
         No job and no queue changes its place while it waits: only those whose turn it is gain or lose tasks.
+    touched : mapping, optional
+        With them jobs come in lines, these jobs by themselves.
 
     """
 
-    def __init__(self, session: Session, *, settled: bool) -> None:
+    def __init__(
+        self, session: Session, *, settled: bool, touched: Mapping[str, JobInfo] | None = None
+    ) -> None:
         self.session = session
         self.settled = settled
+        self._touched = touched
         key = session.orders.queue_key() if settled else None
         self.queues: Queues = queue_heap(session) if key is None else SettledQueue(key)
         self.jobs: dict[str, Jobs] = {}
@@ -55,7 +60,17 @@ class WorkList:
             jobs = self.jobs[job.queue] = self._no_jobs()
         jobs.push(job)
 
+    def add_line(self, queue: str, line: Line) -> None:
+        """Push the jobs of a line into their queue's heap."""
+        jobs = self.jobs.get(queue)
+        if jobs is None:
+            jobs = self.jobs[queue] = self._no_jobs()
+        assert isinstance(jobs, InLine), "jobs come in lines"
+        jobs.add(line)
+
     def _no_jobs(self) -> Jobs:
+        if self._touched is not None:
+            return InLine(self.session.orders.job_key, self._touched)
         return (
             SettledQueue(self.session.orders.job_key)
             if self.settled
@@ -68,7 +83,7 @@ class WorkList:
 
 
 def queue_heap(session: Session, queues: Iterable[QueueInfo] = ()) -> PriorityQueue[QueueInfo]:
-    """Return queues in a heap, not re-sorted while shares move unless a rule of ours asks for it."""
+    """Return queues in a heap, not re-sorted while shares move unless a rule of ours requires it."""
     kind = LiveQueue if session.orders.live_queues else PriorityQueue
     return kind(session.orders.queue_before, queues)
 
@@ -83,56 +98,26 @@ def waiting_jobs(session: Session) -> list[JobInfo]:
 
 
 def active_waiting_jobs(session: Session) -> list[JobInfo]:
-    """Return those of them that have been enqueued and are valid; tells why invalid ones are stopped."""
+    """Return those of them that have been enqueued and are valid; invalid ones are reported."""
     return [
         job for job in waiting_jobs(session) if not job.is_pending and not stopped_as_invalid(session, job)
     ]
 
 
 def active_jobs(session: Session) -> list[JobInfo]:
-    """Return the jobs that have been enqueued and are valid, by key; tells why invalid ones are stopped."""
+    """Return the jobs that have been enqueued and are valid, by key; invalid ones are reported."""
     return [
         job for job in session.jobs.values() if not job.is_pending and not stopped_as_invalid(session, job)
     ]
 
 
 def stopped_as_invalid(session: Session, job: JobInfo) -> bool:
-    """Tell whether a job is not valid, and keep that as the gate that stopped it."""
+    """Return whether a job is not valid, and report that."""
     failure = session.job_valid(job)
     if failure is None:
         return False
-    if session.trace is not None and job.by_status[TaskStatus.PENDING]:
-        roles = short_roles(job, VALID_STATUSES)
-        session.trace.stop(
-            job.key,
-            "gang",
-            plugin="gang",
-            queue=job.queue,
-            **(roles[0] if roles else shortfall(job.min_available, job.valid_count)),
-            roles=roles or None,
-            message=failure[1],
-        )
+    session.observer.job_invalid(job, failure[1])
     return True
-
-
-def short_roles(job: JobInfo, statuses: Collection[TaskStatus]) -> list[dict[str, Any]]:
-    """Return the roles of which too few tasks have one of the statuses, by name; none when roles do not bind.
-
-    Each with its `role`, and how many tasks of it are `required`, `available` and `missing`.
-    """
-    if not job.task_min_available or not job.roles_bind:
-        return []
-    held = job.role_counts(statuses, pending_best_effort=False)
-    return [
-        {"role": role, **shortfall(minimum, held[role])}
-        for role, minimum in job.task_min_available.items()
-        if held[role] < minimum
-    ]
-
-
-def shortfall(required: int, available: int) -> dict[str, int]:
-    """Return how many tasks are required, there and missing."""
-    return {"required": required, "available": available, "missing": max(required - available, 0)}
 
 
 def task_heap(session: Session, tasks: Sequence[TaskInfo]) -> Tasks:

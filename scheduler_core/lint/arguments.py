@@ -25,7 +25,7 @@ class Kind(Enum):
     TABLE = "a mapping"
 
     def takes(self, value: object) -> bool:
-        """Tell whether Volcano reads a value of this type; another one leaves the default."""
+        """Return whether Volcano reads a value of this type; another one leaves the default."""
         given = Arguments({"it": value})
         if self is Kind.WHOLE:
             return isinstance(value, int) and not isinstance(value, bool)
@@ -76,8 +76,8 @@ def _asks(about: str, default: bool = True) -> Argument:
     return Argument(Kind.FLAG, default, f"ask about {about}")
 
 
-def _verb(asked: str) -> Argument:
-    return Argument(Kind.TEXT, None, f"path called {asked}; without it the service is not called")
+def _verb(path: str) -> Argument:
+    return Argument(Kind.TEXT, None, f"path called {path}; without it the service is not called")
 
 
 ARGUMENTS: Mapping[str, Known] = {

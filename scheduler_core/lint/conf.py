@@ -48,8 +48,8 @@ def conf_problems(structure: object, release: Release = DEFAULT_RELEASE) -> list
         conf = parse_conf(structure, release)  # type: ignore[arg-type]  # it refuses what is no mapping
     except ConfError as error:
         if not any(problem.severity == "error" for problem in found):
-            says = f"{error}: {_REJECTED}"
-            found.append(conf_finding("conf.rejected", "error", (), says, fix="fix the value"))
+            message = f"{error}: {_REJECTED}"
+            found.append(conf_finding("conf.rejected", "error", (), message, fix="fix the value"))
     else:
         found += tier_problems(conf)
     rank = {"error": 0, "warning": 1, "remark": 2}
@@ -82,18 +82,18 @@ def _action_problems(actions: object, release: Release) -> Problems:
     known = actions_of(release)
     for name in (part.strip() for part in actions.split(",")):
         if name not in known:
-            says = f"unknown action {name!r}, which Volcano {release.name} does not have: {_REJECTED}"
+            message = f"unknown action {name!r}, which Volcano {release.name} does not have: {_REJECTED}"
             fix = _nearest(name, known) or f"choose from {', '.join(known)}"
-            yield conf_finding("conf.unknown_action", "error", ("actions",), says, actual=name, fix=fix)
+            yield conf_finding("conf.unknown_action", "error", ("actions",), message, actual=name, fix=fix)
 
 
 def _key_problems(holder: Object, known: tuple[str, ...], way: tuple[str | int, ...]) -> Problems:
     for key in holder:
         if key not in known:
-            says = f"{key!r} is not a key here: Volcano ignores it"
+            message = f"{key!r} is not a key here: Volcano ignores it"
             fix = _nearest(str(key), known) or "remove it"
             yield conf_finding(
-                "conf.unknown_key", "warning", (*way, str(key)), says, actual=str(key), fix=fix
+                "conf.unknown_key", "warning", (*way, str(key)), message, actual=str(key), fix=fix
             )
 
 
@@ -111,8 +111,8 @@ def _entry_problems(entry: Object, release: Release, way: tuple[str | int, ...])
         elif (
             key == "enableHierarchy" and value is True and known is not None and plugin not in READS_HIERARCHY
         ):
-            says = f"plugin {plugin} does not read it; {', '.join(READS_HIERARCHY)} do"
-            yield conf_finding("conf.switch_idle", "remark", (*way, key), says, fix="remove it")
+            message = f"plugin {plugin} does not read it; {', '.join(READS_HIERARCHY)} do"
+            yield conf_finding("conf.switch_idle", "remark", (*way, key), message, fix="remove it")
     if isinstance(arguments, Mapping) and known is not None:
         yield from _argument_problems(arguments, known, f"plugin {plugin}", release, (*way, "arguments"))
 
@@ -120,28 +120,30 @@ def _entry_problems(entry: Object, release: Release, way: tuple[str | int, ...])
 def _name_problems(plugin: str, release: Release, way: tuple[str | int, ...]) -> Problems:
     at = (*way, "name")
     if plugin in UNMODELLED_PLUGINS:
-        says = f"plugin {plugin} is not modelled here: {UNMODELLED_PLUGINS[plugin]}"
-        yield conf_finding("conf.not_modelled", "remark", at, says, actual=plugin)
+        message = f"plugin {plugin} is not modelled here: {UNMODELLED_PLUGINS[plugin]}"
+        yield conf_finding("conf.not_modelled", "remark", at, message, actual=plugin)
     elif plugin not in MODELLED_PLUGINS:
-        says = f"plugin {plugin!r} is none of Volcano {release.name}; Volcano logs it and ignores the plugin"
+        message = (
+            f"plugin {plugin!r} is none of Volcano {release.name}; Volcano logs it and ignores the plugin"
+        )
         fix = _nearest(plugin, PLUGINS) or "remove it, unless your scheduler is built with it"
-        yield conf_finding("conf.unknown_plugin", "warning", at, says, actual=plugin, fix=fix)
+        yield conf_finding("conf.unknown_plugin", "warning", at, message, actual=plugin, fix=fix)
 
 
 def _beside(key: str, value: object, plugin: str, known: Known | None, way: tuple[str | int, ...]) -> Problem:
     """Return what is wrong with a key beside name, arguments and the switches."""
     at = (*way, key)
     if known is not None and argument_of(key, known) is not None:
-        says = f"{key} is an argument of {plugin} but is not below `arguments`: Volcano ignores it"
+        message = f"{key} is an argument of {plugin} but is not below `arguments`: Volcano ignores it"
         fix = f"move it below `arguments` of {plugin}"
-        return conf_finding("conf.argument_misplaced", "warning", at, says, actual=_single(value), fix=fix)
+        return conf_finding("conf.argument_misplaced", "warning", at, message, actual=_single(value), fix=fix)
     switch = _switch_meant(key)
     if switch:
-        says = f"{key} is not a Volcano switch (Volcano spells it {switch}): it is ignored"
-        return conf_finding("conf.switch_spelling", "warning", at, says, actual=key, fix=f"write {switch}")
-    says = f"{key!r} is not a plugin key: Volcano ignores it"
+        message = f"{key} is not a Volcano switch (Volcano spells it {switch}): it is ignored"
+        return conf_finding("conf.switch_spelling", "warning", at, message, actual=key, fix=f"write {switch}")
+    message = f"{key!r} is not a plugin key: Volcano ignores it"
     fix = _nearest(key, SWITCHES) or "remove it, or move it below `arguments` if it is an argument"
-    return conf_finding("conf.unknown_key", "warning", at, says, actual=key, fix=fix)
+    return conf_finding("conf.unknown_key", "warning", at, message, actual=key, fix=fix)
 
 
 def _switch_meant(key: str) -> str:
@@ -166,32 +168,32 @@ def _argument_problems(
         argument = argument_of(name, known)
         retired = _retired(name)
         if retired and whose == "plugin predicates":
-            says = f"{name} is no longer read: {retired}"
-            yield conf_finding("conf.argument_retired", "warning", at, says, fix="remove it")
+            message = f"{name} is no longer read: {retired}"
+            yield conf_finding("conf.argument_retired", "warning", at, message, fix="remove it")
         elif argument is None:
-            says = f"{whose} has no argument {name}: it is ignored"
+            message = f"{whose} has no argument {name}: it is ignored"
             fix = _nearest(name, known) or "remove it"
-            yield conf_finding("conf.unknown_argument", "warning", at, says, actual=name, fix=fix)
+            yield conf_finding("conf.unknown_argument", "warning", at, message, actual=name, fix=fix)
         elif not argument.is_read_by(release):
             first = ".".join(map(str, argument.since))
-            says = f"Volcano {release.name} ignores argument {name} of {whose}, which v{first} introduced"
+            message = f"Volcano {release.name} ignores argument {name} of {whose}, which v{first} introduced"
             fix = f"remove it, or upgrade Volcano to v{first} first"
-            yield conf_finding("conf.argument_of_later_release", "warning", at, says, actual=name, fix=fix)
+            yield conf_finding("conf.argument_of_later_release", "warning", at, message, actual=name, fix=fix)
         elif value is not None and not argument.kind.takes(value):
             yield _of_wrong_type(name, value, argument.kind, at)
         elif name == "overcommit-factor" and isinstance(value, (int, float)) and value < 1:
-            says = f"a factor of {value:g} is below 1: Volcano takes 1.2 instead"
+            message = f"a factor of {value:g} is below 1: Volcano takes 1.2 instead"
             fix = "use at least 1"
-            yield conf_finding("conf.argument_value", "warning", at, says, actual=value, limit=1, fix=fix)
+            yield conf_finding("conf.argument_value", "warning", at, message, actual=value, limit=1, fix=fix)
 
 
 def _of_wrong_type(name: str, value: object, kind: Kind, at: tuple[str | int, ...]) -> Problem:
     what = "crashes" if kind is Kind.TEXTS or name.startswith("tdm.revocable") else "keeps its default"
-    says = f"{name} takes {kind.value}: with this value Volcano {what}"
+    message = f"{name} takes {kind.value}: with this value Volcano {what}"
     fix = (
         f"write {kind.value}, without quotes" if kind in (Kind.WHOLE, Kind.NUMBER) else f"write {kind.value}"
     )
-    return conf_finding("conf.argument_type", "warning", at, says, actual=_single(value), fix=fix)
+    return conf_finding("conf.argument_type", "warning", at, message, actual=_single(value), fix=fix)
 
 
 def _retired(name: str) -> str:
@@ -209,18 +211,18 @@ def _configuration_problems(structure: Object, release: Release) -> Problems:
     for number, entry in _entries(structure.get("configurations")):
         way, name = ("configurations", number), str(entry.get("name") or "")
         if name in seen:
-            says = f"action {name} has two entries of arguments: only the first one counts"
-            yield conf_finding("conf.action_twice", "warning", way, says, actual=name, fix="merge the two")
+            message = f"action {name} has two entries of arguments: only the first one counts"
+            yield conf_finding("conf.action_twice", "warning", way, message, actual=name, fix="merge the two")
         seen.add(name)
         if name not in actions_of(release):
-            says = f"{name!r} is not an action of Volcano {release.name}: its arguments are ignored"
+            message = f"{name!r} is not an action of Volcano {release.name}: its arguments are ignored"
             fix = _nearest(name, actions_of(release)) or "plugin arguments belong below the plugin"
-            yield conf_finding("conf.unknown_action_arguments", "warning", way, says, actual=name, fix=fix)
+            yield conf_finding("conf.unknown_action_arguments", "warning", way, message, actual=name, fix=fix)
             continue
         if name not in actions:
-            says = f"action {name} is not configured: its arguments are ignored"
+            message = f"action {name} is not configured: its arguments are ignored"
             fix = f"add {name} to actions, or remove this"
-            yield conf_finding("conf.action_idle", "remark", way, says, actual=name, fix=fix)
+            yield conf_finding("conf.action_idle", "remark", way, message, actual=name, fix=fix)
         arguments = entry.get("arguments")
         if isinstance(arguments, Mapping):
             at = (*way, "arguments")

@@ -72,7 +72,7 @@ _TIER_DECIDES = (_VICTIMS, RULES[Point.JOB_STARVING], RULES[Point.VICTIM_TASKS])
 
 
 @dataclass(frozen=True)
-class Asked:
+class PluginCall:
     """A plugin that has an answer to a question, its tier counted from 1; `on` unless its switch is off."""
 
     tier: int
@@ -88,7 +88,7 @@ class Question:
     ----------
     switches : tuple of str
         What turns an answer off, when all of them are false; empty when nothing does.
-    asked : tuple of Asked
+    plugins : tuple of PluginCall
         In the order of the session.
     rule : str
         How the answers become one.
@@ -101,7 +101,7 @@ class Question:
 
     point: str
     switches: tuple[str, ...]
-    asked: tuple[Asked, ...]
+    plugins: tuple[PluginCall, ...]
     rule: str
     without: str
     decides: int | None
@@ -112,14 +112,14 @@ def questions(conf: SchedulerConf) -> list[Question]:
     return [_question(conf, point) for point in Point]
 
 
-def answering(conf: SchedulerConf, point: Point) -> list[Asked]:
+def answering(conf: SchedulerConf, point: Point) -> list[PluginCall]:
     """Return the plugins that are asked at a point, in order."""
-    return [asked for asked in _able(conf, point) if asked.on]
+    return [call for call in _able(conf, point) if call.on]
 
 
 def _question(conf: SchedulerConf, point: Point) -> Question:
     able = _able(conf, point)
-    first = next((asked.tier for asked in able if asked.on), None)
+    first = next((call.tier for call in able if call.on), None)
     return Question(
         point.label,
         tuple(point.switches),
@@ -130,9 +130,9 @@ def _question(conf: SchedulerConf, point: Point) -> Question:
     )
 
 
-def _able(conf: SchedulerConf, point: Point) -> list[Asked]:
+def _able(conf: SchedulerConf, point: Point) -> list[PluginCall]:
     return [
-        Asked(number, option.name, _is_on(option, point))
+        PluginCall(number, option.name, _is_on(option, point))
         for number, tier in enumerate(conf.tiers, 1)
         for option in tier
         if _answers(conf, option, point)
@@ -140,7 +140,7 @@ def _able(conf: SchedulerConf, point: Point) -> list[Asked]:
 
 
 def _answers(conf: SchedulerConf, option: PluginOption, point: Point) -> bool:
-    """Tell whether a plugin has an answer, with the arguments and the hierarchy that it is given."""
+    """Return whether a plugin has an answer, with the arguments and the hierarchy that it is given."""
     if point not in POINTS.get(option.name, ()):
         return False
     if option.name == "extender":

@@ -13,7 +13,7 @@ def conf_finding(
     rule: str,
     severity: Severity,
     way: tuple[str | int, ...],
-    says: str,
+    text: str,
     *,
     actual: Any = None,
     limit: Any = None,
@@ -22,5 +22,5 @@ def conf_finding(
     """Return a finding about a part of the scheduler configuration."""
     path = spell_steps(CONF, *way)
     field = spell_steps(*way)
-    message = f"{field}: {says}" if field else f"the configuration: {says}"
+    message = f"{field}: {text}" if field else f"the configuration: {text}"
     return Problem(rule, severity, path, message, "", field, actual, limit, fix)

@@ -63,7 +63,7 @@ class Plan:
         )
 
     def is_leaf(self, queue: QueueInfo) -> bool:
-        """Tell whether no queue hangs below."""
+        """Return whether no queue hangs below."""
         return not self.children.get(queue.name)
 
     def problem(
@@ -72,7 +72,7 @@ class Plan:
         rule: str,
         severity: Severity,
         way: Sequence[str],
-        says: str,
+        text: str,
         *,
         actual: Any = None,
         limit: Any = None,
@@ -81,7 +81,7 @@ class Plan:
         """Return a finding about a field of a queue."""
         field = spell_steps(*way)
         path = spell_steps("queues", self.places[queue.name], *way)
-        message = f"queue {queue.name}: {field}: {says}"
+        message = f"queue {queue.name}: {field}: {text}"
         return Problem(rule, severity, path, message, queue.name, field, actual, limit, fix)
 
 

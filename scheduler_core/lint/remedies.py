@@ -1,4 +1,4 @@
-"""Which edit of the configuration would mend a finding? Told as operations of a JSON patch (RFC 6902)."""
+"""Which edit of the configuration would fix a finding? As operations of a JSON patch (RFC 6902)."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def remedy(problem: Problem, conf: SchedulerConf | None) -> Operations:
     """
     if problem.rule in _TAKEN_AWAY:
         return [_remove(*_steps(problem.field))]
-    mend = _MENDING.get(problem.rule)
-    return mend(conf, problem) if mend and conf is not None else []
+    fix = _FIXES.get(problem.rule)
+    return fix(conf, problem) if fix and conf is not None else []
 
 
 def _steps(field: str) -> list[str | int]:
@@ -84,7 +84,7 @@ def _quota_first(conf: SchedulerConf, problem: Problem) -> Operations:
 
 def _votes_together(conf: SchedulerConf, problem: Problem) -> Operations:
     first = problem.limit - 1
-    voting = {(asked.tier - 1, asked.plugin) for asked in answering(conf, Point.JOB_ENQUEUEABLE)}
+    voting = {(call.tier - 1, call.plugin) for call in answering(conf, Point.JOB_ENQUEUEABLE)}
     later = [
         (tier, place)
         for tier, options in enumerate(conf.tiers)
@@ -120,7 +120,7 @@ def _plugin(name: str, *, last: bool) -> Callable[[SchedulerConf, Problem], Oper
 
 
 _TAKEN_AWAY = frozenset(["conf.empty_tier", "conf.switch_idle", "conf.argument_retired"])
-_MENDING: Mapping[str, Callable[[SchedulerConf, Problem], Operations]] = {
+_FIXES: Mapping[str, Callable[[SchedulerConf, Problem], Operations]] = {
     "conf.reclaim_bypasses_quota": _quota_first,
     "conf.votes_hidden": _votes_together,
     "conf.booked_early": _overcommit_first,

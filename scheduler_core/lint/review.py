@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from scheduler_core.lint.conf import conf_of, conf_problems
-from scheduler_core.lint.plan import Plan, items
+from scheduler_core.lint.plan import Plan
 from scheduler_core.lint.totals import total_problems
 from scheduler_core.lint.tree import tree_problems
 from scheduler_core.lint.unmodelled import unmodelled_problems
 from scheduler_core.problem import Problem, Severity
 from scheduler_core.release import release_of
-from scheduler_core.schema_rules import schema_problems
 from scheduler_core.validate import Inspection
 
 REFUSED = frozenset(
@@ -21,7 +20,9 @@ REFUSED = frozenset(
         "queue.unknown_field",
         "queue.weight",
         "queue.priority",
+        "queue.annotations",
         "podgroup.unknown_field",
+        "podgroup.annotations",
         "queue.negative",
         "queue.fraction",
         "queue.guarantee_without_deserved",
@@ -77,21 +78,19 @@ def review(document: Mapping[str, Any], before: Inspection | None = None) -> lis
     found += conf_problems(document.get("scheduler_conf"), release)
     conf = conf_of(document.get("scheduler_conf"), release)
     if not any(is_unsound(problem) for problem in of_form):
-        found += [*_of_schema(document), *unmodelled_problems(document, inspection.read_pods())]
+        found += [*_of_schema(inspection), *unmodelled_problems(document, inspection.read_pods())]
         if conf is not None:
             plan = Plan(document, conf)
             found += [*tree_problems(plan), *total_problems(plan)]
     return sorted(found, key=lambda problem: _RANK[problem.severity])
 
 
-def _of_schema(document: Mapping[str, Any]) -> Iterator[Problem]:
-    for kind in ("queues", "podgroups"):
-        for index, thing in enumerate(items(document, kind)):
-            yield from schema_problems(kind, index, thing)
+def _of_schema(inspection: Inspection) -> list[Problem]:
+    return [found for kind in ("queues", "podgroups") for found in inspection.lists[kind].of_schema]
 
 
 def is_unsound(problem: Problem) -> bool:
-    """Tell whether a problem, as `validate` tells it, forbids to look any further."""
+    """Return whether a problem, as `validate` tells it, forbids to look any further."""
     return problem.severity == "error" and not problem.path.startswith("scheduler_conf")
 
 

@@ -12,7 +12,7 @@ from itertools import groupby
 
 from scheduler_core.conf import SchedulerConf
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.lint.dispatch import Asked, answering
+from scheduler_core.lint.dispatch import PluginCall, answering
 from scheduler_core.lint.finding import conf_finding
 from scheduler_core.problem import Problem
 
@@ -40,44 +40,48 @@ def _plugin_problems(conf: SchedulerConf) -> Problems:
     counts = Counter(option.name for option in conf.options())
     for name, count in sorted(counts.items()):
         if count > 1:
-            says = f"plugin {name} is configured {count} times: the last entry answers each call"
+            message = f"plugin {name} is configured {count} times: the last entry answers each call"
             yield conf_finding(
-                "conf.plugin_twice", "warning", ("tiers",), says, actual=count, limit=1, fix="keep one"
+                "conf.plugin_twice", "warning", ("tiers",), message, actual=count, limit=1, fix="keep one"
             )
     if not counts:
-        says = "no plugin is configured: pods go to any node that has room, queues have no limits"
+        message = "no plugin is configured: pods go to any node that has room, queues have no limits"
         yield conf_finding(
-            "conf.no_plugin", "warning", ("tiers",), says, fix="write the tiers of Volcano's default"
+            "conf.no_plugin", "warning", ("tiers",), message, fix="write the tiers of Volcano's default"
         )
         return
     if "predicates" not in counts:
-        says = "plugin predicates is missing: node selectors, affinity, taints and ports are ignored"
-        yield conf_finding("conf.no_predicates", "warning", ("tiers",), says, fix="add predicates")
+        message = "plugin predicates is missing: node selectors, affinity, taints and ports are ignored"
+        yield conf_finding("conf.no_predicates", "warning", ("tiers",), message, fix="add predicates")
     if "gang" not in counts:
-        says = "plugin gang is missing: a job starts with fewer pods than its minMember"
-        yield conf_finding("conf.no_gang", "warning", ("tiers",), says, fix="add gang")
+        message = "plugin gang is missing: a job starts with fewer pods than its minMember"
+        yield conf_finding("conf.no_gang", "warning", ("tiers",), message, fix="add gang")
 
 
 def _quota_problems(conf: SchedulerConf) -> Problems:
     entries = [option.name for option in conf.options() if option.name in QUOTAS]
     if len(set(entries)) == 2:
-        says = (
+        message = (
             "proportion and capacity are both configured: both limits apply, and their queue orders compete"
         )
-        yield conf_finding("conf.two_quotas", "warning", ("tiers",), says, fix="keep one of them")
+        yield conf_finding("conf.two_quotas", "warning", ("tiers",), message, fix="keep one of them")
     if not entries:
-        says = "neither proportion nor capacity is configured: queue amounts and states are ignored"
-        yield conf_finding("conf.no_quota", "remark", ("tiers",), says, fix="add one of them to limit queues")
+        message = "neither proportion nor capacity is configured: queue amounts and states are ignored"
+        yield conf_finding(
+            "conf.no_quota", "remark", ("tiers",), message, fix="add one of them to limit queues"
+        )
     if conf.hierarchy_enabled("drf") and "proportion" in entries:
-        says = (
+        message = (
             "drf with hierarchy and proportion are in different tiers, which Volcano accepts (in one tier it "
             "would not): proportion ignores the hierarchy"
         )
-        yield conf_finding("conf.tree_and_proportion", "warning", ("tiers",), says, fix="remove proportion")
-    if conf.hierarchy_enabled("drf") and conf.hierarchy_enabled("capacity"):
-        says = "drf uses the hierarchy of annotations, capacity that of spec.parent: both order the queues"
         yield conf_finding(
-            "conf.two_trees", "warning", ("tiers",), says, fix="set enableHierarchy for one of them"
+            "conf.tree_and_proportion", "warning", ("tiers",), message, fix="remove proportion"
+        )
+    if conf.hierarchy_enabled("drf") and conf.hierarchy_enabled("capacity"):
+        message = "drf uses the hierarchy of annotations, capacity that of spec.parent: both order the queues"
+        yield conf_finding(
+            "conf.two_trees", "warning", ("tiers",), message, fix="set enableHierarchy for one of them"
         )
 
 
@@ -85,27 +89,27 @@ def _reclaim_problems(conf: SchedulerConf) -> Problems:
     for action, point in _RECLAIMING.items():
         if action not in conf.actions:
             continue
-        asked = answering(conf, point)
-        yield from _bypassed(action, asked)
+        calls = answering(conf, point)
+        yield from _bypassed(action, calls)
         if action == "reclaim" and not any(one.plugin in QUOTAS for one in answering(conf, Point.PREEMPTIVE)):
-            says = "no queue plugin limits reclaim: every queue may reclaim without a limit"
+            message = "no queue plugin limits reclaim: every queue may reclaim without a limit"
             fix = "add capacity or proportion"
-            yield conf_finding("conf.reclaim_unlimited", "warning", ("actions",), says, fix=fix)
+            yield conf_finding("conf.reclaim_unlimited", "warning", ("actions",), message, fix=fix)
 
 
-def _bypassed(action: str, asked: list[Asked]) -> Problems:
-    """Tell of a quota plugin that is only asked when the tiers before it name no victim (issue 5896)."""
-    quota = next((one for one in asked if one.plugin in QUOTAS and one.tier > asked[0].tier), None)
+def _bypassed(action: str, calls: list[PluginCall]) -> Problems:
+    """Report a quota plugin that is only asked when the tiers before it name no victim (issue 5896)."""
+    quota = next((one for one in calls if one.plugin in QUOTAS and one.tier > calls[0].tier), None)
     if quota is not None:
-        before = [one for one in asked if one.tier < quota.tier]
+        before = [one for one in calls if one.tier < quota.tier]
         names = " and ".join(dict.fromkeys(one.plugin for one in before))
-        says = (
+        message = (
             f"tier {before[0].tier} ({names}) picks the victims of {action}, so {quota.plugin} in tier "
             f"{quota.tier} never runs and deserved protects no queue"
         )
         fix = f"put {quota.plugin} into tier {before[0].tier} with {names}"
         yield conf_finding(
-            "conf.reclaim_bypasses_quota", "warning", ("tiers", quota.tier - 1), says,
+            "conf.reclaim_bypasses_quota", "warning", ("tiers", quota.tier - 1), message,
             actual=quota.tier, limit=before[0].tier, fix=fix,
         )  # fmt: skip
 
@@ -114,131 +118,131 @@ def _victim_problems(conf: SchedulerConf) -> Problems:
     for action, point in (_RECLAIMING | _PREEMPTING).items():
         if action not in conf.actions:
             continue
-        asked = answering(conf, point)
-        if not asked:
-            says = f"{action} is configured, but no plugin picks victims for it: it evicts no pods"
+        calls = answering(conf, point)
+        if not calls:
+            message = f"{action} is configured, but no plugin picks victims for it: it evicts no pods"
             yield conf_finding(
-                "conf.no_victims", "warning", ("actions",), says, actual=action, fix="add gang"
+                "conf.no_victims", "warning", ("actions",), message, actual=action, fix="add gang"
             )
             continue
-        yield from _passed_on(action, asked)
-        yield from _started_again(action, asked)
+        yield from _passed_on(action, calls)
+        yield from _started_again(action, calls)
 
 
-def _passed_on(action: str, asked: list[Asked]) -> Problems:
-    gang = next((one for one in asked if one.plugin == "gang"), None)
-    later = [one for one in asked if gang and one.tier > gang.tier]
+def _passed_on(action: str, calls: list[PluginCall]) -> Problems:
+    gang = next((one for one in calls if one.plugin == "gang"), None)
+    later = [one for one in calls if gang and one.tier > gang.tier]
     if gang and later:
         names = ", ".join(dict.fromkeys(one.plugin for one in later))
-        says = (
+        message = (
             f"where gang in tier {gang.tier} rejects every candidate, {action} uses the next tier ({names}), "
             "which may break the minMember of a job"
         )
         fix = f"put gang and {names} into one tier, or switch {names} off there"
         at = ("tiers", gang.tier - 1)
-        yield conf_finding("conf.gang_passed_over", "remark", at, says, fix=fix)
+        yield conf_finding("conf.gang_passed_over", "remark", at, message, fix=fix)
 
 
-def _started_again(action: str, asked: list[Asked]) -> Problems:
-    for tier, together in groupby(asked, key=lambda one: one.tier):
+def _started_again(action: str, calls: list[PluginCall]) -> Problems:
+    for tier, together in groupby(calls, key=lambda one: one.tier):
         plugins = [one.plugin for one in together]
         if (count := len(plugins)) > 2:
             names = ", ".join(plugins)
-            says = (
+            message = (
                 f"{count} plugins of tier {tier} pick victims for {action} ({names}): where the first two "
                 "agree on no pod, the choice of the third counts alone"
             )
             fix = "use at most two of these plugins in one tier"
             yield conf_finding(
-                "conf.third_opinion", "remark", ("tiers", tier - 1), says, actual=count, limit=2, fix=fix
+                "conf.third_opinion", "remark", ("tiers", tier - 1), message, actual=count, limit=2, fix=fix
             )
 
 
 def _enqueue_problems(conf: SchedulerConf) -> Problems:
-    asked = answering(conf, Point.JOB_ENQUEUEABLE)
+    calls = answering(conf, Point.JOB_ENQUEUEABLE)
     if "enqueue" not in conf.actions:
-        if asked and "allocate" in conf.actions:
-            names = ", ".join(one.plugin for one in asked)
-            says = f"action enqueue is missing: allocate takes every job, and {names} do not run"
-            yield conf_finding("conf.no_enqueue", "remark", ("actions",), says, fix="start with enqueue")
+        if calls and "allocate" in conf.actions:
+            names = ", ".join(one.plugin for one in calls)
+            message = f"action enqueue is missing: allocate takes every job, and {names} do not run"
+            yield conf_finding("conf.no_enqueue", "remark", ("actions",), message, fix="start with enqueue")
         return
-    yield from _hidden_votes(asked)
-    yield from _booked_votes(asked)
+    yield from _hidden_votes(calls)
+    yield from _booked_votes(calls)
     if "allocate" in conf.actions and conf.actions.index("enqueue") > conf.actions.index("allocate"):
-        says = "enqueue runs after allocate: an enqueued job is placed one cycle later"
-        yield conf_finding("conf.enqueue_late", "remark", ("actions",), says, fix="put enqueue first")
+        message = "enqueue runs after allocate: an enqueued job is placed one cycle later"
+        yield conf_finding("conf.enqueue_late", "remark", ("actions",), message, fix="put enqueue first")
 
 
-def _hidden_votes(asked: list[Asked]) -> Problems:
-    """Tell of votes that a yes in an earlier tier makes void."""
-    if not asked or asked[-1].tier == asked[0].tier:
+def _hidden_votes(calls: list[PluginCall]) -> Problems:
+    """Report votes that a yes in an earlier tier makes void."""
+    if not calls or calls[-1].tier == calls[0].tier:
         return
-    first = [one.plugin for one in asked if one.tier == asked[0].tier]
-    hidden = [one for one in asked if one.tier > asked[0].tier]
+    first = [one.plugin for one in calls if one.tier == calls[0].tier]
+    hidden = [one for one in calls if one.tier > calls[0].tier]
     names = " and ".join(dict.fromkeys(one.plugin for one in hidden))
-    says = (
-        f"a permit of {' and '.join(first)} in tier {asked[0].tier} enqueues a job, so {names} in tier "
+    message = (
+        f"a permit of {' and '.join(first)} in tier {calls[0].tier} enqueues a job, so {names} in tier "
         f"{hidden[0].tier} never run: their limits do not apply to enqueue"
     )
-    fix = f"put {names} into tier {asked[0].tier}"
+    fix = f"put {names} into tier {calls[0].tier}"
     at = ("tiers", hidden[0].tier - 1)
     yield conf_finding(
-        "conf.votes_hidden", "warning", at, says, actual=hidden[0].tier, limit=asked[0].tier, fix=fix
+        "conf.votes_hidden", "warning", at, message, actual=hidden[0].tier, limit=calls[0].tier, fix=fix
     )
 
 
-def _booked_votes(asked: list[Asked]) -> Problems:
-    """Tell of a quota plugin that books a job which a plugin after it refuses."""
-    last = {one.tier: position for position, one in enumerate(asked) if one.plugin == "overcommit"}
-    for position, quota in enumerate(asked):
+def _booked_votes(calls: list[PluginCall]) -> Problems:
+    """Report a quota plugin that books a job which a plugin after it refuses."""
+    last = {one.tier: position for position, one in enumerate(calls) if one.plugin == "overcommit"}
+    for position, quota in enumerate(calls):
         if quota.plugin in QUOTAS and position < last.get(quota.tier, -1):
-            says = (
+            message = (
                 f"{quota.plugin} runs before overcommit and reserves the job's resources at once: a job that "
                 "overcommit then rejects still counts against its queue until the end of the cycle"
             )
             fix = f"put overcommit before {quota.plugin}"
-            yield conf_finding("conf.booked_early", "warning", ("tiers", quota.tier - 1), says, fix=fix)
+            yield conf_finding("conf.booked_early", "warning", ("tiers", quota.tier - 1), message, fix=fix)
 
 
 def _action_problems(conf: SchedulerConf) -> Problems:
     evicting = [action for action in conf.actions if action in EVICTING]
     if "allocate" not in conf.actions:
-        says = "action allocate is missing: no pod with requests gets a node"
-        yield conf_finding("conf.no_allocate", "warning", ("actions",), says, fix="add allocate")
+        message = "action allocate is missing: no pod with requests gets a node"
+        yield conf_finding("conf.no_allocate", "warning", ("actions",), message, fix="add allocate")
     if "backfill" not in conf.actions:
-        says = "action backfill is missing: pods without requests never get a node"
-        yield conf_finding("conf.no_backfill", "remark", ("actions",), says, fix="add backfill")
+        message = "action backfill is missing: pods without requests never get a node"
+        yield conf_finding("conf.no_backfill", "remark", ("actions",), message, fix="add backfill")
     for action, count in Counter(conf.actions).items():
         if count > 1:
-            says = f"action {action} runs {count} times in every cycle"
+            message = f"action {action} runs {count} times in every cycle"
             yield conf_finding(
-                "conf.action_repeated", "remark", ("actions",), says, actual=count, limit=1, fix="keep one"
+                "conf.action_repeated", "remark", ("actions",), message, actual=count, limit=1, fix="keep one"
             )
     if {"preempt", "reclaim"} & set(evicting):
         yield from _starving_problems(conf)
     if "shuffle" in conf.actions and not answering(conf, Point.VICTIM_TASKS):
-        says = "shuffle evicts the pods that tdm, pdb or rescheduling picks, and none is active: no effect"
+        message = "shuffle evicts the pods that tdm, pdb or rescheduling picks, and none is active: no effect"
         if not any(option.name == "rescheduling" for option in conf.options()):
             yield conf_finding(
-                "conf.shuffle_idle", "warning", ("actions",), says, fix="add tdm or rescheduling"
+                "conf.shuffle_idle", "warning", ("actions",), message, fix="add tdm or rescheduling"
             )
 
 
 def _starving_problems(conf: SchedulerConf) -> Problems:
     starving = answering(conf, Point.JOB_STARVING)
     if not starving:
-        says = "no plugin reports starving jobs: preempt and reclaim do nothing"
+        message = "no plugin reports starving jobs: preempt and reclaim do nothing"
         fix = "add priority or gang with enableJobStarving"
-        yield conf_finding("conf.nobody_starves", "warning", ("actions",), says, fix=fix)
+        yield conf_finding("conf.nobody_starves", "warning", ("actions",), message, fix=fix)
         return
     together = [one.plugin for one in starving if one.tier == starving[0].tier]
     if "gang" in together and len(together) > 1:
         others = " and ".join(name for name in together if name != "gang")
-        says = (
+        message = (
             f"gang and {others} must both report a job as starving: a job that runs with its minMember never "
             "preempts or reclaims for its other pods"
         )
         fix = "set enableJobStarving: false for gang to allow it"
         yield conf_finding(
-            "conf.gang_never_starves", "remark", ("tiers", starving[0].tier - 1), says, fix=fix
+            "conf.gang_never_starves", "remark", ("tiers", starving[0].tier - 1), message, fix=fix
         )

@@ -28,12 +28,12 @@ def total_problems(plan: Plan) -> list[Problem]:
 def _sums(plan: Plan) -> Problems:
     quotas = {option.name for option in plan.conf.options()} & {"proportion", "capacity"}
     if quotas:
-        says = "is guaranteed in total: nothing is left for queues without a guarantee"
-        yield from _over(plan, _counted(plan), "guarantee", says, "lower the guarantees, or add nodes")
+        message = "is guaranteed in total: nothing is left for queues without a guarantee"
+        yield from _over(plan, _counted(plan), "guarantee", message, "lower the guarantees, or add nodes")
     if "capacity" in quotas:
-        says = "is deserved in total: queues cannot all have it and keep reclaiming it from each other"
+        message = "is deserved in total: queues cannot all have it and keep reclaiming it from each other"
         yield from _over(
-            plan, _counted(plan), "deserved", says, "lower the sum to what the cluster has, or add nodes"
+            plan, _counted(plan), "deserved", message, "lower the sum to what the cluster has, or add nodes"
         )
 
 
@@ -44,16 +44,16 @@ def _counted(plan: Plan) -> list[QueueInfo]:
     return [queue for queue in plan.queues.values() if queue.name != ROOT]
 
 
-def _over(plan: Plan, queues: Iterable[QueueInfo], part: str, says: str, fix: str) -> Problems:
+def _over(plan: Plan, queues: Iterable[QueueInfo], part: str, text: str, fix: str) -> Problems:
     amount: Resource = total_of(getattr(queue, part) for queue in queues)
     for resource in amount.names():
-        asked, there = amount.get(resource), plan.total.get(resource)
-        if resource != "pods" and there > 0 and asked > there:
+        requested, there = amount.get(resource), plan.total.get(resource)
+        if resource != "pods" and there > 0 and requested > there:
             message = (
-                f"{amount_text(resource, asked)} of {amount_text(resource, there)} in the cluster {says}"
+                f"{amount_text(resource, requested)} of {amount_text(resource, there)} in the cluster {text}"
             )
             field = ".".join((*_PARTS[part], resource))
-            yield Problem(f"total.{part}", "warning", "queues", message, "", field, asked, there, fix)
+            yield Problem(f"total.{part}", "warning", "queues", message, "", field, requested, there, fix)
 
 
 def _of_each(plan: Plan) -> Problems:
@@ -61,26 +61,37 @@ def _of_each(plan: Plan) -> Problems:
         for part, way in _PARTS.items():
             amounts: Resource = getattr(queue, part)
             for resource in amounts.names():
-                asked, there = amounts.get(resource), plan.total.get(resource)
+                requested, there = amounts.get(resource), plan.total.get(resource)
                 at = (*way, resource)
-                if asked > 0 and there <= 0:
-                    says = f"no node has any {resource}"
+                if requested > 0 and there <= 0:
+                    message = f"no node has any {resource}"
                     fix = "check the spelling, or add nodes that have it"
                     yield plan.problem(
-                        queue, "total.resource_unknown", "warning", at, says, actual=asked, limit=0, fix=fix
+                        queue,
+                        "total.resource_unknown",
+                        "warning",
+                        at,
+                        message,
+                        actual=requested,
+                        limit=0,
+                        fix=fix,
                     )
-                elif asked > there and queue.name != ROOT and resource != "pods":
-                    says = f"{amount_text(resource, asked)}; the cluster has {amount_text(resource, there)}"
-                    yield _above(plan, queue, part, at, says, asked, there)
+                elif requested > there and queue.name != ROOT and resource != "pods":
+                    message = (
+                        f"{amount_text(resource, requested)}; the cluster has {amount_text(resource, there)}"
+                    )
+                    yield _above(plan, queue, part, at, message, requested, there)
 
 
 def _above(
-    plan: Plan, queue: QueueInfo, part: str, at: tuple[str, ...], says: str, asked: float, there: float
+    plan: Plan, queue: QueueInfo, part: str, at: tuple[str, ...], message: str, requested: float, there: float
 ) -> Problem:
     if part == "capability":
         fix = "set at most what the cluster has, or remove it for no limit"
         return plan.problem(
-            queue, "total.capability_above", "remark", at, says, actual=asked, limit=there, fix=fix
+            queue, "total.capability_above", "remark", at, message, actual=requested, limit=there, fix=fix
         )
     fix = "set at most what the cluster has, or add nodes"
-    return plan.problem(queue, f"total.{part}_above", "warning", at, says, actual=asked, limit=there, fix=fix)
+    return plan.problem(
+        queue, f"total.{part}_above", "warning", at, message, actual=requested, limit=there, fix=fix
+    )

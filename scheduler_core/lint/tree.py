@@ -50,11 +50,11 @@ def _of_capacity(plan: Plan, queue: QueueInfo) -> Problems:
         and queue.deserved.is_empty()
         and plan.waiting.get(queue.name)
     ):
-        says = (
+        message = (
             "has no deserved amount: its share is always 1, and everything allocated to it may be reclaimed"
         )
         yield plan.problem(
-            queue, "queue.deserves_nothing", "warning", ("spec", "deserved"), says,
+            queue, "queue.deserves_nothing", "warning", ("spec", "deserved"), message,
             limit=plan.waiting[queue.name], fix="set its deserved amount",
         )  # fmt: skip
 
@@ -64,16 +64,20 @@ def _root_of_capacity(plan: Plan, root: QueueInfo) -> Problems:
     if not named.is_empty():
         missing = [name for name in plan.total.names() if name != "pods" and named.get(name) <= 0]
         if missing:
-            says = (
+            message = (
                 f"does not list {', '.join(missing)}: the whole tree then has 0 of it, and any pod that "
                 "requests it is rejected"
             )
             fix = f"set {', '.join(missing)}, too, or remove the capability of root"
-            yield plan.problem(root, "queue.root_partial", "warning", ("spec", "capability"), says, fix=fix)
+            yield plan.problem(
+                root, "queue.root_partial", "warning", ("spec", "capability"), message, fix=fix
+            )
     for part in ("deserved", "guarantee"):
         if not getattr(root, part).is_empty():
-            says = "is replaced by the sum of its children"
-            yield plan.problem(root, "queue.root_replaced", "remark", ("spec", part), says, fix="remove it")
+            message = "is replaced by the sum of its children"
+            yield plan.problem(
+                root, "queue.root_replaced", "remark", ("spec", part), message, fix="remove it"
+            )
 
 
 def _of_proportion(plan: Plan, queue: QueueInfo) -> Problems:
@@ -84,29 +88,29 @@ def _of_proportion(plan: Plan, queue: QueueInfo) -> Problems:
             resource in ((queue.queue.get("spec") or {}).get("capability") or {})
             and queue.capability.get(resource) <= 0
         ):
-            says = "0 means no limit here, as if it were unset"
+            message = "0 means no limit here, as if it were unset"
             way = ("spec", "capability", resource)
             fix = "close the queue to reject jobs"
-            yield plan.problem(queue, "queue.zero_is_unlimited", "warning", way, says, actual=0, fix=fix)
+            yield plan.problem(queue, "queue.zero_is_unlimited", "warning", way, message, actual=0, fix=fix)
 
 
 def _closed(plan: Plan, queue: QueueInfo) -> Problems:
-    waiting = plan.waiting.get(queue.name, 0)
-    if queue.state and not queue.is_open and waiting:
-        says = f"is {queue.state}: {waiting} jobs that have not started are not enqueued"
+    is_shut = bool(queue.state) and not queue.is_open
+    if is_shut and (waiting := plan.waiting.get(queue.name, 0)):
+        message = f"is {queue.state}: {waiting} jobs that have not started are not enqueued"
         at = ("status", "state")
         yield plan.problem(
-            queue, "queue.closed_with_jobs", "warning", at, says, actual=waiting, limit=0, fix="open it"
+            queue, "queue.closed_with_jobs", "warning", at, message, actual=waiting, limit=0, fix="open it"
         )
     parent = plan.queues.get(queue.parent)
     if parent is not None and queue.is_open and parent.state in ("Closed", "Closing"):
-        says = f"is Open below {parent.name}, which is {parent.state}: the controller closes it, too"
+        message = f"is Open below {parent.name}, which is {parent.state}: the controller closes it, too"
         fix = "open the parent, or move the queue"
-        yield plan.problem(queue, "queue.parent_closed", "warning", ("status", "state"), says, fix=fix)
+        yield plan.problem(queue, "queue.parent_closed", "warning", ("status", "state"), message, fix=fix)
 
 
 def _path_below_leaf(plan: Plan, queue: QueueInfo) -> Problems:
-    """Tell of a path of drf that goes on below another queue's end, which the webhook lets through."""
+    """Report a path of drf that goes on below another queue's end, which the webhook lets through."""
     if not queue.hierarchy or not plan.conf.hierarchy_enabled("drf"):
         return
     above = next(
@@ -118,15 +122,15 @@ def _path_below_leaf(plan: Plan, queue: QueueInfo) -> Problems:
         "",
     )
     if above:
-        says = f"continues below the path of queue {above}: drf then compares a queue with its own node"
+        message = f"continues below the path of queue {above}: drf then compares a queue with its own node"
         way = ("metadata", "annotations", HIERARCHY)
         yield plan.problem(
-            queue, "queue.path_below_leaf", "warning", way, says, fix="end it next to that path"
+            queue, "queue.path_below_leaf", "warning", way, message, fix="end it next to that path"
         )
 
 
 def _without_effect(plan: Plan) -> Problems:
-    """Tell once of every field that queues set and nothing reads."""
+    """Report once every field that queues set and nothing reads."""
     for field, reason in unread_fields(plan.conf).items():
         if field not in _WRITTEN:
             continue
@@ -141,7 +145,7 @@ def _without_effect(plan: Plan) -> Problems:
 
 
 def _sets(queue: QueueInfo, field: str) -> bool:
-    """Tell whether a queue says something by a field; what everybody has by default says nothing."""
+    """Return whether a queue says something by a field; what everybody has by default says nothing."""
     spec = queue.queue.get("spec") or {}
     if field == "hierarchy":
         return bool(queue.hierarchy)

@@ -42,8 +42,8 @@ def unmodelled_problems(document: Object, pods: Sequence[PodInfo]) -> Iterator[P
             first, _ = using[0]
             path = spell_steps(kind, first, *field)
             subject = named((_key(kind, thing) for _, thing in using), _KINDS[kind])
-            says = f"{subject}: {what} {'is' if what in _SINGULAR else 'are'} not modelled. {meaning}"
-            yield Problem(RULE, "remark", path, says, field=spell_steps(*field))
+            message = f"{subject}: {what} {'is' if what in _SINGULAR else 'are'} not modelled. {meaning}"
+            yield Problem(RULE, "remark", path, message, field=spell_steps(*field))
 
 
 def _in_a_template(uses: Callable[[Object], bool]) -> Callable[[Object], bool]:

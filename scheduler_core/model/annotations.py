@@ -24,7 +24,7 @@ def revocable_zone_of(labels: Mapping[str, str]) -> str:
 
 
 def may_use_revocable_nodes(annotations: Mapping[str, str]) -> bool:
-    """Tell whether a pod may run on revocable nodes; labels do not count."""
+    """Return whether a pod may run on revocable nodes; labels do not count."""
     zone = annotations.get(REVOCABLE_ZONE)
     if zone is not None:
         return zone == "*"

@@ -49,7 +49,7 @@ class ChangeLog:
     def trim(self) -> None:
         """Forget what no reader can tell from a change of every node.
 
-        Who has not seen the last `count` changes is told of all nodes, whatever stands before them.
+        Who has not seen the last `count` changes sees all nodes as changed, whatever is before them.
         """
         if len(self.entries) > _TRIMMED_ABOVE + 2 * self.count:
             gone = len(self.entries) - self.count

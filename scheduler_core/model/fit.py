@@ -84,20 +84,20 @@ class StatusTable:
             longer[where & (why == number)] = self.number(*self.lists[number], status)
         return longer
 
-    def is_curable(self, number: int) -> bool:
-        """Tell whether evictions could cure a refusal, or there is none."""
+    def is_resolvable(self, number: int) -> bool:
+        """Return whether evictions could cure a refusal, or there is none."""
         return not self._meanings[number][_LENIENT]
 
     def rejected(self, why: Why, *, lenient: bool) -> NDArray[np.bool_]:
-        """Tell which refusals reject the node; `lenient` forgives what evictions could cure."""
+        """Return which refusals reject the node; `lenient` forgives what evictions could cure."""
         return self._means(_LENIENT if lenient else _STRICT, why)
 
     def unresolvable(self, why: Why) -> NDArray[np.bool_]:
-        """Tell which refusals no eviction on the node can cure."""
+        """Return which refusals no eviction on the node can cure."""
         return self._means(_UNRESOLVABLE, why)
 
     def lacking(self, why: Why) -> NDArray[np.bool_]:
-        """Tell which refusals are for want of a resource."""
+        """Return which refusals are for want of a resource."""
         return self._means(_LACKING, why)
 
     def _means(self, meaning: int, why: Why) -> NDArray[np.bool_]:
@@ -113,9 +113,9 @@ class FitErrors:
     Attributes
     ----------
     why : (N,) int32 or None
-        A number of the status table per node, 0 where the node was not refused. None: no node was asked.
+        A number of the status table per node, 0 where the node was not refused. None: no node was examined.
     sentence : str
-        What is said instead of counting nodes, when no node was asked.
+        The message instead of a count of nodes, when no node was examined.
 
     """
 
@@ -130,7 +130,7 @@ class FitErrors:
         self._hopeful: tuple[NDArray[np.intp] | None] | None = None
 
     def hopeful(self) -> NDArray[np.intp] | None:
-        """Return the nodes where evictions might help, (K,); None: all of them, or no node was asked."""
+        """Return the nodes where evictions might help, (K,); None: all of them, or no node was examined."""
         if self._hopeful is None:
             hopeless = None if self.why is None else self.table.unresolvable(self.why)
             self._hopeful = (np.flatnonzero(~hopeless) if hopeless is not None and hopeless.any() else None,)

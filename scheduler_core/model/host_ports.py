@@ -21,7 +21,7 @@ class HostPort(NamedTuple):
     port: int
 
     def conflicts(self, used: HostPort) -> bool:
-        """Tell whether the port cannot be had while `used` is taken."""
+        """Return whether the port cannot be had while `used` is taken."""
         if (self.protocol, self.port) != (used.protocol, used.port):
             return False
         return ANY_ADDRESS in (self.address, used.address) or self.address == used.address

@@ -17,8 +17,8 @@ from scheduler_core.model.status import ALLOCATED_STATUSES, READY_STATUSES, VALI
 from scheduler_core.resource import PODS, Resource, exceeded_part, is_scalar_name, resource_of, total_of
 
 if TYPE_CHECKING:
-    from scheduler_core.model.composition import Composition
     from scheduler_core.model.fit import FitErrors
+    from scheduler_core.model.job_totals import JobTotals
 
 NO_NODE = -1
 STATUSES = tuple(TaskStatus)
@@ -140,7 +140,7 @@ class TaskInfo:
 
     @property
     def best_effort(self) -> bool:
-        """Tell whether nothing but `pods` is requested."""
+        """Return whether nothing but `pods` is requested."""
         return self.shape.best_effort
 
     @property
@@ -182,7 +182,7 @@ def _minimum_of_roles(roles: Mapping[str, Any]) -> dict[str, int]:
 
 
 class _TasksByStatus(dict[TaskStatus, dict[str, "TaskInfo"]]):
-    """The tasks of a job by status, then uid, which are made when somebody asks for them."""
+    """The tasks of a job by status, then uid, which are made when they are read."""
 
     __slots__ = ("_job",)
 
@@ -198,7 +198,7 @@ class _TasksByStatus(dict[TaskStatus, dict[str, "TaskInfo"]]):
         return {status: self[status] for status in STATUSES}.items()
 
     def made(self) -> ItemsView[TaskStatus, dict[str, TaskInfo]]:
-        """Return the statuses that somebody asked for with their tasks."""
+        """Return the statuses that were read, with their tasks."""
         return super().items()
 
 
@@ -212,12 +212,12 @@ class Tasks(Protocol):
         """Return what is read of the pods of the tasks."""
 
     def __getitem__(self, number: int, /) -> TaskInfo:
-        """Return a task, made when it is asked for first."""
+        """Return a task, made when it is read first."""
 
     def seen(self, number: int, /) -> TaskInfo | PodInfo:
         """Return a task that was made, else what is read of its pod."""
 
-    def composition_of(self, numbers: Iterable[int], /) -> Composition:
+    def totals_of_job(self, numbers: Iterable[int], /) -> JobTotals:
         """Return what some tasks amount to."""
 
 
@@ -232,6 +232,10 @@ class JobInfo:
         Whether a gang action has placed copies of its tasks, so that a record may differ from the job's.
     members : sequence of int
         The numbers of its tasks in the snapshot.
+    moved : bool
+        Whether a session changed more of it than its phase.
+    totals : JobTotals or None
+        What its tasks amounted to when the job was found.
     by_status : dict
         Tasks by status, then uid.
     ready_count, waiting_count, valid_count, allocated_count : int
@@ -272,6 +276,7 @@ class JobInfo:
         "members",
         "min_available",
         "min_resources",
+        "moved",
         "name",
         "namespace",
         "order",
@@ -285,6 +290,7 @@ class JobInfo:
         "size",
         "task_min_available",
         "task_min_total",
+        "totals",
         "unschedulable",
         "valid_count",
         "waiting_count",
@@ -310,12 +316,13 @@ class JobInfo:
         self.phase_before = self.phase
         self.conditions: list[Mapping[str, Any]] = list(status.get("conditions") or ())
         self.size = 0
-        self.copied = False
+        self.copied = self.moved = False
         self._overlooked: dict[str, TaskInfo] = {}
         self.by_status = _TasksByStatus(self)
         self._tasks: dict[str, TaskInfo] = {}
         self._unmade: Mapping[TaskStatus, int] = {}
         self._counts: Mapping[TaskStatus, int] | None = None
+        self.totals: JobTotals | None = None
         self.members: Sequence[int] = ()
         self._table: Tasks | None = None
         self._touched: dict[str, JobInfo] = {}
@@ -355,7 +362,7 @@ class JobInfo:
         """Take in all tasks of a new snapshot by their numbers; those that are pending are made at once."""
         self._table, self.members, self.size = table, members, len(members)
         self._touched = table.touched
-        made_of = table.composition_of(members)
+        made_of = self.totals = table.totals_of_job(members)
         self._counts, self._unmade = made_of.counts, made_of.unmade
         self._gated_by_others = made_of.gated_by_others
         self.pending_best_effort = made_of.pending_best_effort
@@ -371,11 +378,19 @@ class JobInfo:
         """Give the PodGroup a phase."""
         if phase != self.phase:
             self.phase = phase
-            self.touch()
+            self._touched[self.key] = self
 
     def touch(self) -> None:
         """Say that a session changed something of the job that the next one must not find."""
+        self.moved = True
         self._touched[self.key] = self
+
+    def keep(self) -> None:
+        """Become what would be made of the PodGroup, when a session changed nothing but the phase."""
+        self.phase_before = self.phase
+        self.conditions = list(self.conditions)
+        self.order = None
+        self.unschedulable = False
 
     @property
     def tasks(self) -> Mapping[str, TaskInfo]:
@@ -423,6 +438,7 @@ class JobInfo:
             del by_status[before][task.uid]
             by_status[status][task.uid] = task
         task.status = status
+        self.moved = True
         self._touched[self.key] = self
         self.order = self._counts = self._samples = None
         change = CHANGES[before][status]
@@ -486,7 +502,7 @@ class JobInfo:
 
     @property
     def pending_roles(self) -> Mapping[str, int]:
-        """Return how many tasks of each role are pending, kept up to date once somebody asked."""
+        """Return how many tasks of each role are pending, kept up to date once it was read."""
         if self._pending_roles is None:
             self._pending_roles = Counter(task.role for task in self.by_status[TaskStatus.PENDING].values())
         return self._pending_roles
@@ -507,42 +523,46 @@ class JobInfo:
 
     @property
     def is_pending(self) -> bool:
-        """Tell whether the PodGroup has not been enqueued yet."""
+        """Return whether the PodGroup has not been enqueued yet."""
         return self.phase in ("", "Pending")
 
     def is_ready(self) -> bool:
-        """Tell whether the gang has its minimum; best-effort tasks count as placed."""
+        """Return whether the gang has its minimum; best-effort tasks count as placed."""
         return self.ready_count + self.pending_best_effort >= self.min_available
 
     def is_pipelined(self) -> bool:
-        """Tell whether the gang will have its minimum once resources are released."""
+        """Return whether the gang will have its minimum once resources are released."""
         return self.waiting_count + self.ready_count + self.pending_best_effort >= self.min_available
 
     def is_starving(self) -> bool:
-        """Tell whether the gang lacks members; best-effort tasks do not help."""
+        """Return whether the gang lacks members; best-effort tasks do not help."""
         return self.waiting_count + self.ready_count < self.min_available
 
     @property
     def roles_bind(self) -> bool:
-        """Tell whether the minimum per role applies: never when minMember is below their sum."""
+        """Return whether the minimum per role applies: never when minMember is below their sum."""
         return self.min_available >= self.task_min_total
 
     def roles_have(self, statuses: Iterable[TaskStatus], *, pending_best_effort: bool = False) -> bool:
-        """Tell whether every role has its minimum among tasks of these statuses.
+        """Return whether every role has its minimum among tasks of these statuses.
 
         True when roles do not bind.
         """
         if not self.task_min_available or not self.roles_bind:
             return True
-        held = self.role_counts(statuses, pending_best_effort=pending_best_effort)
-        return all(held[role] >= minimum for role, minimum in self.task_min_available.items() if minimum > 0)
+        counts = self.role_counts(statuses, pending_best_effort=pending_best_effort)
+        return all(
+            counts[role] >= minimum for role, minimum in self.task_min_available.items() if minimum > 0
+        )
 
     def role_counts(self, statuses: Iterable[TaskStatus], *, pending_best_effort: bool) -> Counter[str]:
         """Return how many tasks of each role have these statuses."""
-        held = Counter(task.role for status in statuses for task in self.by_status[status].values())
+        counts = Counter(task.role for status in statuses for task in self.by_status[status].values())
         if pending_best_effort:
-            held.update(task.role for task in self.by_status[TaskStatus.PENDING].values() if task.best_effort)
-        return held
+            counts.update(
+                task.role for task in self.by_status[TaskStatus.PENDING].values() if task.best_effort
+            )
+        return counts
 
     # what a queue's account of the job needs
 
@@ -551,7 +571,7 @@ class JobInfo:
         return total_of(task.request for task in self.tasks.values())
 
     def waiting_requests(self) -> Iterator[Resource]:
-        """Yield what each pending task asks for."""
+        """Yield what each pending task requests."""
         for task in self.by_status[TaskStatus.PENDING].values():
             yield task.request
 
@@ -566,22 +586,22 @@ class JobInfo:
         allocated of counts in full.
         """
         reserved = Resource()
-        minimum, held = self.min_resources, self.allocated
+        minimum, allocated = self.min_resources, self.allocated
         if minimum is None:
             return reserved
-        reserved.cpu = max(minimum.cpu - held.cpu, 0.0)
-        reserved.memory = max(minimum.memory - held.memory, 0.0)
+        reserved.cpu = max(minimum.cpu - allocated.cpu, 0.0)
+        reserved.memory = max(minimum.memory - allocated.memory, 0.0)
         for name, amount in (minimum.scalars or {}).items():
             if name == PODS:
-                if amount > held.get(PODS):
-                    reserved.set(PODS, amount - held.get(PODS))
+                if amount > allocated.get(PODS):
+                    reserved.set(PODS, amount - allocated.get(PODS))
             elif is_scalar_name(name):
                 if reserved.scalars is None:
                     reserved.scalars = {}
-                if held.scalars is None or name not in held.scalars:
+                if allocated.scalars is None or name not in allocated.scalars:
                     reserved.scalars[name] = amount
-                elif amount > held.scalars[name]:
-                    reserved.scalars[name] = amount - held.scalars[name]
+                elif amount > allocated.scalars[name]:
+                    reserved.scalars[name] = amount - allocated.scalars[name]
         return reserved
 
     def inqueue_reservation(self, *, whole: bool) -> Resource | None:
@@ -595,7 +615,7 @@ class JobInfo:
         return self.min_resources if whole and self.phase == "Inqueue" else self.inqueue_resource()
 
     def deduct_gated(self, amount: Resource) -> Resource:
-        """Return `amount` less what those of the job's tasks ask for that a gate of others holds back."""
+        """Return `amount` less what those of the job's tasks request that a gate of others holds back."""
         if not self._gated_by_others:
             return amount
         held_back = [task.request for task in self.tasks.values() if task.shape.gated_by_others]
@@ -611,7 +631,7 @@ class JobInfo:
         return left
 
     def reserves_inqueue(self) -> bool:
-        """Tell whether the job's unallocated minimum counts as reserved in its queue."""
+        """Return whether the job's unallocated minimum counts as reserved in its queue."""
         if self.min_resources is None:
             return False
         if self.phase == "Inqueue":

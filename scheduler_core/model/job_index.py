@@ -65,7 +65,7 @@ class JobIndex:
 
 
 def is_settled(job: JobInfo) -> bool:
-    """Tell whether nothing of a job waits, as it was found."""
+    """Return whether nothing of a job waits, as it was found."""
     return (
         not job.is_pending
         and job.size > 0

@@ -42,6 +42,10 @@ class PodGroups(MutableMapping[str, Object]):
         self.journal.podgroups[key] = None
         self._podgroups[key] = podgroup
 
+    def write(self, key: str, podgroup: Object) -> None:
+        """Write a PodGroup in whose status nothing differs but the phase, which its job has, and counts."""
+        self._podgroups[key] = podgroup
+
     def __delitem__(self, key: str) -> None:
         self.journal.podgroups[key] = None
         del self._podgroups[key]

@@ -35,7 +35,7 @@ class Requirement(NamedTuple):
     values: frozenset[str]
 
     def holds(self, value: str | None) -> bool:
-        """Tell whether a value satisfies it; None: the label is missing."""
+        """Return whether a value satisfies it; None: the label is missing."""
         if self.operator == "In":
             return value is not None and value in self.values
         if self.operator == "NotIn":
@@ -60,7 +60,7 @@ def integer(text: str) -> int | None:
 
 
 def is_label_value(text: object) -> bool:
-    """Tell whether a text may be the value of a label."""
+    """Return whether a text may be the value of a label."""
     return isinstance(text, str) and len(text) <= 63 and _VALUE.fullmatch(text) is not None
 
 
@@ -97,7 +97,7 @@ class Selector(NamedTuple):
     requirements: tuple[Requirement, ...] = ()
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Tell whether a set of labels satisfies every requirement."""
+        """Return whether a set of labels satisfies every requirement."""
         return all(requirement.holds(labels.get(requirement.key)) for requirement in self.requirements)
 
     def labels(self) -> set[str]:
@@ -154,7 +154,7 @@ class Column(NamedTuple):
     values: list[str]
 
     def present(self) -> Mask:
-        """Tell which nodes have the label, (N,)."""
+        """Return which nodes have the label, (N,)."""
         present: Mask = self.codes < len(self.values)
         return present
 
@@ -163,14 +163,14 @@ class Column(NamedTuple):
         return np.bincount(self.codes, weights=amounts, minlength=len(self.values) + 1).astype(np.int64)
 
     def holds(self, requirement: Requirement) -> Mask:
-        """Tell which nodes satisfy a requirement on this label, (N,)."""
+        """Return which nodes satisfy a requirement on this label, (N,)."""
         satisfied = np.array([*(requirement.holds(value) for value in self.values), requirement.holds(None)])
         mask: Mask = satisfied[self.codes]
         return mask
 
 
 class NodeLabels:
-    """The labels of all nodes, column by column; a column is read when it is first asked for."""
+    """The labels of all nodes, column by column; a column is read when it is first used."""
 
     def __init__(self, names: Sequence[str], nodes: Sequence[Mapping[str, Any]]) -> None:
         self.names = names
@@ -201,7 +201,7 @@ class NodeLabels:
         return Column(codes, list(index))
 
     def all_present(self, keys: Iterable[str]) -> Mask:
-        """Tell which nodes have every one of the labels, (N,)."""
+        """Return which nodes have every one of the labels, (N,)."""
         mask = np.ones(len(self), dtype=np.bool_)
         for key in keys:
             mask &= self.column(key).present()

@@ -47,13 +47,20 @@ def task_reason(task: TaskInfo) -> tuple[str, str, str]:
             f"Pod {task.key} can possibly be assigned to {place.node_name}, "
             "once resource is released and minAvailable is satisfied"
         )
-        return "Unschedulable", message, place.node_name if place.eviction_occurred else ""
+        return "Unschedulable", message, promised_node(task)
     if place.status is TaskStatus.PENDING:
         errors = task.job.fit_errors.get(task.uid) if task.job is not None else None
         return "Unschedulable", errors.text() if errors is not None else "", ""
     return place.status.label, "", ""
 
 
+def promised_node(task: TaskInfo) -> str:
+    """Return the node that evictions clear for a task that is not bound yet, empty when there is none."""
+    place = task.standing()
+    clears = place.status is TaskStatus.PIPELINED and place.eviction_occurred
+    return place.node_name if clears else ""
+
+
 def is_waiting(task: TaskInfo) -> bool:
-    """Tell whether a task is still to be bound."""
+    """Return whether a task is still to be bound."""
     return task.status in WAITING_STATUSES

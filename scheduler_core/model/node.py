@@ -59,7 +59,7 @@ class NodeTable:
     """Every node of a session, by name.
 
     What a node holds is kept as one list of numbers per node, since placements touch one node at a time; the
-    arrays over all nodes follow when somebody asks for them.
+    arrays over all nodes follow when they are read.
 
     Attributes
     ----------
@@ -74,10 +74,10 @@ class NodeTable:
         What will be idle once the terminating pods are gone and the pipelined ones are in: the very list of
         `idle_of` where nothing comes or goes.
     listeners : list
-        Told of every task that comes to a node, leaves it, or changes its status there:
+        Called for every task that comes to a node, leaves it, or changes its status there:
         ``listener(task, before, after)``, the statuses that it had and has on ``task.node``, None: it was or
         is not there.
-    moving : set of int
+    releasing_or_pipelined : set of int
         The nodes where something comes or goes.
     changes : ChangeLog
         Which nodes changed, in order: what keeps rows of choices up to date.
@@ -99,7 +99,7 @@ class NodeTable:
         self._found: TasksFound | None = None
         self.listeners: list[Listener] = []
         self.changes = ChangeLog(len(self.names))
-        self.moving: set[int] = set()
+        self.releasing_or_pipelined: set[int] = set()
         self._sorted: list[list[TaskInfo] | None] = [None] * len(self.names)
         nothing = np.zeros_like(self.allocatable)
         self._write(self.allocatable, nothing, nothing)
@@ -157,11 +157,11 @@ class NodeTable:
         return np.array(self.future_of[number])
 
     def fits_idle(self, task: TaskInfo, number: int) -> bool:
-        """Tell whether a task fits what is idle on a node."""
+        """Return whether a task fits what is idle on a node."""
         return fits(task, self.idle_of[number])
 
     def fits_future_idle(self, task: TaskInfo, number: int) -> bool:
-        """Tell whether a task fits what will be idle on a node."""
+        """Return whether a task fits what will be idle on a node."""
         return fits(task, self.future_of[number])
 
     # tasks
@@ -181,25 +181,25 @@ class NodeTable:
 
     def load(self, table: TaskTable) -> None:
         """Put the tasks of a new state on their nodes, all at once."""
-        numbers = np.flatnonzero(table.places != NO_NODE)
+        numbers = np.flatnonzero(table.node_of != NO_NODE)
         self._found = TasksFound(table, numbers, len(self))
-        places = table.places[numbers]
-        regular = np.array(self.names_scalars, dtype=np.bool_)[places]
+        node_of = table.node_of[numbers]
+        regular = np.array(self.names_scalars, dtype=np.bool_)[node_of]
         for number in numbers[~regular].tolist():
             self._account(table[number], table[number].node, 1.0)
             self.changes.add(table[number].node)
         rows = np.array([shape.row for shape in table.shapes])
         kinds, leaving = table.shape_numbers[numbers], regular & table.leaving[numbers]
-        held = self._sums(rows, places[regular], kinds[regular])
-        leaves = self._sums(rows, places[leaving], kinds[leaving])
-        self._write(self.idle - held, self.used + held, self.releasing + leaves)
+        used = self._sums(rows, node_of[regular], kinds[regular])
+        leaves = self._sums(rows, node_of[leaving], kinds[leaving])
+        self._write(self.idle - used, self.used + used, self.releasing + leaves)
 
-    def _sums(self, rows: Matrix, places: Numbers, kinds: Numbers) -> Matrix:
+    def _sums(self, rows: Matrix, node_of: Numbers, kinds: Numbers) -> Matrix:
         """Return what tasks of some kinds hold on the nodes where they are, (N, R)."""
         sums: Matrix = np.zeros((len(self.names), len(self.axis)))
-        if len(places):
+        if len(node_of):
             for column, amounts in enumerate(rows.T):
-                sums[:, column] = np.bincount(places, amounts[kinds], minlength=len(self.names))
+                sums[:, column] = np.bincount(node_of, amounts[kinds], minlength=len(self.names))
         return sums
 
     def reload(self, number: int, table: TaskTable, found: Sequence[int]) -> None:
@@ -210,17 +210,17 @@ class NodeTable:
         self._sorted[number] = None
         self.names_scalars[number] = self._named_scalars[number]
         nothing = [0.0] * len(self.axis)
-        held, self.releasing_of[number], self.pipelined_of[number] = nothing[:], nothing[:], nothing[:]
+        used, self.releasing_of[number], self.pipelined_of[number] = nothing[:], nothing[:], nothing[:]
         self.idle_of[number] = self._offers[number][:]
-        self.used_of[number] = held
+        self.used_of[number] = used
         if self.names_scalars[number]:
             for task in found:
                 pairs = table.shape_of(task).amounts
-                add_pairs(held, pairs, 1.0)
+                add_pairs(used, pairs, 1.0)
                 if table.leaving[task]:
                     add_pairs(self.releasing_of[number], pairs, 1.0)
             idle = self.idle_of[number]
-            for position, amount in enumerate(held):
+            for position, amount in enumerate(used):
                 idle[position] -= amount
         else:
             for task in found:
@@ -256,7 +256,7 @@ class NodeTable:
     def remove_task(self, task: TaskInfo) -> None:
         """Remove the record of a task's pod from its node, which may be another one than the task itself.
 
-        `task.node` and `task.node_name` stay for those who are told of it.
+        `task.node` and `task.node_name` stay for those who hear of it.
         """
         number = task.node
         tasks = self._tasks[number]
@@ -278,7 +278,7 @@ class NodeTable:
     def _changed(self, task: TaskInfo, before: TaskStatus | None, after: TaskStatus | None) -> None:
         """Follow a change on a task's node, and tell whoever listens."""
         number = task.node
-        if number in self.moving or before in COMING_OR_GOING or after in COMING_OR_GOING:
+        if number in self.releasing_or_pipelined or before in COMING_OR_GOING or after in COMING_OR_GOING:
             self._look_ahead(number)
         self.changes.add(number)
         for listener in self.listeners:
@@ -308,12 +308,12 @@ class NodeTable:
             self.pipelined_of[number],
         )
         if any(releasing) or any(pipelined):
-            self.moving.add(number)
+            self.releasing_or_pipelined.add(number)
             self.future_of[number] = [
                 now + comes - goes for now, comes, goes in zip(idle, releasing, pipelined, strict=True)
             ]
         else:
-            self.moving.discard(number)
+            self.releasing_or_pipelined.discard(number)
             self.future_of[number] = idle
 
     def _without_scalars(self, pairs: Pairs, number: int, sign: float) -> Pairs:
@@ -333,15 +333,15 @@ class TasksFound:
     def __init__(self, table: TaskTable, numbers: NDArray[np.intp], nodes: int) -> None:
         self._table = table
         self._numbers = numbers
-        self._places = table.places[numbers]
+        self._node_of = table.node_of[numbers]
         self._untaken = [True] * nodes
         self._renewed: dict[int, Sequence[int]] = {}
 
     @cached_property
     def _by_node(self) -> tuple[list[int], list[int]]:
         """Return the tasks by node, and where those of each node end."""
-        ends = np.bincount(self._places, minlength=len(self._untaken)).cumsum()
-        return self._numbers[np.argsort(self._places, kind="stable")].tolist(), ends.tolist()
+        ends = np.bincount(self._node_of, minlength=len(self._untaken)).cumsum()
+        return self._numbers[np.argsort(self._node_of, kind="stable")].tolist(), ends.tolist()
 
     def put(self, node: int, numbers: Sequence[int]) -> None:
         """Have a node find these tasks."""
@@ -367,7 +367,7 @@ def add_pairs(row: list[float], pairs: Pairs, sign: float) -> None:
 
 
 def fits(task: TaskInfo, available: Sequence[float]) -> bool:
-    """Tell whether a task fits the available amounts in every dimension that its request names."""
+    """Return whether a task fits the available amounts in every dimension that its request names."""
     for position, amount in task.shape.demands:  # noqa: SIM110
         if amount - available[position] >= MIN_RESOURCE:
             return False

@@ -1,4 +1,4 @@
-"""Which nodes does a pod ask for by their labels and names?
+"""Which nodes does a pod require by their labels and names?
 
 Source: component-helpers ``scheduling/corev1/nodeaffinity/nodeaffinity.go`` at 1.35.3.
 """
@@ -48,12 +48,12 @@ def _node_affinity(spec: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def is_empty(term: Term) -> bool:
-    """Tell whether a term has neither expressions nor fields; such a term matches no node."""
+    """Return whether a term has neither expressions nor fields; such a term matches no node."""
     return not term.get("matchExpressions") and not term.get("matchFields")
 
 
 def names_conflict(spec: Mapping[str, Any]) -> bool:
-    """Tell whether every required term names nodes in such a way that no node has all the names."""
+    """Return whether every required term names nodes in such a way that no node has all the names."""
     terms = required_terms(spec)
     if not terms:
         return False
@@ -69,7 +69,7 @@ def names_conflict(spec: Mapping[str, Any]) -> bool:
 
 
 def matching_nodes(spec: Mapping[str, Any], labels: NodeLabels) -> Mask:
-    """Tell which nodes satisfy the node selector and the required node affinity of a pod, (N,)."""
+    """Return which nodes satisfy the node selector and the required node affinity of a pod, (N,)."""
     mask = np.ones(len(labels), dtype=np.bool_)
     for key, value in (spec.get("nodeSelector") or {}).items():
         mask &= labels.column(key).holds(equality(key, value))
@@ -101,7 +101,7 @@ def preference(spec: Mapping[str, Any], labels: NodeLabels) -> NDArray[np.int64]
 
 
 def term_matches(term: Term, labels: NodeLabels) -> Mask:
-    """Tell which nodes match every expression and field of a term, (N,).
+    """Return which nodes match every expression and field of a term, (N,).
 
     Raises
     ------

@@ -44,5 +44,5 @@ class NodeFacts:
 def _counts_of(allocatable: tuple[tuple[str, object], ...]) -> list[int]:
     """Return the cpu, memory, GPUs and pods that a node allows."""
     amounts = dict(allocatable)
-    asked = (("cpu", milli_value), ("memory", whole_value), (GPU, whole_value), ("pods", whole_value))
-    return [min(int(value(amounts.get(name, 0))), 2**62) for name, value in asked]
+    readers = (("cpu", milli_value), ("memory", whole_value), (GPU, whole_value), ("pods", whole_value))
+    return [min(int(value(amounts.get(name, 0))), 2**62) for name, value in readers]

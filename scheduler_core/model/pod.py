@@ -1,4 +1,4 @@
-"""What does a pod ask for? One shape for all pods whose specification the scheduler cannot tell apart.
+"""What does a pod request? One shape for all pods whose specification the scheduler cannot tell apart.
 
 Source: volcano ``pkg/scheduler/api/pod_info.go``, ``api/job_info.go`` at v1.15.1.
 """
@@ -39,7 +39,7 @@ class PodShape:
     amounts : tuple of (int, float)
         The same without zeros, as pairs of position and amount.
     demand : (R,) float64
-        The same row with minus infinity where the request names nothing, so that nothing is asked there. Cpu
+        The same row with minus infinity where the request names nothing, so nothing is required there. Cpu
         and memory are always named, a scalar even when it is 0.
     demands : tuple of (int, float)
         What is named, as pairs of position and amount.
@@ -166,7 +166,7 @@ def container_requests(container: Mapping[str, Any], *, default_requests: bool) 
 
 
 def is_sidecar(container: Mapping[str, Any]) -> bool:
-    """Tell whether an init container keeps running beside the regular ones."""
+    """Return whether an init container keeps running beside the regular ones."""
     return container.get("restartPolicy") == "Always"
 
 

@@ -45,9 +45,9 @@ class AffinityTerm:
     weight: int = 0
 
     def selects(self, namespace: str, labels: Mapping[str, str]) -> bool:
-        """Tell whether the pod being placed means, by this term of its own, a pod that is there.
+        """Return whether the pod being placed means, by this term of its own, a pod that is there.
 
-        A namespace selector is asked about a namespace without labels: one that only excludes selects all.
+        A namespace selector meets a namespace without labels: one that only excludes selects all.
         """
         if namespace not in self.own_namespaces and not _matches(self.namespace_selector, {}):
             return False
@@ -56,7 +56,7 @@ class AffinityTerm:
     def selects_incoming(
         self, namespace: str, labels: Mapping[str, str], namespace_labels: Mapping[str, str]
     ) -> bool:
-        """Tell whether a pod that is there means, by this term, the pod being placed."""
+        """Return whether a pod that is there means, by this term, the pod being placed."""
         if namespace not in self.namespaces and not _matches(self.namespace_selector, namespace_labels):
             return False
         return _matches(self.selector, labels)
@@ -88,12 +88,12 @@ class PodAffinity:
 
     @property
     def prefers(self) -> bool:
-        """Tell whether there is a preferred term of either kind."""
+        """Return whether there is a preferred term of either kind."""
         return bool(self.preferred or self.preferred_anti)
 
 
 def has_pod_affinity(spec: Mapping[str, Any]) -> bool:
-    """Tell whether a specification mentions other pods at all; an empty object counts."""
+    """Return whether a specification mentions other pods at all; an empty object counts."""
     affinity = spec.get("affinity") or {}
     return affinity.get("podAffinity") is not None or affinity.get("podAntiAffinity") is not None
 
@@ -107,7 +107,7 @@ def pod_affinity_key(spec: Mapping[str, Any]) -> bytes:
 
 
 def prefers_pods(spec: Mapping[str, Any]) -> bool:
-    """Tell whether a specification has preferred terms about other pods."""
+    """Return whether a specification has preferred terms about other pods."""
     return any(_list(spec, side, PREFERRED) for side in ("podAffinity", "podAntiAffinity"))
 
 

@@ -33,9 +33,9 @@ class WholeAmounts(NamedTuple):
     Attributes
     ----------
     requested : tuple of 3 int
-        What its containers ask for.
+        What its containers request.
     assumed : tuple of 2 int
-        The same of cpu and memory, where a container that does not mention one is taken to ask for a little.
+        The same of cpu and memory, where a container that names none is assumed to request a little.
 
     """
 
@@ -51,7 +51,7 @@ def incoming_amounts(spec: Mapping[str, Any], *, default_requests: bool) -> Whol
     return _whole(plain, assumed)
 
 
-def held_amounts(spec: Mapping[str, Any], *, default_requests: bool) -> WholeAmounts:
+def node_amounts(spec: Mapping[str, Any], *, default_requests: bool) -> WholeAmounts:
     """Return the amounts of a pod on a node; requests of the whole pod replace those of its containers."""
     overhead = _amounts(spec.get("overhead"))
     of_pod = {
@@ -68,7 +68,7 @@ def held_amounts(spec: Mapping[str, Any], *, default_requests: bool) -> WholeAmo
 def _of_containers(spec: Mapping[str, Any], missing: Mapping[str, int], *, default_requests: bool) -> Amounts:
     """Return the larger of what runs together and of what the init containers need at their worst moment.
 
-    `missing` is what a container is taken to ask for of a resource that it does not mention.
+    `missing` is what a container is assumed to request of a resource that it does not mention.
     """
 
     def request(container: Mapping[str, Any]) -> Amounts:

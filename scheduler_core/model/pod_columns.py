@@ -1,4 +1,4 @@
-"""What do many pods say, field by field? To ask all of them for one field at a time is what costs least."""
+"""What do many pods say, field by field? Reading one field of all of them at a time costs least."""
 
 from __future__ import annotations
 

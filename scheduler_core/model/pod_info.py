@@ -89,6 +89,17 @@ class PodInfo:
         """Return the task of the job that the pod belongs to, empty without one."""
         return self.template.role
 
+    def followed_by(self, given: Object, template: PodTemplate) -> PodInfo:
+        """Return what is read of the pod once its node, its status or its deletion were written."""
+        after = PodInfo.__new__(PodInfo)
+        after.name, after.namespace, after.key = self.name, self.namespace, self.key
+        after.uid, after.creation, after.job_key = self.uid, self.creation, self.job_key
+        after.given, after.template = given, template
+        after.node_name = given["spec"].get("nodeName") or ""
+        deleting = bool(given["metadata"].get("deletionTimestamp"))
+        after.status = template.status(deleting=deleting, has_node=bool(after.node_name))
+        return after
+
 
 class PodTable:
     """Reads pods, each template and each time once."""
@@ -99,7 +110,37 @@ class PodTable:
 
     def read(self, pod: Object) -> PodInfo:
         """Return what is read of a sound pod."""
-        return self.read_all(PodColumns([pod]))[0]
+        metadata, times = pod["metadata"], self._times
+        created = metadata.get("creationTimestamp")
+        if created not in times:
+            times[created] = parse_time(created)
+        info = PodInfo(
+            pod,
+            self._templates.template_of(pod),
+            metadata["name"],
+            metadata.get("namespace") or DEFAULT_NAMESPACE,
+            metadata.get("uid"),
+            (pod.get("spec") or NOTHING).get("nodeName"),
+            times[created],
+            (metadata.get("annotations") or NOTHING).get(GROUP_NAME),
+        )
+        if metadata.get("deletionTimestamp"):
+            info.status = info.template.status(deleting=True, has_node=bool(info.node_name))
+        return info
+
+    def read_after(self, before: PodInfo, pod: Object) -> PodInfo:
+        """Return what is read of a pod after a bind, an eviction or its containers wrote it.
+
+        Sound, as these write no part of a template but the phase: pods that were of one template, and were
+        admitted, are of one again.
+        """
+        phase: str = (pod.get("status") or NOTHING).get("phase") or ""
+        template = before.template.followers.get(phase)
+        if template is not None:
+            return before.followed_by(pod, template)
+        info = self.read(pod)
+        before.template.followers[phase] = info.template
+        return info
 
     def read_all(self, columns: PodColumns) -> list[PodInfo]:
         """Return what is read of sound pods.
@@ -226,7 +267,7 @@ class PodReader:
         return kind
 
 
-class Roster:
+class KnownPods:
     """The pods of one moment that the scheduler knows.
 
     Attributes
@@ -280,7 +321,7 @@ class Pods(MutableMapping[str, Object]):
         self._table = table
         self.reader = reader
         self.journal = Journal()
-        self._roster: Roster | None = None
+        self._known_pods: KnownPods | None = None
 
     def __getitem__(self, key: str) -> Object:
         return self.reader.admit(self.infos[key].given)
@@ -288,12 +329,18 @@ class Pods(MutableMapping[str, Object]):
     def __setitem__(self, key: str, pod: Object) -> None:
         self.infos[key] = self._table.read(pod)
         self.journal.pods[key] = None
-        self._roster = None
+        self._known_pods = None
+
+    def follow(self, key: str, pod: Object) -> None:
+        """Write a pod of which `transitions` changed the node, the status or the deletion."""
+        self.infos[key] = self._table.read_after(self.infos[key], pod)
+        self.journal.pods[key] = None
+        self._known_pods = None
 
     def __delitem__(self, key: str) -> None:
         del self.infos[key]
         self.journal.pods[key] = None
-        self._roster = None
+        self._known_pods = None
 
     def __contains__(self, key: object) -> bool:
         return key in self.infos
@@ -307,11 +354,11 @@ class Pods(MutableMapping[str, Object]):
     def copy(self) -> Pods:
         """Return the same pods, to be changed."""
         pods = Pods(self.infos.values(), self._table, self.reader)
-        pods._roster = self._roster
+        pods._known_pods = self._known_pods
         return pods
 
-    def roster(self) -> Roster:
+    def known_pods(self) -> KnownPods:
         """Return those that the scheduler knows."""
-        if self._roster is None:
-            self._roster = Roster(self.infos.values(), self.reader)
-        return self._roster
+        if self._known_pods is None:
+            self._known_pods = KnownPods(self.infos.values(), self.reader)
+        return self._known_pods

@@ -18,8 +18,8 @@ TASK_SPEC = "volcano.sh/task-spec"
 TASK_PRIORITY = "volcano.sh/task-priority"
 PREEMPTABLE = "volcano.sh/preemptable"
 
-_TOLD = (TASK_SPEC, TASK_PRIORITY, PREEMPTABLE)
-_NOTHING_TOLD = [0] * 2 * len(_TOLD)
+_MARKED = (TASK_SPEC, TASK_PRIORITY, PREEMPTABLE)
+_NO_MARKS = [0] * 2 * len(_MARKED)
 _SCALARS = ("schedulerName", "priorityClassName", "priority", "preemptionPolicy")
 _WORDS = ("containers", "schedulerName", "priorityClassName", "preemptionPolicy")
 _SIMPLE_SPEC = frozenset({"containers", "nodeName", *_SCALARS})
@@ -65,16 +65,30 @@ class PodTemplate:
         What the annotation of a task's priority says.
     claims : bool
         The pods name volumes or resource claims, each its own.
+    followers : dict
+        The templates of pods that were of this one before a session or time wrote their status, by phase.
 
     """
 
-    __slots__ = ("claims", "pending", "phase", "placed", "pod", "preemptable", "priority", "role", "sound")
+    __slots__ = (
+        "claims",
+        "followers",
+        "pending",
+        "phase",
+        "placed",
+        "pod",
+        "preemptable",
+        "priority",
+        "role",
+        "sound",
+    )
 
     def __init__(self, pod: Object) -> None:
         metadata = pod["metadata"]
         annotations, labels = metadata.get("annotations") or NOTHING, metadata.get("labels") or NOTHING
         self.pod = pod
         self.sound = False
+        self.followers: dict[str, PodTemplate] = {}
         self.phase: str = (pod.get("status") or NOTHING).get("phase") or ""
         self.pending = self.status(deleting=False, has_node=False)
         self.placed = self.status(deleting=False, has_node=True)
@@ -98,19 +112,32 @@ class TemplateTable:
 
     def templates_of(self, columns: PodColumns) -> list[PodTemplate]:
         """Return the template of each pod."""
-        told = _told(columns)
+        marks = _marks(columns)
         if not columns.spec_fields <= _SIMPLE_SPEC:
-            return list(map(self._of_parts, columns.pods, columns.specs, columns.phases, told))
+            return list(map(self._of_parts, columns.pods, columns.specs, columns.phases, marks))
         priorities, *fields = [column(columns.specs, name) for name in ("priority", *_WORDS)]
         keys = self._keys_of(
-            zip(map(type, priorities), priorities, told, columns.phases, *fields, strict=True)
+            zip(map(type, priorities), priorities, marks, columns.phases, *fields, strict=True)
         )
         templates = self._templates
         for number in [number for number, key in enumerate(keys) if key not in templates]:
             templates[keys[number]] = self._of_parts(
-                columns.pods[number], columns.specs[number], columns.phases[number], told[number]
+                columns.pods[number], columns.specs[number], columns.phases[number], marks[number]
             )
         return [templates[key] for key in keys]
+
+    def template_of(self, pod: Object) -> PodTemplate:
+        """Return the template of one pod, as `templates_of` gives it."""
+        spec, metadata = pod.get("spec") or NOTHING, pod["metadata"]
+        phase = (pod.get("status") or NOTHING).get("phase")
+        marks = _marks_of(metadata.get("annotations") or NOTHING, metadata.get("labels") or NOTHING)
+        if not spec.keys() <= _SIMPLE_SPEC:
+            return self._of_parts(pod, spec, phase, marks)
+        key = marshal.dumps((spec.get("priority"), marks, phase, *map(spec.get, _WORDS)), 2)
+        template = self._templates.get(key)
+        if template is None:
+            template = self._templates[key] = self._of_parts(pod, spec, phase, marks)
+        return template
 
     def _keys_of(self, pods: Iterable[tuple[Any, ...]]) -> list[bytes]:
         """Return the keys of the parts of some pods, each with the type of its priority before it.
@@ -127,7 +154,7 @@ class TemplateTable:
             keys.append(key)
         return keys
 
-    def _of_parts(self, pod: Object, spec: Object, phase: Any, told: Any) -> PodTemplate:
+    def _of_parts(self, pod: Object, spec: Object, phase: Any, marks: Any) -> PodTemplate:
         parts: list[Any] = [spec.get(part) for part in _PARTS]
         for name in ("containers", "initContainers"):
             containers = spec.get(name)
@@ -136,27 +163,31 @@ class TemplateTable:
                 if containers
                 else containers
             )
-        key = marshal.dumps((*parts, _claims(spec), phase, told), 2)
+        key = marshal.dumps((*parts, _claims(spec), phase, marks), 2)
         template = self._templates.get(key)
         if template is None:
             template = self._templates.setdefault(key, PodTemplate(pod))
         return template
 
 
-def _told(columns: PodColumns) -> list[list[str | int] | None]:
+def _marks(columns: PodColumns) -> list[list[str | int] | None]:
     """Return what each pod's annotations and labels say to the scheduler, None where they say nothing to it.
 
     What is absent is 0, which no text is.
     """
-    if set().union(*columns.annotations, *columns.labels).isdisjoint(_TOLD):
+    if set().union(*columns.annotations, *columns.labels).isdisjoint(_MARKED):
         return [None] * len(columns.pods)
-    pairs = zip(columns.annotations, columns.labels, strict=True)
-    told = [[table.get(name, 0) for table in pair for name in _TOLD] for pair in pairs]
-    return [None if says == _NOTHING_TOLD else says for says in told]
+    return list(map(_marks_of, columns.annotations, columns.labels))
+
+
+def _marks_of(annotations: Object, labels: Object) -> list[str | int] | None:
+    """Return the same of one pod."""
+    marks = [table.get(name, 0) for table in (annotations, labels) for name in _MARKED]
+    return None if marks == _NO_MARKS else marks
 
 
 def _is_of_words(value: Any, levels: int = 16) -> bool:
-    """Tell whether there is no number and no truth value in something, which is not nested deep either."""
+    """Return whether there is no number and no truth value in something, which is not nested deep either."""
     if isinstance(value, Mapping):
         value = [*value.values()]
     if isinstance(value, (list, tuple)):

@@ -49,7 +49,7 @@ class QueueInfo:
 
     @property
     def is_open(self) -> bool:
-        """Tell whether the state is exactly Open; an empty state is not."""
+        """Return whether the state is exactly Open; an empty state is not."""
         return self.state == "Open"
 
 

@@ -1,4 +1,4 @@
-"""What does a queue hold, ask for and have reserved?
+"""What has a queue allocated, what does it request, and what is reserved for it?
 
 The account that proportion and capacity keep of a queue. It is counted once when a session opens and moved by
 events from then on.
@@ -9,17 +9,18 @@ v1.15.1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.queue import QueueInfo
-from scheduler_core.model.queue_sums import QueueSum
+from scheduler_core.model.queue_sums import QueueSum, QueueSums
 from scheduler_core.model.reservations import Reservations
 from scheduler_core.release import Release, Rule
 from scheduler_core.resource import MIN_RESOURCE, UNLIMITED, Absent, Resource, exceeded_part, short_of
-from scheduler_core.told import Told, amounts
+
+Account = TypeVar("Account", bound="QueueAccount")
 
 
 class QueueAccount:
@@ -36,17 +37,20 @@ class QueueAccount:
         As the session found them.
     inqueue : Resource
         Grows when a job is enqueued, never shrinks within a session.
-    reservations : Reservations
-        For which jobs that is.
+    reservations : Reservations or None
+        For which jobs that is; None: no explanation names them.
     version : int
-        Counts how often a session found something else in the account.
+        Counts how often a session moved what is allocated, or found something else in the account than the
+        one before had left.
+    allocated_version : int
+        The same of what is allocated, elastic and reserved.
 
     """
 
     __slots__ = (
-        "_fixed",
         "_share",
         "allocated",
+        "allocated_version",
         "capability",
         "deserved",
         "elastic",
@@ -64,20 +68,29 @@ class QueueAccount:
         self.queue = queue
         self.name = queue.name
         self._share: float | None = 0.0
-        self._fixed: Told | None = None
-        self.version = 0
+        self.version = self.allocated_version = 0
         self.deserved = Resource()
         self.allocated = Resource()
         self.request = Resource()
         self.elastic = Resource()
         self.inqueue = Resource()
-        self.reservations = Reservations()
+        self.reservations: Reservations | None = None
         self.guarantee = queue.guarantee
         self.capability = Resource()
         self.real_capability = Resource()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name})"
+
+    def limit(self, total: Resource, guaranteed: Resource) -> None:
+        """Set what the queue may reach beside all others, to which so much is guaranteed together."""
+        self.capability = capability_of(self.queue)
+        self.real_capability = real_capability(
+            total,
+            guaranteed=guaranteed,
+            guarantee=self.queue.guarantee,
+            capability=self.capability if self.queue.names_capability else None,
+        )
 
     def clone(self) -> Self:
         """Return a copy whose `allocated` moves apart from this one's."""
@@ -86,20 +99,27 @@ class QueueAccount:
         return twin
 
     def take(self, amounts: QueueSum | None, release: Release) -> None:
-        """Hold what the jobs of the queue hold, request and have reserved, None: it has no jobs.
+        """Take over what the jobs of the queue have allocated, request and reserve; None: it has no jobs.
 
         For which jobs something is reserved is known by `name_reservations` only.
         """
         amounts = amounts or QueueSum()
         reserved = amounts.reserved if release.follows(Rule.INQUEUE_REMAINDER) else amounts.reserved_whole
-        self.allocated, self.request = amounts.allocated.resource(), amounts.request.resource()
-        self.elastic, self.inqueue = amounts.elastic.resource(), reserved.resource()
-        self._fixed = None
-        self.version += 1
+        sums = amounts.allocated.resource(), amounts.elastic.resource(), reserved.resource()
+        if not all(map(_is_same, sums, (self.allocated, self.elastic, self.inqueue))):
+            self.allocated, self.elastic, self.inqueue = sums
+            self.allocated_version += 1
+            self.version += 1
+        request = amounts.request.resource()
+        if not _is_same(request, self.request):
+            self.request = request
+            self.version += 1
 
     def name_reservation(self, job: JobInfo, release: Release) -> None:
         """Keep, for explanations, what is reserved for a job of the queue."""
         reserved = job.inqueue_reservation(whole=not release.follows(Rule.INQUEUE_REMAINDER))
+        if self.reservations is None:
+            self.reservations = Reservations()
         if reserved is not None:
             self.reservations.add(job.key, job.deduct_gated(reserved))
 
@@ -107,7 +127,8 @@ class QueueAccount:
         """Reserve something for a job that was enqueued."""
         job.touch()
         self.inqueue.add(amount)
-        self.reservations.add(job.key, amount)
+        if self.reservations is not None:
+            self.reservations.add(job.key, amount)
 
     def include(self, other: QueueAccount) -> None:
         """Add all that another queue's jobs have, as an ancestor of it."""
@@ -115,12 +136,15 @@ class QueueAccount:
         self.request.add(other.request)
         self.elastic.add(other.elastic)
         self.inqueue.add(other.inqueue)
-        self.reservations.include(other.reservations)
+        self.allocated_version += 1
+        self.version += 1
+        if other.reservations is not None:
+            self.reservations = self.reservations or Reservations()
+            self.reservations.include(other.reservations)
 
     def deserve(self, deserved: Resource) -> None:
         """Write what the queue deserves."""
         self.deserved = deserved
-        self._fixed = None
         self.version += 1
         self.measure()
 
@@ -132,27 +156,34 @@ class QueueAccount:
         return self._share
 
     def measure(self) -> None:
-        """Work the share out from what is allocated now."""
+        """Compute the share of what is allocated now."""
         self._share = self.share_of_deserved()
 
     def forget_share(self) -> None:
-        """Have the share worked out anew when somebody asks for it."""
+        """Have the share computed anew when it is read next, as what is allocated moves."""
         self._share = None
+        self._count_move()
 
     def keep_share(self) -> None:
         """Have the share stay what it is now, whatever is allocated next."""
+        self._count_move()
         if self._share is None:
             self.measure()
 
+    def _count_move(self) -> None:
+        """Count that what is allocated moves: who has read it may find less there, or more."""
+        self.version += 1
+        self.allocated_version += 1
+
     def share_of_deserved(self) -> float:
         """Return the largest allocated / deserved over what is deserved (`pods` too); 0 when nothing is."""
-        share, held, deserved = 0.0, self.allocated, self.deserved
-        if deserved.cpu >= MIN_RESOURCE and held.cpu / deserved.cpu > share:
-            share = held.cpu / deserved.cpu
-        if deserved.memory >= MIN_RESOURCE and held.memory / deserved.memory > share:
-            share = held.memory / deserved.memory
-        if deserved.scalars and held.scalars:
-            for name, amount in held.scalars.items():
+        share, allocated, deserved = 0.0, self.allocated, self.deserved
+        if deserved.cpu >= MIN_RESOURCE and allocated.cpu / deserved.cpu > share:
+            share = allocated.cpu / deserved.cpu
+        if deserved.memory >= MIN_RESOURCE and allocated.memory / deserved.memory > share:
+            share = allocated.memory / deserved.memory
+        if deserved.scalars and allocated.scalars:
+            for name, amount in allocated.scalars.items():
                 most = deserved.scalars.get(name, 0.0)
                 if most >= MIN_RESOURCE and amount / most > share:
                     share = amount / most
@@ -163,7 +194,7 @@ class QueueAccount:
         return short_of(limit, request, self.allocated)
 
     def is_short_after_release(self, request: Resource, limit: Resource, freed: Resource) -> bool:
-        """Tell whether there is such a shortage even once so much of what is allocated is given back.
+        """Return whether there is such a shortage even once so much of what is allocated is given back.
 
         Not when it holds less than that, so that to give it back fails.
         """
@@ -178,42 +209,65 @@ class QueueAccount:
         return self.reserved_with(minimum).exceeded_dimensions(self.real_capability, minimum)
 
     def reserved_with(self, minimum: Resource) -> Resource:
-        """Return what is held or promised once a job with this minimum is let in, less what is elastic.
+        """Return what is allocated or reserved with a job of this minimum enqueued, less what is elastic.
 
         Raises
         ------
         SchedulerPanic
-            If more is elastic than held and promised: an eviction took the elastic part away in this session.
+            If more is elastic than allocated and reserved: the elastic part was evicted in this session.
 
         """
         return minimum.clone().add(self.allocated).add(self.inqueue).sub(self.elastic)
 
     def reservation_facts(self, minimum: Resource, short: Sequence[str]) -> dict[str, Any]:
         """Return the numbers of a refusal to reserve a minimum, and for whom how much is reserved."""
-        held = self.reserved_with(minimum).raw_sub(minimum)
+        taken = self.reserved_with(minimum).raw_sub(minimum)
         return {
-            **shortage_facts(held, minimum, self.real_capability, short),
+            **shortage_facts(taken, minimum, self.real_capability, short),
             "queue": self.name,
             "reserved": {name: self.inqueue.get(name) for name in short},
-            "reserved_for": self.reservations.of(short),
+            "reserved_for": {} if self.reservations is None else self.reservations.of(short),
         }
 
-    def figures(self) -> Told:
-        """Return the amounts that a result tells; asked first when the session is open."""
-        if self._fixed is None:
-            self._fixed = Told(
-                deserved=amounts(self.deserved),
-                allocated={},
-                request=amounts(self.request),
-                elastic=amounts(self.elastic),
-                inqueue={},
-                capability=amounts(self.capability),
-                realCapability=amounts(self.real_capability),
-                guarantee=amounts(self.guarantee),
-            )
-        told = Told(self._fixed)
-        told["allocated"], told["inqueue"] = amounts(self.allocated), amounts(self.inqueue)
-        return told
+    def figures(self) -> dict[str, Any]:
+        """Return the amounts as they are now."""
+        return {
+            "deserved": self.deserved,
+            "allocated": self.allocated,
+            "request": self.request,
+            "elastic": self.elastic,
+            "inqueue": self.inqueue,
+            "capability": self.capability,
+            "realCapability": self.real_capability,
+            "guarantee": self.guarantee,
+        }
+
+
+def renew_accounts(
+    accounts: dict[str, Account],
+    names: Iterable[str],
+    sums: QueueSums,
+    release: Release,
+    account_of: Callable[[str], Account],
+) -> None:
+    """Bring the accounts of some queues up to date; only queues with jobs have one, by name."""
+    before = list(accounts)
+    for name in names:
+        if name not in sums:
+            accounts.pop(name, None)
+            continue
+        account = accounts[name] = account_of(name)
+        account.take(sums[name], release)
+        account.measure()
+    if list(accounts) != before:
+        entries = sorted(accounts.items())
+        accounts.clear()
+        accounts.update(entries)
+
+
+def _is_same(one: Resource, other: Resource) -> bool:
+    """Return whether two vectors name the same scalars, and all their amounts are equal."""
+    return one.cpu == other.cpu and one.memory == other.memory and one.scalars == other.scalars
 
 
 def capability_of(queue: QueueInfo) -> Resource:
@@ -252,7 +306,7 @@ def real_capability(
 
 
 def shortage_facts(
-    held: Resource, request: Resource, limit: Resource, names: Sequence[str]
+    taken: Resource, request: Resource, limit: Resource, names: Sequence[str]
 ) -> dict[str, Any]:
     """Return the numbers of a refusal: of its first dimension, and under `short` and `limit` of each.
 
@@ -260,7 +314,7 @@ def shortage_facts(
     """
     short = {}
     for name in names:
-        required, available = request.get(name), limit.get(name) - held.get(name)
+        required, available = request.get(name), limit.get(name) - taken.get(name)
         short[name] = {"required": required, "available": available, "missing": required - available}
     limits = {name: limit.get(name) for name in names}
     return {"resource": names[0], **short[names[0]], "short": short, "limit": limits}

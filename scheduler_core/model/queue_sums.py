@@ -7,6 +7,7 @@ A fold over the jobs: one that was made anew gives back what it added before. So
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import inf
 from typing import NamedTuple
 
 from scheduler_core.model.job import JobInfo
@@ -25,6 +26,10 @@ class Part(NamedTuple):
         What it holds, holds and waits for, holds above its minimum.
     reserved, reserved_whole : Resource or None
         What is reserved for it beside that: the rest of its minimum, or in phase Inqueue all of it.
+    minimum : Resource or None
+        Its minResources.
+    most : float
+        No amount in these is larger; infinite when one is no whole number.
 
     """
 
@@ -34,20 +39,31 @@ class Part(NamedTuple):
     elastic: Resource
     reserved: Resource | None
     reserved_whole: Resource | None
+    minimum: Resource | None
+    most: float
 
 
 class Sum:
-    """A sum of vectors that names the scalars that any of them names."""
+    """A sum of vectors that names the scalars that any of them names.
 
-    __slots__ = ("_cpu", "_holders", "_memory", "_scalars")
+    Attributes
+    ----------
+    moves : int
+        How many vectors were added or taken away.
+
+    """
+
+    __slots__ = ("_cpu", "_holders", "_memory", "_scalars", "moves")
 
     def __init__(self) -> None:
         self._cpu = self._memory = 0.0
+        self.moves = 0
         self._scalars: dict[str, float] = {}
         self._holders: dict[str, int] = {}
 
     def add(self, amount: Resource) -> None:
         """Add a vector."""
+        self.moves += 1
         self._cpu += amount.cpu
         self._memory += amount.memory
         for name, scalar in (amount.scalars or {}).items():
@@ -56,6 +72,7 @@ class Sum:
 
     def give_back(self, amount: Resource) -> None:
         """Take away a vector that was added."""
+        self.moves += 1
         self._cpu -= amount.cpu
         self._memory -= amount.memory
         for name, scalar in (amount.scalars or {}).items():
@@ -65,7 +82,7 @@ class Sum:
                 del self._scalars[name], self._holders[name]
 
     def is_exact(self) -> bool:
-        """Tell whether nothing was rounded."""
+        """Return whether nothing was rounded."""
         amounts = (self._cpu, self._memory, *self._scalars.values())
         return all(amount.is_integer() and -_EXACT < amount < _EXACT for amount in amounts)
 
@@ -75,11 +92,19 @@ class Sum:
 
 
 class QueueSum:
-    """What the jobs of one queue add up to."""
+    """What the jobs of one queue add up to.
 
-    __slots__ = ("allocated", "elastic", "request", "reserved", "reserved_whole")
+    Attributes
+    ----------
+    most : float
+        No amount in the sums is larger.
+
+    """
+
+    __slots__ = ("allocated", "elastic", "most", "request", "reserved", "reserved_whole")
 
     def __init__(self) -> None:
+        self.most = 0.0
         self.allocated, self.request, self.elastic = Sum(), Sum(), Sum()
         self.reserved, self.reserved_whole = Sum(), Sum()
 
@@ -93,7 +118,9 @@ class QueueSum:
         return pairs
 
     def is_exact(self) -> bool:
-        """Tell whether nothing was rounded."""
+        """Return whether nothing was rounded."""
+        if self.most < _EXACT:
+            return True
         sums = (self.allocated, self.request, self.elastic, self.reserved, self.reserved_whole)
         return all(total.is_exact() for total in sums)
 
@@ -129,17 +156,25 @@ class QueueSums:
         """Return the queues that have jobs."""
         return self._of.keys()
 
+    def are_exact(self) -> bool:
+        """Return whether the sums of any queues add up exactly in any order."""
+        return sum([known.most for known in self._of.values()]) < _EXACT
+
     def renew(self, jobs: Mapping[str, JobInfo | None]) -> None:
         """Take in jobs that were made anew; None: the job is gone."""
         moved = set()
         for key, job in jobs.items():
-            before = self._parts.pop(key, None)
+            before = self._parts.get(key)
+            part = None if job is None else part_of(job)
+            if part is before:
+                continue
             if before is not None:
+                del self._parts[key]
                 self._give_back(before)
                 moved.add(before.queue)
-            if job is not None:
-                self._add(key, part_of(job))
-                moved.add(job.queue)
+            if part is not None:
+                self._add(key, part)
+                moved.add(part.queue)
         for queue in moved & self._of.keys():
             if not self._of[queue].is_exact():
                 self._add_up(queue)
@@ -150,6 +185,7 @@ class QueueSums:
         if known is None:
             known = self._of[part.queue] = QueueSum()
         self._jobs[part.queue] = self._jobs.get(part.queue, 0) + 1
+        known.most += part.most
         for total, amount in known.pairs(part):
             total.add(amount)
 
@@ -158,7 +194,9 @@ class QueueSums:
         if not self._jobs[part.queue]:
             del self._of[part.queue]
             return
-        for total, amount in self._of[part.queue].pairs(part):
+        known = self._of[part.queue]
+        known.most -= part.most
+        for total, amount in known.pairs(part):
             total.give_back(amount)
 
     def _add_up(self, queue: str) -> None:
@@ -166,11 +204,28 @@ class QueueSums:
         known = self._of[queue] = QueueSum()
         for key in sorted(self._parts):
             if self._parts[key].queue == queue:
+                known.most += self._parts[key].most
                 for total, amount in known.pairs(self._parts[key]):
                     total.add(amount)
 
 
 def part_of(job: JobInfo) -> Part:
+    """Return what a job adds to its queue, the same object for jobs that stand alike.
+
+    Sound for jobs as they were found: all that a part is made of follows from what their tasks amount to, and
+    from what the key names. The part holds the minimum, so that no other one has its identity meanwhile.
+    """
+    totals = job.totals
+    if totals is None or totals.gated_by_others:
+        return worked_out(job)
+    key = job.queue, job.phase, job.min_available, id(job.min_resources)
+    part: Part | None = totals.parts.get(key)
+    if part is None:
+        part = totals.parts[key] = worked_out(job)
+    return part
+
+
+def worked_out(job: JobInfo) -> Part:
     """Return what a job adds to its queue."""
     holds = job.allocated_count > 0
     allocated = job.allocated.clone() if holds else NOTHING
@@ -179,12 +234,15 @@ def part_of(job: JobInfo) -> Part:
         request.add(allocated)
     for waiting in job.waiting_requests():
         request.add(waiting)
-    reserved, whole = job.inqueue_reservation(whole=False), job.inqueue_reservation(whole=True)
-    return Part(
-        job.queue,
-        allocated,
-        request,
-        job.elastic() if holds else NOTHING,
-        None if reserved is None else job.deduct_gated(reserved),
-        None if whole is None else job.deduct_gated(whole),
-    )
+    elastic = job.elastic() if holds else NOTHING
+    rest, minimum = job.inqueue_reservation(whole=False), job.inqueue_reservation(whole=True)
+    reserved = None if rest is None else job.deduct_gated(rest)
+    whole = None if minimum is None else job.deduct_gated(minimum)
+    most = max(map(_most, (allocated, request, elastic, reserved or NOTHING, whole or NOTHING)))
+    return Part(job.queue, allocated, request, elastic, reserved, whole, job.min_resources, most)
+
+
+def _most(amounts: Resource) -> float:
+    """Return the largest amount, infinity when one is no whole number or below 0."""
+    numbers = (amounts.cpu, amounts.memory, *(amounts.scalars or {}).values())
+    return max(numbers) if all(number.is_integer() and number >= 0 for number in numbers) else inf

@@ -86,7 +86,7 @@ class NodeList:
 
     @cached_property
     def facts(self) -> NodeFacts:
-        """Return what Kubernetes reads of the nodes, read when the first session asks."""
+        """Return what Kubernetes reads of the nodes, read for the first session."""
         return NodeFacts(self.objects)
 
 
@@ -161,14 +161,14 @@ class Snapshot:
 
 def take_snapshot(cluster: Cluster) -> Snapshot:
     """Return the snapshot of a cluster at its present clock."""
-    roster = cluster.pods.roster()
+    known_pods = cluster.pods.known_pods()
     allocatable = cluster.nodes.allocatable
-    axis = ResourceAxis([*allocatable, *(shape.request for shape in roster.shapes)])
+    axis = ResourceAxis([*allocatable, *(shape.request for shape in known_pods.shapes)])
     nodes = NodeTable(cluster.nodes.objects, allocatable, axis)
     queues = {queue["metadata"]["name"]: QueueInfo(queue, creation_of(queue)) for queue in cluster.queues}
     queues = dict(sorted(queues.items()))
     jobs = _jobs_of(cluster, queues)
-    tasks = TaskTable(roster, axis, jobs, nodes.index)
+    tasks = TaskTable(known_pods, axis, jobs, nodes.index)
     members = tasks.members()
     for key, job in jobs.items():
         job.load(tasks, members.get(key, ()))

@@ -8,8 +8,10 @@ other part is what it would be if all of it were made anew. docs/state.md has a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
+from functools import cached_property
+from operator import is_
 
 from scheduler_core.model.job import NO_NODE, JobInfo
 from scheduler_core.model.journal import Journal
@@ -40,7 +42,7 @@ class Renewal:
     before: dict[str, JobInfo | None] = field(default_factory=dict)
     nodes: dict[int, list[int]] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def queues(self) -> set[str]:
         """Return the queues that these jobs are, or were, in."""
         jobs = (*self.jobs.values(), *self.before.values())
@@ -81,7 +83,7 @@ class State:
         self._number_of = {info.key: number for number, info in enumerate(self._tasks.pods)}
         self._members = self._tasks.members()
         self._found: list[set[int]] = [set() for _ in self._nodes.names]
-        for number, node in enumerate(self._tasks.places.tolist()):
+        for number, node in enumerate(self._tasks.node_of.tolist()):
             if node != NO_NODE:
                 self._found[node].add(number)
 
@@ -93,22 +95,29 @@ class State:
         """Bring the state up to date; returns what differs from what the last session found.
 
         Sound, as a job is a function of its PodGroup and its pods, and a node one of its object and the pods
-        on it: one of which nothing is noted in the journal, and which no session touched, is the same.
+        on it: one of which nothing is noted in the journal, and which no session touched, is the same. A job
+        of which sessions changed the phase only has all else of what would be made anew.
         """
         if not self._is_known():
             self._begin()
             return Renewal(anew=True)
         nodes = set(self._nodes.changes.since(self._seen))
-        jobs = dict.fromkeys((*self._tasks.touched, *self.journal.podgroups))
+        touched = dict(self._tasks.touched)
+        moved = [key for key, job in touched.items() if job.moved]
+        jobs = dict.fromkeys((*moved, *self.journal.podgroups))
         self._tasks.touched.clear()
         for key in self.journal.pods:
             self._renew_pod(key, jobs, nodes)
         self.journal.pods.clear()
         self.journal.podgroups.clear()
         renewal = Renewal()
-        for key in sorted(jobs):
+        for key in sorted(touched.keys() | jobs):
             renewal.before[key] = self.snapshot.jobs.get(key)
-            renewal.jobs[key] = self._renew_job(key)
+            if key in jobs:
+                renewal.jobs[key] = self._renew_job(key)
+            else:
+                renewal.jobs[key] = touched[key]
+                touched[key].keep()
         for node in sorted(nodes):
             found = renewal.nodes[node] = self._by_uid(self._found[node])
             self._nodes.reload(node, self._tasks, found)
@@ -120,8 +129,8 @@ class State:
         return renewal
 
     def _is_known(self) -> bool:
-        """Tell whether all that pods may be on, or be made of, is as it was."""
-        if any(now is not before for now, before in zip(self._whole_lists(), self._given, strict=True)):
+        """Return whether all that pods may be on, or be made of, is as it was."""
+        if not all(map(is_, self._whole_lists(), self._given)):
             return False
         infos, reader = self.cluster.pods.infos, self.cluster.pods.reader
         return all(
@@ -135,7 +144,7 @@ class State:
         tasks, pods = self._tasks, self.cluster.pods
         number = self._number_of.pop(key, None)
         if number is not None:
-            node, job = int(tasks.places[number]), tasks.pods[number].job_key
+            node, job = int(tasks.node_of[number]), tasks.pods[number].job_key
             if node != NO_NODE:
                 nodes.add(node)
                 self._found[node].discard(number)
@@ -153,7 +162,7 @@ class State:
         if info.job_key:
             jobs[info.job_key] = None
             self._members.setdefault(info.job_key, []).append(number)
-        node = int(tasks.places[number])
+        node = int(tasks.node_of[number])
         if node != NO_NODE:
             nodes.add(node)
             self._found[node].add(number)
@@ -174,7 +183,9 @@ class State:
             self._tasks.renew(number)
         return job
 
-    def _by_uid(self, numbers: Iterable[int]) -> list[int]:
+    def _by_uid(self, numbers: Collection[int]) -> list[int]:
         """Return tasks in the order of their pods' uids."""
+        if len(numbers) < 2:
+            return list(numbers)
         pods = self._tasks.pods
         return sorted(numbers, key=lambda number: pods[number].uid)

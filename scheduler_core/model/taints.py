@@ -36,7 +36,7 @@ def tolerations_of(spec: Mapping[str, Any]) -> Tolerations:
 
 
 def tolerates(tolerations: Tolerations, taint: Taint) -> bool:
-    """Tell whether any toleration tolerates a taint."""
+    """Return whether any toleration tolerates a taint."""
     return any(_matches(toleration, taint) for toleration in tolerations)
 
 
@@ -71,11 +71,11 @@ class NodeTaints:
         self.unschedulable = np.array([bool(spec.get("unschedulable")) for spec in specs], dtype=np.bool_)
 
     def has(self, effect: str) -> bool:
-        """Tell whether any node has a taint of this effect."""
+        """Return whether any node has a taint of this effect."""
         return any(taint.effect == effect for taints in self.sets for taint in taints)
 
     def untolerated(self, tolerations: Tolerations) -> Mask:
-        """Tell which nodes have a NoSchedule or NoExecute taint that is not tolerated, (N,)."""
+        """Return which nodes have a NoSchedule or NoExecute taint that is not tolerated, (N,)."""
         refused: Mask = self._per_node(lambda taint: taint.effect in HARD_EFFECTS, tolerations) > 0
         return refused
 

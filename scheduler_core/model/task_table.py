@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.model.axis import ResourceAxis
-from scheduler_core.model.composition import Composition
 from scheduler_core.model.job import NO_NODE, JobInfo, TaskInfo
+from scheduler_core.model.job_totals import JobTotals
 from scheduler_core.model.pod import PodShape
-from scheduler_core.model.pod_info import PodInfo, PodKind, Roster
+from scheduler_core.model.pod_info import KnownPods, PodInfo, PodKind
 from scheduler_core.model.status import COMPLETED_STATUSES, TaskStatus
 
 _STATUS_BITS = 2 * max(TaskStatus)
 _LEAST_ROOM = 64
-# The compositions of so many kinds of jobs are remembered.
-_MOST_COMPOSITIONS = 4096
+# The totals of so many kinds of jobs are remembered.
+_MOST_TOTALS = 4096
 
 
 class TaskTable:
@@ -30,7 +30,7 @@ class TaskTable:
     ----------
     pods : list of PodInfo
         What is read of the tasks' pods; what stands under the number of a task that is gone means nothing.
-    places : (T,) intp
+    node_of : (T,) intp
         The number of the node that each task is on, `NO_NODE` for none.
     shapes : list of PodShape
         Those of the pods, on the state's axis, by number.
@@ -49,7 +49,7 @@ class TaskTable:
 
     Parameters
     ----------
-    roster : Roster
+    known_pods : KnownPods
         The pods.
     axis : ResourceAxis
         Of the state.
@@ -61,34 +61,34 @@ class TaskTable:
     """
 
     def __init__(
-        self, roster: Roster, axis: ResourceAxis, jobs: Mapping[str, JobInfo], nodes: Mapping[str, int]
+        self, known_pods: KnownPods, axis: ResourceAxis, jobs: Mapping[str, JobInfo], nodes: Mapping[str, int]
     ) -> None:
-        self.pods = list(roster.pods)
+        self.pods = list(known_pods.pods)
         self.touched: dict[str, JobInfo] = {}
         self._axis = axis
         self._jobs = jobs
         self._nodes = nodes
         self._tasks: list[TaskInfo | None] = [None] * len(self.pods)
-        self.shapes = roster.shapes_on(axis)
-        self._of_shape = {shape: self.shapes[number] for number, shape in enumerate(roster.shapes)}
-        self.kinds = list(roster.kinds)
+        self.shapes = known_pods.shapes_on(axis)
+        self._of_shape = {shape: self.shapes[number] for number, shape in enumerate(known_pods.shapes)}
+        self.kinds = list(known_pods.kinds)
         self._number_of_kind = {kind: number for number, kind in enumerate(self.kinds)}
         self._made_of = [(kind, self._of_shape[kind.shape]) for kind in self.kinds]
-        self._made_of_number = list(roster.numbers)
+        self._made_of_number = list(known_pods.numbers)
         self._free: list[int] = []
         count = len(self.pods)
-        self.kind_numbers: NDArray[np.intp] = np.array(roster.numbers, dtype=np.intp)
+        self.kind_numbers: NDArray[np.intp] = np.array(known_pods.numbers, dtype=np.intp)
         statuses = np.fromiter([info.status for info in self.pods], dtype=np.intp, count=count)
         self.statuses: NDArray[np.intp] = statuses
         named = np.fromiter(
             [nodes.get(info.node_name, NO_NODE) for info in self.pods], dtype=np.intp, count=count
         )
-        self.places: NDArray[np.intp] = np.where(np.isin(statuses, list(COMPLETED_STATUSES)), NO_NODE, named)
+        self.node_of: NDArray[np.intp] = np.where(np.isin(statuses, list(COMPLETED_STATUSES)), NO_NODE, named)
         numbers = np.array([shape.number for _, shape in self._made_of], dtype=np.intp)
         self.shape_numbers = numbers[self.kind_numbers]
         self.leaving = statuses == TaskStatus.RELEASING
         self._sorts: list[int] = (self.shape_numbers * _STATUS_BITS + statuses).tolist()
-        self._compositions: dict[tuple[int, ...], Composition] = {}
+        self._totals: dict[tuple[int, ...], JobTotals] = {}
 
     def __getitem__(self, number: int) -> TaskInfo:
         """Return a task."""
@@ -110,7 +110,7 @@ class TaskTable:
     # pods come and go
 
     def knows(self, kind: PodKind) -> bool:
-        """Tell whether pods of a kind can be put here: the axis has all that they request."""
+        """Return whether pods of a kind can be put here: the axis has all that they request."""
         return set(kind.shape.request.scalars or ()) <= self._axis.index.keys()
 
     def put(self, info: PodInfo, kind: PodKind) -> int:
@@ -124,7 +124,7 @@ class TaskTable:
         self.pods[number] = info
         self._made_of_number[number] = self.kind_numbers[number] = number_of_kind
         self.statuses[number] = info.status
-        self.places[number] = node
+        self.node_of[number] = node
         self.shape_numbers[number] = shape.number
         self.leaving[number] = info.status is TaskStatus.RELEASING
         self._sorts[number] = shape.number * _STATUS_BITS + info.status
@@ -133,14 +133,14 @@ class TaskTable:
     def drop(self, number: int) -> None:
         """Leave a pod out; its number may be given to another one."""
         self._tasks[number] = None
-        self.places[number] = NO_NODE
+        self.node_of[number] = NO_NODE
         self._free.append(number)
 
     def renew(self, number: int) -> None:
         """Put a task back to how its pod was found."""
         task = self._tasks[number]
         if task is not None:
-            task.find(int(self.places[number]))
+            task.find(int(self.node_of[number]))
             task.job = self._jobs.get(task.info.job_key)
 
     def _add_kind(self, kind: PodKind) -> int:
@@ -160,17 +160,17 @@ class TaskTable:
         self._tasks.append(None)
         self._made_of_number.append(0)
         self._sorts.append(0)
-        if number == len(self.places):
+        if number == len(self.node_of):
             zeros = np.zeros(max(number, _LEAST_ROOM), dtype=np.intp)
             self.kind_numbers = np.concatenate([self.kind_numbers, zeros])
             self.statuses = np.concatenate([self.statuses, zeros])
             self.shape_numbers = np.concatenate([self.shape_numbers, zeros])
-            self.places = np.concatenate([self.places, zeros + NO_NODE])
+            self.node_of = np.concatenate([self.node_of, zeros + NO_NODE])
             self.leaving = np.concatenate([self.leaving, zeros.astype(np.bool_)])
         return number
 
     def are_in(self, statuses: Collection[TaskStatus], numbers: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Tell which of some tasks have any of the statuses on their nodes now, (K,)."""
+        """Return which of some tasks have any of the statuses on their nodes now, (K,)."""
         wanted = np.zeros(max(TaskStatus) + 1, dtype=np.bool_)
         wanted[list(statuses)] = True
         are_in = wanted[self.statuses[numbers]]
@@ -179,15 +179,15 @@ class TaskTable:
                 are_in[position] = task.node_status in statuses
         return are_in
 
-    def composition_of(self, numbers: Iterable[int]) -> Composition:
+    def totals_of_job(self, numbers: Iterable[int]) -> JobTotals:
         """Return what some tasks amount to, worked out once for all that stand alike."""
         sorts = tuple([self._sorts[number] for number in numbers])
-        composition = self._compositions.get(sorts)
-        if composition is None:
-            if len(self._compositions) >= _MOST_COMPOSITIONS:
-                self._compositions.clear()
-            composition = self._compositions[sorts] = Composition(map(self._meaning, sorts))
-        return composition
+        totals = self._totals.get(sorts)
+        if totals is None:
+            if len(self._totals) >= _MOST_TOTALS:
+                self._totals.clear()
+            totals = self._totals[sorts] = JobTotals(map(self._meaning, sorts))
+        return totals
 
     def _meaning(self, sort: int) -> tuple[TaskStatus, PodShape]:
         """Return the status and the shape of the tasks of one sort."""

@@ -65,6 +65,13 @@ def format_time(seconds: float) -> str:
 
     """
     days, rest = divmod(int(seconds), SECONDS_PER_DAY)
+    minutes, second = divmod(rest, 60)
+    return f"{_date_of(days)}T{minutes // 60:02d}:{minutes % 60:02d}:{second:02d}Z"
+
+
+@lru_cache(maxsize=4096)
+def _date_of(days: int) -> str:
+    """Return the date so many days after 1970-01-01, such as 2026-01-31."""
     era, day_of_era = divmod(days + 719468, 146097)
     year_of_era = (day_of_era - day_of_era // 1460 + day_of_era // 36524 - day_of_era // 146096) // 365
     day_of_year = day_of_era - (365 * year_of_era + year_of_era // 4 - year_of_era // 100)
@@ -72,7 +79,7 @@ def format_time(seconds: float) -> str:
     day = day_of_year - (153 * shifted + 2) // 5 + 1
     month = shifted + (3 if shifted < 10 else -9)
     year = year_of_era + era * 400 + (month <= 2)
-    return f"{year:04d}-{month:02d}-{day:02d}T{rest // 3600:02d}:{rest // 60 % 60:02d}:{rest % 60:02d}Z"
+    return f"{year:04d}-{month:02d}-{day:02d}"
 
 
 def parse_duration(text: str) -> float | None:

@@ -40,11 +40,11 @@ class SpreadConstraint:
     honors_taints: bool = False
 
     def matches_itself(self, labels: Mapping[str, str]) -> bool:
-        """Tell whether the pod is one of those that it wants spread; an empty selector says so."""
+        """Return whether the pod is one of those that it wants spread; an empty selector says so."""
         return self.selector is not None and self.selector.matches(labels)
 
     def counts(self, labels: Mapping[str, str]) -> bool:
-        """Tell whether a pod that is there counts; with an empty selector none does."""
+        """Return whether a pod that is there counts; with an empty selector none does."""
         return (
             self.selector is not None and bool(self.selector.requirements) and self.selector.matches(labels)
         )

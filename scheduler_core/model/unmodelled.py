@@ -21,22 +21,22 @@ UNREAD_LISTS: Mapping[str, str] = {
 
 
 def claims_volumes(pod: Object) -> bool:
-    """Tell whether a pod uses volumes that are bound, limited or placed by zone."""
+    """Return whether a pod uses volumes that are bound, limited or placed by zone."""
     return any(volume.get(kind) for volume in pod["spec"].get("volumes") or () for kind in CLAIMING_VOLUMES)
 
 
 def claims_resources(pod: Object) -> bool:
-    """Tell whether a pod uses resource claims."""
+    """Return whether a pod uses resource claims."""
     return bool(pod["spec"].get("resourceClaims"))
 
 
 def names_topology(podgroup: Object) -> bool:
-    """Tell whether a PodGroup requires nodes that are close in the network."""
+    """Return whether a PodGroup requires nodes that are close in the network."""
     return bool((podgroup.get("spec") or {}).get("networkTopology"))
 
 
 def has_subgroups(podgroup: Object) -> bool:
-    """Tell whether a PodGroup divides its pods into groups of their own."""
+    """Return whether a PodGroup divides its pods into groups of their own."""
     return bool((podgroup.get("spec") or {}).get("subGroupPolicy"))
 
 
@@ -57,7 +57,7 @@ DEVICE_CLASS = "deviceclass/"
 
 
 def limits_device_classes(queue: Object) -> bool:
-    """Tell whether a queue names quotas of device classes; plugin capacity counts resource claims by them."""
+    """Return whether a queue names quotas of device classes, by which capacity counts resource claims."""
     spec = queue.get("spec") or {}
     parts = (spec.get("capability"), spec.get("deserved"), (spec.get("guarantee") or {}).get("resource"))
     return any(DEVICE_CLASS in name for part in parts for name in part or ())

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.conf import Arguments
-from scheduler_core.framework.choices import ClassAnswers
+from scheduler_core.framework.class_scores import ClassAnswers
 from scheduler_core.framework.plugin_fn import shape_only
 from scheduler_core.framework.session import Session, keeps_nothing
 from scheduler_core.model.job import TaskInfo
@@ -22,7 +22,7 @@ from scheduler_core.model.node import NodeTable
 from scheduler_core.resource import CPU, MEMORY
 
 Scores = NDArray[np.float64]
-Weights = NDArray[np.int64]
+Nodes = NDArray[np.intp]
 
 NAME = "binpack"
 MAX_NODE_SCORE = 100
@@ -107,9 +107,10 @@ class Binpack:
         self._rows: list[list[float]] = self._allocatable.tolist()
         self._demands: dict[int, Demand] = {}
 
-    def score(self, task: TaskInfo, nodes: NDArray[np.intp]) -> NDArray[np.float64]:
+    def score(self, task: TaskInfo, nodes: Nodes) -> NDArray[np.float64]:
         """Return how full each node would be, (K,), from 0 to the scale; 0 where any resource is short."""
-        return self.of_many(self._demand(task), nodes)
+        scores: Scores = self.of_demands([self._demand(task)])(nodes, self.nodes.used[nodes])[:, 0]
+        return scores
 
     def score_node(self, task: TaskInfo) -> Callable[[int], float]:
         """Return a function that gives the same for one node."""
@@ -117,11 +118,11 @@ class Binpack:
 
     def score_classes(self, tasks: Sequence[TaskInfo]) -> ClassAnswers:
         """Return the same for several classes of tasks."""
-        used_of = self.nodes.used_of
+        used_of, scores = self.nodes.used_of, self.of_demands([self._demand(task) for task in tasks])
         return ClassAnswers(
-            self.of_demands([self._demand(task) for task in tasks]),
+            lambda nodes: scores(nodes, np.array([used_of[node] for node in nodes.tolist()])),
             fixed=[tuple(row) for row in self._rows],
-            moving=lambda node: tuple(used_of[node]),
+            changing=lambda node: tuple(used_of[node]),
         )
 
     def _demand(self, task: TaskInfo) -> Demand:
@@ -155,20 +156,11 @@ class Binpack:
 
         return score
 
-    def of_many(self, demand: Demand, nodes: NDArray[np.intp]) -> Scores:
-        """Return the scores of several nodes, (K,)."""
-        if not demand.dimensions:
-            return np.zeros(len(nodes))
-        columns, amounts, weights = (list(numbers) for numbers in zip(*demand.dimensions, strict=True))
-        filled = self.nodes.used[nodes][:, columns].T + np.array(amounts)[:, np.newaxis]
-        has = self._allocatable[nodes][:, columns].T
-        return self._total(filled, has, np.array(weights)[:, np.newaxis], demand.weight_sum or 1)
-
-    def of_demands(self, demands: Sequence[Demand]) -> Callable[[NDArray[np.intp]], Scores]:
-        """Return a function that gives the scores of some nodes, (K,), for several demands, (K, C)."""
+    def of_demands(self, demands: Sequence[Demand]) -> Callable[[Nodes, Scores], Scores]:
+        """Return a function of some nodes, (K,), and what is used on them, (K, R): the scores, (K, C)."""
         columns = sorted({dimension.column for demand in demands for dimension in demand.dimensions})
         if not columns:
-            return lambda nodes: np.zeros((len(nodes), len(demands)))
+            return lambda nodes, _used: np.zeros((len(nodes), len(demands)))
         distinct = {demand: row for row, demand in enumerate(dict.fromkeys(demands))}
         whose = np.array([distinct[demand] for demand in demands])
         amounts, weights = np.zeros((2, len(columns), 1, len(distinct)))
@@ -179,22 +171,15 @@ class Binpack:
         uncounted = weights == 0 if not weights.all() else None
         weight_sums = np.array([float(demand.weight_sum or 1) for demand in distinct])
         allocatable = np.ascontiguousarray(self._allocatable.T[columns, :, np.newaxis])
-        used_of = self.nodes.used_of
 
-        def score(nodes: NDArray[np.intp]) -> Scores:
-            used = np.array([used_of[node] for node in nodes.tolist()]).T[columns, :, np.newaxis]
+        def score(nodes: Nodes, used: Scores) -> Scores:
+            filled = amounts + used.T[columns, :, np.newaxis]
             has = allocatable.take(nodes, axis=1)
             if uncounted is not None:
                 has = np.where(uncounted, np.inf, has)
-            return self._total(amounts + used, has, weights, weight_sums).take(whose, axis=1)
+            total: Scores = reduce(add, filled * weights / has) / weight_sums
+            total *= self.scale
+            total *= np.logical_and.reduce(filled <= has)
+            return total.take(whose, axis=1)
 
         return score
-
-    def _total(
-        self, filled: Scores, has: Scores, weights: Scores | Weights, weight_sum: Scores | int
-    ) -> Scores:
-        """Return the scores where so much would be filled, from one entry for each resource, (D, ...)."""
-        total: Scores = reduce(add, filled * weights / has) / weight_sum
-        total *= self.scale
-        total *= np.logical_and.reduce(filled <= has)
-        return total

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scheduler_core.conf import Arguments
+from scheduler_core.decision import Why
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.timestamps import parse_duration, parse_time
-from scheduler_core.trace import Why
 
 NAME = "cdp"
 
@@ -23,7 +23,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     """Register what cdp answers."""
 
     def tasks_out_of_cooldown(
-        _initiator: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
+        _preemptor: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
     ) -> list[TaskInfo]:
         accepted = []
         for task in candidates:

@@ -10,12 +10,12 @@ from functools import lru_cache
 from typing import Any
 
 from scheduler_core.conf import Arguments
+from scheduler_core.decision import Why
 from scheduler_core.framework.bounds import StaticBound
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session, keeps_nothing
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.pod_info import PodKind
-from scheduler_core.trace import Why
 
 NAME = "conformance"
 
@@ -26,19 +26,29 @@ SYSTEM_NAMESPACE = "kube-system"
 def open_session(session: Session, _arguments: Arguments) -> None:
     """Register what conformance answers."""
     session.registry.add_evictable(
-        Point.PREEMPTABLE, NAME, ordinary_tasks, bound=StaticBound(is_ordinary), same_for_equal_tasks=True
+        Point.PREEMPTABLE,
+        NAME,
+        ordinary_tasks,
+        bound=StaticBound(is_ordinary),
+        same_for_equal_tasks=True,
+        same_for_equal_jobs=True,
     )
     session.registry.add_evictable(
-        Point.RECLAIMABLE, NAME, ordinary_tasks, bound=StaticBound(is_ordinary), same_for_equal_tasks=True
+        Point.RECLAIMABLE,
+        NAME,
+        ordinary_tasks,
+        bound=StaticBound(is_ordinary),
+        same_for_equal_tasks=True,
+        same_for_equal_jobs=True,
     )
     session.registry.add_unified_evictable(
         NAME,
-        lambda initiator, candidates, _action, why: ordinary_tasks(initiator, candidates, why),
+        lambda preemptor, candidates, _action, why: ordinary_tasks(preemptor, candidates, why),
     )
     session.renewals[NAME] = keeps_nothing
 
 
-def ordinary_tasks(_initiator: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None) -> list[TaskInfo]:
+def ordinary_tasks(_preemptor: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None) -> list[TaskInfo]:
     """Return, in order, the candidates that are no part of the system; only the name of the class counts."""
     accepted = []
     for task in candidates:
@@ -46,19 +56,19 @@ def ordinary_tasks(_initiator: TaskInfo, candidates: Sequence[TaskInfo], why: Wh
         if critical is None:
             accepted.append(task)
         if why is not None:
-            why[task.uid] = _told(critical)
+            why[task.uid] = _reason(critical)
     return accepted
 
 
 @lru_cache(maxsize=16)
-def _told(critical: str | None) -> tuple[str, dict[str, Any]]:
-    """Return what is said of candidates that the same makes critical, or nothing."""
+def _reason(critical: str | None) -> tuple[str, dict[str, Any]]:
+    """Return the reason given for candidates that the same makes critical, or nothing."""
     text = "not critical for the cluster" if critical is None else f"critical for the cluster: {critical}"
     return text, {}
 
 
 def is_ordinary(kind: PodKind, namespace: str) -> bool:
-    """Tell whether pods of a kind in a namespace are no part of the system."""
+    """Return whether pods of a kind in a namespace are no part of the system."""
     return critical_by(kind, namespace) is None
 
 

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from scheduler_core.conf import Arguments
+from scheduler_core.decision import Why
 from scheduler_core.framework.bounds import PerJobBound
 from scheduler_core.framework.extension_points import PERMIT, REJECT, Point, Vote
 from scheduler_core.framework.session import Session, keeps_nothing
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.messages import fit_error
 from scheduler_core.model.status import ALLOCATED_STATUSES, READY_STATUSES, VALID_STATUSES, TaskStatus
-from scheduler_core.trace import Why
 
 NAME = "gang"
 
@@ -25,20 +25,30 @@ _PROMISED = READY_STATUSES | {TaskStatus.PIPELINED}
 
 def open_session(session: Session, _arguments: Arguments) -> None:
     """Register what gang answers."""
-    session.registry.add_job_valid(NAME, job_valid)
+    session.registry.add_job_valid(NAME, job_valid, same_for_equal_jobs=True)
     session.registry.add_job_order(NAME, job_order)
     session.registry.add_job_ready(NAME, job_ready)
     session.registry.add_job_pipelined(NAME, job_pipelined)
-    session.registry.add_job_starving(NAME, JobInfo.is_starving)
+    session.registry.add_job_starving(NAME, JobInfo.is_starving, same_for_equal_jobs=True)
     session.registry.add_evictable(
-        Point.PREEMPTABLE, NAME, surplus_tasks, bound=PerJobBound(surplus), same_for_equal_tasks=True
+        Point.PREEMPTABLE,
+        NAME,
+        surplus_tasks,
+        bound=PerJobBound(surplus),
+        same_for_equal_tasks=True,
+        same_for_equal_jobs=True,
     )
     session.registry.add_evictable(
-        Point.RECLAIMABLE, NAME, surplus_tasks, bound=PerJobBound(surplus), same_for_equal_tasks=True
+        Point.RECLAIMABLE,
+        NAME,
+        surplus_tasks,
+        bound=PerJobBound(surplus),
+        same_for_equal_tasks=True,
+        same_for_equal_jobs=True,
     )
     session.registry.add_close_fn(lambda: write_conditions(session))
     session.registry.add_unified_evictable(
-        NAME, lambda _initiator, candidates, _action, _why: list(candidates)
+        NAME, lambda _preemptor, candidates, _action, _why: list(candidates)
     )
     session.renewals[NAME] = keeps_nothing
 
@@ -59,7 +69,7 @@ def job_order(job: JobInfo) -> bool:
 
 
 def job_ready(job: JobInfo) -> bool:
-    """Tell whether the job has its minimum, in all and per role."""
+    """Return whether the job has its minimum, in all and per role."""
     return job.is_ready() and job.roles_have(_PLACED, pending_best_effort=True)
 
 
@@ -69,7 +79,7 @@ def job_pipelined(job: JobInfo) -> Vote:
     return PERMIT if complete else REJECT
 
 
-def surplus_tasks(_initiator: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None) -> list[TaskInfo]:
+def surplus_tasks(_preemptor: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None) -> list[TaskInfo]:
     """Return, in order, the candidates that their jobs can lose and still have their minimum."""
     accepted = []
     ready: dict[str, int] = {}
@@ -82,7 +92,7 @@ def surplus_tasks(_initiator: TaskInfo, candidates: Sequence[TaskInfo], why: Why
             ready[job.key] = left - 1
             accepted.append(task)
         if why is not None:
-            why[task.uid] = _told(left, job.min_available)
+            why[task.uid] = _reason(left, job.min_available)
     return accepted
 
 
@@ -92,8 +102,8 @@ def surplus(job: JobInfo, _priority: int | None) -> int:
 
 
 @lru_cache(maxsize=1024)
-def _told(ready: int, minimum: int) -> tuple[str, dict[str, int]]:
-    """Return what is said of a candidate, the same for all whose jobs stand alike."""
+def _reason(ready: int, minimum: int) -> tuple[str, dict[str, int]]:
+    """Return the reason given for a candidate, the same for all whose jobs stand alike."""
     kept = ready > minimum
     text = "the job keeps its minMember without it" if kept else "minMember would no longer be met"
     return text, {"ready": ready, "minAvailable": minimum}

@@ -6,14 +6,14 @@ Source: volcano ``pkg/scheduler/plugins/overcommit/overcommit.go`` at v1.15.1.
 from __future__ import annotations
 
 from scheduler_core.conf import Arguments
+from scheduler_core.decision import Why
 from scheduler_core.framework.extension_points import PERMIT, REJECT, Vote
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo
 from scheduler_core.model.queue_account import shortage_facts
 from scheduler_core.model.reservations import Reservations
 from scheduler_core.model.state import Renewal
-from scheduler_core.resource import short_of, total_of
-from scheduler_core.trace import Why
+from scheduler_core.resource import Resource, short_of, total_of
 
 NAME = "overcommit"
 
@@ -25,7 +25,9 @@ def open_session(session: Session, arguments: Arguments) -> None:
     """Register what overcommit answers."""
     factor = arguments.get_float(FACTOR, DEFAULT_FACTOR)
     overcommit = Overcommit(session, factor if factor >= 1.0 else DEFAULT_FACTOR)
-    session.registry.add_job_enqueueable(NAME, overcommit.job_enqueueable)
+    session.registry.add_job_enqueueable(
+        NAME, overcommit.job_enqueueable, reads=lambda _queue: overcommit.version()
+    )
     session.registry.add_job_enqueued(NAME, overcommit.job_enqueued)
     session.registry.add_report(overcommit.report)
     session.renewals[NAME] = overcommit.renew
@@ -42,7 +44,7 @@ class Overcommit:
     inqueue : Resource
         The minimums of the enqueued jobs: whole for jobs that wait, the missing part for jobs that run.
     reservations : Reservations
-        For which jobs that is.
+        For which jobs that is, when somebody listens.
 
     """
 
@@ -50,8 +52,10 @@ class Overcommit:
         self.session = session
         self.factor = factor
         self.reservations = Reservations()
+        self._version = 0
+        self.idle, self.inqueue = Resource(), Resource()
         self._measure()
-        for job in session.jobs.values() if session.trace is not None else ():
+        for job in session.jobs.values() if session.observer.listens else ():
             reserved = job.inqueue_reservation(whole=True)
             if reserved is not None:
                 self.reservations.add(job.key, job.deduct_gated(reserved))
@@ -59,25 +63,39 @@ class Overcommit:
     def _measure(self) -> None:
         """Add up what is used on the nodes, and what is reserved in the queues."""
         session, sums = self.session, self.session.snapshot.sums
+        self._is_measured = True
+        left = self.idle.as_dict(), self.inqueue.as_dict()
         self.idle = session.total.clone().multi(self.factor)
         self.idle.raw_sub(session.nodes.axis.resource(session.nodes.used.sum(axis=0).tolist()))
         self.inqueue = total_of(sums[queue].reserved_whole.resource() for queue in sums.queues())
+        if left != (self.idle.as_dict(), self.inqueue.as_dict()):
+            self._version += 1
 
     def renew(self, _renewal: Renewal) -> bool:
-        """Measure anew."""
-        self._measure()
+        """Measure anew: when the first job votes, where no other action moves anything before that."""
+        if self.session.conf.actions[:1] == ("enqueue",):
+            self._is_measured = False
+        else:
+            self._measure()
         return True
+
+    def version(self) -> int:
+        """Return how often a session that voted found something else than the one before it had left."""
+        if not self._is_measured:
+            self._measure()
+        return self._version
 
     def job_enqueueable(self, job: JobInfo, why: Why) -> Vote:
         """Permit a job whose minimum fits what is left beside all that is reserved."""
         minimum = job.min_resources
         if minimum is None:
             return PERMIT
+        self.version()
         short = short_of(self.idle, minimum, self.inqueue)
         if not short:
             return PERMIT
         why["event"] = "resource in cluster is overused: " + ", ".join(f"overused {name}" for name in short)
-        if self.session.trace is not None:
+        if self.session.observer.listens:
             why.update(shortage_facts(self.inqueue, minimum, self.idle, short))
             why["limit"] = {name: self.session.total.get(name) * self.factor for name in short}
             why["factor"] = self.factor
@@ -91,8 +109,10 @@ class Overcommit:
         if job.min_resources is not None:
             amount = job.deduct_gated(job.min_resources)
             self.inqueue.add(amount)
-            self.reservations.add(job.key, amount)
+            if self.session.observer.listens:
+                self.reservations.add(job.key, amount)
 
     def report(self) -> dict[str, object]:
         """Return what is left and what is reserved."""
+        self.version()
         return {NAME: {"idle": self.idle, "inqueue": self.inqueue, "total": self.session.total}}

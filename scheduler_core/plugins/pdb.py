@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scheduler_core.conf import Arguments
+from scheduler_core.decision import Why
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.labels import Selector, SelectorError, parse_selector
-from scheduler_core.trace import Why
 
 NAME = "pdb"
 
@@ -39,7 +39,7 @@ class Budget:
         self.disrupted: Mapping[str, Any] = status.get("disruptedPods") or {}
 
     def guards(self, task: TaskInfo) -> bool:
-        """Tell whether evicting the task would take from the budget."""
+        """Return whether evicting the task would take from the budget."""
         return (
             task.namespace == self.namespace
             and task.name not in self.disrupted
@@ -52,7 +52,7 @@ def open_session(session: Session, _arguments: Arguments) -> None:
     budgets = budgets_of(session.snapshot.cluster.pod_disruption_budgets)
 
     def within_budgets(
-        _initiator: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
+        _preemptor: TaskInfo, candidates: Sequence[TaskInfo], why: Why | None
     ) -> list[TaskInfo]:
         return tasks_within(budgets, candidates, why)
 
@@ -93,11 +93,11 @@ def tasks_within(
         if task.labels() and broken is None:
             accepted.append(task)
         if why is not None:
-            why[task.uid] = _told(task, broken)
+            why[task.uid] = _reason(task, broken)
     return accepted
 
 
-def _told(task: TaskInfo, broken: Budget | None) -> tuple[str, dict[str, Any]]:
+def _reason(task: TaskInfo, broken: Budget | None) -> tuple[str, dict[str, Any]]:
     if not task.labels():
         return "pods without labels are never evicted", {}
     if broken is None:

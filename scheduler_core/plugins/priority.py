@@ -9,11 +9,11 @@ import math
 from collections.abc import Sequence
 
 from scheduler_core.conf import Arguments
+from scheduler_core.decision import Why
 from scheduler_core.framework.bounds import PerJobBound
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session, keeps_nothing
 from scheduler_core.model.job import JobInfo, TaskInfo
-from scheduler_core.trace import Why
 
 NAME = "priority"
 
@@ -28,9 +28,10 @@ def open_session(session: Session, _arguments: Arguments) -> None:
         less_important,
         bound=PerJobBound(all_or_none),
         same_for_equal_tasks=True,
+        same_for_equal_jobs=True,
     )
     session.registry.add_unified_evictable(NAME, evictable)
-    session.registry.add_job_starving(NAME, job_starving)
+    session.registry.add_job_starving(NAME, job_starving, same_for_equal_jobs=True)
     session.renewals[NAME] = keeps_nothing
 
 
@@ -45,7 +46,7 @@ def job_order(job: JobInfo) -> int:
 
 
 def job_starving(job: JobInfo) -> bool:
-    """Tell whether the job has a task that is neither placed nor promised a place."""
+    """Return whether the job has a task that is neither placed nor promised a place."""
     return job.ready_count + job.waiting_count < job.size
 
 
@@ -73,18 +74,18 @@ def less_important(preemptor: TaskInfo, candidates: Sequence[TaskInfo], why: Why
 
 
 def all_or_none(job: JobInfo, priority: int | None) -> float:
-    """Return how many of a job's tasks `less_important` accepts: all below the priority of who asks."""
+    """Return how many of a job's tasks `less_important` accepts: all below the preemptor's job."""
     assert priority is not None, "only jobs of the same queue ask"
     return math.inf if job.priority < priority else 0
 
 
 def evictable(
-    initiator: TaskInfo, candidates: Sequence[TaskInfo], action: str, _why: Why | None
+    preemptor: TaskInfo, candidates: Sequence[TaskInfo], action: str, _why: Why | None
 ) -> list[TaskInfo]:
     """Return everybody for gangreclaim, tasks of jobs of lower priority for gangpreempt."""
     if action == "gangreclaim":
         return list(candidates)
-    if initiator.job is None:
+    if preemptor.job is None:
         return []
-    mine = initiator.job.priority
+    mine = preemptor.job.priority
     return [task for task in candidates if task.job is not None and task.job.priority < mine]

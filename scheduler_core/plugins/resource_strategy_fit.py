@@ -169,7 +169,7 @@ class StrategyScore:
 
     @classmethod
     def read(cls, nodes: NodeTable, arguments: Arguments) -> StrategyScore:
-        """Return the part that the plugin's arguments ask for."""
+        """Return the part that the plugin's arguments define."""
         weight = _integer(arguments.values.get("resourceStrategyFitWeight", 10), "resourceStrategyFitWeight")
         weight = weight if weight >= 0 else 10
         return cls(nodes, read_strategies(arguments.values.get("resources")), MAX_NODE_SCORE * weight)
@@ -252,7 +252,7 @@ class ScarceScore:
 
     @classmethod
     def read(cls, nodes: NodeTable, arguments: Arguments) -> ScarceScore:
-        """Return the part that the plugin's arguments ask for."""
+        """Return the part that the plugin's arguments define."""
         table = _mapping(arguments.values.get("sra"), "sra")
         given = _weights(_field(table, "resourceWeight"), "sra.resourceWeight")
         listed = _listed(_text(_field(table, "resources"), "sra.resources"))
@@ -309,7 +309,7 @@ class ProportionalFilter:
 
     @classmethod
     def read(cls, session: Session, arguments: Arguments) -> ProportionalFilter | None:
-        """Return the filter that the plugin's arguments ask for, None when they ask for none."""
+        """Return the filter that the plugin's arguments define, None when they define none."""
         table = _mapping(arguments.values.get("proportional"), "proportional")
         given = _mapping(_field(table, "resourceProportion"), "proportional.resourceProportion")
         listed = _listed(_text(_field(table, "resources"), "proportional.resources"))
@@ -317,7 +317,7 @@ class ProportionalFilter:
         return cls(session, rates) if _boolean(_field(table, "enable"), "proportional.enable") else None
 
     def predicate(self, task: TaskInfo, nodes: Nodes) -> Why:
-        """Return why each node refuses a task, (K,); one that asks for any accelerator is let through."""
+        """Return why each node refuses a task, (K,); one that requests any accelerator passes."""
         why = no_refusals(len(nodes))
         if any(task.request.get(name) > 0 for name in self.rates):
             return why

@@ -11,13 +11,13 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from scheduler_core.conf import Arguments
+from scheduler_core.decision import Why
 from scheduler_core.framework.extension_points import PERMIT, REJECT, Vote
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo
 from scheduler_core.quantity import parse_quantity
 from scheduler_core.release import Rule
 from scheduler_core.resource import MEMORY, PODS
-from scheduler_core.trace import Why
 
 NAME = "resourcequota"
 

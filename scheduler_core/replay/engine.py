@@ -8,9 +8,8 @@ nothing would change nothing again, until the next thing is due or such a plugin
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from math import floor, isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from scheduler_core.admission import Admission
 from scheduler_core.conf import parse_conf
@@ -23,22 +22,23 @@ from scheduler_core.model.pod_info import creation_of
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.model.timestamps import format_time
 from scheduler_core.release import Release
+from scheduler_core.rendering import number
 from scheduler_core.replay.clocks import next_reading
+from scheduler_core.replay.course import Course
+from scheduler_core.replay.fixpoint import Change, change_of_phases
 from scheduler_core.replay.notes import replay_notes
 from scheduler_core.replay.records import Records
 from scheduler_core.replay.timeline import Timeline
 from scheduler_core.replay.world import World
 from scheduler_core.simulate import ACTIONS, Options, Simulation
-from scheduler_core.told import number
-from scheduler_core.transitions import bound, evicted, nominated, nominated_node, podgroup_after
+from scheduler_core.transitions import bound, evicted, nominated, nominated_node, write_status
 from scheduler_core.validate import Inspection
 
 TIMES = frozenset({"replay", "now", "cycles", "cycle_seconds", "termination_cycles", "evicted", "jobs"})
 """Keys of a document that a moment of its replay does not keep; `jobs` have become PodGroups and pods."""
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """One session that was computed.
 
     Attributes
@@ -47,8 +47,8 @@ class Step:
         Seconds from the beginning.
     session : Session
         The closed session.
-    changed : bool
-        Whether it changed anything that a later session reads.
+    change : Change
+        What it changed of all that a later session reads.
     reading : float or None
         When a plugin next decides differently by itself, in seconds since 1970; None: never.
 
@@ -56,7 +56,7 @@ class Step:
 
     time: float
     session: Session
-    changed: bool
+    change: Change
     reading: float | None
 
 
@@ -97,8 +97,9 @@ class Replay:
         if not document.get("now"):
             created = [time for time in map(creation_of, jobs) if isfinite(time)]
             self.simulation.cluster.now = max([self.simulation.cluster.now, *created])
-        world = None if frozen is None else frozen["world"]
-        self.world = World(self.simulation.cluster, admission, self.timeline, self.records, world, jobs)
+        before = None if frozen is None else frozen["world"]
+        self.world = World(self.simulation.cluster, admission, self.timeline, self.records, before)
+        self.course = Course(self.world, jobs, before)
         self.document = document
         self.skips = skips
         self._applied: object = None
@@ -124,14 +125,22 @@ class Replay:
         if self._next is not None:
             self.sessions, self.end = last + 1, last * self.timeline.period
 
+    @property
+    def next_time(self) -> float | None:
+        """Return when the next session is computed, None when nothing can happen any more."""
+        return None if self._next is None else self._next * self.timeline.period
+
     def happen(self, time: float) -> None:
         """Let happen what is due by a time."""
         while (due := self.world.agenda.pop(time)) is not None:
-            self.world.happen(due)
+            self.course.happen(due)
 
     def _after(self, current: int, step: Step) -> int | None:
-        """Return the number of the session to compute after one, None when nothing can happen any more."""
-        if step.changed:
+        """Return the number of the session to compute after one, None when nothing can happen any more.
+
+        A session of words only is the last one neither; without anything due, the one after it is.
+        """
+        if step.change is Change.STATE:
             return current + 1
         numbers = [
             self.timeline.session_at_or_after(time, current + 1, begin)
@@ -139,7 +148,7 @@ class Replay:
             if time is not None
         ]
         if not numbers:
-            return None
+            return None if step.change is Change.NOTHING else current + 1
         return min(numbers) if self.skips else current + 1
 
     def freeze(self) -> dict[str, Any]:
@@ -151,16 +160,19 @@ class Replay:
             "end": self.end,
             "kept": kept,
             "records": self.records.frozen(),
-            "world": self.world.frozen(),
+            "world": self.course.frozen(),
         }
 
-    def moment(self) -> dict[str, Any]:
+    def moment(self, time: float | None = None) -> dict[str, Any]:
         """Return what the next session finds, as a scenario.
 
         Its run decides as that session does, unless a plugin remembers earlier sessions (tdm). When the
-        replay has ended it is what one more session would find.
+        replay has ended it is what one more session would find. `time` names a session before the next
+        computed one: those in between would change nothing.
         """
-        time = self.end + self.timeline.period if self._next is None else self._next * self.timeline.period
+        if time is None:
+            period = self.timeline.period
+            time = self.end + period if self._next is None else self._next * period
         self.happen(time)
         now = format_time(floor(self.world.begin + time))
         settings = {name: value for name, value in self.document.items() if name not in TIMES}
@@ -187,6 +199,7 @@ class Replay:
         self._configure()
         session = self.simulation.open_session()
         self.records.opened(time, session.queue_accounts().values())
+        self.records.free_room.found(time, session.snapshot.nodes)
         for action in self.simulation.conf.actions:
             session.action = action
             ACTIONS[action](session)
@@ -200,16 +213,15 @@ class Replay:
             self.simulation.configure(parse_conf(conf, self.simulation.conf.release))
             self._applied = conf
 
-    def _write(self, session: Session, time: float) -> bool:
-        """Write what a session decided; returns whether anything changed that a later session reads."""
+    def _write(self, session: Session, time: float) -> Change:
+        """Write what a session decided; returns what changed that a later session reads."""
         changed = self.records.decided(time, session.decisions)
-        for job in session.moved_jobs():
-            changed = changed or job.phase != job.phase_before
-            after = podgroup_after(job)
-            if after != job.podgroup:
-                self.world.podgroups[job.key] = after
+        moved = session.moved_jobs()
+        for job in moved:
+            write_status(self.world.podgroups, job)
             if job.phase != job.phase_before:
-                self.world.group_changed(job.key, job.phase)
+                changed = changed or job.key in self.world.vcjob_groups  # its controller acts
+                self.course.states.group_changed(job.key, job.phase)
             record = self.records.jobs[job.key]
             if record.enqueued is None and job.phase not in ("", "Pending"):
                 record.enqueued = time
@@ -219,30 +231,30 @@ class Replay:
             if decision.op == "evict" and decision.state == "committed"
         }
         changed = self._write_pods(session, victims, time) or changed
-        self.world.settle(time)
-        return changed
+        self.course.jobs.settle(time)
+        return Change.STATE if changed else change_of_phases(session, moved)
 
     def _write_pods(self, session: Session, victims: set[str], time: float) -> bool:
-        world, changed = self.world, False
+        world, course, changed = self.world, self.course, False
         now = world.timestamp(time)
         pods = world.cluster.pods
-        for job in session.moved_jobs():
+        for _, job in sorted(session.snapshot.tasks.touched.items()):
             for task in list(job.tasks.values()):
                 if task.key in victims:
                     continue
                 if task.status is TaskStatus.BINDING:
-                    delay = world.start_delay(task.key, task.node_name, time)
-                    pods[task.key] = bound(task, now, runs=delay == 0)
-                    world.was_bound(task.key, time, delay)
+                    delay = course.machines.start_delay(task.key, task.node_name, time)
+                    pods.follow(task.key, bound(task, now, runs=delay == 0))
+                    course.machines.bound(task.key, time, delay)
                 elif is_waiting(task):
                     node = nominated_node(task)
                     if node and node != task.nominated:
-                        pods[task.key] = nominated(pods[task.key], node)
+                        pods.follow(task.key, nominated(pods[task.key], node))
                         changed = True
         for key in sorted(victims):
-            world.evict(key, evicted(pods[key], now), time)
+            course.terminations.evict(key, evicted(pods[key], now), time)
         if self.timeline.evicted == "restart-job":
-            world.restart_jobs(sorted({world.lives[key].job for key in victims}), time)
+            course.terminations.restart_jobs(sorted({world.lives[key].job for key in victims}), time)
         return changed
 
 
@@ -267,7 +279,7 @@ def replay_document(
         The release that decides; None: the one that the document names.
 
     """
-    told: dict[str, Any] = {"name": str(document.get("name") or "")}
+    answer: dict[str, Any] = {"name": str(document.get("name") or "")}
     try:
         inspection = Inspection(document, release=release)
         errors = [problem.message for problem in inspection.errors()]
@@ -275,9 +287,9 @@ def replay_document(
             errors.append("replay is missing: write period_seconds, horizon_seconds and events")
         if errors or inspection.conf is None:
             more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-            return {**told, "error": errors[0] + more, "notes": []}
-        return {**told, **Replay(document, inspection, skips=skips).run(watch)}
+            return {**answer, "error": errors[0] + more, "notes": []}
+        return {**answer, **Replay(document, inspection, skips=skips).run(watch)}
     except NOT_OURS:
         raise
     except Exception as error:
-        return failed(told, error)
+        return failed(answer, error)

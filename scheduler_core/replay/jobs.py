@@ -6,11 +6,8 @@ nothing follows from anything any more no session runs.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from scheduler_core.controllers.lifecycle import (
     ENDED,
@@ -26,123 +23,49 @@ from scheduler_core.controllers.lifecycle import (
     max_retry,
     phase_after,
     reaction,
-    replicas,
 )
 from scheduler_core.controllers.made import key_of
-from scheduler_core.controllers.vcjob import Task, VolcanoJob, dependencies_met, pod_of, podgroup_of
+from scheduler_core.controllers.vcjob import dependencies_met, pod_of, podgroup_of
 from scheduler_core.replay.agenda import Kind
+from scheduler_core.replay.job_states import PARTITION, JobState, JobStates
 from scheduler_core.replay.rate import Rate
 from scheduler_core.replay.records import VcjobRecord
+from scheduler_core.replay.runs import PodRuns
+from scheduler_core.replay.terminations import Terminations
+from scheduler_core.replay.world import World
 from scheduler_core.workload_rules import WorkloadAdmission
-
-if TYPE_CHECKING:
-    from scheduler_core.replay.world import World
 
 Object = Mapping[str, Any]
 
-PARTITION = "volcano.sh/partition-id"
-JOB_NAME = "volcano.sh/job-name"
-TASK_NAME = "volcano.sh/task-spec"
-JOB_VERSION = "volcano.sh/job-version"
-INDEPENDENT = "queuecast/independent-pods"
 
-
-@dataclass
-class JobState:
-    """One Job as its controller knows it.
-
-    Attributes
-    ----------
-    job : mapping
-        The object.
-    scheduler : str
-        The scheduler of Jobs that name none.
-    version : int
-        How often the whole Job was killed.
-    retries : int
-        How often a restart was demanded.
-    counts : Counts
-        Its pods at the last time that they were counted: not while its PodGroup is pending.
-    groups : int
-        How many PodGroups it has had.
-    creating : list of str
-        Pods that were requested and do not exist yet.
-    created, restarts : dict
-        By pod: how often it was created, and how often its container was restarted in place.
-    saved : dict
-        By pod: the work that survives.
-    delayed : dict
-        By pod: the action that waits for its timeout, with its event, task and partition.
-
-    """
-
-    job: Object
-    scheduler: str
-    phase: str = "Pending"
-    version: int = 0
-    retries: int = 0
-    counts: Counts = field(default_factory=Counts)
-    groups: int = 0
-    creating: list[str] = field(default_factory=list)
-    created: dict[str, int] = field(default_factory=dict)
-    restarts: dict[str, int] = field(default_factory=dict)
-    saved: dict[str, float] = field(default_factory=dict)
-    delayed: dict[str, list[str]] = field(default_factory=dict)
-
-    @cached_property
-    def rules(self) -> VolcanoJob:
-        """Return the Job with the defaults that its webhook gives it."""
-        return VolcanoJob(self.job, self.scheduler)
-
-    @cached_property
-    def places(self) -> dict[str, tuple[Task, int]]:
-        """Return task and index of every pod of the Job, by namespace/name."""
-        rules = self.rules
-        return {
-            f"{rules.namespace}/{rules.name}-{task.name}-{index}": (task, index)
-            for task in rules.tasks
-            for index in range(task.replicas)
-        }
-
-    @property
-    def group(self) -> str:
-        """Return the key of its PodGroup."""
-        return f"{self.rules.namespace}/{self.rules.name}-{self.rules.uid}"
-
-    @property
-    def needs_all(self) -> bool:
-        """Return whether no pod of the Job gets on while one is missing."""
-        rules = self.rules
-        independent = rules.annotations.get(INDEPENDENT) == "true"
-        return not independent and rules.min_available == replicas(rules) > 1
-
-    def frozen(self) -> dict[str, Any]:
-        """Return the state as plain data."""
-        return asdict(self)
-
-    @classmethod
-    def thawed(cls, frozen: Mapping[str, Any]) -> JobState:
-        """Return the state that was frozen."""
-        return cls(**{**frozen, "counts": Counts(**frozen["counts"])})
+def ignore_phase(_job: str, _time: float) -> None:
+    """Do nothing about a Job that entered another phase."""
 
 
 class JobController:
     """The Jobs of a replay."""
 
-    def __init__(self, world: World, frozen: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        world: World,
+        known: JobStates,
+        runs: PodRuns,
+        terminations: Terminations,
+        frozen: Mapping[str, Any] | None = None,
+    ) -> None:
         self.world = world
-        timeline = world.timeline
-        self.rate = Rate(timeline.create_rate, timeline.create_burst)
-        self.states: dict[str, JobState] = {}
-        self._requests: deque[tuple[str, Request]] = deque()
+        self.known = known
+        self.states = known.states
+        self.runs = runs
+        self.terminations = terminations
+        self.on_phase: Callable[[str, float], None] = ignore_phase
+        self.rate = Rate(world.timeline.create_rate, world.timeline.create_burst)
         if frozen is not None:
             self.rate.tokens, self.rate.at = frozen["rate"]
-            self.states = {key: JobState.thawed(state) for key, state in frozen["states"].items()}
 
     def frozen(self) -> dict[str, Any]:
         """Return everything as plain data."""
-        states = {key: self.states[key].frozen() for key in sorted(self.states)}
-        return {"rate": [self.rate.tokens, self.rate.at], "states": states}
+        return {"rate": [self.rate.tokens, self.rate.at], "states": self.known.frozen()}
 
     # Jobs come and go
 
@@ -166,7 +89,7 @@ class JobController:
         record.phases.append([time, state.phase])
         world.vcjob_groups[state.group] = key
         state.groups = int(state.group in world.podgroups)
-        self._sync_later(key)
+        self.known.request(key, "OutOfSync")
 
     def delete(self, key: str, time: float) -> None:
         """Delete a Job with its PodGroup and its pods."""
@@ -180,53 +103,10 @@ class JobController:
             del self.states[key]
             self.world.records.vcjobs[key].deleted = time
 
-    def command(self, key: str, action: str) -> None:
-        """Give a command to a Job: AbortJob or ResumeJob."""
-        self._requests.append((key, Request("CommandIssued", action=action)))
-
-    # events
-
-    def pod_event(self, key: str, event: str, exit_code: int = 0) -> None:
-        """Tell the controller of a pod that something happened to it."""
-        life = self.world.lives[key]
-        partition = (self.world.cluster.pods[key]["metadata"].get("labels") or {}).get(PARTITION) or ""
-        name = "OutOfSync" if life.out_of_sync else event
-        self._requests.append((life.vcjob, Request(name, life.task, key, partition, exit_code, life.version)))
-
-    def succeeded(self, key: str) -> None:
-        """Tell that a pod has succeeded."""
-        life = self.world.lives[key]
-        state = self.states.get(life.vcjob)
-        siblings = [k for k, (task, _) in state.places.items() if task.name == life.task] if state else []
-        lives = self.world.lives
-        all_have = all(k in lives and lives[k].succeeded for k in siblings)
-        self.pod_event(key, "TaskCompleted" if siblings and all_have else "OutOfSync")
-
-    def restarted(self, key: str) -> None:
-        """Tell that the kubelet has restarted a pod's container in place."""
-        life = self.world.lives[key]
-        state = self.states.get(life.vcjob)
-        if state is None:
-            return
-        state.restarts[key] = state.restarts.get(key, 0) + 1
-        task = next(task for task in state.rules.tasks if task.name == life.task)
-        limit = int(task.raw.get("maxRetry") or 0) or 3
-        restarts = sum(count for k, count in state.restarts.items() if state.places[k][0].name == life.task)
-        self.pod_event(key, "TaskFailed" if 0 <= limit <= restarts else "OutOfSync")
-
-    def group_changed(self, key: str, phase: str) -> None:
-        """Tell that a session has changed the phase of a PodGroup."""
-        job = self.world.vcjob_groups.get(key)
-        if job is not None:
-            self._requests.append((job, Request("Unknown" if phase == "Unknown" else "OutOfSync")))
-
-    def _sync_later(self, key: str) -> None:
-        self._requests.append((key, Request("OutOfSync")))
-
     def settle(self, time: float) -> None:
         """Work until nothing follows from anything any more."""
-        while self._requests:
-            key, request = self._requests.popleft()
+        while self.known.requests:
+            key, request = self.known.requests.popleft()
             state = self.states.get(key)
             if state is not None:
                 self._handle(key, state, request, time)
@@ -298,7 +178,7 @@ class JobController:
         if state.phase != before:
             self._turned(key, state, time)
         if action != SYNC or state.phase != before:
-            self._sync_later(key)
+            self.known.request(key, "OutOfSync")
 
     def _act_on_active(self, state: JobState, action: str, request: Request, time: float) -> None:
         if action == RESTART:
@@ -336,7 +216,7 @@ class JobController:
                 self.world.records.jobs[state.group].finished = time
             if lifetime is not None:
                 self.world.agenda.plan(time + float(lifetime), Kind.EXPIRE, key)
-        self.world.job_turned(key, time)
+        self.on_phase(key, time)
 
     # killing
 
@@ -377,7 +257,7 @@ class JobController:
             if life is not None and life.vcjob:
                 life.out_of_sync = True
                 if not life.terminates:
-                    self.world.delete_pod(key, time)
+                    self.terminations.delete(key, time)
 
     def _remove_group(self, state: JobState) -> None:
         if state.group in self.world.podgroups:
@@ -403,7 +283,8 @@ class JobController:
             metadata = {**group["metadata"], "creationTimestamp": self.world.timestamp(time)}
             group = {**group, "metadata": metadata}
         state.groups += 1
-        self.world.add_group(state.group, group)
+        submitted = self.world.records.vcjobs[self.world.vcjob_groups[state.group]].submitted
+        self.world.know_podgroup(state.group, group, submitted)
 
     def _request_missing(self, state: JobState, time: float) -> None:
         """Request the pods that the Job lacks and whose tasks need not wait for others."""
@@ -434,8 +315,8 @@ class JobController:
         state.created[key] = times + 1
         uid = key.replace("/", "-") + (f"-re{times}" if times else "")
         metadata = {**pod["metadata"], "uid": uid, "creationTimestamp": self.world.timestamp(time)}
-        self.world.add_pod(key, {**pod, "metadata": metadata}, time)
-        self.pod_event(key, "PodPending")
+        self.runs.add(key, {**pod, "metadata": metadata}, time)
+        self.known.pod_event(key, "PodPending")
 
     def _counted(self, state: JobState, keys: Iterable[str]) -> Counts:
         counts = Counts(pending=len(state.creating))
@@ -455,23 +336,3 @@ class JobController:
             else:
                 counts.pending += 1
         return counts
-
-    # work
-
-    def pace(self, key: str, time: float) -> None:
-        """Let the work of a Job's pods go on, or wait while a pod that they need is missing."""
-        state, world = self.states.get(key), self.world
-        if state is None:
-            return
-        lives = [world.lives.get(pod) for pod in state.places] if state.needs_all else []
-        complete = all(
-            life is not None and (life.has_ended or (life.runs and not life.on_lost_node)) for life in lives
-        )
-        for pod in state.places:
-            life = world.lives.get(pod)
-            if life is None or not life.runs or life.on_lost_node:
-                continue
-            if complete and life.since is None:
-                world.go_on(pod, time)
-            elif not complete and life.since is not None:
-                world.pause(pod, time)

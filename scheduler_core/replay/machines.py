@@ -1,4 +1,4 @@
-"""What becomes of nodes and of the pods on them: drained, lost, and images that are pulled?
+"""What becomes of nodes and of the pods on them: bound, drained, lost, and images that are pulled?
 
 A node that is lost no longer answers: after 40 s it is marked unreachable, 300 s later its pods are deleted,
 and they terminate for as long as the node object is there.
@@ -7,14 +7,14 @@ and they terminate for as long as the node object is there.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from math import inf
+from typing import Any
 
 from scheduler_core.model.snapshot import NodeList
 from scheduler_core.replay.agenda import Kind
-from scheduler_core.transitions import terminating
-
-if TYPE_CHECKING:
-    from scheduler_core.replay.world import World
+from scheduler_core.replay.runs import PodRuns
+from scheduler_core.replay.terminations import Terminations
+from scheduler_core.replay.world import World
 
 Object = Mapping[str, Any]
 
@@ -26,8 +26,16 @@ TOLERATED = 300.0
 class Machines:
     """The nodes of a replay."""
 
-    def __init__(self, world: World, frozen: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        world: World,
+        runs: PodRuns,
+        terminations: Terminations,
+        frozen: Mapping[str, Any] | None = None,
+    ) -> None:
         self.world = world
+        self.runs = runs
+        self.terminations = terminations
         kept = {"lost": [], "pulled": {}} if frozen is None else frozen["machines"]
         self._lost: dict[str, None] = dict.fromkeys(kept["lost"])
         self._pulled: dict[str, float] = dict(kept["pulled"])
@@ -36,9 +44,25 @@ class Machines:
         """Return what is remembered of nodes, as plain data."""
         return {"lost": list(self._lost), "pulled": dict(sorted(self._pulled.items()))}
 
-    # images
+    # pods that were bound
 
-    def pulls(self, node: str, spec: Object, time: float) -> float:
+    def start_delay(self, key: str, node: str, time: float) -> float:
+        """Return the seconds from a bind until the pod runs: its images are pulled, then it starts."""
+        if node in self._lost:
+            return inf
+        spec = self.world.cluster.pods.infos[key].template.pod.get("spec") or {}
+        return self._pulls(node, spec, time) + self.world.timeline.start_delay
+
+    def bound(self, key: str, time: float, delay: float) -> None:
+        """Plan the start of a pod that was bound; without a delay it runs at once."""
+        if self.world.cluster.pods.infos[key].node_name in self._lost:
+            self.world.lives[key].on_lost_node = True
+        elif delay > 0:
+            self.world.agenda.plan(time + delay, Kind.START, key)
+        else:
+            self.runs.began(key, time)
+
+    def _pulls(self, node: str, spec: Object, time: float) -> float:
         """Return how long a pod that is bound now waits for its images, and pull those that are not there."""
         table = self.world.timeline.pull
         ready = time
@@ -49,7 +73,7 @@ class Machines:
         return ready - time
 
     def _has(self, node: str, image: str) -> bool:
-        """Tell whether a node had an image when it came."""
+        """Return whether a node had an image when it came."""
         for entry in self.world.cluster.nodes.objects:
             if entry["metadata"]["name"] == node:
                 images = (entry.get("status") or {}).get("images") or ()
@@ -58,36 +82,31 @@ class Machines:
 
     # nodes
 
-    def is_lost(self, node: str) -> bool:
-        """Tell whether a node no longer answers."""
-        return node in self._lost
-
     def delete(self, name: str, time: float) -> None:
-        """Delete a node; its pods vanish with it."""
+        """Delete a node and the pods on it."""
         nodes = self.world.cluster.nodes.objects
         self.world.cluster.nodes = NodeList([node for node in nodes if node["metadata"]["name"] != name])
         self._lost.pop(name, None)
         for key in [key for key in self._pulled if key.partition(" ")[0] == name]:
             del self._pulled[key]
-        self.world.lose_node(name, time)
+        self.terminations.lose_pods_on(name, time)
 
     def drain(self, name: str, time: float) -> None:
         """Cordon a node and delete the pods on it, each with its grace period."""
         self._edit(name, lambda node: {**node, "spec": {**(node.get("spec") or {}), "unschedulable": True}})
-        for key in self._pods_on(name):
+        for key in self.world.pods_on(name):
             life = self.world.lives[key]
             if not life.has_ended and not life.terminates:
-                pod = self.world.cluster.pods[key]
-                self.world.terminate(key, terminating(pod, self.world.timestamp(time)), time)
+                self.terminations.terminate(key, time)
 
     def lose(self, name: str, time: float) -> None:
-        """Let a node stop answering: the work on it stops, and nobody knows yet."""
+        """Let a node stop answering: the work on it stops, and no controller knows yet."""
         self._lost[name] = None
-        for key in self._pods_on(name):
+        for key in self.world.pods_on(name):
             life = self.world.lives[key]
             if not life.has_ended:
                 life.on_lost_node = True
-                self.world.stop(key, time)
+                self.runs.stop(key, time)
                 self.world.agenda.cancel(key)
         self.world.agenda.plan(time + MARKED_AFTER, Kind.NODE, f"{name} unreachable")
 
@@ -96,17 +115,12 @@ class Machines:
         name, _, what = planned.partition(" ")
         if what == "unreachable" and name in self._lost:
             self._edit(name, _unreachable)
-            for key in self._pods_on(name):
+            for key in self.world.pods_on(name):
                 seconds = _tolerates(self.world.cluster.pods[key])
                 if seconds is not None and not self.world.lives[key].has_ended:
                     self.world.agenda.plan(time + seconds, Kind.NODE, f"{name} {key}")
         elif what in self.world.lives and not self.world.lives[what].terminates and name in self._lost:
-            pod = self.world.cluster.pods[what]
-            self.world.terminate(what, terminating(pod, self.world.timestamp(time)), time)
-
-    def _pods_on(self, name: str) -> list[str]:
-        infos = self.world.cluster.pods.infos
-        return sorted(key for key, info in infos.items() if info.node_name == name)
+            self.terminations.terminate(what, time)
 
     def _edit(self, name: str, change: Callable[[Object], Object]) -> None:
         nodes = self.world.cluster.nodes.objects

@@ -14,11 +14,15 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import inf
 from typing import Any, NamedTuple
 
 Result = Mapping[str, Any]
 Row = Mapping[str, Any]
 Amounts = Mapping[str, float]
+
+_PODGROUP_DELETED = ("Completed", "Failed", "Terminated", "Aborted")
+"""Phases in which a Job has no PodGroup any more."""
 
 SHORTEST_RUN = 10.0
 """Seconds that a run counts at least in the bounded slowdown."""
@@ -159,19 +163,69 @@ class Span(NamedTuple):
 
 
 def spans(result: Result, among: Collection[str] | None = None) -> dict[str, list[Span]]:
-    """Return each queue's rows with how long each held, from time 0 to the last session."""
+    """Return each queue's rows with how long each held, from time 0 to the last session.
+
+    A session counts no queue without PodGroups, so its last row ends when its last PodGroup is gone.
+    """
     rows: dict[str, list[Row]] = {}
     for row in result["queues"]:
         if among is None or row["queue"] in among:
             rows.setdefault(row["queue"], []).append(row)
-    end = result["end_seconds"]
-    return {
+    end, present = result["end_seconds"], presence(result)
+    held = {
         name: [
             Span(row["t"], following["t"] if following is not None else end, row)
             for row, following in _with_next(of_queue)
         ]
         for name, of_queue in sorted(rows.items())
     }
+    return {
+        name: list(_within(of_queue, present[name])) if name in present else of_queue
+        for name, of_queue in held.items()
+    }
+
+
+def presence(result: Result) -> dict[str, list[tuple[float, float]]]:
+    """Return when each queue had PodGroups, as stretches in order; a queue that never had any is missing."""
+    ended = podgroup_ends(result)
+    lives: dict[str, list[tuple[float, float]]] = {}
+    for key, job in result["jobs"].items():
+        end = ended.get(key, inf) if job["finished"] is None else job["finished"]
+        lives.setdefault(job["queue"], []).append((job["submitted"] or 0.0, end))
+    return {name: _merged(of_queue) for name, of_queue in sorted(lives.items())}
+
+
+def podgroup_ends(result: Result) -> dict[str, float]:
+    """Return when the PodGroups of Jobs were deleted that have ended, completed or not, by PodGroup."""
+    return {
+        job["podgroup"]: job["phases"][-1][0]
+        for job in result.get("vcjobs", {}).values()
+        if job.get("phases") and job["phases"][-1][1] in _PODGROUP_DELETED
+    }
+
+
+def _merged(lives: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+    merged: list[tuple[float, float]] = []
+    for begin, end in sorted(lives):
+        if merged and begin <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        else:
+            merged.append((begin, end))
+    return merged
+
+
+def _within(held: Iterable[Span], stretches: Sequence[tuple[float, float]]) -> Iterator[Span]:
+    """Yield the parts of spans that lie in some stretches; both are in order."""
+    first = 0
+    for span in held:
+        while first < len(stretches) and stretches[first][1] <= span.begin:
+            first += 1
+        place = first
+        while place < len(stretches) and stretches[place][0] < span.end:
+            begin, end = max(stretches[place][0], span.begin), min(stretches[place][1], span.end)
+            if begin < end:
+                yield Span(begin, end, span.row)
+            place += 1
 
 
 def _with_next(rows: Sequence[Row]) -> Iterator[tuple[Row, Row | None]]:
@@ -261,7 +315,8 @@ def utilisation(
 def evictions_between_queues(result: Result) -> Counter[tuple[str, str]]:
     """Return how many pods were evicted, by the queue that lost them and the one they made room for.
 
-    The second name is empty for evictions that name no pod (gangpreempt, gangreclaim, shuffle).
+    The second name is empty for evictions that name no pod (gangpreempt, gangreclaim, shuffle), and where the
+    log decides nothing else about the pod that they name.
     """
     queue_of = {key: job["queue"] for key, job in result["jobs"].items()}
     pods: dict[str, str] = {}

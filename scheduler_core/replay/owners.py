@@ -28,12 +28,12 @@ def kind_of_owner(pod: Object) -> str:
 
 
 def is_replaced_at_once(pod: Object) -> bool:
-    """Tell whether the owner creates another pod while this one still terminates."""
+    """Return whether the owner creates another pod while this one still terminates."""
     return kind_of_owner(pod) in AT_ONCE
 
 
 def is_replaced_when_gone(pod: Object) -> bool:
-    """Tell whether the owner creates the pod of the same name again once this one is gone."""
+    """Return whether the owner creates the pod of the same name again once this one is gone."""
     return kind_of_owner(pod) in WHEN_GONE
 
 

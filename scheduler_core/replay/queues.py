@@ -71,7 +71,7 @@ def settled(queues: Iterable[Object], in_use: Collection[str]) -> list[Object]:
 
 
 def closes(queues: Iterable[Object]) -> bool:
-    """Tell whether any queue is Closing."""
+    """Return whether any queue is Closing."""
     return any(_state(queue) == "Closing" for queue in queues)
 
 

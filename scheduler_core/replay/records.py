@@ -1,4 +1,4 @@
-"""What does a replay report? The log of decisions, the life of every job, the queues over time."""
+"""What does a replay report? The log of decisions, the life of every job, queues and nodes over time."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from scheduler_core.decision import Decision
 from scheduler_core.model.queue_account import QueueAccount
+from scheduler_core.rendering import amounts, number
+from scheduler_core.replay.free_room import FreeRoom
 from scheduler_core.resource import Resource
-from scheduler_core.told import amounts, number
-from scheduler_core.trace import Decision
 
 LOGGED = ("enqueue", "bind", "evict")
-_FIELDS = ("action", "op", "job", "pod", "node", "for_pod")
 
 
 @dataclass
@@ -62,6 +62,7 @@ class Records:
         self.log: list[dict[str, Any]] = []
         self.jobs: dict[str, JobRecord] = {}
         self.queues: list[dict[str, Any]] = []
+        self.free_room = FreeRoom()
         self._last_rows: dict[str, dict[str, Any]] = {}
         self._seen: dict[str, tuple[QueueAccount, int]] = {}
 
@@ -102,6 +103,7 @@ class Records:
             "vcjobs": vcjobs,
             "queues": self.queues,
             "last_rows": self._last_rows,
+            "nodes": self.free_room.rows,
         }
 
     @classmethod
@@ -112,6 +114,7 @@ class Records:
         records.jobs = {key: JobRecord(**fields) for key, fields in frozen["jobs"].items()}
         records.vcjobs = {key: VcjobRecord(**fields) for key, fields in frozen["vcjobs"].items()}
         records._last_rows = dict(frozen["last_rows"])
+        records.free_room = FreeRoom(frozen["nodes"])
         return records
 
     def result(self) -> dict[str, Any]:
@@ -123,6 +126,7 @@ class Records:
                 for key, record in sorted(self.jobs.items())
             },
             "queues": self.queues,
+            "nodes": self.free_room.rows,
             **({"vcjobs": self._vcjobs()} if self.vcjobs else {}),
         }
 
@@ -143,10 +147,10 @@ def _plain_phases(phases: Iterable[Iterable[Any]]) -> list[list[Any]]:
 
 
 def _logged(decision: Decision) -> dict[str, str]:
-    told = {
-        name.removesuffix("_pod") if name == "for_pod" else name: getattr(decision, name) for name in _FIELDS
-    }
-    return {name: text for name, text in told.items() if text}
+    entry = decision.as_dict()
+    del entry["state"]
+    entry.pop("reason", None)
+    return entry
 
 
 def _plain(value: Any) -> Any:

@@ -6,15 +6,14 @@ Source: volcano ``pkg/controllers/cronjob``, ``pkg/controllers/jobflow`` at v1.1
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scheduler_core.controllers.cron import schedule_of
 from scheduler_core.controllers.lifecycle import FINISHED
 from scheduler_core.controllers.made import key_of
 from scheduler_core.replay.agenda import Kind
-
-if TYPE_CHECKING:
-    from scheduler_core.replay.world import World
+from scheduler_core.replay.jobs import JobController
+from scheduler_core.replay.world import World
 
 Object = Mapping[str, Any]
 
@@ -27,8 +26,10 @@ OVER = FINISHED | {"Aborted"}
 class Schedules:
     """The CronJobs, JobFlows and JobTemplates of a replay."""
 
-    def __init__(self, world: World, frozen: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, world: World, jobs: JobController, frozen: Mapping[str, Any] | None = None) -> None:
         self.world = world
+        self.jobs = jobs
+        jobs.on_phase = self._phase_changed
         kept: Mapping[str, Any] = frozen or {"crons": {}, "flows": {}, "templates": {}, "made": {}}
         self._crons: dict[str, Object] = dict(kept["crons"])
         self._flows: dict[str, Object] = dict(kept["flows"])
@@ -82,7 +83,7 @@ class Schedules:
             return
         if policy == "Replace":
             for job in active:
-                self.world.jobs.delete(job, time)
+                self.jobs.delete(job, time)
         metadata = cron["metadata"]
         minute = int((self.world.begin + time) // 60)
         made.append(
@@ -102,9 +103,9 @@ class Schedules:
             (OVER - {"Completed"}, spec.get("failedJobsHistoryLimit"), KEPT_FAILURES),
         )
         for phases, limit, default in limits:
-            over = [job for job in made if self._phase(job) in phases and job in self.world.jobs.states]
+            over = [job for job in made if self._phase(job) in phases and job in self.jobs.states]
             for job in over[: max(len(over) - (default if limit is None else int(limit)), 0)]:
-                self.world.jobs.delete(job, time)
+                self.jobs.delete(job, time)
 
     # JobFlows
 
@@ -124,12 +125,12 @@ class Schedules:
         done = steps and all(self._phase(f"{space}/{name}-{step['name']}") == "Completed" for step in steps)
         if done and flow["spec"].get("jobRetainPolicy") == "delete":
             for job in made:
-                self.world.jobs.delete(job, time)
+                self.jobs.delete(job, time)
 
     # both
 
-    def job_turned(self, job: str, time: float) -> None:
-        """Look at what a Job belongs to after it has changed its phase."""
+    def _phase_changed(self, job: str, time: float) -> None:
+        """Bring a Job's CronJob or JobFlow up to date after the Job has entered another phase."""
         for owner, made in sorted(self._made.items()):
             if job in made:
                 kind, _, key = owner.partition(" ")
@@ -144,7 +145,7 @@ class Schedules:
             "labels": dict(given.get("labels") or {}),
             "annotations": dict(given.get("annotations") or {}),
         }
-        self.world.jobs.submit({"metadata": metadata, "spec": template.get("spec") or {}}, time)
+        self.jobs.submit({"metadata": metadata, "spec": template.get("spec") or {}}, time)
         return f"{namespace}/{name}"
 
     def _phase(self, job: str) -> str:

@@ -47,7 +47,7 @@ class Timeline:
     terminal_phase_first : bool
         Whether an evicted pod of a Job fails before it vanishes, as from Kubernetes 1.27 on.
     exit_code_on_termination : int
-        With which a container ends that is told to.
+        With which a container ends that is terminated.
     targeted_restart_keeps_podgroup : bool
         Whether the restart of a part of a Job leaves its PodGroup alone; Volcano 1.15.1 deletes it.
 

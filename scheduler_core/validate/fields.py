@@ -22,7 +22,7 @@ _COUNTED = frozenset({CPU, MEMORY, PODS, "ephemeral-storage"})
 
 
 def is_object(value: Any) -> bool:
-    """Tell whether a value is an object; the check is quick for what JSON and YAML give."""
+    """Return whether a value is an object; the check is quick for what JSON and YAML give."""
     return type(value) is dict or isinstance(value, Mapping)
 
 
@@ -43,8 +43,8 @@ def name(value: Any, place: Place, report: Report) -> None:
     elif not value:
         report.add("form.missing", "error", place, "is empty", fix="write the name")
     elif "/" in value or len(value) > 253:
-        says = "is not a valid Kubernetes name (at most 253 characters, no slash)"
-        report.add("name.illegal", "error", place, says, actual=value[:253], fix="choose another name")
+        message = "is not a valid Kubernetes name (at most 253 characters, no slash)"
+        report.add("name.illegal", "error", place, message, actual=value[:253], fix="choose another name")
 
 
 def flag(value: Any, place: Place, report: Report) -> None:
@@ -62,12 +62,12 @@ def whole(least: int = 0, most: int = INT32) -> Check:
         elif not least <= value <= most:
             limit = least if value < least else most
             bound = "at least" if value < least else "at most"
-            says = f"is out of range: must be {bound} {limit}"
+            message = f"is out of range: must be {bound} {limit}"
             report.add(
                 "number.range",
                 "error",
                 place,
-                says,
+                message,
                 actual=value,
                 limit=limit,
                 fix=f"{bound} {limit}",
@@ -84,8 +84,10 @@ def number(least: float = 0.0, most: float = 1e9) -> Check:
             report.wrong_type(place, "a number", value)
         elif not least <= value <= most:
             limit = most if value > most else least
-            says = f"is out of range: use {least:g} to {most:g}"
-            report.add("number.range", "error", place, says, actual=value, limit=limit, fix="write another")
+            message = f"is out of range: use {least:g} to {most:g}"
+            report.add(
+                "number.range", "error", place, message, actual=value, limit=limit, fix="write another"
+            )
 
     return check
 
@@ -98,8 +100,8 @@ def one_of(*words: str, severity: Severity = "error") -> Check:
             report.wrong_type(place, "a text", value)
         elif value not in words:
             allowed = ", ".join(word for word in words if word)
-            says = f"is {value[:40]!r}, not one of {allowed}"
-            report.add("word.unknown", severity, place, says, actual=value, fix=f"write one of {allowed}")
+            message = f"is {value[:40]!r}, not one of {allowed}"
+            report.add("word.unknown", severity, place, message, actual=value, fix=f"write one of {allowed}")
 
     return check
 
@@ -110,8 +112,10 @@ def version(value: Any, place: Place, report: Report) -> None:
         report.wrong_type(place, "a text", value)
     elif release_named(value) is None:
         known = ", ".join(entry.name for entry in RELEASES)
-        says = f"is {value[:40]!r}, which is not a Volcano version"
-        report.add("release.unreadable", "error", place, says, actual=value[:40], fix=f"write one of {known}")
+        message = f"is {value[:40]!r}, which is not a Volcano version"
+        report.add(
+            "release.unreadable", "error", place, message, actual=value[:40], fix=f"write one of {known}"
+        )
 
 
 def time(value: Any, place: Place, report: Report) -> None:
@@ -129,9 +133,9 @@ def time(value: Any, place: Place, report: Report) -> None:
 def duration(value: Any, place: Place, report: Report) -> None:
     """Take a duration of Go."""
     if not isinstance(value, str) or parse_duration(value) is None:
-        says = "is not a duration"
+        message = "is not a duration"
         report.add(
-            "time.unreadable", "error", place, says, actual=value, fix="write one such as 10m or 1h30m"
+            "time.unreadable", "error", place, message, actual=value, fix="write one such as 10m or 1h30m"
         )
 
 
@@ -162,11 +166,13 @@ def quantity(value: Any, place: Place, report: Report, below_zero: Severity = "e
         )
         return
     if amount < 0:
-        says = "is below 0" if below_zero == "error" else "is below 0, and Volcano computes with it"
-        report.add("quantity.negative", below_zero, place, says, actual=value, limit=0, fix="write 0 or more")
+        message = "is below 0" if below_zero == "error" else "is below 0, and Volcano computes with it"
+        report.add(
+            "quantity.negative", below_zero, place, message, actual=value, limit=0, fix="write 0 or more"
+        )
     elif amount >= INT64:
-        says = "is larger than Kubernetes supports; it is cut to 9.2e18"
-        report.add("quantity.huge", "warning", place, says, actual=value, limit=INT64, fix="write less")
+        message = "is larger than Kubernetes supports; it is cut to 9.2e18"
+        report.add("quantity.huge", "warning", place, message, actual=value, limit=INT64, fix="write less")
 
 
 def quotas(value: Any, place: Place, report: Report) -> None:
@@ -194,8 +200,8 @@ def quantities(value: Any, place: Place, report: Report, below_zero: Severity = 
 def _uncounted(resource: Any, place: Place, report: Report) -> None:
     prefixes = ("count/", "requests.", "limits.")
     if not (isinstance(resource, str) and resource.startswith(prefixes)):
-        says = "is not counted by the scheduler; extended resources have a domain, such as nvidia.com/gpu"
-        report.add("quantity.uncounted", "remark", place, says, fix="use the full resource name")
+        message = "is not counted by the scheduler; extended resources have a domain, such as nvidia.com/gpu"
+        report.add("quantity.uncounted", "remark", place, message, fix="use the full resource name")
 
 
 def list_of(item: Check) -> Check:

@@ -66,7 +66,7 @@ class Ordinary:
         return map(self.recognised, things)
 
     def _knows_metadata(self, metadata: Any) -> bool:
-        """Tell whether the metadata are sound."""
+        """Return whether the metadata are sound."""
         name, get = metadata["name"], metadata.get
         if type(name) is not str or not _is_name(name):
             return False
@@ -91,7 +91,7 @@ class Ordinary:
         ]
 
     def _is_plain(self, thing: Mapping[str, Any], fields: frozenset[str]) -> bool:
-        """Tell whether an object has no other fields than these; thousands of objects have the same ones."""
+        """Return whether an object has no other fields than these; thousands of objects have equal ones."""
         if not thing.keys() <= fields:
             return False
         self._plain.add((*thing,))
@@ -187,7 +187,7 @@ class OrdinaryPods(Ordinary):
             raise TypeError
 
     def _knows_rare(self, columns: PodColumns) -> bool:
-        """Tell whether what few pods have is sound."""
+        """Return whether what few pods have is sound."""
         has_owners = not columns.metadata_fields.isdisjoint(_RARE_METADATA)
         has_claims = not columns.spec_fields.isdisjoint(_CLAIMS)
         has_states = columns.status_fields != {"phase"}

@@ -43,9 +43,9 @@ def _objects(kinds: Mapping[str, Check]) -> Check:
             return
         for name, things in value.items():
             if name not in kinds:
-                says = f"is not supported; supported: {', '.join(kinds)}"
+                message = f"is not supported; supported: {', '.join(kinds)}"
                 report.add(
-                    "replay.unknown", "error", (place, name), says, fix="remove it or correct its name"
+                    "replay.unknown", "error", (place, name), message, fix="remove it or correct its name"
                 )
             else:
                 list_of(kinds[name])(things, (place, name), report)
@@ -62,8 +62,8 @@ def _names(*kinds: str) -> Check:
             return
         for kind, names in value.items():
             if kind not in kinds:
-                says = f"is not supported; supported: {', '.join(kinds)}"
-                report.add("replay.unknown", "error", (place, kind), says, fix="remove it")
+                message = f"is not supported; supported: {', '.join(kinds)}"
+                report.add("replay.unknown", "error", (place, kind), message, fix="remove it")
             else:
                 list_of(text)(names, (place, kind), report)
 
@@ -78,8 +78,10 @@ def _conf(value: Any, place: Place, report: Report) -> None:
     try:
         parse_conf(value)
     except ConfError as error:
-        says = f"is rejected as a whole by Volcano: {error}"
-        report.add("conf.rejected", "error", place, says, fix="Volcano would keep its previous configuration")
+        message = f"is rejected as a whole by Volcano: {error}"
+        report.add(
+            "conf.rejected", "error", place, message, fix="Volcano would keep its previous configuration"
+        )
 
 
 EVENT = record(
@@ -132,5 +134,5 @@ def timeline(value: Any, place: Place, report: Report) -> None:
     found = report.found()
     _FIELDS(value, place, report)
     if found == report.found() and _sessions(value) > MOST_SESSIONS:
-        says = f"would take more than {MOST_SESSIONS:,} sessions"
-        report.add("number.range", "error", (place, "horizon_seconds"), says, fix="choose a longer period")
+        message = f"would take more than {MOST_SESSIONS:,} sessions"
+        report.add("number.range", "error", (place, "horizon_seconds"), message, fix="choose a longer period")

@@ -60,8 +60,8 @@ class Report:
         more = len(problems) - MOST + self.left_out
         if more <= 0:
             return problems
-        says = f"the scenario: {more} more problems are not shown"
-        return [*problems[:MOST], Problem("form.many", "remark", "", says)]
+        message = f"the scenario: {more} more problems are not shown"
+        return [*problems[:MOST], Problem("form.many", "remark", "", message)]
 
     def look_at(self, subject: str, place: Place, queue: str = "") -> None:
         """Say which object the next problems are about."""
@@ -72,7 +72,7 @@ class Report:
         rule: str,
         severity: Severity,
         place: Place,
-        says: str,
+        text: str,
         *,
         actual: Any = None,
         limit: Any = None,
@@ -82,7 +82,7 @@ class Report:
         if not self._has_room(severity):
             return
         field = spell(place, self.inside)
-        message = f"{self.subject}: {field} {says}" if field else f"{self.subject} {says}"
+        message = f"{self.subject}: {field} {text}" if field else f"{self.subject} {text}"
         self.problems.append(
             Problem(rule, severity, spell(place), message, self.queue, field, _shown(actual), limit, fix)
         )
@@ -96,8 +96,8 @@ class Report:
 
     def wrong_type(self, place: Place, wanted: str, value: Any) -> None:
         """Add that a value is of another type than its field takes."""
-        says = f"is {type_name(value)}, not {wanted}"
-        self.add("form.type", "error", place, says, actual=value, fix=f"write {wanted}")
+        message = f"is {type_name(value)}, not {wanted}"
+        self.add("form.type", "error", place, message, actual=value, fix=f"write {wanted}")
 
     def missing(self, place: Place) -> None:
         """Add that a field must be there and is not."""

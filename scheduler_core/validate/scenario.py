@@ -12,6 +12,7 @@ from scheduler_core.errors import ConfError
 from scheduler_core.model.pod_info import PodInfo
 from scheduler_core.problem import Place, Problem
 from scheduler_core.release import Release, release_of
+from scheduler_core.schema_rules import schema_problems
 from scheduler_core.validate.fields import (
     Check,
     anything,
@@ -26,8 +27,9 @@ from scheduler_core.validate.fields import (
     whole,
 )
 from scheduler_core.validate.kinds import KINDS, NAMESPACED
+from scheduler_core.validate.listed import Listed, ListedPods
 from scheduler_core.validate.ordinary import Ordinary, OrdinaryPods
-from scheduler_core.validate.references import Listed, ListedPods, check_integrity, check_references
+from scheduler_core.validate.references import check_integrity, check_references
 from scheduler_core.validate.replay import timeline
 from scheduler_core.validate.report import Report
 
@@ -141,6 +143,16 @@ class LookedAt:
         return dict(zip(map(id, self.listed.all), self.known, strict=True))
 
     @cached_property
+    def of_schema(self) -> list[Problem]:
+        """Return what the API server does not take of queues or podgroups, all of which are sound."""
+        name = self.listed.name
+        return [
+            found
+            for index, thing in enumerate(self.listed.all)
+            for found in schema_problems(name, index, thing)
+        ]
+
+    @cached_property
     def pods(self) -> list[PodInfo]:
         """Return what is read of each pod, when these are sound pods."""
         assert isinstance(self.ordinary, OrdinaryPods), "only pods are read"
@@ -249,14 +261,18 @@ def _conf(structure: Any, release: Release, report: Report) -> SchedulerConf | N
     try:
         conf = parse_conf(structure, release)
     except ConfError as error:
-        says = f"is rejected as a whole by Volcano: {error}"
-        report.add("conf.rejected", "error", place, says, fix="Volcano would keep its previous configuration")
+        message = f"is rejected as a whole by Volcano: {error}"
+        report.add(
+            "conf.rejected", "error", place, message, fix="Volcano would keep its previous configuration"
+        )
         return None
     for name in sorted({option.name for option in conf.options()} - set(MODELLED_PLUGINS)):
         if name in UNMODELLED_PLUGINS:
-            says = f"uses plugin {name}, which is not modelled: {UNMODELLED_PLUGINS[name]}"
-            report.add("conf.not_modelled", "warning", place, says, actual=name)
+            message = f"uses plugin {name}, which is not modelled: {UNMODELLED_PLUGINS[name]}"
+            report.add("conf.not_modelled", "warning", place, message, actual=name)
         else:
-            says = f"names plugin {name!r}, which Volcano {conf.release.name} does not have and ignores"
-            report.add("conf.unknown_plugin", "warning", place, says, actual=name, fix="check the spelling")
+            message = f"names plugin {name!r}, which Volcano {conf.release.name} does not have and ignores"
+            report.add(
+                "conf.unknown_plugin", "warning", place, message, actual=name, fix="check the spelling"
+            )
     return conf

@@ -1,1 +1,1 @@
-"""Whose pods are evicted to make room, and on which nodes is it worth asking?"""
+"""Whose pods are evicted to make room, and which nodes are worth a search?"""

@@ -1,4 +1,4 @@
-"""On which nodes is it worth asking whether evictions make room?"""
+"""On which nodes is it worth a search for victims?"""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ COUNT = -1
 class Bound(ABC):
     """The nodes on which victims might make room for a task.
 
-    Why it is sound: a node may be left out only if nothing would come of asking there, that is if no task on
+    Why it is sound: a node may be left out only if a search there is without effect, that is if no task on
     it is a candidate, or if what the node will have idle and all its victims together do not hold what the
     preemptor requests. Each bound adds up, node by node, at least the requests of the victims that
     `ask.ask_victims` would return there, and compares with `SLACK` to spare. Adding what is not a victim only
     costs a look, so wherever a bound does not know better it adds. Leaving out such a node changes no
-    decision, as asking changes nothing, and an action that finds too few victims goes on to the next node:
+    decision, as a search changes nothing, and an action that finds too few victims goes on to the next node:
     that holds while evictions for a node that does not suffice are undone (`Rule.PREEMPT_ROLLBACK`,
     `Rule.RECLAIM_ROLLBACK`).
     """
 
     @abstractmethod
     def nodes_for(self, task: TaskInfo) -> Mask:
-        """Tell which nodes are worth asking for a task, (N,)."""
+        """Return which nodes are worth a search for a task, (N,)."""
 
 
 class AnyCandidate(Bound):
@@ -64,7 +64,7 @@ class AnyCandidate(Bound):
         self._candidates = candidates
 
     def nodes_for(self, task: TaskInfo) -> Mask:
-        """Tell which nodes have a candidate."""
+        """Return which nodes have a candidate."""
         nodes = np.zeros(len(self._session.nodes), dtype=np.bool_)
         if task.job is not None:
             nodes[self._session.view(TaskIndex).node_of[self._candidates(self._session, task.job)]] = True
@@ -72,19 +72,19 @@ class AnyCandidate(Bound):
 
 
 def candidates_in_queue(session: Session, job: JobInfo) -> Mask:
-    """Tell which tasks of other jobs of its queue a job might preempt."""
+    """Return which tasks of other jobs of its queue a job might preempt."""
     index = session.view(TaskIndex)
     return index.evictable & index.of_queue(job.queue) & ~index.of_job(job)
 
 
 def candidates_in_job(session: Session, job: JobInfo) -> Mask:
-    """Tell which of its own tasks a job might preempt."""
+    """Return which of its own tasks a job might preempt."""
     index = session.view(TaskIndex)
     return index.evictable & index.of_job(job)
 
 
 def candidates_outside(session: Session, job: JobInfo) -> Mask:
-    """Tell which tasks of other queues a job might reclaim."""
+    """Return which tasks of other queues a job might reclaim."""
     index = session.view(TaskIndex)
     candidates = np.zeros(len(index), dtype=np.bool_)
     for name, rows in index.queues.items():
@@ -116,6 +116,6 @@ def exact_bounds_of(session: Session, point: Point) -> ExactTiers | None:
 
 
 def fits_with(demands: Pairs, future: Amounts, losses: Amounts) -> Mask:
-    """Tell on which of K nodes a task might fit once the losses are gone; both by node and resource."""
+    """Return on which of K nodes a task might fit once the losses are gone; both by node and resource."""
     fits = [future[:, place] + losses[:, place] > amount - SLACK for place, amount in demands]
     return reduce(np.logical_and, fits)

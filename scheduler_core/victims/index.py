@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from scheduler_core.framework.bounds import Fact
 from scheduler_core.framework.numbering import Numbers, distinct, numbered
-from scheduler_core.framework.session import Session
+from scheduler_core.framework.session import LivingView, Session
 from scheduler_core.model.job import NO_NODE, JobInfo, TaskInfo
+from scheduler_core.model.state import Renewal
 from scheduler_core.model.status import PREEMPTABLE_STATUSES, TaskStatus
 from scheduler_core.model.task_table import TaskTable
 
@@ -32,11 +33,14 @@ class Move(NamedTuple):
     row: int | None
 
 
-class TaskIndex:
+class TaskIndex(LivingView):
     """The tasks that were bound or running at first and do not forbid eviction, P of them, one a row.
 
     They are by queue, then job, then node, then namespace/name, so that each queue and each job is a slice.
     Only `evictable`, `running` and `moves` change, by what the nodes say of their tasks.
+
+    The next session's is the same unless a job was made anew that is, or was, in it: sound, as it holds
+    nothing of any other job, and as a job whose tasks moved is made anew.
 
     Attributes
     ----------
@@ -64,6 +68,7 @@ class TaskIndex:
     def __init__(self, session: Session) -> None:
         table = session.snapshot.tasks
         self._table = table
+        self._listeners = session.nodes.listeners
         by_queue: dict[str, list[JobInfo]] = {}
         for job in session.jobs.values():
             by_queue.setdefault(job.queue, []).append(job)
@@ -71,7 +76,7 @@ class TaskIndex:
         self._numbers, owners = _found(table, jobs)
         positions, self.job_of = distinct(owners)
         self.jobs = [jobs[position] for position in positions.tolist()]
-        self.node_of = table.places[self._numbers]
+        self.node_of = table.node_of[self._numbers]
         stops = np.cumsum(np.bincount(self.job_of, minlength=len(self.jobs))).tolist()
         self.rows_of_job = [slice(start, stop) for start, stop in zip([0, *stops], stops, strict=False)]
         self.queues: dict[str, slice] = {}
@@ -92,10 +97,25 @@ class TaskIndex:
         self.moves: list[Move] = []
         self._facts: dict[Fact, Mask] = {}
         self._by_node: dict[str, dict[int, list[int]]] = {}
-        session.nodes.listeners.append(self._follow)
+        self._listeners.append(self._follow)
 
     def __len__(self) -> int:
         return len(self._numbers)
+
+    def holds_none_of(self, renewal: Renewal) -> bool:
+        """Return whether no job that was made anew has, or had, any of the tasks."""
+        return not any(before in self._positions for before in renewal.before.values()) and not any(
+            job is not None and not PREEMPTABLE_STATUSES.isdisjoint(job.status_counts())
+            for job in renewal.jobs.values()
+        )
+
+    def renew(self, renewal: Renewal) -> bool:
+        """Return whether the next session finds the same tasks; then follow what it does."""
+        if not self.holds_none_of(renewal):
+            return False
+        self.moves.clear()
+        self._listeners.append(self._follow)
+        return True
 
     def _follow(self, task: TaskInfo, _before: TaskStatus | None, after: TaskStatus | None) -> None:
         if task.job is not None:
@@ -112,7 +132,7 @@ class TaskIndex:
         return {number: row for row, number in enumerate(self._numbers.tolist())}
 
     @cached_property
-    def _positions(self) -> dict[JobInfo, int]:
+    def _positions(self) -> dict[JobInfo | None, int]:
         return {job: position for position, job in enumerate(self.jobs)}
 
     def row_of(self, task: TaskInfo) -> int | None:
@@ -124,12 +144,12 @@ class TaskIndex:
         return self._positions.get(job)
 
     def of_job(self, job: JobInfo) -> Mask:
-        """Tell which tasks are of a job, (P,)."""
+        """Return which tasks are of a job, (P,)."""
         position = self.position_of(job)
         return self._are_in(slice(0, 0) if position is None else self.rows_of_job[position])
 
     def of_queue(self, queue: str) -> Mask:
-        """Tell which tasks are of a queue, (P,)."""
+        """Return which tasks are of a queue, (P,)."""
         return self._are_in(self.queues.get(queue, slice(0, 0)))
 
     def _are_in(self, rows: slice) -> Mask:
@@ -151,7 +171,7 @@ class TaskIndex:
     # what is known of all of them
 
     def each(self, fact: Fact) -> Mask:
-        """Tell for which tasks ``fact(kind, namespace)`` is true, (P,), asked once for equal ones."""
+        """Return for which tasks ``fact(kind, namespace)`` is true, (P,), called once for equal ones."""
         if fact not in self._facts:
             names, of_job = numbered(job.namespace for job in self.jobs)
             kinds = self._table.kinds
@@ -188,7 +208,7 @@ class TaskIndex:
 
     @cached_property
     def are_alone(self) -> bool:
-        """Tell whether no node has two tasks of one job."""
+        """Return whether no node has two tasks of one job."""
         return len(self._starts) == len(self)
 
 
@@ -198,21 +218,21 @@ def _found(table: TaskTable, jobs: Sequence[JobInfo]) -> tuple[Numbers, Numbers]
     numbers = np.fromiter(chain.from_iterable(members), dtype=np.intp)
     owners = np.repeat(np.arange(len(jobs)), [len(of_job) for of_job in members])
     preemptable = np.array([kind.preemptable for kind in table.kinds], dtype=np.bool_)
-    might = preemptable[table.kind_numbers[numbers]] & (table.places[numbers] != NO_NODE)
+    might = preemptable[table.kind_numbers[numbers]] & (table.node_of[numbers] != NO_NODE)
     might &= np.isin(table.statuses[numbers], list(PREEMPTABLE_STATUSES))
     numbers, owners = numbers[might], owners[might]
-    places = table.places[numbers]
-    order = np.argsort(owners * (places.max(initial=0) + 1) + places, kind="stable")
-    numbers, owners, places = numbers[order], owners[order], places[order]
-    is_next = (owners[1:] == owners[:-1]) & (places[1:] == places[:-1])
+    node_of = table.node_of[numbers]
+    order = np.argsort(owners * (node_of.max(initial=0) + 1) + node_of, kind="stable")
+    numbers, owners, node_of = numbers[order], owners[order], node_of[order]
+    is_next = (owners[1:] == owners[:-1]) & (node_of[1:] == node_of[:-1])
     crowded = np.flatnonzero(np.append(is_next, False) | np.append(False, is_next)).tolist()
     numbers[crowded] = numbers[
-        _by_name(crowded, owners, places, [table.pods[n].key for n in numbers[crowded]])
+        _by_name(crowded, owners, node_of, [table.pods[n].key for n in numbers[crowded]])
     ]
     return numbers, owners
 
 
-def _by_name(rows: Sequence[int], owners: Numbers, places: Numbers, keys: Iterable[str]) -> list[int]:
+def _by_name(rows: Sequence[int], owners: Numbers, node_of: Numbers, keys: Iterable[str]) -> list[int]:
     """Return some rows so that tasks of one job on one node are by namespace/name."""
-    named = zip(owners[rows].tolist(), places[rows].tolist(), keys, rows, strict=True)
+    named = zip(owners[rows].tolist(), node_of[rows].tolist(), keys, rows, strict=True)
     return [row for *_, row in sorted(named)]

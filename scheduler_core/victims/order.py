@@ -17,13 +17,16 @@ def victims_queue(
     session: Session, victims: Sequence[TaskInfo], preemptor: TaskInfo
 ) -> PriorityQueue[TaskInfo]:
     """Return the victims in a heap: popped first is evicted first."""
-    queues, asking, queue_order = session.queues, preemptor.job, session.orders.queue_before
+    queues, preemptor_job, queue_order = session.queues, preemptor.job, session.orders.queue_before
     by_plugins = session.release.follows(Rule.VICTIM_ORDER_BY_PLUGINS)
     losing = {victim.job.queue for victim in victims if victim.job is not None}
     keys = (
         {}
-        if asking is None
-        else {name: session.orders.victim_queue_key(queues[name], queues[asking.queue]) for name in losing}
+        if preemptor_job is None
+        else {
+            name: session.orders.victim_queue_key(queues[name], queues[preemptor_job.queue])
+            for name in losing
+        }
     )
 
     def less(left: TaskInfo, right: TaskInfo) -> bool:
@@ -33,7 +36,7 @@ def victims_queue(
         if mine is None or theirs is None:
             return mine is None
         my_queue, their_queue = mine.queue, theirs.queue
-        if asking is None or my_queue == their_queue:
+        if preemptor_job is None or my_queue == their_queue:
             if not by_plugins:
                 return not session.orders.job_before(mine, theirs)
             compared = session.orders.compare_jobs(mine, theirs)

@@ -9,13 +9,22 @@ import numpy as np
 
 from scheduler_core.framework.bounds import PerJobBound, StaticBound
 from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.node_columns import FEW
 from scheduler_core.framework.numbering import distinct
-from scheduler_core.framework.placement import FEW
-from scheduler_core.framework.session import Session
+from scheduler_core.framework.session import LivingView, Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.node import add_pairs
+from scheduler_core.model.state import Renewal
 from scheduler_core.victims.ask import ask_victims
-from scheduler_core.victims.bound import COUNT, Bound, ExactTiers, fits_with
+from scheduler_core.victims.bound import (
+    COUNT,
+    AnyCandidate,
+    Bound,
+    ExactTiers,
+    candidates_in_queue,
+    exact_bounds_of,
+    fits_with,
+)
 from scheduler_core.victims.index import Amounts, Mask, TaskIndex
 
 
@@ -42,20 +51,28 @@ class QueueTasks:
         self.nodes, self.place_of = distinct(index.node_of[rows])
 
     def on_nodes(self, chosen: Mask) -> Mask:
-        """Tell which nodes have any of the chosen tasks, (K,)."""
+        """Return which nodes have any of the chosen tasks, (K,)."""
         on_nodes = np.zeros(len(self.nodes), dtype=np.bool_)
         on_nodes[self.place_of[chosen]] = True
         return on_nodes
 
 
-class PreemptBound(Bound):
+def preempt_bound(session: Session) -> Bound:
+    """Return what tells where evicting tasks of other jobs of a queue might help."""
+    tiers = exact_bounds_of(session, Point.PREEMPTABLE)
+    if tiers is None:
+        return AnyCandidate(session, candidates_in_queue)
+    return PreemptBound(session, tiers)
+
+
+class PreemptBound(Bound, LivingView):
     """What other jobs of a queue may lose on each node, exactly as the plugins would say there.
 
     Sound, as every plugin says exactly whom it accepts, and `victims_among` combines that as
     `ask.ask_victims` does.
     What was added up for one task is kept for the next one of a job of the same queue and priority: what a
     plugin says of a task only changes when the task moves or when the plugin accepts another number of its
-    job's tasks. Then the nodes concerned are asked again.
+    job's tasks. Then these nodes are added up again. It is the next session's, too, when the index is.
     """
 
     def __init__(self, session: Session, tiers: ExactTiers) -> None:
@@ -70,8 +87,13 @@ class PreemptBound(Bound):
         self._losses_of: tuple[str, int, int | None] | None = None
         self._seen = 0
 
+    def renew(self, renewal: Renewal) -> bool:
+        """Return whether no task came, went or moved since the last session found them."""
+        self._seen = 0
+        return self._index.holds_none_of(renewal)
+
     def nodes_for(self, task: TaskInfo) -> Mask:
-        """Tell on which nodes a task might fit once all that others may lose is gone."""
+        """Return on which nodes a task might fit once all that others may lose is gone."""
         nodes = np.zeros(len(self._session.nodes), dtype=np.bool_)
         job, index = task.job, self._index
         if job is None or job.queue not in index.queues:
@@ -89,10 +111,10 @@ class PreemptBound(Bound):
     def _losses_to(self, queue: QueueTasks, job: JobInfo, task: TaskInfo) -> Amounts:
         """Return what jobs other than this one may lose to it on each node, (K, R + 1)."""
         own = self._index.position_of(job)
-        asked_for = job.queue, job.priority, own
+        question = job.queue, job.priority, own
         changed = self._changed_places(queue, job)
-        if changed is None or self._losses_of != asked_for:
-            self._losses, self._losses_of = self._sums(queue, self._victims(queue, own)), asked_for
+        if changed is None or self._losses_of != question:
+            self._losses, self._losses_of = self._sums(queue, self._victims(queue, own)), question
         else:
             for place in changed:
                 self._losses[place] = self._loss_at(queue, place, task)
@@ -101,10 +123,10 @@ class PreemptBound(Bound):
     def _changed_places(self, queue: QueueTasks, job: JobInfo) -> Collection[int] | None:
         """Bring the limits of jobs up to date; return where victims may have changed, None: anywhere."""
         index, moves = self._index, self._index.moves
-        asked_for = job.queue, job.priority
+        question = job.queue, job.priority
         since, self._seen = self._seen, len(moves)
-        if self._limits_of != asked_for:
-            self._limits_of = asked_for
+        if self._limits_of != question:
+            self._limits_of = question
             self._limits = {
                 bound: [bound.most(other, job.priority) for other in queue.jobs] for bound in self._per_job
             }

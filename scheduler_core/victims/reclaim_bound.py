@@ -9,14 +9,25 @@ from typing import NamedTuple
 import numpy as np
 
 from scheduler_core.framework.bounds import PerJobBound, PerShapeBound, StaticBound
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.node_columns import FEW, Nodes
 from scheduler_core.framework.numbering import distinct
-from scheduler_core.framework.placement import FEW, Nodes
-from scheduler_core.framework.session import Session
+from scheduler_core.framework.session import LivingView, Session
 from scheduler_core.model.changes import ChangeLog, RowTable, as_array
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.node import add_pairs
 from scheduler_core.model.pod import Pairs
-from scheduler_core.victims.bound import COUNT, SLACK, Bound, Tiers, fits_with
+from scheduler_core.model.state import Renewal
+from scheduler_core.victims.bound import (
+    COUNT,
+    SLACK,
+    AnyCandidate,
+    Bound,
+    Tiers,
+    bounds_of,
+    candidates_outside,
+    fits_with,
+)
 from scheduler_core.victims.index import Amounts, Mask, TaskIndex
 
 Sums = RowTable[list[list[float]], np.float64]
@@ -38,7 +49,15 @@ class OwnPart(NamedTuple):
     by_node: dict[int, Amounts]
 
 
-class ReclaimBound(Bound):
+def reclaim_bound(session: Session) -> Bound:
+    """Return what tells where evicting tasks of other queues might help."""
+    tiers = bounds_of(session, Point.RECLAIMABLE)
+    if tiers is None:
+        return AnyCandidate(session, candidates_outside)
+    return ReclaimBound(session, tiers)
+
+
+class ReclaimBound(Bound, LivingView):
     """What all reclaimable queues may lose on each node at most, less the reclaimer's own part.
 
     The first of the S sums of a node is of all candidates, the others are of those that a tier might name.
@@ -50,7 +69,8 @@ class ReclaimBound(Bound):
     depends on tasks of other queues. The moves of the reclaiming queue itself wait until another one
     reclaims: they would change the sums and its own part alike. What was compared for one request is compared
     again only on nodes that changed since: nothing else is compared than what a node will have idle and its
-    sums.
+    sums. All of it is the next session's, too, when the index is; but what plugins say of whole queues is
+    asked again, as it may follow from jobs that have no tasks yet.
     """
 
     def __init__(self, session: Session, tiers: Tiers) -> None:
@@ -91,8 +111,14 @@ class ReclaimBound(Bound):
         self._last: tuple[str, Pairs, Compared] | None = None
         self._own: OwnPart | None = None
 
+    def renew(self, renewal: Renewal) -> bool:
+        """Return whether no task came, went or moved since; then every queue is asked about again."""
+        self._seen = 0
+        self._moved.update((queue, {}) for queue in self._queues)
+        return self._index.holds_none_of(renewal)
+
     def nodes_for(self, task: TaskInfo) -> Mask:
-        """Tell which nodes have candidates of other queues, perhaps enough of them for a task."""
+        """Return which nodes have candidates of other queues, perhaps enough of them for a task."""
         assert task.job is not None, "only tasks of a job reclaim"
         queue, demands = task.job.queue, task.shape.demands
         self._catch_up(queue)
@@ -138,7 +164,7 @@ class ReclaimBound(Bound):
         return Compared(enough, len(self._session.nodes.changes), len(self._changes))
 
     def _enough(self, demands: Pairs, nodes: Nodes) -> Mask:
-        """Tell on which nodes there are candidates, perhaps enough of them, (K,)."""
+        """Return on which nodes there are candidates, perhaps enough of them, (K,)."""
         future, sums = self._session.nodes.future.take(nodes, axis=0), self._sums.array.take(nodes, axis=0)
         if self._own is not None:
             places = self._own.nodes.searchsorted(nodes)
@@ -154,7 +180,7 @@ class ReclaimBound(Bound):
         return enough
 
     def _is_enough_on(self, node: int, demands: Pairs) -> bool:
-        """Tell the same of one node."""
+        """Return the same for one node."""
         future, sums = self._session.nodes.future_of[node], self._sums.rows[node]
         own = None if self._own is None else self._own.by_node.get(node)
         if own is not None:
@@ -205,16 +231,16 @@ class ReclaimBound(Bound):
                     self._judge_job(job, tasks)
 
     def _allow(self, queue: str) -> bool:
-        """Ask which shapes a queue might lose in each tier; tell whether that is something new."""
-        said = [
+        """Ask which shapes a queue might lose in each tier; return whether that is something new."""
+        answers = [
             [bound.accepts(queue, self._shapes[queue]) for bound in tier if isinstance(bound, PerShapeBound)]
             for tier in self._tiers
         ]
-        if self._accepted.get(queue) == said:
+        if self._accepted.get(queue) == answers:
             return False
-        self._accepted[queue] = said
+        self._accepted[queue] = answers
         rows = self._queues[queue]
-        for allowed, tier, accepted in zip(self._allowed, self._tiers, said, strict=True):
+        for allowed, tier, accepted in zip(self._allowed, self._tiers, answers, strict=True):
             allowed[rows] = True
             for of_shapes in accepted:
                 allowed[rows] &= np.array(of_shapes)[self._shape_of[queue]]
@@ -232,7 +258,7 @@ class ReclaimBound(Bound):
         ]
 
     def _judged(self, rows: slice) -> Mask:
-        """Tell which tasks of a queue belong in which sum, (S, P)."""
+        """Return which tasks of a queue belong in which sum, (S, P)."""
         index, running = self._index, self._index.running
         jobs = index.job_of[rows]
         first, last = int(jobs[0]), int(jobs[-1]) + 1

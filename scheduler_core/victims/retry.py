@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import NamedTuple
 
 from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.lines import name_of
 from scheduler_core.framework.plugin_fn import EvictableFn
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
-from scheduler_core.victims.ask import Verdict, tell_left_out, tell_spared
-from scheduler_core.victims.eviction import not_hopeless
+from scheduler_core.victims.ask import Judged
+from scheduler_core.victims.eviction import resolvable_nodes
 
 Kind = tuple[Hashable, ...]
 
 
 class Attempt(NamedTuple):
-    """How a task looked for room that others hold.
+    """How a task looked for room that others have.
 
     Attributes
     ----------
@@ -27,9 +28,9 @@ class Attempt(NamedTuple):
     moves : int
         How many changes of nodes there were before.
     left_out : int
-        On how many nodes nobody was asked.
-    heard : list
-        The candidates that were asked about and what was said of them, node by node.
+        How many nodes were left out.
+    judged : list
+        The candidates and what the plugins answered about them, node by node.
 
     """
 
@@ -37,15 +38,16 @@ class Attempt(NamedTuple):
     among: Hashable
     moves: int
     left_out: int
-    heard: list[tuple[Sequence[TaskInfo], Verdict]]
+    judged: list[Judged]
 
 
 class FailedAttempts:
-    """The failed attempts of one action, of which the last one is kept.
+    """The failed attempts of one action: the last one, or all since anything moved if equal jobs share them.
 
     Sound, as an attempt that fails changes nothing: two tasks of one job that are of one class, role and
     priority have the same candidates, hear the same of them and find the same nodes too small, as long as
-    nothing moves.
+    nothing moves. So have tasks of equal jobs that wait whole, where plugins answer them alike, as none of
+    these has a candidate of its own. Reasons are given to each job by itself.
 
     Parameters
     ----------
@@ -59,16 +61,17 @@ class FailedAttempts:
         self._alike = all(
             added.same_for_equal_tasks for added in session.registry.of_kind(point, EvictableFn)
         )
-        self._failed: Attempt | None = None
+        self._is_shared = not session.reasons and session.registry.same_for_equal_jobs(point)
+        self._failed: dict[Kind, Attempt] = {}
+        self._moves = 0
 
-    def _kind_of(self, task: TaskInfo) -> Kind:
-        """Return what decides, beside the job and who the candidates are, how an attempt ends.
-
-        Two tasks of one job that are equal in this find the same candidates and hear the same of them as long
-        as nothing moves.
-        """
-        open_to = not_hopeless(self._session, task)
+    def _kind_of(self, task: TaskInfo, among: Hashable) -> Kind:
+        """Return what decides how an attempt ends as long as nothing moves."""
+        job, open_to = task.job, resolvable_nodes(self._session, task)
+        name = name_of(job) if job is not None and self._is_shared else None
         return (
+            among,
+            job if job is None or name is None else (job.queue, name),
             task.role,
             task.priority,
             self._session.registry.class_of(task),
@@ -76,25 +79,28 @@ class FailedAttempts:
         )
 
     def repeats(self, task: TaskInfo, among: Hashable = None) -> bool:
-        """Tell whether the last failed attempt was like this one; then report the same of this task."""
-        last, session = self._failed, self._session
-        if last is None or last.moves != len(session.nodes.changes) or last.among != among:
+        """Return whether an attempt like this one has failed; then report the same of this task."""
+        session = self._session
+        if not self._failed or task.job is None or not session.placement.is_local(task):
             return False
-        if task.job is None or task.job is not last.task.job or not session.placement.is_local(task):
+        failed = self._failed.get(self._kind_of(task, among))
+        if failed is None or failed.moves != len(session.nodes.changes):
             return False
-        if self._kind_of(task) != self._kind_of(last.task):
-            return False
-        tell_left_out(self._session, task, last.left_out)
-        for candidates, verdict in last.heard:
-            tell_spared(self._session, task, candidates, verdict)
+        session.observer.nodes_left_out(task, failed.left_out)
+        for candidates, verdict in failed.judged:
+            session.observer.judged(task, candidates, verdict.votes)
         return True
 
     def begin(self, task: TaskInfo, left_out: int, among: Hashable = None) -> Attempt:
-        """Return an attempt of a task for which nobody is asked on so many nodes, and tell that."""
-        tell_left_out(self._session, task, left_out)
+        """Return an attempt of a task that leaves out so many nodes, and report that."""
+        self._session.observer.nodes_left_out(task, left_out)
         return Attempt(task, among, len(self._session.nodes.changes), left_out, [])
 
     def keep(self, attempt: Attempt) -> None:
         """Keep an attempt that failed."""
-        if self._alike:
-            self._failed = attempt
+        if not self._alike:
+            return
+        if not self._is_shared or attempt.moves != self._moves:
+            self._failed.clear()
+        self._moves = attempt.moves
+        self._failed[self._kind_of(attempt.task, attempt.among)] = attempt

@@ -30,7 +30,8 @@
     const all = queues();
     let up = 0;
     [...all].reverse().forEach((queue) => {
-      const matches = nameOf(queue).toLowerCase().includes(filter) || level(queue) < up;
+      const named = nameOf(queue).toLowerCase().includes(filter);
+      const matches = named || "open" in queue.dataset || level(queue) < up;
       if (matches) up = level(queue);
       queue.hidden = !matches;
     });
@@ -71,7 +72,7 @@
 
   // What can be done with a queue; a viewer has no panel of buttons, so that nothing of it is asked for.
   const mayEdit = () => document.getElementById("queue-menu") !== null;
-  const resource = () => panel().querySelector(".choice [aria-current]")?.getAttribute("href").split("resource=")[1] ?? "";
+  const resource = () => encodeURIComponent(tree()?.dataset.resource ?? "");
   const address = (name, what = "") => `${panel().dataset.queues}${name === null ? "" : `${encodeURIComponent(name)}/`}${what}`;
   const ask = (queue, url, swap) => htmx.ajax("GET", url, { source: queue, target: queue, swap });
   const send = (queue, what, values = {}) => htmx.ajax("POST", address(nameOf(queue), what), {
@@ -89,6 +90,10 @@
     duplicate: (queue) => send(queue, "duplicate/"),
     remove: (queue) => { document.getElementById("removal")?.remove(); ask(queue, `${address(nameOf(queue), "remove/")}?resource=${resource()}`, "afterend"); },
   };
+  // One question at a time stands below its line.
+  document.addEventListener("htmx:beforeRequest", (event) => { if (event.target.matches?.(".tree__reach")) document.getElementById("reach")?.remove(); });
+  document.addEventListener("htmx:afterSettle", () => { const field = document.getElementById("reach-at-least"); if (field?.closest("#reach") && !field.value) field.focus(); });
+  document.addEventListener("click", (event) => { if (event.target.matches?.("[data-close-reach]")) document.getElementById("reach")?.remove(); });
   const top = (button) => htmx.ajax("GET", `${address(null)}?new&parent=root&resource=${resource()}`, { source: button, target: "#tree", swap: "outerHTML" });
 
   const openMenu = (queue) => {
@@ -175,8 +180,8 @@
     if (cell) DO.edit(cell.closest("tbody[data-queue]"), cell.dataset.field);
   });
   document.addEventListener("input", (event) => {
-    if (event.target.id !== "queue-filter") return;
-    filter = event.target.value.trim().toLowerCase();
+    if (event.target.id === "queue-filter") filter = event.target.value.trim().toLowerCase();
+    else return;
     show();
     if (!shown().some((queue) => nameOf(queue) === reached)) reach(shown()[0], false);
   });

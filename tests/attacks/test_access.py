@@ -36,7 +36,10 @@ OWN = {
     "planner:sessions", "planner:second-factor", "planner:account-delete", "api:account",
 }  # fmt: skip
 """What somebody decides about the own account, without a role in any workspace."""
-OWN_WORKSPACE = {"planner:sample", "planner:import", "planner:import-save", "api:snapshots", "api:bundles"}
+OWN_WORKSPACE = {
+    "planner:sample", "planner:import", "planner:import-save", "planner:traces", "api:snapshots",
+    "api:bundles", "api:traces", "api:sample",
+}  # fmt: skip
 """What an admin of another workspace brings into that one."""
 LEAVING = {
     "planner:account-delete", "api:account", "planner:workspace-leave", "planner:workspace-switch",
@@ -44,7 +47,9 @@ LEAVING = {
 WRITE_NOTHING = {
     ("healthz", "post"), ("readyz", "post"),
     ("planner:import", "post"), ("planner:import-save", "post"), ("planner:run-job-try", "post"),
-    ("api:conf-lint", "post"), ("login-code", "post"),
+    ("planner:forecast-changes", "post"),
+    ("api:conf-lint", "post"), ("api:forecast-cost", "post"), ("login-code", "post"),
+    ("api:scenario-preview", "post"), ("planner:queues-preview", "post"),
 }  # fmt: skip
 """A preview, a save without one, a try without a search, what judges a text, a code without a password."""
 

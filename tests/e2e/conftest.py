@@ -13,6 +13,9 @@ from playwright.sync_api import Browser, Page
 from tests.e2e.product import CHROMIUM, Product, chromium, product, watched_page
 from tests.needs import unavailable
 
+collect_ignore = ["generated_journey.py"]
+"""It runs in an environment of its own, see test_generated_client."""
+
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:

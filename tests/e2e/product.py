@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from queue import Empty, Queue
+from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, sync_playwright
 
 from tests.processes.installation import ROOT, Installation
 from tests.processes.services import free_port
@@ -33,18 +34,22 @@ class Product:
         self.password = password
         self.installation = installation
         self.said = said
+        self._session: list[Any] = []
 
     def token(self) -> str:
         """Return a new API token of the account."""
         return self.installation.manage("token", "admin").strip()
 
     def log_in(self, page: Page) -> None:
-        """Log in as anybody would."""
+        """Log in as anybody would; every window after the first one takes over its session."""
+        page.context.add_cookies(self._session)
         page.goto(self.address)
-        page.get_by_label("User name").fill("admin")
-        page.get_by_label("Password").fill(self.password)
-        page.get_by_role("button", name="Log in").click()
+        if not self._session:
+            page.get_by_label("User name").fill("admin")
+            page.get_by_label("Password").fill(self.password)
+            page.get_by_role("button", name="Log in").click()
         page.get_by_role("heading", name="What happens if…").wait_for()
+        self._session = list(page.context.cookies())
 
 
 @contextmanager
@@ -94,12 +99,17 @@ def watched_page(context: BrowserContext, complaints: list[str]) -> Page:
 
     def hear(message: ConsoleMessage) -> None:
         if message.type == "error" and not re.search(EXPECTED, message.text):
-            complaints.append(message.text)
+            complaints.append(f"{page.url}: {message.text}")
 
     page = context.new_page()
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("console", hear)
     return page
+
+
+def conf_editor(page: Page) -> Locator:
+    """Return the editor of volcano-scheduler.conf, once it stands in place of the plain field."""
+    return page.locator(".cm-content").and_(page.get_by_role("textbox", name="volcano-scheduler.conf"))
 
 
 def _lines(up: "subprocess.Popen[str]", said: list[str]) -> "Queue[str]":

@@ -9,11 +9,14 @@ from django.urls import URLPattern
 from playwright.sync_api import Browser, Page
 
 from planner.urls import pages, urlpatterns
+from tests.e2e.legibility import WIDTHS, illegible
 from tests.e2e.product import Product
 from tests.e2e.tour import PAGES, Tour
 
 SERIOUS = ("serious", "critical")
 NO_PAGES = {
+    "planner:experiment-cancel", "planner:experiment-delete", "planner:experiment-cell",
+    "planner:members-here", "planner:scenario-labels", "planner:run-labels", "planner:compare-parent",
     "logout", "sign-on", "sign-on-back", "planner:sample", "planner:scenario-remove",
     "planner:import-save", "planner:import-begin", "planner:import-cancel",
     "planner:branch", "planner:difference-revert", "planner:changes-walk", "planner:change-revert",
@@ -24,9 +27,12 @@ NO_PAGES = {
     "planner:member", "planner:invite", "planner:uninvite", "planner:offer",
     "planner:workspace-make", "planner:workspace-switch", "planner:workspace-rename",
     "planner:workspace-leave", "planner:password", "planner:sessions", "planner:second-factor",
-    "planner:review",
+    "planner:review", "planner:queues-preview", "planner:queues-edit",
     "planner:export-download", "planner:conf-edit", "planner:release",
     "planner:scenario-upgrade", "planner:run-upgrade-report",
+    "planner:trace-delete", "planner:scenario-targets", "planner:forecast-figures",
+    "planner:forecast-cancel", "planner:forecast-delete", "planner:forecast-changes",
+    "planner:forecast-prices", "planner:forecast-backtests",
 }  # fmt: skip
 """Routes that lead on to a page, answer with a part of one, or send a file (export, report)."""
 
@@ -39,6 +45,10 @@ OF_SWAGGER_UI = {
 
 FITTING_TRIES = 50
 WIDE, NARROW = 1400, 390
+MOST_TRANSFERRED = 300_000
+TRANSFERRED = """() => ["navigation", "resource"].flatMap((kind) => performance.getEntriesByType(kind))
+  .reduce((sum, entry) => sum + entry.transferSize, 0)"""
+"""Bytes, compressed as they are sent, with their headers."""
 LOOKS = ((WIDE, "light"), (NARROW, "dark"))
 
 
@@ -79,6 +89,35 @@ def test_axe_finds_nothing_serious(tour: Tour, name: str, width: int, theme: str
     assert [
         (rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found if rule["impact"] in SERIOUS
     ] == []
+
+
+@pytest.mark.browser
+@pytest.mark.long
+@pytest.mark.parametrize("name", PAGES)
+def test_no_text_is_cut_or_lies_over_another_at_any_width(tour: Tour, name: str) -> None:
+    found = {}
+    with tour.visit(name, width=WIDE, theme="light") as page:
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            assert fits_in_the_end(page), (name, width)
+            if faults := illegible(page):
+                found[width] = faults
+    assert found == {}
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", ["home", "import", "scenario", "run"])
+def test_a_first_visit_loads_less_than_300_kilobytes(tour: Tour, browser_window: Browser, name: str) -> None:
+    """Over the wire, with styles, scripts and pictures, by somebody whose browser has kept nothing."""
+    with tour.visit(name, width=WIDE, theme="light") as known:
+        address, cookies = known.url, known.context.cookies()
+    with browser_window.new_context() as context:
+        context.add_cookies(cookies)
+        page = context.new_page()
+        page.goto(address)
+        page.wait_for_load_state("networkidle")
+        weight = page.evaluate(TRANSFERRED)
+    assert 10_000 < weight < MOST_TRANSFERRED
 
 
 @pytest.mark.browser

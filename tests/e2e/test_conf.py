@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from planner.clusters.sample.conf import SAMPLE_CONF
-from tests.e2e.product import Product
+from tests.e2e.product import Product, conf_editor
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def press(page: Page, name: str, key: str = "Enter") -> None:
 
 @pytest.mark.browser
 def test_the_order_of_tiers_is_mended_by_keyboard(page: Page) -> None:
-    text = page.get_by_label("volcano-scheduler.conf")
+    text = page.locator("#conf-text")
     comment = text.input_value().splitlines()[0]
     press(page, "Move proportion to the previous tier")
     expect(page.get_by_text("saved as revision")).to_be_visible()
@@ -49,12 +49,12 @@ def test_the_order_of_tiers_is_mended_by_keyboard(page: Page) -> None:
 
 @pytest.mark.browser
 def test_a_finding_is_mended_by_its_button_and_typed_text_is_not_lost(page: Page) -> None:
-    text = page.get_by_label("volcano-scheduler.conf")
-    text.fill(SAMPLE_CONF + "# first\n")
+    text, editor = page.locator("#conf-text"), conf_editor(page)
+    editor.fill(SAMPLE_CONF + "# first\n")
     page.get_by_role("button", name="Save configuration").press("Enter")
     expect(page.get_by_text("saved as revision")).to_be_visible()
-    text.press("Control+End")
-    text.press_sequentially("# mine")
+    editor.press("Control+End")
+    editor.press_sequentially("# mine")
     mends = page.locator('[data-rule="conf.reclaim_bypasses_quota"]').get_by_role("button")
     mends.press("Enter")
     expect(page.get_by_text("Nothing was changed.")).to_be_visible()
@@ -64,3 +64,17 @@ def test_a_finding_is_mended_by_its_button_and_typed_text_is_not_lost(page: Page
     mends.press("Enter")
     expect(page.locator('[data-rule="conf.reclaim_bypasses_quota"]')).to_have_count(0)
     expect(text).to_have_value(re.compile("# mine"))
+
+
+@pytest.mark.browser
+def test_names_are_completed_and_findings_stand_at_their_lines(page: Page) -> None:
+    editor = conf_editor(page)
+    editor.fill("actions: enqueue, allocate\ntiers:\n- plugins:\n  - name: gang\n  - name: ")
+    editor.press("Control+End")
+    editor.press_sequentially("prop")
+    page.get_by_role("option", name="proportion").wait_for()
+    editor.press("Enter")
+    expect(page.locator("#conf-text")).to_have_value(re.compile("- name: proportion$"))
+    editor.press_sequentially("al")
+    marked = page.locator(".cm-lintRange-error, .cm-lintRange-warning")
+    expect(marked.filter(has_text="proportional")).to_be_visible()

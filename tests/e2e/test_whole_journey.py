@@ -9,6 +9,7 @@ import yaml
 from playwright.sync_api import Locator, Page, expect
 
 from tests import factories
+from tests.e2e.product import conf_editor
 from tests.e2e.test_journeys import deserved, edit, line, press_run
 
 pytestmark = pytest.mark.browser
@@ -133,7 +134,10 @@ def write(page: Page, fields: dict[str, str]) -> None:
 def lint_and_mend_the_tiers(page: Page) -> None:
     page.get_by_role("link", name="Configuration", exact=True).click()
     expect(page.locator(f'[data-rule="{BYPASSED}"]')).to_contain_text("put proportion into tier 1")
-    page.get_by_label("volcano-scheduler.conf").fill(CONF_ONE_TIER)
+    text = conf_editor(page)
+    text.press("ControlOrMeta+a")
+    text.press("Delete")
+    page.keyboard.insert_text(CONF_ONE_TIER)
     page.get_by_role("button", name="Save configuration").click()
     expect(page.get_by_text(re.compile("^saved as revision"))).to_be_visible()
     expect(page.locator(f'[data-rule="{BYPASSED}"]')).to_have_count(0)

@@ -1,13 +1,15 @@
-"""A visit to every page, for axe and for eyes: ``python -m tests.e2e.tour`` renews docs/pages."""
+"""A visit to every page, for axe and for eyes: ``python -m tests.e2e.tour`` writes var/pages."""
 
 import gzip
 import json
+import shutil
 import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pyotp
 from playwright.sync_api import Browser, BrowserContext, FloatRect, Locator, Page
@@ -15,7 +17,10 @@ from playwright.sync_api import Browser, BrowserContext, FloatRect, Locator, Pag
 from planner.clusters.sample import sample_document
 from tests.e2e.product import Product, chromium, product
 
-PICTURES = Path(__file__).parents[2] / "docs" / "pages"
+ROOT = Path(__file__).parents[2]
+PICTURES = ROOT / "var" / "pages"
+KEPT = ROOT / "docs" / "pages"
+"""The six pictures that are in git."""
 WIDTHS = {"wide": 1400, "narrow": 390}
 TALLEST = 2200
 THEMES = ("light", "dark")
@@ -28,6 +33,7 @@ PAGES = {
     "import-large": "planner:import-detail",
     "scenario": "planner:scenario-detail",
     "scenario-edit": "planner:queue",
+    "scenario-reach": "planner:reach",
     "scenario-new": "planner:queues",
     "scenario-removal": "planner:queue-remove",
     "scenario-conf": "planner:conf",
@@ -47,11 +53,27 @@ PAGES = {
     "run-step": "planner:run-step",
     "run-pod": "planner:run-pod",
     "run-node": "planner:run-node",
+    "run-jobs": "planner:run-jobs",
+    "run-victims": "planner:run-victims",
+    "run-decisions": "planner:run-decisions",
+    "run-nodes": "planner:run-nodes",
+    "run-fit": "planner:run-fit",
     "run-upgrade": "planner:run-upgrade",
     "compare": "planner:compare",
     "compare-none": "planner:compare",
     "share": "planner:share",
     "shared": "planner:shared",
+    "traces": "planner:traces",
+    "trace": "planner:trace",
+    "scenario-forecasts": "planner:scenario-forecasts",
+    "forecast": "planner:forecast",
+    "forecast-moment": "planner:forecast-moment",
+    "forecast-compare": "planner:forecast-compare",
+    "experiments": "planner:experiments",
+    "scenario-experiments": "planner:scenario-experiments",
+    "experiment": "planner:experiment",
+    "experiment-search": "planner:experiment",
+    "experiment-seeds": "planner:experiment",
     "account": "planner:account",
     "security": "planner:security",
     "members": "planner:members",
@@ -65,6 +87,7 @@ PAGES = {
     "invitation": "planner:invitation",
     "status": "planner:status",
     "glossary": "planner:glossary",
+    "search": "planner:search",
     "error-400": None,
     "error-403": None,
     "error-403-csrf": None,
@@ -150,8 +173,12 @@ class Tour:
                 page.get_by_label("Or paste the text").fill(BROKEN)
                 page.get_by_role("button", name="Preview").click()
                 page.get_by_role("alert").wait_for()
-            if name in ("run", "compare", "shared"):
+            if name == "compare":
                 page.locator(".chart .main-svg").first.wait_for()
+            if name in ("forecast", "trace"):
+                page.locator(".over-time .main-svg").first.wait_for()
+            if name.startswith("experiment-") or name == "experiment":
+                page.locator(".experiment__chart .main-svg").first.wait_for()
             yield page
 
     @cache  # noqa: B019 - a tour ends with its module
@@ -201,6 +228,7 @@ class Tour:
             "import-large": self._large_import(),
             "scenario": scenario,
             "scenario-edit": f"{scenario}queues/agents/?edit",
+            "scenario-reach": f"{scenario}reach/?figure=deserved&queue=agents&resource=cpu&at_least=300",
             "scenario-new": f"{scenario}queues/?new&parent=research",
             "scenario-removal": f"{scenario}queues/research/remove/",
             "scenario-conf": f"{scenario}conf/",
@@ -220,16 +248,25 @@ class Tour:
             "run-step": self._leads(victim.locator("th a")).replace("/victims/", "/steps/"),
             "run-pod": self._leads(victim.locator("td a").nth(3)),
             "run-node": self._leads(victim.locator("td a").nth(2)),
+            "run-jobs": f"{page.url}jobs/?by=gate&pending=true",
+            "run-victims": f"{page.url}victims/?ordering=-queue",
+            "run-decisions": f"{page.url}decisions/?op=evict",
+            "run-nodes": f"{page.url}nodes/?requests.cpu=4",
+            "run-fit": f"{page.url}fit/",
             "run-upgrade": f"{page.url}upgrade/?from=v1.14.4&to=v1.15.1",
             "compare": f"{home}compare/?runs={before},{after}",
             "compare-none": f"{home}compare/?runs={after}",
             "account": f"{home}account/",
             "status": f"{home}status/",
             "glossary": f"{home}glossary/",
+            "search": f"{home}search/?q=agents",
             "error-404": f"{home}runs/{uuid.UUID(int=0)}/",
             **{name: f"{home}fails/{name}/" for name in ERRORS},
         }
+        addresses |= self._forecasts(scenario)
+        addresses |= self._experiments(scenario)
         self._search(page, addresses["run-waiting"])
+        self._fit(page, addresses["run-fit"])
         self._upgrade(page, addresses["run-upgrade"])
         addresses |= self._share(page, f"{home}runs/{after}/share/", addresses["account"])
         return addresses | self._deletions(home, after, addresses["members"])
@@ -260,7 +297,7 @@ class Tour:
         page.goto(account)
         page.get_by_label("Name", exact=True).first.fill("nightly report")
         page.get_by_role("button", name="Create token").click()
-        members = self._leads(page.get_by_role("link", name="members"))
+        members = self._leads(page.get_by_role("main").get_by_role("link", name="members"))
         page.goto(members)
         page.get_by_role("button", name="Invite", exact=True).click()
         invitation = page.get_by_role("status").locator("code").inner_text()
@@ -284,6 +321,91 @@ class Tour:
             sent = stranger.request.post(address, headers=headers, multipart={"files": file}, timeout=60_000)
             return f"{self._running.address}imports/{sent.json()['id']}/"
 
+    def _forecasts(self, scenario: str) -> dict[str, str]:
+        """Forecast eight hours of the sample, before and after a queue gets twice as many jobs."""
+        home, api = self._running.address, f"{self._running.address}api/v1/"
+        headers = {"Authorization": f"Token {self._running.token()}", "Prefer": "wait=30"}
+        patterns = [
+            {
+                "queue": queue,
+                "jobs_per_hour": 8,
+                "run_median": 2400,
+                "requests": {"cpu": "16", "memory": "64Gi"},
+            }
+            for queue in ("analytics", "ci", "serving")
+        ]
+        drawn = {"patterns": patterns, "seconds": 8 * 3600, "seed": 1}
+        id_of = scenario.rstrip("/").rpartition("/")[2]
+        at = f"{api}scenarios/{id_of}/"
+        options = {"horizon_seconds": 8 * 3600, "period_seconds": 10, "default_run_seconds": 7200}
+        changes = [
+            {"at": "2h", "queue": "analytics", "set": {"weight": 5}},
+            {"at": "6h", "queue": "ci", "state": "closed"},
+        ]
+        with self._window(1400, "light") as script:
+
+            def made(address: str, body: Any) -> str:
+                return str(
+                    script.request.post(address, headers=headers, data=body, timeout=60_000).json()["id"]
+                )
+
+            trace = made(f"{api}traces/", {"name": "a working day", "generate": drawn})
+            script.request.put(f"{at}targets/", headers=headers, data={"targets": {"analytics": 60, "ci": 5}})
+            before = made(f"{at}forecasts/", {"trace": trace, **options})
+            after = made(f"{at}forecasts/", {"trace": trace, **options, "run_time": 2, "changes": changes})
+        return {
+            "traces": f"{home}traces/",
+            "trace": f"{home}traces/{trace}/",
+            "scenario-forecasts": f"{scenario}forecasts/",
+            "forecast": f"{home}forecasts/{before}/",
+            "forecast-moment": f"{home}forecasts/{before}/moment/?at=3600",
+            "forecast-compare": f"{home}forecasts/compare/?forecasts={before}&forecasts={after}",
+        }
+
+    def _experiments(self, scenario: str) -> dict[str, str]:
+        """Sweep two settings of the sample, and search for the smallest change after which nothing waits."""
+        home, api = self._running.address, f"{self._running.address}api/v1/experiments/"
+        headers = {"Authorization": f"Token {self._running.token()}"}
+        settings = [
+            {"queue": "agents", "field": "weight", "values": [2, 3, 4]},
+            {"like": "gpu-h100-01", "range": {"from": 1, "to": 3, "step": 1}, "price": 5},
+        ]
+        figures = [
+            {"figure": "waiting_pods", "queue": "agents", "better": "less"},
+            {"figure": "evictions", "better": "less"},
+            {"figure": "deserved", "queue": "agents", "resource": "nvidia.com/gpu"},
+        ]
+        goals = [{"figure": "waiting_pods", "queue": "agents", "at_most": 0}]
+        asked = {"scenario": scenario.rstrip("/").rpartition("/")[2], "settings": settings}
+        with self._window(1400, "light") as script:
+
+            def made(body: Any) -> str:
+                begun = script.request.post(api, headers=headers, data={**asked, **body}).json()["id"]
+                while script.request.get(f"{api}{begun}/", headers=headers).json()["state"] == "running":
+                    script.wait_for_timeout(300)
+                return str(begun)
+
+            swept = made({"name": "weight and nodes of agents", "figures": figures})
+            searched = made({"name": "until agents run", "goals": goals})
+            work = {"queue": "analytics", "jobs_per_hour": 6, "run_median": 1200, "requests": {"cpu": "16"}}
+            forecast = {
+                "patterns": [work],
+                "horizon_seconds": 7200,
+                "period_seconds": 60,
+                "seeds": 3,
+                "unseen_seeds": 3,
+            }
+            levels = [{"queue": "analytics", "field": "deserved", "resource": "cpu", "values": ["96", "192"]}]
+            waits = [{"figure": "wait_p95", "queue": "analytics", "at_most": "1h"}]
+            seeded = made({"name": "over seeds", "forecast": forecast, "settings": levels, "goals": waits})
+        return {
+            "experiments": f"{home}experiments/",
+            "scenario-experiments": f"{scenario}experiments/",
+            "experiment": f"{home}experiments/{swept}/",
+            "experiment-search": f"{home}experiments/{searched}/",
+            "experiment-seeds": f"{home}experiments/{seeded}/",
+        }
+
     def _newer_snapshot(self, run: str) -> str:
         """Import the sample again, with the weight 3 for queue agents; return the snapshot's id."""
         api = f"{self._running.address}api/v1/"
@@ -300,6 +422,13 @@ class Tour:
         page.goto(job)
         page.get_by_role("button", name="Search for changes").click()
         page.get_by_role("heading", name="Why reclaim").wait_for(timeout=120_000)
+
+    def _fit(self, page: Page, fit: str) -> None:
+        page.goto(fit)
+        page.locator("select[name=queue]").select_option("agents")
+        page.get_by_role("textbox", name="CPU").fill("4")
+        page.get_by_role("button", name="Ask every node").click()
+        page.get_by_text("It fits on").wait_for(timeout=60_000)
 
     def _upgrade(self, page: Page, impact: str) -> None:
         page.goto(impact)
@@ -334,6 +463,8 @@ def take_pictures() -> None:
         with tour.visit("run", width=1400, theme="light") as page:
             page.wait_for_timeout(400)
             page.screenshot(path=PICTURES / "readme.png")
+    for kept in KEPT.glob("*.png"):
+        shutil.copyfile(PICTURES / kept.name, kept)
 
 
 if __name__ == "__main__":

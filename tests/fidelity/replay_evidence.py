@@ -9,6 +9,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 
 from scheduler_core import Options, simulate_document
@@ -73,6 +74,12 @@ def committed(decisions: list[Object]) -> list[Object]:
         for decision in decisions
         if decision["op"] in LOGGED and decision["state"] == "committed"
     ]
+
+
+def remembers_nothing(document: Object) -> bool:
+    """Return whether a session is a function of its moment: plugin tdm remembers when it evicted last."""
+    tiers = document["scheduler_conf"]["tiers"]
+    return all(plugin["name"] != "tdm" for tier in tiers for plugin in tier["plugins"])
 
 
 def same_alone(documents: Iterator[Object]) -> tuple[int, int]:
@@ -144,7 +151,7 @@ def same_with_another_hash(documents: Iterator[Object]) -> tuple[int, int]:
 CHECKS: dict[str, Callable[[], tuple[int, int]]] = {
     "skips": lambda: same_without_skipping(generated(200)),
     "windows": lambda: same_without_skipping(window(number) for number in range(WINDOWS)),
-    "moments": lambda: same_alone(generated(50)),
+    "moments": lambda: same_alone(islice(filter(remembers_nothing, generated(100)), 50)),
     "frozen": lambda: same_when_frozen(generated(6), 20),
     "order": lambda: same_in_another_order(generated(30)),
     "hash": lambda: same_with_another_hash(generated(12)),

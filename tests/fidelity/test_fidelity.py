@@ -10,7 +10,7 @@ import pytest
 
 from scheduler_core import simulate_document
 from scheduler_core.__main__ import Tally, entries
-from scheduler_core.framework import placement
+from scheduler_core.framework import node_columns, placement
 from scheduler_core.victims import preempt_bound, reclaim_bound
 from tests.shared import SHARED
 
@@ -58,15 +58,15 @@ def test_all_of_a_large_recorded_file_is_equal(path: Path) -> None:
 
 
 def judge(tally: Tally) -> None:
-    assert tally.equal == tally.total, tally.told
-    assert tally.messages >= 0.95 * tally.total, tally.told
-    assert not [told for told in tally.told if "expected by" in told]
+    assert tally.equal == tally.total, tally.differences
+    assert tally.messages >= 0.95 * tally.total, tally.differences
+    assert not [text for text in tally.differences if "expected by" in text]
 
 
 @pytest.fixture
 def everything_by_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Most recorded clusters are so small that their nodes are judged one by one; here arrays judge them."""
-    for module in (placement, preempt_bound, reclaim_bound):
+    for module in (node_columns, placement, preempt_bound, reclaim_bound):
         monkeypatch.setattr(module, "FEW", 0)
 
 
@@ -74,7 +74,7 @@ def everything_by_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("path", sorted(CASES.glob("*.jsonl.gz")), ids=name_of)
 def test_small_clusters_judged_as_large_ones_end_alike(path: Path) -> None:
     tally = tallied(path, max(4, length(path) // FEW))
-    assert tally.equal == tally.total, tally.told
+    assert tally.equal == tally.total, tally.differences
 
 
 @pytest.mark.long
@@ -82,7 +82,7 @@ def test_small_clusters_judged_as_large_ones_end_alike(path: Path) -> None:
 @pytest.mark.parametrize("path", sorted(CASES.glob("*.jsonl.gz")), ids=name_of)
 def test_all_small_clusters_judged_as_large_ones_end_alike(path: Path) -> None:
     tally = tallied(path, 1)
-    assert tally.equal == tally.total, tally.told
+    assert tally.equal == tally.total, tally.differences
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason=f"no recordings at {SHARED} (QUEUECAST_SHARED)")

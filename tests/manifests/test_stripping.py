@@ -22,6 +22,7 @@ from manifests.stripping import (
     SETTINGS,
     UNREAD_LISTS,
     is_kept_annotation,
+    stripped_object,
 )
 from scheduler_core import encode, simulate_document
 from scheduler_core.model.unmodelled import UNREAD_LISTS as NOTED_LISTS
@@ -220,3 +221,26 @@ def test_objects_that_events_of_a_replay_create_are_bare_too() -> None:
         "metadata": {"name": "p", "annotations": {"queuecast/run-seconds": "5"}},
         "spec": {"containers": [{"name": "main"}], "terminationGracePeriodSeconds": 7},
     }
+
+
+def test_what_a_forecast_reads_stays_and_messages_beside_it_do_not() -> None:
+    ended = {"exitCode": 0, "startedAt": "2026-01-01T00:00:00Z", "finishedAt": "2026-01-01T00:01:00Z"}
+    state = {"terminated": {**ended, "message": "token=secret", "reason": "Completed"}}
+    pod = {
+        "metadata": {
+            "name": "p",
+            "annotations": {"queuecast/exit-code": "1,0", "queuecast/checkpoint-seconds": "60"},
+        },
+        "status": {"containerStatuses": [{"name": "main", "ready": False, "state": state, "image": "i"}]},
+    }
+    bare = stripped_object("pods", pod)
+    assert bare["metadata"] == pod["metadata"]
+    assert bare["status"]["containerStatuses"] == [
+        {"name": "main", "ready": False, "state": {"terminated": ended}}
+    ]
+    policies = [{"event": "PodEvicted", "action": "RestartJob", "timeout": "10s"}]
+    job = {
+        "metadata": {"name": "j"},
+        "spec": {"minSuccess": 1, "policies": policies, "tasks": [{"policies": policies}]},
+    }
+    assert stripped_object("jobs", job) == job

@@ -7,13 +7,17 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from planner.accounts.models import Role, User
 from planner.accounts.services.invitations import invitation_make, invitation_offer
 from planner.accounts.services.sessions import sessions_of
+from planner.clusters.models import Snapshot
+from planner.forecasts.services.prices import prices_set
 from planner.runs.models import Run
 from planner.runs.services.bundles import bundle_of
 from planner.runs.services.links import link_make
 from planner.scenarios.models import Scenario
+from planner.scenarios.services.branches import scenario_branch
 from planner.scenarios.services.history import undo
 from planner.scenarios.services.queues import queue_update
 from tests import factories
+from tests.planner.recorded import experiment_done, forecast_done
 
 
 def edited(scenario: Scenario) -> Scenario:
@@ -28,8 +32,11 @@ def things(run: Run, scenario: Scenario) -> dict[str, Any]:
     """What the addresses name: a thing of each kind; `scenario` is an edited one, see `edited`."""
     colleague = factories.user("colleague", role=Role.VIEWER)
     admin = User.objects.get(username="admin").acting(Role.ADMIN)
+    prices_set(workspace=run.workspace, pools={}, resources={"cpu": 0.03}, currency="USD")
     return {
         "import_id": factories.large_import().pk,
+        "trace_id": factories.workload().pk, "forecast_id": forecast_done(factories.forecast(scenario)).pk,
+        "experiment_id": experiment_done(factories.experiment(scenario)).pk,
         "snapshot_id": scenario.snapshot_id, "cluster_id": scenario.snapshot.cluster_id,
         "scenario_id": scenario.pk, "run_id": run.pk,
         "workspace_id": run.workspace_id, "name": "waits", "username": colleague.username,
@@ -41,14 +48,22 @@ def things(run: Run, scenario: Scenario) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def later_snapshot() -> Snapshot:
+    """Return a snapshot that says what happened six hours after the beginning of a forecast."""
+    return factories.snapshot({**factories.cluster(), "now": "2026-01-01T06:00:00Z"}, name="later")
+
+
 def bodies(run: Run) -> dict[tuple[str, str], Any]:
     """A body that each writing call of the API accepts."""
     return {
         ("post", "snapshots"): {"name": "again", "scenario": factories.cluster()},
         ("post", "import-cancel"): {},
+        ("post", "sample"): None,
         ("post", "scenarios"): {"name": "again", "snapshot": str(run.scenario.snapshot_id)},
         ("post", "scenario-queues"): {"name": "new"},
         ("patch", "scenario-queue"): {"weight": 3},
+        ("patch", "scenario-queues"): {"queues": {"busy": {"weight": "2x"}}},
+        ("post", "scenario-preview"): {"queues": {"busy": {"weight": 9}}},
         ("delete", "scenario-queue"): None,
         ("delete", "scenario"): None,
         ("delete", "run"): None,
@@ -78,7 +93,25 @@ def bodies(run: Run) -> dict[tuple[str, str], Any]:
         ("post", "change-revert"): None,
         ("post", "diff-revert"): {"kind": "queues", "key": "waits", "field": "weight"},
         ("post", "scenario-runs"): {},
+        ("patch", "scenario"): {"name": "renamed", "note": "for the review", "tags": ["review"]},
+        ("patch", "run"): {"archived": True},
+        ("post", "run-fit"): {"queue": "waits", "requests": {"cpu": "1"}},
         ("post", "run-cancel"): {},
+        ("post", "traces"): {"name": "new", "text": factories.TRACE},
+        ("delete", "trace"): None,
+        ("put", "scenario-targets"): {"targets": {"waits": 600}},
+        ("post", "scenario-forecasts"): {"trace": str(factories.workload().pk), "rest": "waits"},
+        ("post", "forecast-cancel"): {},
+        ("delete", "forecast"): None,
+        ("post", "forecast-moment"): {"at": 60},
+        ("post", "forecast-cost"): {"resources": {"cpu": 0.03}},
+        ("put", "prices"): {"resources": {"cpu": 0.05}},
+        ("post", "forecast-backtests"): {"snapshot": str(later_snapshot().pk)},
+        ("post", "experiments"): {**factories.SWEEP, "scenario": str(run.scenario_id)},
+        ("post", "experiment-cancel"): {},
+        ("delete", "experiment"): None,
+        ("post", "experiment-cell"): {},
+        ("post", "experiment-cell-forecast"): {},
         ("post", "explain-unblock"): {},
         ("post", "run-upgrade"): {"from": "v1.14.4", "to": "v1.15.1"},
         ("post", "workspaces"): {"name": "new"},
@@ -131,8 +164,23 @@ def typed(run: Run, scenario: Scenario) -> dict[str, dict[str, Any]]:
             "operations": '[{"op": "replace", "path": "/actions", "value": "allocate"}]', **seen,
         },
         "undo": seen, "redo": seen, "queues": {"name": "new", **seen}, "queue": {"weight": "9", **seen},
+        "queues-preview": {"resource": "cpu"}, "reach": {"queue": "waits", "patch": '{"weight": 9}', **seen},
+        "queues-edit": {"selected": "busy", "field": "weight", "value": "9", **seen},
         "queue-move": {"parent": "busy", **seen}, "queue-duplicate": seen, "queue-remove": seen,
+        "scenario-labels": {"name": "renamed", "note": "", "tags": "review"},
+        "run-labels": {"archived": "true"}, "compare-parent": {},
+        "run-fit": {"queue": "waits", "requests.cpu": "1"},
         "run-submit": {}, "run-job-unblock": {}, "scenario-upgrade": {},
+        "traces": {"name": "new", "text": factories.TRACE}, "trace-delete": {},
+        "scenario-forecasts": {"trace": str(factories.workload().pk), "rest": "waits"},
+        "scenario-targets": {"target.waits": "10m"}, "forecast-changes": {"change-0-at": "1h"},
+        "forecast-prices": {"resources.cpu": "0.05"},
+        "forecast-backtests": {"snapshot": str(later_snapshot().pk)},
+        "scenario-experiments": {
+            "first.setting": '{"queue": "waits", "field": "weight"}', "first.values": "2, 4",
+        },
+        "experiment-cancel": {}, "experiment-delete": {}, "experiment-cell": {},
+        "forecast-cancel": {}, "forecast-delete": {}, "forecast-moment": {"at": "60"},
         "run-upgrade": {"from": "v1.14.4", "to": "v1.15.1"},
         "link-add": {"label": "review", "days": "7"}, "link-remove": {},
         "token-create": {"name": "report", "scope": "viewer", "days": "7"},
@@ -156,10 +204,22 @@ def of_route(run: Run, scenario: Scenario) -> dict[str, dict[str, Any]]:
     kept = factories.large_import()
     type(kept).objects.filter(pk=kept.pk).update(snapshot=scenario.snapshot)
     waiting = {"run_id": factories.run(scenario).pk}
+    tried = {"experiment_id": factories.experiment(scenario, {**factories.SWEEP, "run": {"cycles": 2}}).pk}
+    forecasts = {**factories.FORECAST_SEARCH["forecast"], "seeds": 2, "period_seconds": 600}
+    written = {**factories.FORECAST_SEARCH, "forecast": forecasts}
+    in_time = {"experiment_id": experiment_done(factories.experiment(scenario, written)).pk, "number": 0}
+    queued = {"forecast_id": factories.forecast(scenario).pk}
+    timed = factories.scenario(document={**factories.cluster(), "now": "2026-01-01T00:00:00Z"})
+    begun = {"forecast_id": forecast_done(factories.forecast(timed)).pk}
     token = {"token_key": factories.token(admin)[:15]}
     offer = invitation_offer(workspace=run.workspace, username="outsider", role=Role.EDITOR, user=admin)
+    branch = scenario_branch(scenario=scenario, name="branch", user=admin)
     return {
-        "planner:run-cancel": waiting, "api:run-cancel": waiting,
+        "planner:compare-parent": {"scenario_id": branch.pk},
+        "planner:run-cancel": waiting, "api:run-cancel": waiting, "api:forecast-cancel": queued,
+        "api:forecast-backtests": begun, "planner:forecast-backtests": begun,
+        "api:experiment-cancel": tried, "planner:experiment-cancel": tried,
+        "planner:forecast-cancel": queued,
         "api:session": {"session": sessions_of(admin).first().name},  # type: ignore[union-attr]
         "planner:token-revoke": token, "api:token": token,
         "planner:import-begin": {"import_id": kept.pk},
@@ -168,6 +228,8 @@ def of_route(run: Run, scenario: Scenario) -> dict[str, dict[str, Any]]:
         "planner:run-pod": {"name": "wait-0"}, "planner:workload": {"name": "wait"},
         "planner:revision": {"number": 1}, "planner:changes-walk": {"way": "undo"},
         "planner:export-download": {"part": "changed"},
+        "api:experiment-cell": {"number": 1}, "planner:experiment-cell": {"number": 1},
+        "api:experiment-cell-forecast": in_time,
         "planner:invitation": {"secret": invited}, "planner:shared": {"secret": link},
         "planner:offer": {"invitation_id": offer.pk}, "api:offer": {"invitation_id": offer.pk},
         "api:offer-accept": {"invitation_id": offer.pk},

@@ -5,10 +5,32 @@ import re
 from django.http import HttpResponse
 from django.test import Client
 
+BLOCKS = (
+    "html|head|title|meta|link|script|noscript|body|header|main|nav|section|div|p|h[1-4]|br|ul|ol|li|dl|dt|dd"
+    "|table|thead|tbody|tr|th|td|form|fieldset|legend|select|option|details|summary|figure|figcaption"
+    "|svg|path|rect|text"
+)
+"""What stands on lines of its own, so that white space beside its tags does not show."""
+
 
 def text_of(answer: HttpResponse) -> str:
-    """Return the page; the token of its forms, which is another one each time, is left out."""
-    return re.sub(r'(name="csrfmiddlewaretoken" value)="\w+"', r"\1", answer.content.decode())
+    """Return the page without the token of its forms, which is another one each time, and as_shown()."""
+    return as_shown(re.sub(r'(name="csrfmiddlewaretoken" value)="\w+"', r"\1", answer.content.decode()))
+
+
+def as_shown(html: str) -> str:
+    """Return HTML with the white space that a browser shows: one space, and none at the edges of blocks."""
+    parts = re.split(r"(<(pre|textarea|script)\b.*?</\2>)", html, flags=re.DOTALL)
+    return "".join(
+        _squeezed(parts[at]) + (parts[at + 1] if at + 1 < len(parts) else "")
+        for at in range(0, len(parts), 3)
+    )
+
+
+def _squeezed(html: str) -> str:
+    one_space = re.sub(r"\s+", " ", html)
+    no_edges = re.sub(r"(<(?:a|button) [^>]*\bbtn\b[^>]*>) ?([^<]*?) ?(?=</)", r"\1\2", one_space)
+    return re.sub(rf" ?(</?(?:{BLOCKS})\b[^>]*>) ?", r"\1", no_edges)
 
 
 def words_of(html: str) -> str:

@@ -6,11 +6,22 @@ from pathlib import Path
 from typing import Any
 
 from planner.clusters.models import Blob
+from planner.experiments.models import Experiment, ExperimentGroup
+from planner.experiments.selectors.experiments import VERIFYING
+from planner.experiments.services.settling import experiment_settle
+from planner.forecasts.models import Forecast, ForecastPart
+from planner.forecasts.services.replays import forecast_finish
 from planner.runs.models import Run
 from planner.runs.services.runs import run_finish
 from planner.scenarios.models import Scenario
-from planner.work.lifecycle import work_claim
+from planner.work.lifecycle import work_claim, work_end
 from planning.documents import encoded
+from planning.experiments.outcomes import Measurer
+from planning.experiments.written import Definition, grid_of
+from planning.forecasts.kept import parts_of, summary_of
+from planning.forecasts.opening import opened
+from planning.forecasts.record import record_of
+from planning.forecasts.seeds import SeedRow, seed_rows
 from planning.outcomes import rows_of
 from scheduler_core import simulate_document
 from tests import factories
@@ -60,3 +71,42 @@ def finish(run: Run, result: dict) -> Run:
 def first_queue(scenario: Scenario) -> str:
     """Return the name of some queue of a scenario."""
     return scenario.queues.values_list("name", flat=True)[0]
+
+
+def experiment_done(experiment: Experiment) -> Experiment:
+    """Return an experiment as its child processes end it, measured in this process."""
+    workload = experiment.workload.content().decode() if experiment.workload else ""
+    grid, _ = grid_of(experiment.input.document(), experiment.written, workload)
+    measurer = Measurer(grid, Definition.of(experiment.written))
+    while group := experiment.groups.filter(state=ExperimentGroup.State.QUEUED).first():
+        measure = measurer.verification if group.number == VERIFYING else measurer.entry
+        measured = [measure(tuple(cell)) for cell in group.cells]
+        claim = work_claim(kind=ExperimentGroup, id=group.pk, worker="test")
+        if claim is not None:
+            work_end(claim=claim, state=ExperimentGroup.State.SUCCEEDED, measured=measured)
+            experiment_settle(experiment_id=experiment.pk)
+    experiment.refresh_from_db()
+    return experiment
+
+
+def forecast_done(forecast: Forecast) -> Forecast:
+    """Return a queued forecast as its child process ends it, replayed in this process."""
+    source = forecast.input.document(), forecast.workload.content().decode(), forecast.options
+    drawn: list[SeedRow] = []
+    for seed in range(1, int(forecast.options["seeds"]) + 1):
+        one = opened(*source, seed=seed)
+        drawn += seed_rows(record_of(one.document, one.replay.run()), seed)
+    given = opened(*source)
+    result = given.replay.run()
+    result["notes"] = [*result["notes"], *given.notes]
+    record = record_of(given.document, result)
+    claim = work_claim(kind=Forecast, id=forecast.pk, worker="test")
+    assert claim is not None
+    parts = [
+        ForecastPart(forecast=forecast, part=part.part, key=part.key, packed=part.packed, size=part.size)
+        for part in parts_of(result, record, drawn)
+    ]
+    told = {"summary": summary_of(result, record), "notes": result["notes"], "timings": {}}
+    assert forecast_finish(claim=claim, parts=parts, answer={**told, "engine_version": "test"})
+    forecast.refresh_from_db()
+    return forecast

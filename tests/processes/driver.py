@@ -28,17 +28,21 @@ import manifests  # noqa: E402
 from planner.accounts.services.accounts import admin_create  # noqa: E402
 from planner.clusters.models import Import, Snapshot  # noqa: E402
 from planner.clusters.services.imports import packed_files  # noqa: E402
+from planner.clusters.tasks import submit_import  # noqa: E402
 from planner.runs.models import Run  # noqa: E402
 from planner.runs.selectors.steps import decisions  # noqa: E402
+from planner.runs.tasks import submit_run  # noqa: E402
 from planner.scenarios.services.scenarios import scenario_create  # noqa: E402
 from planner.work.lifecycle import work_cancel  # noqa: E402
-from planner.work.tasks import kick, submit_import, submit_run  # noqa: E402
+from planner.work.tasks import notify_workers  # noqa: E402
 from scheduler_core import Options, encode, simulate_document  # noqa: E402
 from tests import factories  # noqa: E402
-from tests.processes import inside  # noqa: E402
+from tests.processes import experimenting, forecasting, inside  # noqa: E402
 from tests.processes.furnished import FRESH, answers, furnish  # noqa: E402
 
 PATIENCE = float(os.environ.get("DRIVER_PATIENCE", "90"))
+ATTEMPTS = 10
+"""To catch a worker in a moment that is over soon."""
 
 
 def submit(cycles: str, count: str) -> list[str]:
@@ -117,10 +121,10 @@ def runs_of(scenario: str) -> list[str]:
     return [str(run) for run in Run.objects.filter(scenario=scenario).values_list("pk", flat=True)]
 
 
-def kicked_again(*run_ids: str) -> int:
+def notified_again(*run_ids: str) -> int:
     """Deliver the message of every run once more."""
     for _ in run_ids:
-        kick()
+        notify_workers()
     return len(run_ids)
 
 
@@ -136,24 +140,29 @@ def killed_while_storing(run_id: str, group: str) -> bool:
 
 
 def killed_while_importing(pods: str, doing: str, group: str) -> str:
-    """Hand a cluster with so many pods to a worker, and kill its process group while it is at something.
+    """Hand clusters with so many pods to a worker until its process group is killed while it is at something.
 
-    Return the import's id; empty when the worker was not caught.
+    A worker can be through before this process looks again: then it gets the next cluster. Return the id of
+    the import that was killed.
     """
     text = json.dumps(factories.cluster(waiting=int(pods))).encode()
-    asked = submit_import(
-        files=packed_files([("cluster.json", BytesIO(text))]),
-        workspace=factories.workspace(),
-        name="large",
-        provenance="a test",
-    )
-    row = Import.objects.filter(pk=asked.pk)
-    caught, over = row.filter(doing=doing), row.filter(state__in=Import.OVER)
-    _wait(lambda: caught.exists() or over.exists(), pause=0.001)
-    if over.exists():
-        return ""
-    os.killpg(int(group), signal.SIGKILL)
-    return str(asked.pk)
+    workspace = factories.workspace()
+    for number in range(ATTEMPTS):
+        submitted = submit_import(
+            files=packed_files([("cluster.json", BytesIO(text))]),
+            workspace=workspace,
+            name=f"large {number}",
+            provenance="a test",
+        )
+        row = Import.objects.filter(pk=submitted.pk)
+        caught, over = row.filter(doing=doing), row.filter(state__in=Import.OVER)
+        _wait(lambda caught=caught, over=over: caught.exists() or over.exists(), pause=0.001)
+        os.killpg(int(group), signal.SIGSTOP)
+        if not over.exists():
+            os.killpg(int(group), signal.SIGKILL)
+            return str(submitted.pk)
+        os.killpg(int(group), signal.SIGCONT)
+    raise TimeoutError(f"The worker was faster {ATTEMPTS} times.")
 
 
 def import_over(import_id: str) -> dict[str, Any]:
@@ -165,7 +174,7 @@ def import_over(import_id: str) -> dict[str, Any]:
         "losses": asked.losses,
         "pods": asked.counts.get("pods"),
         "kept": len(asked.snapshot.content.document()["pods"]),
-        "snapshots": Snapshot.objects.count(),
+        "snapshots": Snapshot.objects.filter(name=asked.name).count(),
     }
 
 
@@ -295,7 +304,9 @@ STEPS: dict[str, Callable[..., Any]] = {
     step.__name__: step
     for step in (
         inside.small, inside.simulation_killed, inside.caller, inside.cluster, inside.database_mb,
-        submit, distinct, struck, repeated, drained, admin, script, runs_of, kicked_again,
+        forecasting.forecast_queued, forecasting.forecast_killed, forecasting.forecast_over,
+        experimenting.experiment_begun, experimenting.experiment_at, experimenting.experiment_reckoned,
+        submit, distinct, struck, repeated, drained, admin, script, runs_of, notified_again,
         killed_while_storing, killed_while_importing, import_over, ended, reckoned, computing, over,
         killed, queued, cancel, frozen, result, pages, furnish, answers,
     )

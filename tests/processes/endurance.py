@@ -32,6 +32,9 @@ CACHE = ("--maxmemory", "8mb", "--maxmemory-policy", "allkeys-lru")
 MOST_MB = 15.0
 """More does no process grow after it is warm, over all edits that follow."""
 
+SMALL = {"QUEUECAST_SNAPSHOT_CACHE_BYTES": "1000000"}
+"""What each web process keeps unpacked is full within the test, too."""
+
 HEAD = "| part | at the start | warm | at the end | slope after it is warm |\n|---|---|---|---|---|"
 
 
@@ -187,7 +190,12 @@ def endurance(folder: Path) -> Iterator[Endurance]:
     assert program is not None, "Redis is not installed (scripts/install-test-services installs it)"
     with ExitStack() as stack:
         cache = stack.enter_context(services.redis(program, *CACHE))
-        limits = {"QUEUECAST_CACHE_URL": cache.url, "QUEUECAST_WRITES": "", "QUEUECAST_LOG_LEVEL": "ERROR"}
+        limits = {
+            "QUEUECAST_CACHE_URL": cache.url,
+            "QUEUECAST_WRITES": "",
+            "QUEUECAST_LOG_LEVEL": "ERROR",
+            **SMALL,
+        }
         running = stack.enter_context(topology(folder, **limits))
         yield Endurance(running, cache)
 

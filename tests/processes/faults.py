@@ -193,7 +193,7 @@ def delivered_twice(running: Topology, long: bool) -> Row:
     with attempt(running) as on:
         runs = on.submit(6)
         for _ in range(2):
-            on.installation.drive("kicked_again", *runs)
+            on.installation.drive("notified_again", *runs)
         for _ in range(2):
             on.installation.start_worker()
         return on.row("every message delivered three times", runs)

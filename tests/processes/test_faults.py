@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.processes.attempts import Row
-from tests.processes.faults import FAULTS, killed_computing, killed_storing
+from tests.processes.faults import FAULTS, clock_jumped, killed_computing, killed_storing
 from tests.processes.topology import Topology, topology
 
 
@@ -15,7 +15,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Topology]:
         yield running
 
 
-LONG = (killed_computing, killed_storing)
+LONG = (killed_computing, killed_storing, clock_jumped)
 """Those that take a minute; test_workers strikes a run in the middle, too."""
 SHORT = tuple(fault for fault in FAULTS if fault not in LONG)
 

@@ -1,4 +1,4 @@
-"""Do attacks end on PostgreSQL as on SQLite? It locks, sorts and refuses otherwise."""
+"""Do attacks end on PostgreSQL as on SQLite, and are the same rows refused? It locks and sorts otherwise."""
 
 import os
 import subprocess
@@ -9,18 +9,18 @@ import pytest
 from tests.processes.conftest import Databases
 from tests.processes.installation import ROOT
 
-ATTACKS = ("test_bundles.py", "test_logins.py")
+TESTS = ("attacks/test_bundles.py", "attacks/test_logins.py", "planner/test_constraints.py")
 """What is sent there ends in rows: texts with NUL, numbers out of range, guesses at the same moment."""
 
 
 @pytest.mark.service
-def test_attacks_end_there_as_on_sqlite(databases: Databases) -> None:
+def test_attacks_and_constraints_end_there_as_on_sqlite(databases: Databases) -> None:
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("QUEUECAST_")}
     own = {"DATABASE_URL": databases(template="template1"), "DJANGO_SETTINGS_MODULE": "config.settings_test"}
     done = subprocess.run(
         [
             sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not long", "--color", "no",
-            *(f"tests/attacks/{name}" for name in ATTACKS),
+            *(f"tests/{name}" for name in TESTS),
         ],
         cwd=ROOT,
         env={**inherited, **own},

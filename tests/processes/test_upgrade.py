@@ -19,7 +19,12 @@ ON_PURPOSE: dict[str, list[str]] = {"planner_publiclink": ["id"]}
 """What an upgrade changes: the id of a public link is its secret no longer."""
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.service)])
+@pytest.fixture(
+    params=[
+        pytest.param("sqlite", marks=pytest.mark.long),
+        pytest.param("postgresql", marks=pytest.mark.service),
+    ]
+)
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The address of a database without tables."""
     if request.param == "sqlite":

@@ -44,7 +44,7 @@ print([kind.app_label for kind in ContentType.objects.filter(model="user")])
 """
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.service)])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=[pytest.mark.service, pytest.mark.long])])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The address of a database without tables."""
     if request.param == "sqlite":

@@ -95,14 +95,30 @@ def test_an_import_whose_worker_was_killed_is_read_again_and_kept_once(
     installation: Installation, doing: str
 ) -> None:
     worker = installation.start_worker()
-    asked = installation.drive("killed_while_importing", MANY_PODS, doing, str(worker.process.pid))
-    assert asked, "the worker was not caught"
+    killed = installation.drive("killed_while_importing", MANY_PODS, doing, str(worker.process.pid))
     worker.end()
     installation.start_worker()
     pods = 16 + int(MANY_PODS)
-    assert installation.drive("import_over", asked) == {
+    assert installation.drive("import_over", killed) == {
         "state": "succeeded", "attempt": 2, "losses": 1, "pods": pods, "kept": pods, "snapshots": 1,
     }  # fmt: skip
+
+
+def test_a_forecast_whose_worker_was_killed_goes_on_from_its_last_state_to_the_same_bytes(
+    installation: Installation,
+) -> None:
+    installation.environment["QUEUECAST_FREEZE_SECONDS"] = "0.1"
+    worker = installation.start_worker(QUEUECAST_CONCURRENCY="1")
+    killed, second = installation.drive("forecast_killed", str(worker.process.pid))
+    worker.end()
+    installation.start_worker()
+    resumed = installation.drive("forecast_over", killed)
+    assert (resumed["state"], resumed["attempt"], resumed["losses"]) == ("succeeded", 2, 1)
+    assert 0 < resumed["resumed_at"] <= second
+    whole = installation.drive("forecast_over", installation.drive("forecast_queued"))
+    assert (whole["state"], whole["attempt"], whole["resumed_at"]) == ("succeeded", 1, None)
+    assert [part for part, _ in whole["parts"]] == ["log", "record"]
+    assert (resumed["result"], resumed["parts"]) == (whole["result"], whole["parts"])
 
 
 @pytest.mark.parametrize("installation", ["defaults"], indirect=True)

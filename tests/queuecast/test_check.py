@@ -46,7 +46,7 @@ def test_rules_that_hold_end_with_0(snapshot: Path, capsys: pytest.CaptureFixtur
     ("rule", "why"),
     [
         ("no_victim_in: busy", "of queue busy, for default/wait-"),
-        ("max_evictions: 0", "pods are evicted"),
+        ("max_evictions: 0", "      1 pod is evicted"),
         ("job_runs: default/nobody", "no such job"),
         ("deserved_at_least: {queue: waits, resources: {cpu: 12}}", "cpu=4 is less than 12"),
         ("share_within: {queue: busy, max: 1}", "the share is 1."),

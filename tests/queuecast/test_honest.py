@@ -135,6 +135,11 @@ def test_a_change_of_nothing_but_the_configuration_is_checked(
         ("- {deserved_at_least: {queue: busy, resources: {cpu: 1.2.3}}}\n", 1, "1.2.3"),
         ("- no_victim_in: bsuy\n", 1, "there is no queue 'bsuy' in the plan. Fix: write 'busy'"),
         ("- no_victims_in: busy\n", 1, "no_victims_in is not a key here. Fix: write 'no_victim_in'"),
+        (
+            "- deserved_at_least: {queue: busy, resources: {cpu: lots}}\n",
+            1,
+            "Fix: write a Kubernetes quantity:",
+        ),
         ("- {no_victim_in: busy, max_evictions: 2}\n", 1, "several keys"),
         ("[]\n", 1, "says too little"),
         ("max_evictions: 1\n", 1, "not a list"),

@@ -94,7 +94,7 @@ def at(clone: Path, tools: dict[str, str], number: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "code", "says"), [(16, 0, "all 1 rules kept"), (17, 1, "1 of 1 rules broken")]
+    ("number", "code", "says"), [(16, 0, "the rule is kept"), (17, 1, "the rule is broken")]
 )
 def test_the_workflow_of_github_comments_on_a_pull_request(
     clone: Path, tools: dict[str, str], number: int, code: int, says: str

@@ -211,7 +211,8 @@ class Queue:
         self.weight, self.priority = int(spec.get("weight") or 1), int(spec.get("priority") or 0)
         self.reclaimable = spec.get("reclaimable") is not False
         self.is_open = ((queue.get("status") or {}).get("state") or "Open") == "Open"
-        self.capability = spec.get("capability")
+        self.capability, self.deserved = spec.get("capability"), spec.get("deserved")
+        self.parent = "" if self.name == "root" else spec.get("parent") or "root"
         self.guarantee = vector((spec.get("guarantee") or {}).get("resource"))
 
 

@@ -32,8 +32,15 @@ def _reasons(document: Object) -> Iterator[str]:
         yield "a plugin that is not covered"
     if len({*names}) < len(names):
         yield "a plugin named twice"
-    if any(entry.get("enableHierarchy") for entry in entries):
-        yield "a hierarchy"
+    if any(entry.get("enableHierarchy") for entry in entries if entry["name"] != "capacity"):
+        yield "a hierarchy of drf"
+    if any(entry["name"] == "capacity" and entry.get("enableHierarchy") for entry in entries):
+        yield from _of_tree(document)
+    elif any(
+        (queue.get("spec") or {}).get("parent") not in (None, "", "root")
+        for queue in items(document, "queues")
+    ):
+        yield "queues in a tree that no plugin reads"
     if any((entry.get("arguments") or {}) for entry in entries if entry["name"] == "predicates"):
         yield "arguments of predicates"
     if conf.get("configurations"):
@@ -52,9 +59,31 @@ def _reasons(document: Object) -> Iterator[str]:
         notes = node["metadata"].get("annotations") or {}
         if (node.get("status") or {}).get("images") or any(name in notes for name in NODE_NOTES):
             yield "images or oversubscription of a node"
-    for queue in items(document, "queues"):
-        if (queue.get("spec") or {}).get("parent") not in (None, "", "root"):
-            yield "queues in a tree"
+
+
+def _of_tree(document: Object) -> Iterator[str]:
+    queues = items(document, "queues")
+    names = {queue["metadata"]["name"] for queue in queues}
+    if document.get("default_queues", True):
+        names |= {"root", "default"}
+    parents = {
+        queue["metadata"]["name"]: (queue.get("spec") or {}).get("parent") or "root"
+        for queue in queues
+        if queue["metadata"]["name"] != "root"
+    }
+    if "root" not in names or {*parents.values()} - names:
+        yield "a tree with missing queues"
+        return
+    for name in parents:
+        path = [name]
+        while path[-1] != "root" and len(path) <= len(parents):
+            path.append(parents.get(path[-1], "root"))
+        if path[-1] != "root":
+            yield "a circle of queues"
+            return
+    inner = {*parents.values(), "root"}
+    if any((group.get("spec") or {}).get("queue") in inner for group in items(document, "podgroups")):
+        yield "a job in a queue with children"
 
 
 def _of_pod(pod: Object) -> Iterator[str]:

@@ -46,7 +46,7 @@ def attempt(
     if task.never_preempts:
         return False
     session.look_first(task)
-    nodes, _ = session.passing(task, not_hopeless(session, task), cache, room=False, lenient=True)
+    nodes, _ = session.passing(task, resolvable_nodes(session, task), cache, room=False, lenient=True)
     ranked = (
         sorted(zip(session.scores(task, nodes), nodes, strict=True), key=lambda pair: -pair[0])
         if nodes
@@ -66,7 +66,7 @@ def attempt(
         victims = session.victims("preemptable", task, candidates)
         if not fits(task.request, added(node.future(), total(victim.request for victim in victims))):
             continue
-        mine, heap = Statement(session), losing_order(session, victims, task)
+        mine, heap = Statement(session), session.losing_order(victims, task)
         while heap and not (session.allocatable(queue, task) and fits_future(task, node)):
             mine.evict(heap.pop(), task)
         fitting = session.allocatable(queue, task) and fits_future(task, node)
@@ -77,11 +77,7 @@ def attempt(
     return False
 
 
-def losing_order(session: Session, victims: list[Task], preemptor: Task) -> Heap[Task]:
-    return Heap(lambda left, right: session.loses_before(left, right, preemptor), victims)
-
-
-def not_hopeless(session: Session, task: Task) -> list[Node]:
+def resolvable_nodes(session: Session, task: Task) -> list[Node]:
     errors = task.job.fit_errors.get(task.uid, {})
     return [node for node in session.cluster.nodes.values() if 3 not in errors.get(node.name, [])]
 
@@ -118,7 +114,7 @@ def reclaim(session: Session) -> None:
 
 
 def reclaim_for(session: Session, task: Task, statement: Statement) -> None:
-    nodes, _ = session.passing(task, not_hopeless(session, task), {}, room=False, lenient=True)
+    nodes, _ = session.passing(task, resolvable_nodes(session, task), {}, room=False, lenient=True)
     for node in nodes:
         candidates = [
             victim
@@ -135,7 +131,7 @@ def reclaim_for(session: Session, task: Task, statement: Statement) -> None:
         available = node.future()
         if not fits(task.request, added(available, total(victim.request for victim in victims))):
             continue
-        mine, heap = Statement(session), losing_order(session, victims, task)
+        mine, heap = Statement(session), session.losing_order(victims, task)
         while heap and not fits(task.request, available):
             victim = heap.pop()
             mine.evict(victim, task)

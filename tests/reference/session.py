@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from tests.reference.cluster import Cluster, Job, Node, Queue, Task, conf_of, fits_future
+from tests.reference.heap import Heap
 from tests.reference.plugins import PERMIT, PLUGINS, REJECT
 from tests.reference.resources import fits
 
@@ -93,6 +94,7 @@ class Session:
         self.cluster = Cluster(document)
         conf = conf_of(document)
         self.actions = [name.strip() for name in conf["actions"].split(",")]
+        self.entries = {entry["name"]: entry for tier in conf["tiers"] for entry in tier.get("plugins") or ()}
         self.tiers: list[list[tuple[Any, Mapping[str, Any]]]] = []
         for tier in conf["tiers"]:
             entries = tier.get("plugins") or []
@@ -203,13 +205,19 @@ class Session:
         if left.job is right.job:
             return not self.task_before(left, right)
         if left.job.queue != right.job.queue:
-            queues = self.cluster.queues
-            return not self.queue_before(queues[left.job.queue], queues[right.job.queue])
+            mine, theirs, its = (self.cluster.queues[one.job.queue] for one in (left, right, preemptor))
+            for answer in self.every("victim_queue_order"):
+                if result := answer(mine, theirs, its):
+                    return result < 0
+            return not self.queue_before(mine, theirs)
         for answer in self.every("job_order"):
             result = answer(left.job, right.job)
             if result:
                 return result > 0
         return not self.task_before(left, right)
+
+    def losing_order(self, victims: list[Task], preemptor: Task) -> Heap[Task]:
+        return Heap(lambda left, right: self.loses_before(left, right, preemptor), victims)
 
     # state
 

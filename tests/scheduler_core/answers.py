@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scheduler_core import Prepared, explain, prepare
-from scheduler_core.explain.wording import said_all
+from scheduler_core.explain.wording import quantities
 from tests.builders import Object, Plugin, conf, node, pod, podgroup, pods, priority_class, queue, scenario
 
 Told = Iterator[str]
@@ -87,7 +87,9 @@ class Run:
     def holds(self, name: str) -> str:
         """Return what a queue holds at the end, next to what it deserves."""
         told = explain.queue_story(self.document, self.result, name)["at_end"]
-        return f"Queue {name} holds {said_all(told['allocated'])} and deserves {said_all(told['deserved'])}."
+        return (
+            f"Queue {name} holds {quantities(told['allocated'])} and deserves {quantities(told['deserved'])}."
+        )
 
     def flow(self, cycle: int | None = None) -> Told:
         """Yield what went from queue to queue."""

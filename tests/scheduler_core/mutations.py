@@ -54,7 +54,7 @@ def recorded(family: str) -> list[bytes]:
 
 def mutated(number: int) -> Object:
     """Return an odd scenario."""
-    random = Random(number)  # noqa: S311
+    random = Random(number)
     family = random.choice(FAMILIES)
     scenario: Object = json.loads(random.choice(recorded(family)))["scenario"]
     scenario["name"] = f"{number} of {scenario['name']}"

@@ -12,7 +12,9 @@ The first difference fails with the plugin, the point, the task and the node.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,12 +22,17 @@ from hypothesis import assume
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from scheduler_core.errors import PrePredicateError, ScoreError
-from scheduler_core.framework.choices import ClassAnswers
+from scheduler_core.errors import PrePredicateError, SchedulerPanic, ScoreError
+from scheduler_core.framework.bounds import PerJobBound, PluginBound, StaticBound
+from scheduler_core.framework.class_scores import ClassAnswers
+from scheduler_core.framework.error_cache import ErrorCache
+from scheduler_core.framework.extender_calls import Post
 from scheduler_core.framework.extension_points import Point
-from scheduler_core.framework.plugin_fn import AllocatableFn, EvictableFn, NodeFn, QueueOrderFn
+from scheduler_core.framework.lines import name_of
+from scheduler_core.framework.plugin_fn import AllocatableFn, EvictableFn, NodeFn, PluginFn, QueueOrderFn
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
+from scheduler_core.model.fit import FITS
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.plugins.registry import Opener
@@ -44,16 +51,18 @@ def assert_keeps_contract(
     plugin: str,
     arguments: Sequence[Mapping[str, Any]] = ({},),
     opener: Opener | None = None,
+    extender: Post | None = None,
 ) -> None:
     """Check a plugin in a generated cluster, after each of some generated placements and evictions.
 
-    `opener` opens a plugin that is not among those of the core.
+    `opener` opens a plugin that is not among those of the core; `extender` answers the calls of an extender.
     """
     companions = [name for name in COMPANIONS if name != plugin]
     entry = plugin, {"arguments": dict(data.draw(st.sampled_from(list(arguments))))}
     document = data.draw(clusters(st.just(conf("allocate", [*companions, entry])), cycles=1))
     vary(data, document)
-    session = session_of(document, further={plugin: opener} if opener is not None else None)
+    further = {plugin: opener} if opener is not None else None
+    session = session_of(document, further=further, extender=extender)
     tasks = [task for job in session.jobs.values() for task in job.tasks.values()]
     assume(tasks and len(session.nodes))
     contract = Contract(session, plugin)
@@ -128,6 +137,42 @@ def vary(data: st.DataObject, document: Object) -> None:
         pod["metadata"]["annotations"].update(data.draw(st.sampled_from([{}, {}, *POD_NOTES])))
 
 
+# bounds
+
+
+def _beyond(
+    bound: PluginBound,
+    point: Point,
+    task: TaskInfo,
+    candidates: Sequence[TaskInfo],
+    accepted: list[TaskInfo] | None,
+) -> list[str]:
+    """Return the candidates whose answer is not what a bound says: exactly, or of shapes at most."""
+    if accepted is None:
+        return ["an abstention"]
+    if isinstance(bound, StaticBound):
+        return _names(
+            {*accepted} ^ {other for other in candidates if bound.fact(other.kind, other.namespace)}
+        )
+    if isinstance(bound, PerJobBound):
+        of_job = defaultdict(list)
+        for other in candidates:
+            of_job[other.job.key].append(other)
+        priority = task.job.priority if point is Point.PREEMPTABLE else None
+        first = {
+            other
+            for tasks in of_job.values()
+            for position, other in enumerate(tasks)
+            if position < bound.most(tasks[0].job, priority)
+        }
+        return _names({*accepted} ^ first)
+    return _names({other for other in accepted if bound.accepts(other.job.queue, (other.shape,)) != [True]})
+
+
+def _names(tasks: set[TaskInfo]) -> list[str]:
+    return sorted(task.key for task in tasks)
+
+
 # the contract
 
 
@@ -190,10 +235,12 @@ class Contract:
                 continue
             for point, added in self._node_fns():
                 self._check_nodes(point, added, task)
+            self._check_placement(task)
         self._check_forms()
         self._check_orders()
         self._check_queues()
         self._check_evictions()
+        self._check_equal_jobs()
 
     # predicates and scores
 
@@ -229,6 +276,17 @@ class Contract:
                 text = f"{answer}, but {kept.answer} was kept of {kept.task}, which has the same class"
                 assert same(kept.answer, answer), self._say(point, task, text, node)
             self.kept[point, number, node] = Kept(len(self.session.nodes.changes), answer, task.key)
+
+    def _check_placement(self, task: TaskInfo) -> None:
+        """Check that what is kept of all predicates together is what they answer afresh."""
+        placement = self.session.placement
+        passing, errors = placement.examine(
+            task, resources=False, lenient=False, cache=ErrorCache(enabled=False)
+        )
+        fresh = [node for node in self.all.tolist() if placement.predicate_on(task, node) == FITS]
+        assert passing.tolist() == fresh, self._say(
+            Point.PREDICATE, task, f"nodes {passing.tolist()} are kept, {fresh} afresh: {errors.text()}"
+        )
 
     def _ask(self, point: Point, added: NodeFn, task: TaskInfo, nodes: NDArray[np.intp]) -> NDArray[Any]:
         answers = added.fn(task, nodes)
@@ -270,8 +328,8 @@ class Contract:
     def _state(self, node: int, answers: ClassAnswers) -> Any:
         nodes = self.session.nodes
         fixed = None if answers.fixed is None else answers.fixed[node]
-        moving = None if answers.moving is None else answers.moving(node)
-        return fixed, moving, tuple(nodes.idle_of[node]), tuple(nodes.future_of[node])
+        changing = None if answers.changing is None else answers.changing(node)
+        return fixed, changing, tuple(nodes.idle_of[node]), tuple(nodes.future_of[node])
 
     # orders, queues, evictions
 
@@ -324,6 +382,42 @@ class Contract:
                     assert told.setdefault(equal, names) == names, self._say(
                         point, task, f"{names}, else {told}"
                     )
+
+        for task in self._pending() if running else ():
+            self._check_bounds(task)
+
+    def _check_bounds(self, task: TaskInfo) -> None:
+        """Check what plugins say at once of many tasks against their answers on each node."""
+        session, queue = self.session, task.job.queue
+        for point in (Point.PREEMPTABLE, Point.RECLAIMABLE):
+            for added in session.registry.of_kind(point, EvictableFn):
+                for node in self.all.tolist() if added.bound is not None else ():
+                    candidates = [
+                        other
+                        for other in session.nodes.sorted_tasks(node)
+                        if other.job not in (None, task.job)
+                        and other.node_status is TaskStatus.RUNNING
+                        and (other.job.queue == queue) is (point is Point.PREEMPTABLE)
+                    ]
+                    with suppress(SchedulerPanic):
+                        accepted = added.fn(task, candidates, None)
+                        wrong = _beyond(added.bound, point, task, candidates, accepted)
+                        assert not wrong, self._say(point, task, f"{wrong} against its bound", node)
+
+    def _check_equal_jobs(self) -> None:
+        session, told = self.session, dict[Any, Any]()
+        for point in (Point.JOB_VALID, Point.JOB_STARVING, Point.ALLOCATABLE, Point.PREEMPTIVE):
+            for added in session.registry.of_kind(point, PluginFn):
+                for task in self._pending() if added.same_for_equal_jobs else ():
+                    queue, name = session.queues[task.job.queue], name_of(task.job)
+                    if name is None:
+                        continue
+                    if point in (Point.JOB_VALID, Point.JOB_STARVING):
+                        answer = added.fn(task.job)
+                    else:
+                        answer = added.fn(queue, task if point is Point.ALLOCATABLE else [task], None)
+                    equal = point, added.plugin, queue.name, name
+                    assert told.setdefault(equal, answer) == answer, self._say(point, task, f"{answer}")
 
     def _say(self, point: Point, task: TaskInfo, text: str, node: int | None = None) -> str:
         where = "" if node is None else f" on {self.session.nodes.names[node]}"

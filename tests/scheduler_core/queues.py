@@ -1,4 +1,4 @@
-"""What do queues hold and what are they told? Short ways to ask a session about its queues."""
+"""What do queues have, and what may they take? Short ways to ask a session about its queues."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
-from scheduler_core.result import plain
+from scheduler_core.recording.recorder import Recorder
+from scheduler_core.rendering import plain
 from scheduler_core.victims.ask import ask_victims
 from tests.builders import Object
 from tests.scheduler_core.states import task_of
@@ -17,10 +18,16 @@ GI = 2**30
 
 def reported(session: Session) -> dict[str, Object]:
     """Return what the queue plugin shows of each queue now."""
-    told: dict[str, Any] = {}
+    shown: dict[str, Any] = {}
     for report in session.registry.reports:
-        told.update(plain(report()))
-    return {entry["name"]: entry for entry in told["queues"]}
+        shown.update(plain(report()))
+    return {entry["name"]: entry for entry in shown["queues"]}
+
+
+def derivation(session: Session, queue: str) -> list[Any]:
+    """Return the recorded steps in which a plugin came to what a queue deserves."""
+    assert isinstance(session.observer, Recorder)
+    return session.observer.deserved[queue]
 
 
 def tasks_of(session: Session, group: str, *, running: bool) -> list[TaskInfo]:
@@ -34,7 +41,7 @@ def names(tasks: list[TaskInfo]) -> list[str]:
 
 
 def reclaimed(session: Session, reclaimer: str, *groups: str) -> list[str]:
-    """Return which running pods of the groups plugins hand out to a pending pod, in order."""
+    """Return which running pods of the groups plugins let a pending pod evict, in order."""
     candidates = [task for group in groups for task in tasks_of(session, group, running=True)]
     verdict = ask_victims(session, Point.RECLAIMABLE, task_of(session, f"default-{reclaimer}"), candidates)
     return names(verdict.victims)

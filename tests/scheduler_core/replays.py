@@ -50,7 +50,7 @@ EVICTED = ("restart", "resume", "restart-job", "delete")
 
 
 class Dice:
-    """Choices that depend on nothing but a seed."""
+    """ClassScoreMatrix that depend on nothing but a seed."""
 
     def __init__(self, seed: object) -> None:
         self._seed = seed
@@ -115,6 +115,38 @@ def _arrival(dice: Dice, number: int, to: str) -> Object:
     for thing in (group, *members):
         del thing["metadata"]["creationTimestamp"]
     return {"at": dice.below(120) + dice.below(4) / 4, "create": {"podgroups": [group], "pods": members}}
+
+
+def crowded_replay(seed: object) -> Object:
+    """Return a document with a replay in which many jobs are equal, and most of them wait."""
+    dice = Dice(f"crowd {seed}")
+    document = small_replay(seed, jobs=0)
+    document["replay"]["events"] = [event for event in document["replay"]["events"] if "delete" not in event]
+    for entry in document["queues"]:
+        entry["spec"]["capability"] = {"cpu": 3 + dice.below(6)}
+    names = [entry["metadata"]["name"] for entry in document["queues"]]
+    for number in range(50):
+        document["replay"]["events"].append(_one_of_many(dice, number, dice.one_of(names)))
+    return document
+
+
+def _one_of_many(dice: Dice, number: int, to: str) -> Object:
+    """Return the event of a job like many others: of one pod, or a gang."""
+    size, cpu = dice.one_of([(1, 1), (1, 1), (1, 2), (2, 2), (3, 1)])
+    name = f"j{number:02d}"
+    group = podgroup(
+        name,
+        queue=to,
+        min_member=size,
+        min_resources={"cpu": size * cpu},
+        priority_class=dice.one_of(["low", "low", "high"]),
+        phase="Pending",
+        annotations={"queuecast/run-seconds": str(10 + dice.below(60))},
+    )
+    members = pods(name, size, cpu=cpu, memory="64Mi")
+    for thing in (group, *members):
+        del thing["metadata"]["creationTimestamp"]
+    return {"at": dice.below(100), "create": {"podgroups": [group], "pods": members}}
 
 
 def clocked_replay(seed: object, **timeline: Any) -> Object:

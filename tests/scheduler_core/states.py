@@ -9,7 +9,7 @@ from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.status import TaskStatus
-from scheduler_core.result import plain
+from scheduler_core.rendering import plain
 
 
 def task_of(session: Session, uid: str) -> TaskInfo:

@@ -23,6 +23,7 @@ from tests.builders import (
 from tests.scheduler_core.pages import table
 from tests.scheduler_core.queues import (
     GI,
+    derivation,
     in_order,
     is_allocatable,
     is_preemptive,
@@ -98,7 +99,7 @@ def test_the_page_shows_these_quotas(quotas: Session) -> None:
 
 
 def test_the_explanation_names_what_cut_deserved(quotas: Session) -> None:
-    (level,) = quotas.trace.deserved["b"]
+    (level,) = derivation(quotas, "b")
     assert level["clipped_by"] == {"cpu": "realCapability", "nvidia.com/gpu": "realCapability"}
 
 

@@ -25,6 +25,7 @@ from tests.builders import (
 )
 from tests.scheduler_core.queues import (
     GI,
+    derivation,
     in_order,
     is_allocatable,
     is_preemptive,
@@ -149,7 +150,7 @@ def test_without_a_root_capability_the_cluster_is_no_limit() -> None:
 
 
 def test_the_explanation_goes_level_by_level() -> None:
-    levels = organisation().trace.deserved["dev"]
+    levels = derivation(organisation(), "dev")
     assert [entry["queue"] for entry in levels] == ["root", "eng", "dev"]
     assert levels[2]["available"].cpu == 24000
     assert levels[2]["guaranteed"].cpu == 4000

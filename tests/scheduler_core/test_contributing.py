@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler_core.framework.session import Session
-from scheduler_core.result import plain
+from scheduler_core.rendering import plain
 from scheduler_core.simulate import ACTIONS
 from tests.builders import Object, conf, node, podgroup, pods, priority_class, queue, scenario, session_of
 from tests.scheduler_core.clusters import SEARCH

@@ -55,13 +55,13 @@ def cluster(tiers: Sequence[Sequence[Plugin]]) -> Object:
 
 def everything(session: Session) -> Any:
     """Return all that evictions touch, kept or taken back."""
-    mirror = session.mirror
+    k8s_nodes = session.k8s_nodes
     tasks = [task for job in session.jobs.values() for task in job.tasks.values()]
     return (
         state_of(session),
         [(task.status, task.node_status, task.last_transaction) for task in tasks],
         [list(session.nodes.names_scalars), session.nodes.future.tolist()],
-        [mirror.room.tolist(), mirror.sums.tolist()],
+        [k8s_nodes.room.tolist(), k8s_nodes.sums.tolist()],
     )
 
 

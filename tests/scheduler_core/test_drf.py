@@ -8,7 +8,7 @@ import pytest
 
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
-from scheduler_core.plugins.drf.share import Share, Yardstick
+from scheduler_core.plugins.drf.share import Share, TotalResource
 from scheduler_core.resource import Resource
 from tests.builders import Object, conf, decided, last_cycle, node, podgroup, pods, scenario, session_of
 from tests.scheduler_core.pages import table
@@ -48,12 +48,12 @@ def test_the_example_of_the_paper() -> None:
 
 
 def test_the_page_shows_the_shares_before_each_turn() -> None:
-    yardstick = Yardstick(Resource(9000, 18e9))
+    total_resource = TotalResource(Resource(9000, 18e9))
     request = {"a": Resource(1000, 4e9), "b": Resource(3000, 1e9)}
     held = {"a": Resource(), "b": Resource()}
     rows = []
     for turn, job in enumerate(turns(paper()), start=1):
-        shares = [f"{yardstick.dominant_share(held[name]).value:.4g}" for name in "ab"]
+        shares = [f"{total_resource.dominant_share(held[name]).value:.4g}" for name in "ab"]
         rows.append([str(turn), *shares, job])
         held[job].add(request[job])
     assert table("drf", "Worked example") == rows
@@ -93,7 +93,7 @@ SHARES = {
 @pytest.mark.parametrize(("held", "want"), SHARES.values(), ids=SHARES.keys())
 def test_dominant_share(held: Resource, want: Share) -> None:
     total = Resource(4000, 16.0, {"pods": 10.0, "gpu": 1000.0})
-    assert Yardstick(total).dominant_share(held) == want
+    assert TotalResource(total).dominant_share(held) == want
 
 
 @pytest.fixture

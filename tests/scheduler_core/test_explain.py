@@ -16,6 +16,7 @@ from scheduler_core.explain.smallest import smallest_set
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.parity import first_difference
+from scheduler_core.recording.votes import recorded
 from scheduler_core.resource import PODS, Resource, quantities
 from scheduler_core.victims.ask import ask_victims
 from tests.builders import GPU, Object, conf, node, session_of
@@ -66,7 +67,7 @@ def test_votes_reproduce_the_verdict(point: Point, document: Object) -> None:
     for task in [task for task in tasks if task.status is TaskStatus.PENDING]:
         session.pre_predicate(task)
         verdict = ask_victims(session, point, task, candidates)
-        votes = {candidate.key: verdict.votes_on(candidate) for candidate in candidates}
+        votes = {candidate.key: recorded(verdict.votes).on(candidate) for candidate in candidates}
         tier, victims = outcome_of(votes)
         assert victims == {victim.key for victim in verdict.victims}
         assert tier == verdict.tier

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from scheduler_core.conf import parse_conf
+from scheduler_core.framework.error_cache import ErrorCache
 from scheduler_core.framework.extension_points import Point, Vote
-from scheduler_core.framework.placement import ErrorCache
 from scheduler_core.framework.session import Session
 from scheduler_core.model.fit import Code, Status
 from scheduler_core.victims.ask import ask_victims

@@ -44,7 +44,7 @@ def test_every_job_that_waits_in_an_odd_scenario_is_explained(number: int) -> No
         return
     for cycle, other in zip(result["cycles"], plain["cycles"], strict=True):
         assert cycle["decisions"] == other["decisions"], "explanations change nothing"
-    list(text.told(text.Asked(), prepared.document, result, prepared.simulate))
+    list(text.lines(text.Selection(), prepared.document, result, prepared.simulate))
 
 
 def test_an_odd_scenario_is_the_same_for_the_same_number() -> None:

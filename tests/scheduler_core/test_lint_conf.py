@@ -225,7 +225,7 @@ def test_the_table_of_answers_is_what_the_plugin_registers(plugin: str) -> None:
     arguments = dict.fromkeys(EXTENDER_VERBS.values(), "verb") if plugin == "extender" else {}
     entry = {"name": plugin, "arguments": arguments, "enableHierarchy": True}
     conf = {"actions": "allocate", "tiers": [{"plugins": [entry]}]}
-    told = {question.point for question in questions(parse_conf(conf)) if question.asked}
+    told = {question.point for question in questions(parse_conf(conf)) if question.plugins}
     session = session_of({**scenario(), "scheduler_conf": conf})
     registered = {point.label for point in session.registry.registered_by(plugin)}
     assert registered == told - NOTHING_TO_DO.get(plugin, set())
@@ -235,7 +235,7 @@ def test_the_tier_that_decides_is_the_first_that_answers() -> None:
     conf = conf_of(manifests.parse_conf(tiers("reclaim", "priority gang", "proportion")))
     assert conf is not None
     reclaimable = next(question for question in questions(conf) if question.point == "reclaimable")
-    assert [(asked.tier, asked.plugin) for asked in reclaimable.asked] == [(1, "gang"), (2, "proportion")]
+    assert [(call.tier, call.plugin) for call in reclaimable.plugins] == [(1, "gang"), (2, "proportion")]
     assert reclaimable.decides == 1
 
 

@@ -131,15 +131,17 @@ def test_nodes_and_shapes_score_the_same_one_by_one_and_all_at_once(
     ]
     session = opened(nodes, asking, "nodeorder")
     for number in range(len(nodes)):
-        session.mirror.taken_of[number][:] = taken
-        session.mirror.changes.add(number)
-    resources = ResourceScores(session.mirror, ResourceWeights(*weights))
+        session.k8s_nodes.taken_of[number][:] = taken
+        session.k8s_nodes.changes.add(number)
+    resources = ResourceScores(session.k8s_nodes, ResourceWeights(*weights))
     shapes = [task_of(session, f"default-{name}").shape for name in ("new", "nogpu", "nothing")]
     every = session.placement.all
     of_shapes = resources.of_shapes(shapes, rest=0)
-    rows = session.mirror.allocatable.T.tolist()
+    rows = session.k8s_nodes.allocatable.T.tolist()
     for number in every.tolist():
-        scores = [one_score(weights, rows[number], taken, session.mirror.incoming(shape)) for shape in shapes]
+        scores = [
+            one_score(weights, rows[number], taken, session.k8s_nodes.incoming(shape)) for shape in shapes
+        ]
         assert of_shapes.on(every)[number].tolist() == scores
         assert [resources.score(shape, every).tolist()[number] for shape in shapes] == scores
 

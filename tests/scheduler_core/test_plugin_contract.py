@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,18 +13,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from scheduler_core.framework.choices import ClassAnswers
+from scheduler_core.framework.bounds import StaticBound
+from scheduler_core.framework.class_scores import ClassAnswers
+from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.plugin_fn import shape_only
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import Statement
 from scheduler_core.model.job import TaskInfo
 from scheduler_core.plugins.registry import OPENERS
-from tests.builders import conf, node, podgroup, pods, queue, scenario, session_of
+from tests.builders import conf, node, pod, podgroup, pods, queue, scenario, session_of
 from tests.scheduler_core.clusters import SEARCH
 from tests.scheduler_core.plugin_contract import Contract, assert_keeps_contract
 from tests.scheduler_core.states import task_of
 
+VERBS = ("predicate", "prioritize", "preemptable", "reclaimable", "jobReady")
 ARGUMENTS: Mapping[str, Sequence[Mapping[str, Any]]] = {
+    "extender": [
+        {"extender.urlPrefix": "http://extender", **{f"extender.{verb}Verb": verb for verb in VERBS}},
+        {
+            "extender.urlPrefix": "http://extender",
+            "extender.predicateVerb": "predicate",
+            "extender.managedResources": ["nvidia.com/gpu"],
+        },
+    ],
     "binpack": [{}, {"binpack.weight": 3, "binpack.cpu": 0, "binpack.resources": "nvidia.com/gpu"}],
     "nodegroup": [{}, {"strict": False, "enablePreferredOrder": True}],
     "nodeorder": [
@@ -54,7 +67,35 @@ ARGUMENTS: Mapping[str, Sequence[Mapping[str, Any]]] = {
 @SEARCH
 @given(data=st.data())
 def test_every_plugin_keeps_the_contract(plugin: str, data: st.DataObject) -> None:
-    assert_keeps_contract(data, plugin, ARGUMENTS.get(plugin, [{}]))
+    assert_keeps_contract(data, plugin, ARGUMENTS.get(plugin, [{}]), extender=answer)
+
+
+def answer(url: str, body: bytes, _timeout: float | None) -> bytes:
+    """Answer as an extender that judges by names alone, and says yes and no about equally often."""
+    verb, request = url.rpartition("/")[2], json.loads(body)
+
+    def yes(*names: str) -> bool:
+        return zlib.crc32("/".join([verb, *names]).encode()) % 3 > 0
+
+    def accepted() -> Any:
+        return {"status": 1, "victims": [task for task in request["evictees"] or () if yes(task["UID"])]}
+
+    def refusal() -> Any:
+        fits = yes(request["task"]["UID"], request["node"]["Name"])
+        return {} if fits else {"status": "no", "code": 2}
+
+    def scores() -> Any:
+        names = [node["Name"] for node in request["nodes"] or ()]
+        return {"nodeScore": {name: zlib.crc32(name.encode()) % 100 for name in names}}
+
+    answers: Mapping[str, Callable[[], Any]] = {
+        "predicate": refusal,
+        "prioritize": scores,
+        "preemptable": accepted,
+        "reclaimable": accepted,
+        "jobReady": lambda: {"status": yes(request["job"]["UID"])},
+    }
+    return json.dumps(answers[verb]()).encode()
 
 
 # plugins that break it
@@ -65,8 +106,8 @@ def opened() -> Session:
         scenario(
             nodes=[node(f"n{number}", cpu=8) for number in range(3)],
             queues=[queue("a"), queue("b")],
-            podgroups=[podgroup("x", queue="a"), podgroup("y", queue="b")],
-            pods=[*pods("x", 2, cpu=1), *pods("y", 2, cpu=1)],
+            podgroups=[podgroup("x", queue="a"), podgroup("y", queue="b"), podgroup("r", queue="b")],
+            pods=[*pods("x", 2, cpu=1), *pods("y", 2, cpu=1), pod("r-0", group="r", node="n2", cpu=1)],
             conf=conf("allocate", ["wrong"]),
         )
     )
@@ -99,7 +140,7 @@ WRONG: dict[str, tuple[Callable[[Session], None], str]] = {
     ),
     "a score that reads other nodes": (
         lambda session: session.registry.add_node_order("wrong", by_use(session), class_key=shape_only),
-        "default/x-1 on n1: 1000.0, but 0.0 was kept of default/y-1",
+        "default/x-1 on n1: 2000.0, but 1000.0 was kept of default/y-1",
     ),
     "a score that depends on which nodes are asked about": (
         lambda session: session.registry.add_node_order("wrong", by_rank, class_key=shape_only),
@@ -128,6 +169,15 @@ WRONG: dict[str, tuple[Callable[[Session], None], str]] = {
     "a predicate with one answer for all nodes": (
         lambda session: session.registry.add_predicate("wrong", lambda _task, _nodes: np.int32(0)),
         "is no array",
+    ),
+    "a bound that accepts less than the plugin": (
+        lambda session: session.registry.add_evictable(
+            Point.RECLAIMABLE,
+            "wrong",
+            lambda _reclaimer, candidates, _why: list(candidates),
+            bound=StaticBound(lambda _kind, namespace: namespace == "other"),
+        ),
+        "['default/r-0'] against its bound",
     ),
     "an order of jobs that reads other jobs": (
         lambda session: session.registry.add_job_order(

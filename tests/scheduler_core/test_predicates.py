@@ -351,7 +351,7 @@ def test_an_eviction_that_was_taken_back_leaves_the_pod_unseen() -> None:
     assert answers(session) == {"n1": FITS}
     again = Statement(session)
     again.evict(task_of(session, "default-old"), "test", task_of(session, "default-new"))
-    assert session.mirror.room.tolist() == [1]
+    assert session.k8s_nodes.room.tolist() == [1]
 
 
 def test_a_second_entry_of_the_plugin_counts_every_placed_pod_twice() -> None:
@@ -359,7 +359,7 @@ def test_a_second_entry_of_the_plugin_counts_every_placed_pod_twice() -> None:
         [node("n1", cpu=8, pods=3)], [coming("new0"), coming("new1")], "predicates", "predicates"
     )
     place(session, "new0", "n1")
-    assert session.mirror.room.tolist() == [1]
+    assert session.k8s_nodes.room.tolist() == [1]
 
 
 LONELY = anti_affinity(near("x", HOSTNAME))

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler_core import simulate_document
 from scheduler_core.framework.session import Session
-from scheduler_core.plugins.proportion.deserved import rounds_of_deserved
+from scheduler_core.plugins.proportion.deserved import deserved_at_the_end, rounds_of_deserved
 from tests.builders import (
     Object,
     conf,
@@ -26,7 +26,15 @@ from tests.builders import (
     session_of,
 )
 from tests.scheduler_core.pages import table
-from tests.scheduler_core.queues import GI, is_allocatable, is_preemptive, reclaimed, reported, tasks_of
+from tests.scheduler_core.queues import (
+    GI,
+    derivation,
+    is_allocatable,
+    is_preemptive,
+    reclaimed,
+    reported,
+    tasks_of,
+)
 
 PROPORTION = conf("enqueue", ["proportion"])
 
@@ -47,8 +55,7 @@ def divided(nodes: list[Object], queues: list[Object], **jobs: list[Object]) -> 
 
 def rounds(session: Session, queue: str, resource: str, part: str = "deserved") -> list[float]:
     """Return one resource over the rounds in which a queue took part."""
-    assert session.trace is not None
-    return [entry[part].get(resource) for entry in session.trace.deserved[queue]]
+    return [entry[part].get(resource) for entry in derivation(session, queue)]
 
 
 # the worked examples
@@ -71,7 +78,7 @@ def test_what_a_small_request_leaves_is_divided_again(weights: Session) -> None:
     assert rounds(weights, "b", "cpu") == [15000]
     assert rounds(weights, "c", "cpu") == [50000, 60714.28571428571]
     assert rounds(weights, "c", "cpu", "remaining") == [100000, 15000]
-    assert [entry["weight_sum"] for entry in weights.trace.deserved["a"]] == [10, 7]
+    assert [entry["weight_sum"] for entry in derivation(weights, "a")] == [10, 7]
     assert all(entry["deserved"]["pods"] == 1 for entry in reported(weights).values())
 
 
@@ -81,7 +88,7 @@ def test_the_page_shows_these_rounds(weights: Session) -> None:
         return f"{amounts[turn]:.17g}" if turn < len(amounts) else ""
 
     left = rounds(weights, "c", "cpu", "remaining")
-    sums = [entry["weight_sum"] for entry in weights.trace.deserved["c"]]
+    sums = [entry["weight_sum"] for entry in derivation(weights, "c")]
     assert table("proportion", "Worked example") == [
         [str(turn + 1), f"{left[turn]:g}", f"{sums[turn]:g}", *(cell(queue, turn) for queue in "abc")]
         for turn in range(2)
@@ -89,11 +96,11 @@ def test_the_page_shows_these_rounds(weights: Session) -> None:
 
 
 def test_each_round_says_who_was_met_and_what_clipped_it(weights: Session) -> None:
-    (only,) = weights.trace.deserved["b"]
+    (only,) = derivation(weights, "b")
     assert only["met"]
     assert only["offered"].cpu == 30000
     assert only["clipped_by"] == {"cpu": "request", "pods": "request"}
-    assert [entry["met"] for entry in weights.trace.deserved["a"]] == [False, False]
+    assert [entry["met"] for entry in derivation(weights, "a")] == [False, False]
 
 
 @pytest.fixture
@@ -121,7 +128,7 @@ def test_rounds_go_on_until_nothing_moves(dimensions: Session) -> None:
     assert rounds(dimensions, "b", "nvidia.com/gpu") == gpu
     left = rounds(dimensions, "b", "cpu", "remaining")
     assert left == [32000, 12000, 9000, 6750, 5062.5, 4000, 4000]
-    assert [entry["weight_sum"] for entry in dimensions.trace.deserved["b"]] == [4, 4, 4, 4, 4, 3, 3]
+    assert [entry["weight_sum"] for entry in derivation(dimensions, "b")] == [4, 4, 4, 4, 4, 3, 3]
 
 
 def test_guarantees_of_queues_without_jobs_lower_what_others_can_reach(dimensions: Session) -> None:
@@ -148,7 +155,7 @@ def test_a_guarantee_beats_the_request_and_a_scalar_guaranteed_away_has_no_bound
     assert queues["h"]["deserved"] == {"cpu": 14000, "memory": 8 * GI, "nvidia.com/gpu": 2000, "pods": 4}
     assert rounds(session, "h", "cpu", "remaining") == [20000, 4000, 0]
     assert rounds(session, "h", "memory", "remaining")[1:] == [33285996544, 33285996544]
-    assert session.trace.deserved["g"][0]["clipped_by"]["nvidia.com/gpu"] == "guarantee"
+    assert derivation(session, "g")[0]["clipped_by"]["nvidia.com/gpu"] == "guarantee"
 
 
 @pytest.fixture
@@ -168,7 +175,7 @@ def test_a_queue_that_a_round_does_not_move_is_met(memory_only: Session) -> None
     assert [amount / GI for amount in rounds(memory_only, "y", "memory")] == [2.5, 3, 3]
     assert [amount / GI for amount in rounds(memory_only, "z", "memory")] == [2, 2]
     assert rounds(memory_only, "y", "pods") == [2.5] * 3
-    assert [entry["weight_sum"] for entry in memory_only.trace.deserved["x"]] == [4, 4, 2, 1]
+    assert [entry["weight_sum"] for entry in derivation(memory_only, "x")] == [4, 4, 2, 1]
 
 
 def test_overused_needs_all_dimensions_and_allocatable_fails_on_one(memory_only: Session) -> None:
@@ -363,3 +370,33 @@ def test_without_guarantees_nobody_gets_more_than_requested_and_all_not_more_tha
     assert (got.sum(axis=0) <= total + 1e-6).all()
     shuffled = deserved([weight[row] for row in order], wanted[order], total)
     np.testing.assert_allclose(shuffled, got[order], atol=0.2)
+
+
+@st.composite
+def divisions(draw: st.DrawFn) -> Object:
+    """Draw what a division reads: amounts that divide evenly and others, ceilings, guarantees, names."""
+    queues, resources = draw(st.integers(1, 6)), draw(st.integers(1, 4))
+    few = st.sampled_from([0.0, 0.1, 1.0, 333.3, 1000.0, 4000.0, 1e12])
+
+    def rows(amounts: st.SearchStrategy[float]) -> list[list[float]]:
+        return [[draw(amounts) for _ in range(resources)] for _ in range(queues)]
+
+    return {
+        "total": [draw(few) for _ in range(resources)],
+        "weight": [float(draw(st.integers(0, 3))) for _ in range(queues)],
+        "request": rows(few),
+        "guarantee": rows(st.sampled_from([0.0, 0.0, 0.0, 250.5, 1000.0])),
+        "real_capability": rows(st.sampled_from([np.inf, np.inf, 500.0, 1e9])),
+        "ignored": [draw(st.booleans()) for _ in range(resources)],
+        "gains_scalars": [draw(st.booleans()) for _ in range(queues)],
+        "loses_scalars": draw(st.booleans()),
+    }
+
+
+@settings(max_examples=1000)
+@given(division=divisions())
+def test_queue_by_queue_the_division_ends_with_the_numbers_of_its_last_round(division: Object) -> None:
+    arrays = {name: part if isinstance(part, bool) else np.array(part) for name, part in division.items()}
+    rounds = list(rounds_of_deserved(arrays.pop("total"), **arrays))
+    plain = deserved_at_the_end(division.pop("total"), **division)
+    assert plain == (rounds[-1].deserved.tolist() if rounds else [])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from scheduler_core.actions import allocate, preempt
 from scheduler_core.errors import RegistrationError
-from scheduler_core.framework.choices import ClassAnswers
+from scheduler_core.framework.class_scores import ClassAnswers
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.plugin_fn import shape_only
 from scheduler_core.framework.registry import Registry

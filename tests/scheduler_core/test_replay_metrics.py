@@ -39,7 +39,7 @@ RESULT: Any = {
     "jobs": {
         "default/a": job("x", 0, 10, 60),
         "default/b": job("x", 0, 30, 34, evictions=2, lost_seconds=20),
-        "default/c": job("y", 40, 40, None),
+        "default/c": job("y", 0, 0, None),
         "default/d": job("y", 90, None, None),
     },
     "queues": [
@@ -100,21 +100,50 @@ def test_the_part_of_jobs_that_met_a_target() -> None:
 
 def test_integrals_deficit_and_starvation() -> None:
     held = metrics.spans(RESULT)
-    assert metrics.integral(held["x"], "allocated", "cpu") == 40 * 1000 + 50 * 2000
+    assert metrics.integral(held["x"], "allocated", "cpu") == 40 * 1000 + 10 * 2000  # its last job ends at 60
     assert metrics.deficit(held["x"], "cpu") == 10 * 2000 + 40 * 1000
     assert metrics.longest_starvation(held["x"]) == (0, 50)
     assert metrics.longest_starvation(held["y"]) == (0.0, 0.0)
 
 
+def test_a_queue_has_nothing_allocated_once_its_last_job_is_gone() -> None:
+    lone = {
+        "end_seconds": 100,
+        "jobs": {"n/a": job("x", 0, 0, 20), "n/b": job("x", 60, 60, 70), "n/c": job("y", 0, 0, 100)},
+        "queues": [row(0, "x", 1000, 1000, 1000), row(0, "y", 1000, 1000, 1000)],
+        "log": [],
+    }
+    held = metrics.spans(lone)
+    assert [span[:2] for span in held["x"]] == [(0, 20), (60, 70)]
+    assert metrics.utilisation(lone, "cpu", 2000) == (20 + 10 + 100) / 200
+
+
+def test_a_failed_job_has_no_podgroup_any_more() -> None:
+    failed = {
+        "jobs": {"n/a-1": job("x", 0, 5, None)},
+        "vcjobs": {"n/a": {"podgroup": "n/a-1", "phases": [[0, "Pending"], [5, "Running"], [30, "Failed"]]}},
+    }
+    assert metrics.presence(failed) == {"x": [(0.0, 30)]}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_queues_have_allocated_never_outlives_their_jobs(seed: int) -> None:
+    result = replay_document(small_replay(seed, jobs=4))
+    for name, held in metrics.spans(result).items():
+        ends = [job["finished"] for job in result["jobs"].values() if job["queue"] == name]
+        if None not in ends:
+            assert max(span.end for span in held) <= max(ends)
+
+
 def test_jains_index_over_time() -> None:
-    # 0 to 10 s: shares 0 and 2; 10 to 50 s: 0.5 and 2; then 1 and 1
+    # 0 to 10 s: shares 0 and 2; 10 to 50 s: 0.5 and 2; to 60 s: 1 and 1; then only 1
     expected = (10 * 0.5 + 40 * (2.5**2 / (2 * 4.25)) + 50 * 1.0) / 100
     assert metrics.jain_index(RESULT, "cpu") == pytest.approx(expected)
     assert metrics.jain_index(RESULT, "nvidia.com/gpu") is None
 
 
 def test_utilisation_churn_and_goodput() -> None:
-    allocated = 40 * 1000 + 50 * 2000 + 50 * 4000 + 50 * 2000
+    allocated = 40 * 1000 + 10 * 2000 + 50 * 4000 + 50 * 2000
     assert metrics.utilisation(RESULT, "cpu", 8000) == allocated / (8000 * 100)
     assert metrics.churn(RESULT) == pytest.approx(1000 * 2 / (allocated / 1000 / 3600))
     assert metrics.goodput_lost(RESULT) == pytest.approx(20 / (allocated / 1000))

@@ -48,6 +48,18 @@ def test_a_misspelt_field_of_a_podgroup_is_an_error() -> None:
     assert found(podgroups=[group]) == {"podgroups[0].spec.minMembr": "podgroup.unknown_field"}
 
 
+@pytest.mark.parametrize(("letters", "is_taken"), [(262_143, True), (262_144, False)])
+def test_annotations_are_as_large_as_the_api_server_takes(letters: int, is_taken: bool) -> None:
+    annotations = {"a": "x" * letters}
+    thing = {"metadata": {"name": "a", "annotations": annotations}, "spec": {}}
+    rules = {} if is_taken else {"queues[0].metadata.annotations": "queue.annotations"}
+    assert found(queues=[thing]) == rules
+    edit = queue_problems("a", {"name": "a", "annotations": annotations}, {"a": ""})
+    assert [(one.rule, one.path) for one in edit] == (
+        [] if is_taken else [("queue.annotations", "queues.a.annotations")]
+    )
+
+
 def test_an_object_that_exists_may_say_it_all_the_same() -> None:
     rules = {"queue.unknown_field", "queue.weight", "queue.priority", "podgroup.unknown_field"}
     assert rules <= REFUSED
@@ -77,6 +89,7 @@ def test_the_fields_of_the_crds_are_known() -> None:
         ({"name": "b"}, ["name.taken"]),
         ({"name": "A"}, ["name.illegal"]),
         ({"name": ""}, ["form.missing"]),
+        ({"name": ["a"], "parent": "gone"}, ["form.type", "queue.parent_missing"]),
     ],
 )
 def test_an_edit_is_refused_with_every_problem(fields: dict[str, Any], rules: list[str]) -> None:

@@ -11,12 +11,16 @@ import pytest
 
 from scheduler_core.admission import Admission
 from scheduler_core.model.changes import ChangeLog
+from scheduler_core.model.pod_info import PodInfo, PodTable
+from scheduler_core.model.pod_template import PodTemplate
+from scheduler_core.model.queue_sums import Part, part_of, worked_out
 from scheduler_core.model.snapshot import take_snapshot
 from scheduler_core.replay import Replay, replay_document
+from scheduler_core.resource import Resource
 from scheduler_core.simulate import Options, Simulation
 from scheduler_core.validate import Inspection
 from tests.builders import Object, conf, node, podgroup, pods, queue, scenario
-from tests.scheduler_core.replays import small_replay
+from tests.scheduler_core.replays import job_replay, small_replay
 from tests.scheduler_core.states import state_of
 
 SEEDS = range(16)
@@ -44,6 +48,35 @@ def test_a_living_state_changes_no_byte_of_a_replay(seed: int) -> None:
     document = small_replay(f"state {seed}")
     anew = {"name": "", **opened(document, anew=True).run()}
     assert json.dumps(replay_document(document)) == json.dumps({**anew, "name": document["name"]})
+
+
+@pytest.mark.parametrize("document", [*map(small_replay, range(4)), *map(job_replay, range(4))])
+def test_pods_that_sessions_and_time_wrote_are_known_as_if_they_were_read_anew(document: Object) -> None:
+    replay = opened(document)
+    table, followed = PodTable(), 0
+    for _ in replay.steps():
+        for info in replay.simulation.cluster.pods.infos.values():
+            followed += bool(info.node_name)
+            again = table.read(info.given)
+            for name in set(PodInfo.__slots__) - {"template"}:
+                assert getattr(info, name) == getattr(again, name), name
+            for name in set(PodTemplate.__slots__) - {"pod", "sound", "followers"}:
+                assert getattr(info.template, name) == getattr(again.template, name), name
+    assert followed > 20
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_jobs_add_to_their_queues_is_what_they_would_add_if_it_were_worked_out_anew(seed: int) -> None:
+    replay = opened(small_replay(f"sums {seed}"))
+    for _ in replay.steps():
+        replay.moment()
+        session = replay.simulation.open_session()
+        for job in session.jobs.values():
+            assert parts_told(part_of(job)) == parts_told(worked_out(job))
+
+
+def parts_told(part: Part) -> list[object]:
+    return [entry.as_dict() if isinstance(entry, Resource) else entry for entry in part]
 
 
 def test_a_log_that_was_trimmed_names_every_change_to_who_has_seen_the_last_ones() -> None:

@@ -101,5 +101,5 @@ def test_pods_that_differ_in_their_volumes_share_a_shape() -> None:
     mounted = [pod("a", group="g", cpu=1), pod("b", group="g", cpu=1)]
     for number, entry in enumerate(mounted):
         entry["spec"]["volumes"] = [{"name": f"token-{number}", "projected": {"sources": []}}]
-    roster = Admission(scenario(pods=mounted)).cluster().pods.roster()
-    assert (len(roster.pods), len(roster.kinds), len(roster.shapes)) == (2, 1, 1)
+    known_pods = Admission(scenario(pods=mounted)).cluster().pods.known_pods()
+    assert (len(known_pods.pods), len(known_pods.kinds), len(known_pods.shapes)) == (2, 1, 1)

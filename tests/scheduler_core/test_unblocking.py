@@ -16,6 +16,7 @@ from hypothesis import given, settings
 
 from scheduler_core import explain, prepare, simulate_document
 from scheduler_core.explain import Limits
+from scheduler_core.explain.extent import extent
 from tests.builders import Object, conf, job, node, pod, podgroup, pods, priority_class, queue, scenario
 from tests.needs import unavailable
 from tests.scheduler_core.clusters import SEARCH, clusters, configurations
@@ -170,6 +171,22 @@ def test_the_cheapest_for_others_comes_first() -> None:
     costs = [offer["cost"] for offer in told["changes"]]
     assert costs == sorted(costs)
     assert costs[0] == 0 < costs[-1]
+
+
+def test_of_changes_that_cost_the_same_the_smaller_one_comes_first() -> None:
+    """A queue would have to get twelve times as much, one more node is enough as well."""
+    document = scenario(
+        nodes=[node("n1", cpu=12), node("n2", cpu=12)],
+        queues=[queue("a", deserved={"cpu": "1"}), queue("b", deserved={"cpu": "24"})],
+        podgroups=[podgroup("old", queue="b", phase="Running"), podgroup("j", queue="a", min_member=1)],
+        pods=[*pods("old", 2, node="n1", cpu=12), *pods("j", 1, cpu=12)],
+        conf=conf("allocate, reclaim", ["gang", "conformance"], ["predicates", "capacity"]),
+    )
+    document["pods"][1]["spec"]["nodeName"] = "n2"
+    told = explain.unblocking(document, "j", prepare(document).simulate)
+    ranked = [(bool(offer["refused"]), offer["cost"], extent(offer["changes"])) for offer in told["changes"]]
+    assert ranked == sorted(ranked)
+    assert len({rank[2] for rank in ranked}) > 1
 
 
 def test_a_job_runs_after_evictions_only_when_somebody_is_evicted() -> None:

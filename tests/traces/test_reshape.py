@@ -76,9 +76,33 @@ def test_a_pattern_is_fitted_to_a_trace() -> None:
     made = generate([Pattern("a", 12, pods={1: 0.5, 4: 0.5})], seconds=14 * DAY, seed=6)
     pattern = fitted(made, "a")
     assert pattern.jobs_per_hour == pytest.approx(12, rel=0.05)
-    assert set(pattern.pods) == {1, 4}
     again = generate([pattern], seconds=14 * DAY, seed=7)
+    assert {job.pods for job in again.jobs} == {1, 4}
     assert len(again.jobs) == pytest.approx(len(made.jobs), rel=0.1)
+
+
+@pytest.mark.parametrize("hours", [3, 30, 24 * 9])
+def test_a_pattern_of_any_length_has_the_rate_of_its_trace(hours: int) -> None:
+    made = generate([Pattern("a", 40)], seconds=hours * HOUR, seed=8)
+    pattern = fitted(made, "a", hours * HOUR)
+    drawn = [len(generate([pattern], seconds=hours * HOUR, seed=seed).jobs) for seed in range(20)]
+    assert sum(drawn) / 20 == pytest.approx(len(made.jobs), rel=0.1)
+    # hours of the day that the trace does not cover have its mean rate
+    longer = len(generate([pattern], seconds=10 * 24 * HOUR, seed=1).jobs)
+    assert longer == pytest.approx(len(made.jobs) / hours * 240, rel=0.15)
+
+
+def test_a_drawn_job_is_like_one_of_the_trace() -> None:
+    large = TraceJob("l", "a", 0, 7200.0, 8, 4, {"nvidia.com/gpu": "8"}, "ann", "high")
+    small = TraceJob("s", "a", 60, 30.0, 1, 1, {"cpu": "1"})
+    drawn = generate([fitted(Trace((large, small)), "a", 600.0)], seconds=3 * HOUR, seed=2).jobs
+    kinds = {(job.pods, job.min_member, job.run_seconds, job.requests.get("cpu", "")) for job in drawn}
+    assert kinds == {(8, 4, 7200.0, ""), (1, 1, 30.0, "1")}
+    assert len({job.name for job in drawn}) == len(drawn)
+
+
+def test_a_trace_without_jobs_stays_one() -> None:
+    assert scaled(Trace(()), rate=2.0).jobs == ()
 
 
 def test_run_times_that_nobody_gave_are_the_queues_median_and_that_is_noted() -> None:
@@ -114,3 +138,18 @@ def test_a_generated_day_is_replayed() -> None:
     waits = metrics.waits_by_queue(result)["a"]
     assert waits.jobs == len(made.jobs)
     assert waits.finished == waits.jobs
+
+
+def test_names_that_become_equal_in_kubernetes_stay_apart() -> None:
+    jobs = tuple(TraceJob(name, "q", 0.0, 60.0) for name in ("job_1", "job-1", "Job.1"))
+    events, _ = events_of(Trace(jobs))
+    names = [event["create"]["podgroups"][0]["metadata"]["name"] for event in events]
+    assert names == ["job-1", "job-1-2", "job-1-3"]
+    assert events[1]["create"]["pods"][0]["metadata"]["name"] == "job-1-2-0"
+
+
+def test_a_gang_requests_what_its_least_members_do_together() -> None:
+    job = TraceJob("j", "q", 0.0, 60.0, pods=4, min_member=3, requests={"cpu": "500m", "memory": "1.5Gi"})
+    events, _ = events_of(Trace((job,)))
+    spec = events[0]["create"]["podgroups"][0]["spec"]
+    assert spec["minResources"] == {"cpu": "1500m", "memory": "4.5Gi"}

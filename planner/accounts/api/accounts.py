@@ -12,6 +12,14 @@ from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from planner.accounts.api.filters import (
+    EventFilter,
+    InvitationFilter,
+    LoginFilter,
+    OfferFilter,
+    SessionFilter,
+    TokenFilter,
+)
 from planner.accounts.api.serializers import (
     AccountDeletion,
     EventSerializer,
@@ -24,6 +32,7 @@ from planner.accounts.api.serializers import (
     TokenMake,
     TokenSerializer,
 )
+from planner.accounts.api.workspace_serializers import RoleOnly
 from planner.accounts.models import Event, Invitation, Role, Session, TokenDetails
 from planner.accounts.selectors.workspaces import events, offers, open_invitations, tokens
 from planner.accounts.services.invitations import (
@@ -35,17 +44,8 @@ from planner.accounts.services.invitations import (
 from planner.accounts.services.sessions import login_events, session_end, sessions_of
 from planner.accounts.services.tokens import token_make, token_revoke
 from planner.api.access import OneWorkspace, WorkspaceView, is_dry, made, saved_unless_dry
-from planner.api.filters import (
-    EventFilter,
-    InvitationFilter,
-    LoginFilter,
-    OfferFilter,
-    SessionFilter,
-    TokenFilter,
-)
 from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers, listed
-from planner.api.serializers import RoleOnly
 from planner.api.tables import TableList
 from planner.clusters.selectors.usage import hanging_on_account
 from planner.clusters.services.deletion import account_deletable_require, account_delete
@@ -58,7 +58,7 @@ class TokenList(TableList):
     queryset = TokenDetails.objects.none()
     serializer_class = TokenSerializer
     filterset_class = TokenFilter
-    told_once = "text"
+    shown_once = "text"
 
     def get_queryset(self) -> QuerySet[TokenDetails]:
         """Return the caller's tokens."""
@@ -76,9 +76,9 @@ class TokenList(TableList):
 
         Takes a session, or a token of scope admin, which the new one does not outlive.
         """
-        asked = TokenMake(data=request.data)
-        asked.is_valid(raise_exception=True)
-        wanted = asked.validated_data | {"scope": Role(asked.validated_data["scope"])}
+        serializer = TokenMake(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        wanted = serializer.validated_data | {"scope": Role(serializer.validated_data["scope"])}
         with saved_unless_dry(request):
             details, text = token_make(user=self.user, parent=request.auth, **wanted)
         body = {**TokenSerializer(details).data, "text": None if is_dry(request) else text}
@@ -104,7 +104,7 @@ class InvitationList(OneWorkspace, TableList):
     queryset = Invitation.objects.none()
     serializer_class = InvitationSerializer
     filterset_class = InvitationFilter
-    told_once = "address"
+    shown_once = "address"
 
     def get_queryset(self) -> QuerySet[Invitation]:
         """Return the open invitations."""
@@ -120,11 +120,11 @@ class InvitationList(OneWorkspace, TableList):
     def post(self, request: Request, workspace_id: UUID) -> Response:
         """Create an invitation link for one person; it is returned only once. Admins only."""
         workspace = self.workspace()
-        asked = RoleOnly(data=request.data)
-        asked.is_valid(raise_exception=True)
+        serializer = RoleOnly(data=request.data)
+        serializer.is_valid(raise_exception=True)
         with saved_unless_dry(request):
             invitation, secret = invitation_make(
-                workspace=workspace, role=Role(asked.validated_data["role"]), user=self.user
+                workspace=workspace, role=Role(serializer.validated_data["role"]), user=self.user
             )
         address = request.build_absolute_uri(reverse("planner:invitation", args=[secret]))
         body = InvitationSerializer(invitation).data
@@ -224,10 +224,10 @@ class Account(WorkspaceView):
         if is_dry(request):
             account_deletable_require(user=self.user)
             return Response(hanging_on_account(self.user))
-        asked = AccountDeletion(data=request.data)
-        asked.is_valid(raise_exception=True)
+        serializer = AccountDeletion(data=request.data)
+        serializer.is_valid(raise_exception=True)
         address = request.META.get("REMOTE_ADDR", "")
-        account_delete(user=self.user, address=address, **asked.validated_data)
+        account_delete(user=self.user, address=address, **serializer.validated_data)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

@@ -1,11 +1,10 @@
 """What do scripts read and write about tokens, invitations, sessions and events?"""
 
-from typing import Any
-
 from rest_framework import serializers
 
 from planner.accounts.models import Event, Invitation, Role, Session, TokenDetails
 from planner.accounts.services.tokens import DEFAULT_DAYS, LONGEST_DAYS
+from planner.api.bodies import Body
 
 
 class TokenSerializer(serializers.ModelSerializer[TokenDetails]):
@@ -36,7 +35,7 @@ class TokenMade(TokenSerializer):
         fields = [*TokenSerializer.Meta.fields, "text"]
 
 
-class TokenMake(serializers.Serializer[Any]):
+class TokenMake(Body):
     """A token to make."""
 
     name = serializers.CharField(max_length=100, allow_blank=True, default="")
@@ -49,7 +48,7 @@ class TokenMake(serializers.Serializer[Any]):
     )
 
 
-class AccountDeletion(serializers.Serializer[Any]):
+class AccountDeletion(Body):
     """What confirms that an account is to be deleted."""
 
     confirmation = serializers.CharField(

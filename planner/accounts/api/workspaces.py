@@ -10,7 +10,14 @@ from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from planner.accounts.api.filters import MemberFilter, WorkspaceFilter
 from planner.accounts.api.serializers import InvitationSerializer
+from planner.accounts.api.workspace_serializers import (
+    MemberSerializer,
+    RoleOnly,
+    WorkspaceName,
+    WorkspaceSerializer,
+)
 from planner.accounts.models import Membership, Role
 from planner.accounts.selectors.workspaces import members, memberships
 from planner.accounts.services.invitations import invitation_offer
@@ -18,10 +25,8 @@ from planner.accounts.services.members import member_change, member_remove
 from planner.accounts.services.workspaces import workspace_make, workspace_rename
 from planner.api.access import OneWorkspace, made, saved_unless_dry
 from planner.api.deletion import deleted
-from planner.api.filters import MemberFilter, WorkspaceFilter
 from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers, listed
-from planner.api.serializers import MemberSerializer, RoleOnly, WorkspaceName, WorkspaceSerializer
 from planner.api.tables import TableList
 
 
@@ -52,9 +57,9 @@ class WorkspaceList(TableList):
 
 
 def _name(request: Request) -> str:
-    asked = WorkspaceName(data=request.data)
-    asked.is_valid(raise_exception=True)
-    name: str = asked.validated_data["name"]
+    serializer = WorkspaceName(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    name: str = serializer.validated_data["name"]
     return name
 
 
@@ -108,9 +113,9 @@ class MemberDetail(OneWorkspace):
     def put(self, request: Request, workspace_id: UUID, username: str) -> Response:
         """Give a member another role; invite an account that is none yet. Only admins may."""
         workspace = self.workspace()
-        asked = RoleOnly(data=request.data)
-        asked.is_valid(raise_exception=True)
-        role = Role(asked.validated_data["role"])
+        serializer = RoleOnly(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        role = Role(serializer.validated_data["role"])
         membership = members(workspace).filter(user__username=username).first()
         with saved_unless_dry(request):
             if membership is not None:

@@ -64,6 +64,9 @@ class Invitation(Identified):
 
     class Meta:
         ordering = ["-created"]
+        constraints = [
+            models.CheckConstraint(condition=models.Q(role__in=Role.values), name="invitation_role_is_known")
+        ]
 
     def __str__(self) -> str:
         return f"{self.role} of {self.workspace}"
@@ -120,6 +123,16 @@ class Event(Identified):
             models.Index(fields=["workspace", "-created"], name="event_of_workspace"),
             models.Index(fields=["user", "-created"], name="event_of_user"),
         ]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(
+                    kind__in=[
+                        "member", "token", "invitation", "link", "scenario", "workspace", "login", "export",
+                    ]
+                ),
+                name="event_kind_is_known",
+            )
+        ]  # fmt: skip
 
     def __str__(self) -> str:
         return f"{self.actor} {self.action} {self.kind} {self.subject}"

@@ -50,7 +50,10 @@ class Membership(Identified):
 
     class Meta:
         ordering = ["created"]
-        constraints = [models.UniqueConstraint(fields=["workspace", "user"], name="member_once_a_workspace")]
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "user"], name="member_once_a_workspace"),
+            models.CheckConstraint(condition=models.Q(role__in=Role.values), name="membership_role_is_known"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.user} is {self.role} of {self.workspace}"

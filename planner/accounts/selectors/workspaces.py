@@ -7,10 +7,12 @@ from django.utils import timezone
 
 from planner.accounts.models import Event, Invitation, Membership, Role, TokenDetails, User, Workspace
 from planner.clusters.models import Cluster, Import, Snapshot
+from planner.experiments.models import Experiment
+from planner.forecasts.models import Forecast, WorkloadTrace
 from planner.runs.models import Run
 from planner.scenarios.models import Scenario
 
-Owned = TypeVar("Owned", Cluster, Import, Run, Scenario, Snapshot)
+Owned = TypeVar("Owned", Cluster, Experiment, Forecast, Import, Run, Scenario, Snapshot, WorkloadTrace)
 
 
 def default_workspace() -> Workspace:

@@ -16,7 +16,7 @@ NOTED_AGAIN = timedelta(hours=1)
 audit = logging.getLogger("planner.audit")
 
 
-class Told(TypedDict, total=False):
+class EventFacts(TypedDict, total=False):
     """From what to what."""
 
     before: str
@@ -32,7 +32,7 @@ def event_note(
     subject: str,
     actor: str = "",
     address: str = "",
-    **told: Unpack[Told],
+    **described: Unpack[EventFacts],
 ) -> None:
     """Note what `actor` did, who is `user` unless said otherwise; with neither it is the installation."""
     name = actor or (user.get_username() if user else "")
@@ -44,10 +44,16 @@ def event_note(
         action=action,
         subject=subject[:253],
         address=address[:45],
-        **told,
+        **described,
     )
     event_log(
-        actor=name, kind=kind, action=action, subject=subject, address=address, workspace=workspace, **told
+        actor=name,
+        kind=kind,
+        action=action,
+        subject=subject,
+        address=address,
+        workspace=workspace,
+        **described,
     )
 
 
@@ -71,7 +77,7 @@ def event_log(
     subject: str,
     address: str = "",
     workspace: Workspace | None = None,
-    **told: Unpack[Told],
+    **described: Unpack[EventFacts],
 ) -> None:
     """Write an event to the log only, under the logger `planner.audit`."""
     facts = {
@@ -81,7 +87,7 @@ def event_log(
         "subject": subject,
         "address": address,
         "workspace": str(workspace.pk) if workspace else "",
-        **told,
+        **described,
     }
     with bound_contextvars(**{name: value for name, value in facts.items() if value}):
         audit.info("audit")

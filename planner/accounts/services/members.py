@@ -7,7 +7,7 @@ from django.db import transaction
 
 from planner.accounts.models import Event, Membership, Role, User, Workspace
 from planner.accounts.selectors.workspaces import editable, role_held, role_of
-from planner.accounts.services.events import Told, event_note
+from planner.accounts.services.events import EventFacts, event_note
 from planner.errors import Invalid, RoleTooLow
 from planning.rows import Problem
 
@@ -118,9 +118,11 @@ def _revoke_invitations(membership: Membership) -> None:
     membership.workspace.invitations.filter(invited_by=membership.user, accepted_by=None).delete()
 
 
-def _note(workspace: Workspace, user: User | None, action: str, username: str, **told: Unpack[Told]) -> None:
+def _note(
+    workspace: Workspace, user: User | None, action: str, username: str, **described: Unpack[EventFacts]
+) -> None:
     event_note(
-        workspace=workspace, user=user, kind=Event.Kind.MEMBER, action=action, subject=username, **told
+        workspace=workspace, user=user, kind=Event.Kind.MEMBER, action=action, subject=username, **described
     )
 
 

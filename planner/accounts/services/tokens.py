@@ -67,9 +67,9 @@ def token_used(*, token: AuthToken) -> Role | None:
 
 def _expiry(days: int | None, parent: AuthToken | None) -> datetime:
     """Return when a new token expires. Raises Invalid when that is after its parent does."""
-    asked = timezone.now() + timedelta(days=days or DEFAULT_DAYS)
-    if parent is None or parent.expiry is None or asked <= parent.expiry:
-        return asked
+    wanted = timezone.now() + timedelta(days=days or DEFAULT_DAYS)
+    if parent is None or parent.expiry is None or wanted <= parent.expiry:
+        return wanted
     if days is None:
         expiry: datetime = parent.expiry
         return expiry

@@ -38,7 +38,7 @@ def token_create(request: HttpRequest) -> HttpResponse:
         user=caller(request),
         name=request.POST.get("name", "").strip()[:100],
         scope=Role(scope) if scope in Role.values else Role.VIEWER,
-        days=min(max(int(days), 1), LONGEST_DAYS) if days.isdecimal() else min(DAYS),
+        days=min(max(int(days[:9]), 1), LONGEST_DAYS) if days.isdecimal() else min(DAYS),
     )
     return render(request, "accounts/account.html", {**_context(request), "new": text})
 

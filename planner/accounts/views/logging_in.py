@@ -80,17 +80,17 @@ def listen() -> None:
     user_logged_out.connect(_on_logout, dispatch_uid="planner.logout")
 
 
-def _on_login(sender: Any, request: HttpRequest, user: User, **told: Any) -> None:
+def _on_login(sender: Any, request: HttpRequest, user: User, **kwargs: Any) -> None:
     agent = request.META.get("HTTP_USER_AGENT", "")
     session_begin(user=user, session=request.session, address=address_of(request), agent=agent)
 
 
 def _on_failure(
-    sender: Any, credentials: dict[str, Any], request: HttpRequest | None = None, **told: Any
+    sender: Any, credentials: dict[str, Any], request: HttpRequest | None = None, **kwargs: Any
 ) -> None:
     login_failure_note(username=str(credentials.get("username", "")), address=address_of(request))
 
 
-def _on_logout(sender: Any, request: HttpRequest, user: User | None, **told: Any) -> None:
+def _on_logout(sender: Any, request: HttpRequest, user: User | None, **kwargs: Any) -> None:
     if user is not None:
         logout_note(user=user, address=address_of(request))

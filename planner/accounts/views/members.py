@@ -20,8 +20,19 @@ from planner.scenarios.selectors.scenarios import workspace_changes
 from planner.web.selectors.words import CHANGE_TEXTS, EVENT_TEXTS, holding
 from planner.web.views.listing import Listing
 from planner.web.views.pages import caller
+from planner.web.views.workspace import present_membership
 
 LONGEST_USERNAME = 150
+
+
+@login_required
+@require_GET
+def here(request: HttpRequest) -> HttpResponse:
+    """Lead to the members of the workspace that the browser works in."""
+    present = present_membership(request, memberships(caller(request)))
+    if present is None:
+        raise Http404
+    return redirect("planner:members", present.workspace_id)
 
 
 @login_required
@@ -90,8 +101,8 @@ def history(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
     found, changed = holding(found, EVENT_TEXTS, words), holding(changed, CHANGE_TEXTS, words)
     context = {
         "mine": mine,
-        "events": Listing(found, name="page", asked=request.GET),
-        "changes": Listing(changed, name="changes", asked=request.GET),
+        "events": Listing(found, name="page", params=request.GET),
+        "changes": Listing(changed, name="changes", params=request.GET),
         "events_query": _query(kind=kind, words=words),
         "changes_query": _query(words=words),
         "kinds": Event.Kind.choices,
@@ -102,8 +113,8 @@ def history(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
     return render(request, "accounts/history.html", context)
 
 
-def _query(**asked: str) -> str:
-    return urlencode({name: value for name, value in asked.items() if value})
+def _query(**filters: str) -> str:
+    return urlencode({name: value for name, value in filters.items() if value})
 
 
 def _page(request: HttpRequest, mine: Membership, invited: str = "") -> HttpResponse:
@@ -113,7 +124,7 @@ def _page(request: HttpRequest, mine: Membership, invited: str = "") -> HttpResp
         "invitations": open_invitations(mine.workspace),
         "invited": invited,
         "roles": Role.choices,
-        "place": "account",
+        "place": "members",
     }
     return render(request, "accounts/members.html", context)
 

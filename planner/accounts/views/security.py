@@ -95,7 +95,7 @@ def sessions(request: HttpRequest) -> HttpResponse:
 def second_factor(request: HttpRequest) -> HttpResponse:
     """Set the second factor up, confirm it, replace its recovery codes, or switch it off."""
     user, do = caller(request), request.POST.get("do", "")
-    asked: dict[str, Any] = {
+    request_facts: dict[str, Any] = {
         "user": user,
         "code": request.POST.get("code", ""),
         "address": address_of(request),
@@ -105,11 +105,11 @@ def second_factor(request: HttpRequest) -> HttpResponse:
             second_factor_begin(user=user)
             return redirect("planner:security")
         if do == "confirm":
-            return _page(request, codes=second_factor_confirm(**asked))
+            return _page(request, codes=second_factor_confirm(**request_facts))
         if do == "renew":
-            return _page(request, codes=recovery_codes_renew(**asked))
+            return _page(request, codes=recovery_codes_renew(**request_facts))
         if do == "remove":
-            second_factor_remove(**asked)
+            second_factor_remove(**request_facts)
             messages.success(request, "The second factor is off.")
             return redirect("planner:security")
     except Invalid as error:
@@ -141,7 +141,7 @@ def _page(
         "has_second_factor": has_second_factor(user),
         "codes_left": codes_left(user),
         "sessions": [(session, session.session_key == present) for session in sessions_of(user)],
-        "logins": Listing(login_events(user), name="page", asked=request.GET),
+        "logins": Listing(login_events(user), name="page", params=request.GET),
         **more,
     }
     if secret := pending_secret(user):

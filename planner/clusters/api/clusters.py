@@ -11,10 +11,10 @@ from rest_framework.response import Response
 
 from planner.api.access import WorkspaceView
 from planner.api.deletion import deleted
-from planner.api.filters import ClusterFilter
 from planner.api.schema import DRY_RUN, answers, listed
-from planner.api.serializers import ClusterSerializer
 from planner.api.tables import TableList
+from planner.clusters.api.filters import ClusterFilter
+from planner.clusters.api.serializers import ClusterSerializer
 from planner.clusters.models import Cluster
 from planner.scenarios.selectors.scenarios import clusters
 

@@ -9,11 +9,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api.access import WorkspaceView
-from planner.api.filters import ImportFilter
 from planner.api.schema import PREFER, answers, listed
 from planner.api.serializers import ImportSerializer
 from planner.api.tables import TableList
 from planner.api.waiting import wait_until_over
+from planner.clusters.api.filters import ImportFilter
 from planner.clusters.models import Import
 from planner.clusters.selectors.imports import imports
 from planner.work.lifecycle import work_cancel
@@ -38,9 +38,9 @@ class ImportDetail(WorkspaceView):
     @extend_schema(responses=answers({200: ImportSerializer}, 404), parameters=[PREFER])
     def get(self, request: Request, import_id: UUID) -> Response:
         """Return an import: state, progress, every problem, and the snapshot when it is finished."""
-        asked = get_object_or_404(imports(self.user), pk=import_id)
-        headers = wait_until_over(request, asked)
-        return Response(ImportSerializer(asked).data, headers=headers)
+        cluster_import = get_object_or_404(imports(self.user), pk=import_id)
+        headers = wait_until_over(request, cluster_import)
+        return Response(ImportSerializer(cluster_import).data, headers=headers)
 
 
 class ImportCancel(WorkspaceView):
@@ -49,5 +49,5 @@ class ImportCancel(WorkspaceView):
     @extend_schema(request=None, responses=answers({200: ImportSerializer}, 403, 404))
     def post(self, request: Request, import_id: UUID) -> Response:
         """Cancel a queued import at once, ask a running one to stop, leave one that is over as it is."""
-        asked = get_object_or_404(imports(self.user), pk=import_id)
-        return Response(ImportSerializer(work_cancel(work=asked, user=self.user)).data)
+        cluster_import = get_object_or_404(imports(self.user), pk=import_id)
+        return Response(ImportSerializer(work_cancel(work=cluster_import, user=self.user)).data)

@@ -17,18 +17,19 @@ from rest_framework.response import Response
 
 from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
 from planner.api.deletion import deleted
-from planner.api.filters import SnapshotFilter
 from planner.api.idempotency import once
-from planner.api.parsers import JsonBody
+from planner.api.parsers import JsonCluster
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, PREFER, WORKSPACE, answers, listed
-from planner.api.serializers import ImportSerializer, SnapshotFiles, SnapshotSerializer, SnapshotUpload
+from planner.api.serializers import ImportSerializer
 from planner.api.tables import TableList
 from planner.api.waiting import wait_until_over
+from planner.clusters.api.filters import SnapshotFilter
+from planner.clusters.api.serializers import SnapshotFiles, SnapshotSerializer, SnapshotUpload
 from planner.clusters.models import Blob, Snapshot
 from planner.clusters.selectors.imports import imports
 from planner.clusters.services.imports import cluster_import, cluster_read_apart, is_large, packed_files
+from planner.clusters.tasks import submit_import
 from planner.scenarios.selectors.scenarios import snapshots
-from planner.work.tasks import submit_import
 from planning.archive import OpenFiles
 
 
@@ -39,7 +40,7 @@ class SnapshotList(TableList):
     queryset = Snapshot.objects.none()
     serializer_class = SnapshotSerializer
     filterset_class = SnapshotFilter
-    parser_classes = [JsonBody, MultiPartParser]
+    parser_classes = [JsonCluster, MultiPartParser]
 
     def get_queryset(self) -> QuerySet[Snapshot]:
         """Return what the caller may see."""
@@ -66,11 +67,11 @@ class SnapshotList(TableList):
         if not is_large(files):
             return self._imported(request, files, facts)
         response = self._handed_on(request, packed_files(files), facts)
-        asked = get_object_or_404(imports(self.user), pk=response.data["id"])
-        response["Location"] = reverse("api:import", args=[asked.pk])
-        for header, value in wait_until_over(request, asked).items():
+        cluster_import = get_object_or_404(imports(self.user), pk=response.data["id"])
+        response["Location"] = reverse("api:import", args=[cluster_import.pk])
+        for header, value in wait_until_over(request, cluster_import).items():
             response[header] = value
-            response.data = ImportSerializer(asked).data
+            response.data = ImportSerializer(cluster_import).data
         return response
 
     @once
@@ -84,8 +85,8 @@ class SnapshotList(TableList):
     @once
     def _handed_on(self, request: Request, files: Blob, facts: Mapping[str, Any]) -> Response:
         """Leave files to a worker; a dry run is one for the worker, too."""
-        asked = submit_import(files=files, is_dry=is_dry(request), user=self.user, **facts)
-        return Response(ImportSerializer(asked).data, status.HTTP_202_ACCEPTED)
+        cluster_import = submit_import(files=files, is_dry=is_dry(request), user=self.user, **facts)
+        return Response(ImportSerializer(cluster_import).data, status.HTTP_202_ACCEPTED)
 
 
 class SnapshotDetail(WorkspaceView):
@@ -115,8 +116,8 @@ def _sent(request: Request) -> tuple[str, OpenFiles]:
         files = [(file.name, file) for file in upload.validated_data["files"]]
         return upload.validated_data["name"] or files[0][0], files
     body = request.body
-    asked = SnapshotUpload(data=request.data)
-    asked.is_valid(raise_exception=True)
-    documents = asked.validated_data.get("documents")
+    serializer = SnapshotUpload(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    documents = serializer.validated_data.get("documents")
     label, text = ("body", body) if documents is None else ("documents", documents.encode())
-    return asked.validated_data["name"], [(label, BytesIO(text))]
+    return serializer.validated_data["name"], [(label, BytesIO(text))]

@@ -101,6 +101,10 @@ class Snapshot(Identified):
     scheduler_conf = models.TextField(
         blank=True, help_text="volcano-scheduler.conf as the user wrote it; empty: Volcano's default."
     )
+    queues = models.JSONField(
+        null=True,
+        help_text="Its Queue objects, so that a scenario begins at once; null: they are only in the content.",
+    )
     content = models.ForeignKey(
         Blob,
         on_delete=models.PROTECT,

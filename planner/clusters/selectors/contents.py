@@ -1,20 +1,30 @@
 """What is in a snapshot? The last few that somebody read stay unpacked."""
 
+from django.conf import settings
+
 from planner.clusters.models import Snapshot
 from planning.contents import Content
 from planning.shelf import Shelf
 
-KEPT_BYTES = 25_000_000
-"""How much text the unpacked snapshots of one process may come from; unpacked it takes four times as much."""
+KEPT_BYTES: int = settings.SNAPSHOT_CACHE_BYTES
 
-_shelf: Shelf[Content] = Shelf(KEPT_BYTES, lambda content: content.size)
+_shelf: Shelf[tuple[Content, int]] = Shelf(KEPT_BYTES, lambda kept: kept[1])
 
 
 def content_of(snapshot: Snapshot) -> Content:
     """Return the objects of a snapshot (no query while it is kept, else 1)."""
 
-    def unpacked() -> Content:
+    def unpacked() -> tuple[Content, int]:
         blob = snapshot.content
-        return Content(blob.document(), blob.size)
+        document = blob.document()
+        return Content(lambda: document), blob.size
 
-    return _shelf.get(snapshot.content_id, unpacked)
+    content, _ = _shelf.get(snapshot.content_id, unpacked)
+    return content
+
+
+def content_if_needed(snapshot: Snapshot) -> Content:
+    """Return the objects of a snapshot, unpacked only once something other than a queue is looked up."""
+    if snapshot.queues is None:
+        return content_of(snapshot)
+    return Content(lambda: content_of(snapshot).document, snapshot.queues)

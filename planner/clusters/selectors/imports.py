@@ -25,6 +25,6 @@ def recent_imports(user: User, limit: int = 6) -> QuerySet[Import]:
     return imports(user).filter(is_dry=False)[:limit]
 
 
-def problems_of(asked: Import) -> list[Problem]:
+def problems_of(cluster_import: Import) -> list[Problem]:
     """Return what was found in the files."""
-    return [Problem(**found) for found in asked.problems]
+    return [Problem(**found) for found in cluster_import.problems]

@@ -9,10 +9,12 @@ from knox.models import AuthToken
 
 from planner.accounts.models import Membership, Session, User, Workspace
 from planner.clusters.models import Blob, Cluster, Import, ImportPreview, Snapshot
+from planner.experiments.models import Experiment
+from planner.forecasts.models import Forecast, ForecastPart, WorkloadTrace
 from planner.runs.models import PublicLink, Run, Trace
 from planner.scenarios.models import Scenario, ScenarioCopy
 
-Deletable = Run | Scenario | Snapshot | Cluster | Workspace
+Deletable = Run | Forecast | Scenario | Snapshot | Cluster | Workspace
 
 
 @dataclass(frozen=True)
@@ -21,13 +23,15 @@ class Usage:
 
     snapshots: int
     runs: int
+    forecasts: int
+    """Forecasts and the traces that they read."""
     rest: int
     quota: int
 
     @property
     def total(self) -> int:
         """Return the bytes of everything."""
-        return self.snapshots + self.runs + self.rest
+        return self.snapshots + self.runs + self.forecasts + self.rest
 
     @property
     def is_full(self) -> bool:
@@ -36,23 +40,37 @@ class Usage:
 
 
 def usage(workspace: Workspace) -> Usage:
-    """Return what a workspace keeps (4 queries)."""
+    """Return what a workspace keeps (6 queries)."""
     runs = Run.objects.filter(workspace=workspace)
-    of_runs = Q(Exists(runs.filter(input=OuterRef("pk")))) | Q(Exists(runs.filter(result=OuterRef("pk"))))
+    experiments = Experiment.objects.filter(workspace=workspace, input=OuterRef("pk"))
+    of_runs = (
+        Q(Exists(runs.filter(input=OuterRef("pk"))))
+        | Q(Exists(runs.filter(result=OuterRef("pk"))))
+        | Q(Exists(experiments))
+    )
     snapshots = Exists(Snapshot.objects.filter(workspace=workspace, content=OuterRef("pk")))
     waiting = Exists(Import.objects.filter(workspace=workspace, files=OuterRef("pk")))
     previews = Exists(ImportPreview.objects.filter(workspace=workspace, content=OuterRef("pk")))
     copies = Exists(ScenarioCopy.objects.filter(scenario__workspace=workspace, content=OuterRef("pk")))
     traces = Trace.objects.filter(Exists(runs.filter(outcome=OuterRef("outcome"))))
+    forecasts = Forecast.objects.filter(workspace=workspace)
+    of_forecasts = (
+        Q(Exists(forecasts.filter(input=OuterRef("pk"))))
+        | Q(Exists(forecasts.filter(workload=OuterRef("pk"))))
+        | Q(Exists(WorkloadTrace.objects.filter(workspace=workspace, source=OuterRef("pk"))))
+        | Q(Exists(Experiment.objects.filter(workspace=workspace, workload=OuterRef("pk"))))
+    )
+    parts = ForecastPart.objects.filter(forecast__workspace=workspace)
     return Usage(
         snapshots=_bytes(Blob.objects.filter(snapshots)),
         runs=_bytes(Blob.objects.filter(of_runs)) + _bytes(traces),
+        forecasts=_bytes(Blob.objects.filter(of_forecasts)) + _bytes(parts),
         rest=_bytes(Blob.objects.filter(Q(waiting) | Q(previews) | Q(copies))),
         quota=round(settings.WORKSPACE_MB * 1e6),
     )
 
 
-def _bytes(rows: "QuerySet[Blob] | QuerySet[Trace]") -> int:
+def _bytes(rows: "QuerySet[Blob] | QuerySet[ForecastPart] | QuerySet[Trace]") -> int:
     return int(rows.aggregate(bytes=Sum(Length("packed")))["bytes"] or 0)
 
 
@@ -64,6 +82,11 @@ def hanging_on(thing: Deletable) -> dict[str, int]:
         "snapshots": snapshots_of(thing).count(),
         "scenarios": scenarios_of(thing).count(),
         "runs": runs.filter(explains=None).count(),
+        "forecasts": forecasts_of(thing).count(),
+        "experiments": experiments_of(thing).count(),
+        "traces": WorkloadTrace.objects.filter(workspace=thing).count()
+        if isinstance(thing, Workspace)
+        else 0,
         "searches": runs.exclude(explains=None).count(),
         "public links": PublicLink.objects.filter(Q(run__in=runs) | Q(run=thing.pk)).count(),
         "members": thing.memberships.count() if isinstance(thing, Workspace) else 0,
@@ -95,10 +118,30 @@ def scenarios_of(thing: Deletable) -> QuerySet[Scenario]:
     return Scenario.objects.filter(snapshot__in=snapshots_of(thing))
 
 
+def forecasts_of(thing: Deletable) -> QuerySet[Forecast]:
+    """Return the forecasts that go with a thing."""
+    if isinstance(thing, Run | Forecast):
+        return Forecast.objects.none()
+    if isinstance(thing, Scenario):
+        return Forecast.objects.filter(scenario=thing)
+    return Forecast.objects.filter(scenario__in=scenarios_of(thing))
+
+
+def experiments_of(thing: Deletable) -> QuerySet[Experiment]:
+    """Return the experiments that go with a thing."""
+    if isinstance(thing, Run | Forecast):
+        return Experiment.objects.none()
+    if isinstance(thing, Scenario):
+        return Experiment.objects.filter(scenario=thing)
+    return Experiment.objects.filter(scenario__in=scenarios_of(thing))
+
+
 def runs_of(thing: Deletable) -> QuerySet[Run]:
     """Return the runs that go with a thing: of a run the searches about it."""
     if isinstance(thing, Run):
         return Run.objects.filter(explains=thing)
+    if isinstance(thing, Forecast):
+        return Run.objects.none()
     if isinstance(thing, Scenario):
         return Run.objects.filter(scenario=thing)
     return Run.objects.filter(scenario__in=scenarios_of(thing))

@@ -8,6 +8,8 @@ from planner.accounts.services.logins import is_own_password
 from planner.accounts.services.members import full_access_require, role_require
 from planner.clusters.selectors.usage import (
     Deletable,
+    experiments_of,
+    forecasts_of,
     hanging_on,
     runs_of,
     scenarios_of,
@@ -21,7 +23,7 @@ from planning.rows import Problem
 
 @transaction.atomic
 def thing_delete(*, thing: Deletable, user: User | None) -> dict[str, int]:
-    """Delete a run, scenario, snapshot, cluster or workspace; return how much hung on it.
+    """Delete a run, forecast, scenario, snapshot, cluster or workspace; return how much hung on it.
 
     Running work notices at its next heartbeat that its row is gone, and stops. Documents without owner are
     removed by the workers' sweep.
@@ -39,6 +41,8 @@ def thing_delete(*, thing: Deletable, user: User | None) -> dict[str, int]:
         before=", ".join(f"{count} {name}" for name, count in gone.items())[:253],
     )
     runs_of(thing).delete()
+    forecasts_of(thing).delete()
+    experiments_of(thing).delete()
     scenarios_of(thing).delete()
     snapshots_of(thing).delete()
     thing.delete()

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -16,12 +17,12 @@ from planner.clusters.models import Blob, Import, Snapshot
 from planner.clusters.sealing import sealed
 from planner.clusters.selectors.demand import demand_keep
 from planner.clusters.services.quotas import room_require
+from planner.clusters.services.reading_process import Read, reading
 from planner.clusters.services.snapshots import snapshot_keep
 from planner.errors import Busy, Invalid
-from planner.work.processes import Read, reading
 from planner.work.subprocess_runner import ChildFailed, Limits
-from planning.archive import OpenFiles, holds_more, parcel
-from planning.documents import encoded
+from planning.archive import OpenFiles, archived, holds_more
+from planning.documents import encoded, items
 from planning.importing import Files, Imported, read_cluster
 from planning.rows import Problem
 
@@ -41,6 +42,7 @@ class ClusterRead:
     counts: Mapping[str, int]
     unknown_kinds: Mapping[str, int]
     problems: Sequence[Problem]
+    queues: Sequence[Mapping[str, Any]]
 
     @property
     def has_conf(self) -> bool:
@@ -72,7 +74,7 @@ def read_by_child(files: OpenFiles, *, is_bundle: bool = False) -> Iterator[Read
     limits = Limits(settings.IMPORT_MEMORY_MB, settings.IMPORT_SECONDS, settings.RUN_HEARTBEAT_SECONDS)
     try:
         with reading(
-            parcel(files),
+            archived(files),
             now=moment(timezone.now()),
             keep=settings.KEEP_ANNOTATIONS,
             is_bundle=is_bundle,
@@ -98,6 +100,7 @@ def kept_of(read: Read) -> ClusterRead:
         counts=read.counts,
         unknown_kinds=read.unknown_kinds,
         problems=read.problems,
+        queues=read.queues,
     )
 
 
@@ -113,6 +116,7 @@ def packed(read: Imported) -> ClusterRead:
         counts=read.counts,
         unknown_kinds=read.unknown_kinds,
         problems=read.problems,
+        queues=items(read.document.get("queues")),
     )
 
 
@@ -137,19 +141,21 @@ def cluster_import(
         scheduler_conf=found.scheduler_conf,
         counts=found.counts,
         problems=found.problems,
+        queues=found.queues,
         provenance=provenance,
         owner=owner,
     )
 
 
-def is_large(files: OpenFiles) -> bool:
-    """Do files hold so much text that a worker has to read them?"""
-    return holds_more(files, settings.IMPORT_SYNCHRONOUS_BYTES)
+def is_large(files: OpenFiles, most: int | None = None) -> bool:
+    """Do files hold so much text that a worker has to read them? `most` is a lower limit of the caller's."""
+    limit = settings.IMPORT_SYNCHRONOUS_BYTES
+    return holds_more(files, limit if most is None else min(most, limit))
 
 
 def packed_files(files: OpenFiles) -> Blob:
     """Return the unsaved blob in which files wait for a worker, sealed; slow, so not inside a transaction."""
-    return Blob.of_pieces(sealed(parcel(files)))
+    return Blob.of_pieces(sealed(archived(files)))
 
 
 @transaction.atomic
@@ -165,7 +171,7 @@ def import_create(
 ) -> Import:
     """Keep packed files for a worker that reads them; `is_dry`: it only tells what it finds.
 
-    Interfaces call `planner.work.tasks.submit_import`, which also sends the kick.
+    Interfaces call `planner.clusters.tasks.submit_import`, which also notifies a worker.
     """
     role_require(user=user, workspace=workspace)
     room_require(workspace=workspace)

@@ -66,7 +66,7 @@ def preview_save(*, preview: ImportPreview, user: User) -> Snapshot:
         content=preview.content,
         scheduler_conf=preview.scheduler_conf,
         counts=preview.counts,
-        problems=[Problem(**told) for told in preview.problems],
+        problems=[Problem(**problem) for problem in preview.problems],
         provenance=preview.provenance,
         owner=user,
     )

@@ -7,7 +7,7 @@ from planning.rows import Problem
 
 
 def room_require(*, workspace: Workspace) -> None:
-    """Raise QuotaExceeded, with what to delete, when the workspace is full (4 queries)."""
+    """Raise QuotaExceeded, with what to delete, when the workspace is full (6 queries)."""
     kept = usage(workspace)
     if kept.is_full:
         message = (

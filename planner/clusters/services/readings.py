@@ -10,11 +10,11 @@ from planner.accounts.models import Role
 from planner.clusters.models import Blob, Import
 from planner.clusters.sealing import opened
 from planner.clusters.services.imports import ClusterRead, kept_of, moment
+from planner.clusters.services.reading_process import Read, reading
 from planner.clusters.services.snapshots import snapshot_keep
 from planner.runs.services.bundles import bundle_keep
 from planner.work.lifecycle import Claim, work_end
-from planner.work.processes import Read, reading
-from planner.work.watch import Watch, limits, patiently
+from planner.work.watch import Watch, limits, retry_on_db_error
 
 State = Import.State
 
@@ -24,23 +24,23 @@ def import_read(claim: Claim[Import], watch: Watch) -> None:
 
     Raises ChildFailed and ChildStopped as `reading` does.
     """
-    asked = patiently(lambda: Import.objects.select_related("files").get(pk=claim.id))
-    assert asked.files is not None, "files stay until the import is over"
+    cluster_import = retry_on_db_error(lambda: Import.objects.select_related("files").get(pk=claim.id))
+    assert cluster_import.files is not None, "files stay until the import is over"
     with reading(
-        opened(asked.files.pieces()),
-        now=moment(asked.created),
+        opened(cluster_import.files.pieces()),
+        now=moment(cluster_import.created),
         keep=settings.KEEP_ANNOTATIONS,
-        is_bundle=asked.is_bundle,
+        is_bundle=cluster_import.is_bundle,
         limits=limits(),
         beat=watch.beat,
     ) as read:
         if read.has_errors:
-            patiently(lambda: _refuse(claim, read))
+            retry_on_db_error(lambda: _refuse(claim, read))
             return
         with watch.beating("storing the objects"):
-            found = None if asked.is_dry else kept_of(read)
-            frozen = Blob.of_pieces(read.input()) if found and asked.is_bundle else None
-        patiently(lambda: _finish(claim, read, found, frozen))
+            found = None if cluster_import.is_dry else kept_of(read)
+            frozen = Blob.of_pieces(read.input()) if found and cluster_import.is_bundle else None
+        retry_on_db_error(lambda: _finish(claim, read, found, frozen))
 
 
 def _refuse(claim: Claim[Import], read: Read) -> bool:
@@ -70,6 +70,7 @@ def _finish(claim: Claim[Import], read: Read, found: ClusterRead | None, frozen:
             scheduler_conf=found.scheduler_conf,
             counts=found.counts,
             problems=found.problems,
+            queues=found.queues,
             provenance=mine.provenance,
             owner=mine.owner,
         )

@@ -1,4 +1,4 @@
-"""What is old enough to go? Runs and imports that ended long ago, and what nothing refers to any more."""
+"""What is old enough to go? Work that ended long ago, and what nothing refers to any more."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -17,6 +17,8 @@ from planner.api.models import IdempotencyKey
 from planner.clusters.models import Blob, Import, ImportPreview
 from planner.clusters.selectors.usage import usage
 from planner.clusters.services.deletion import outcomes_without_owner_delete
+from planner.experiments.models import Experiment
+from planner.forecasts.models import Forecast, ForecastPart
 from planner.runs.models import Run
 from planner.scenarios.models import Scenario
 from planner.work.models import Tally
@@ -36,6 +38,8 @@ class Removed:
     """How many rows went, by kind."""
 
     runs: int
+    forecasts: int
+    experiments: int
     imports: int
     blobs: int
     keys: int
@@ -43,9 +47,9 @@ class Removed:
 
 
 def old_runs_remove(*, keep: timedelta) -> Removed:
-    """Remove runs that ended longer ago than `keep`, the oldest of a full workspace, and leftovers.
+    """Remove work that ended longer ago than `keep`, the oldest runs of a full workspace, and leftovers.
 
-    Each scenario keeps its last run, and goes itself so long after somebody removed it.
+    Each scenario keeps its last run, forecast and experiment, and goes itself so long after its removal.
 
     Of imports only the files and the row go: the snapshot stays.
     """
@@ -54,6 +58,9 @@ def old_runs_remove(*, keep: timedelta) -> Removed:
     _removed_in_steps(Scenario.objects.filter(removed__lt=now - keep))
     outcomes_without_owner_delete()
     tally(Tally.REMOVED_RUNS, runs)
+    forecasts = _removed_in_steps(_old_forecasts(ended_before=now - keep))
+    experiments = _removed_in_steps(_old_experiments(ended_before=now - keep))
+    ForecastPart.objects.filter(part=ForecastPart.FROZEN, forecast__state__in=Forecast.OVER).delete()
     imports = _removed_in_steps(Import.objects.filter(finished__lt=now - keep))
     Import.objects.filter(state__in=Import.OVER).exclude(files=None).update(files=None)
     expired_guesses_remove()
@@ -63,6 +70,8 @@ def old_runs_remove(*, keep: timedelta) -> Removed:
     keys = IdempotencyKey.objects.filter(created__lt=now - KEYS_KEPT)
     return Removed(
         runs=runs,
+        forecasts=forecasts,
+        experiments=experiments,
         imports=imports,
         blobs=_removed_in_steps(blobs_without_owner().filter(created__lt=now - BLOBS_KEPT)),
         keys=keys.delete()[0],
@@ -89,6 +98,16 @@ def _runs_beyond_size_remove(now: datetime) -> int:
 def _old_runs(*, ended_before: datetime) -> QuerySet[Run]:
     later = Run.objects.filter(scenario=OuterRef("scenario"), created__gt=OuterRef("created"), explains=None)
     return Run.objects.filter(finished__lt=ended_before).filter(Exists(later))
+
+
+def _old_forecasts(*, ended_before: datetime) -> QuerySet[Forecast]:
+    later = Forecast.objects.filter(scenario=OuterRef("scenario"), created__gt=OuterRef("created"))
+    return Forecast.objects.filter(finished__lt=ended_before).filter(Exists(later))
+
+
+def _old_experiments(*, ended_before: datetime) -> QuerySet[Experiment]:
+    later = Experiment.objects.filter(scenario=OuterRef("scenario"), created__gt=OuterRef("created"))
+    return Experiment.objects.filter(finished__lt=ended_before).filter(Exists(later))
 
 
 def previews_remove(previews: QuerySet[ImportPreview]) -> None:

@@ -10,7 +10,7 @@ from planner.accounts.models import User, Workspace
 from planner.accounts.services.members import role_require
 from planner.clusters.models import Blob, Cluster, Snapshot
 from planner.clusters.services.quotas import room_require
-from planning.documents import encoded
+from planning.documents import encoded, items
 from planning.rows import Problem
 
 
@@ -42,6 +42,7 @@ def snapshot_create(
             scheduler_conf=scheduler_conf,
             counts=counts or {},
             problems=problems,
+            queues=items(document.get("queues")),
             provenance=provenance,
             cluster=cluster,
             owner=owner,
@@ -60,8 +61,11 @@ def snapshot_keep(
     provenance: str,
     owner: User | None,
     cluster: str = "",
+    queues: Sequence[Mapping[str, Any]] | None = None,
 ) -> Snapshot:
     """Keep a document that is packed already, without `scheduler_conf`, as a snapshot.
+
+    `queues` are those of the document, so that a scenario begins without unpacking it.
 
     Whether its owner may do that was asked when it was sent.
     """
@@ -75,5 +79,6 @@ def snapshot_keep(
         counts=dict(counts),
         problems=[asdict(problem) for problem in problems],
         scheduler_conf=scheduler_conf,
+        queues=None if queues is None else list(queues),
         content=content.keep(),
     )

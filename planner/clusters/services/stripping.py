@@ -47,6 +47,7 @@ def _pages_forget() -> None:
 def _blobs_strip(model: type[models.Model], field: str, bare: Callable[..., bytes]) -> int:
     """Let rows point to the bare bytes instead; each blob is unpacked once."""
     rows = model._default_manager.order_by()
+    also: dict[str, Any] = {"queues": None} if model is Snapshot else {}
     changed = 0
     for digest in list(rows.values_list(f"{field}_id", flat=True).distinct()):
         blob = Blob.objects.get(pk=digest)
@@ -56,7 +57,7 @@ def _blobs_strip(model: type[models.Model], field: str, bare: Callable[..., byte
             continue
         kept = Blob.of(without)
         with transaction.atomic():
-            changed += rows.filter(**{field: digest}).update(**{field: kept.keep()})
+            changed += rows.filter(**{field: digest}).update(**{field: kept.keep(), **also})
             blobs_without_owner().filter(pk=digest).delete()
     return changed
 

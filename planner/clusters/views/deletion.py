@@ -34,7 +34,7 @@ def storage(request: HttpRequest, workspace_id: UUID) -> HttpResponse:
     context = {
         "mine": mine,
         "usage": usage(mine.workspace),
-        "snapshots": Listing(stored_snapshots(mine.workspace), name="page", asked=request.GET),
+        "snapshots": Listing(stored_snapshots(mine.workspace), name="page", params=request.GET),
         "clusters": Cluster.objects.filter(workspace=mine.workspace),
         "keep_days": settings.KEEP_RUNS_DAYS,
         "keep_bytes": settings.KEEP_RUNS_MB * 1e6,

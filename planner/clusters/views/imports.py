@@ -17,19 +17,23 @@ from planner.clusters.models import Import
 from planner.clusters.selectors.imports import get_import, problems_of, recent_imports
 from planner.clusters.services.imports import ClusterRead, cluster_read_apart, is_large, packed_files
 from planner.clusters.services.previews import preview_keep, preview_of, preview_save
+from planner.clusters.tasks import submit_import
 from planner.errors import Invalid
+from planner.runs.tasks import submit_run
+from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.scenarios import scenarios
 from planner.scenarios.services.scenarios import scenario_create
 from planner.web.views.following import UNCHANGED, seen
-from planner.web.views.pages import caller, page_or_part
+from planner.web.views.pages import caller, found_or_404, page_or_part
 from planner.web.views.workspace import workspace_for_import
 from planner.work.lifecycle import work_cancel
-from planner.work.tasks import submit_import
 from planning.archive import OpenFiles
 from planning.importing import MAX_TEXT_BYTES
 from planning.rows import Problem
 
 PASTED = "pasted text"
+IN_A_REQUEST_BYTES = 2_000_000
+"""So much text is read while the browser waits, about a second; the page follows a worker that reads more."""
 PARTS = {"import": "clusters/_import.html"}
 BEGUN = "Imported. The scenario starts as an exact copy of the cluster; change a queue and run it."
 
@@ -58,15 +62,15 @@ def import_cluster(request: HttpRequest) -> HttpResponse:
         return _page(request, problems=[_nothing_sent()])
     name = request.POST.get("name", "").strip() or files[0][0].partition(".")[0]
     provenance = ", ".join(label for label, _ in files)
-    if is_large(files):
-        asked = submit_import(
+    if is_large(files, IN_A_REQUEST_BYTES):
+        cluster_import = submit_import(
             files=packed_files(files),
             workspace=workspace,
             name=name[:253],
             provenance=provenance[:500],
             user=caller(request),
         )
-        return redirect("planner:import-detail", asked.pk)
+        return redirect("planner:import-detail", cluster_import.pk)
     try:
         read = cluster_read_apart(files)
     except Invalid as error:
@@ -83,44 +87,51 @@ def import_cluster(request: HttpRequest) -> HttpResponse:
 @require_GET
 def detail(request: HttpRequest, import_id: UUID) -> HttpResponse:
     """Show an import that a worker reads; a poll that has seen this much hears that nothing changed."""
-    asked = import_or_404(request, import_id)
-    if request.GET.get("seen") == seen(asked):
+    cluster_import = import_or_404(request, import_id)
+    if request.GET.get("seen") == seen(cluster_import):
         return HttpResponse(status=UNCHANGED)
-    return page_or_part(request, "clusters/import_detail.html", PARTS, _context(request, asked))
+    return page_or_part(request, "clusters/import_detail.html", PARTS, _context(request, cluster_import))
 
 
 @login_required
 @require_POST
 def cancel(request: HttpRequest, import_id: UUID) -> HttpResponse:
     """Ask an import to stop and show where it stands."""
-    asked = work_cancel(work=import_or_404(request, import_id), user=caller(request))
+    cluster_import = work_cancel(work=import_or_404(request, import_id), user=caller(request))
     if request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
-        return render(request, PARTS["import"], _context(request, asked))
-    return redirect("planner:import-detail", asked.pk)
+        return render(request, PARTS["import"], _context(request, cluster_import))
+    return redirect("planner:import-detail", cluster_import.pk)
 
 
 @login_required
 @require_POST
 def begin(request: HttpRequest, import_id: UUID) -> HttpResponse:
-    """Begin a scenario on what an import kept."""
-    asked = import_or_404(request, import_id)
-    if asked.snapshot is None:
+    """Begin a scenario on what an import kept, and run it where that is requested."""
+    cluster_import = import_or_404(request, import_id)
+    if cluster_import.snapshot is None:
         raise Http404
-    scenario = scenario_create(snapshot=asked.snapshot, name=asked.name, owner=caller(request))
-    messages.success(request, BEGUN)
-    return redirect("planner:scenario-detail", scenario.pk)
+    scenario = scenario_create(
+        snapshot=cluster_import.snapshot, name=cluster_import.name, owner=caller(request)
+    )
+    return _begun(request, scenario)
 
 
 @login_required
 @require_POST
 def save(request: HttpRequest) -> HttpResponse:
-    """Keep a previewed cluster as a snapshot and open its first scenario."""
+    """Keep a previewed cluster as a snapshot and open its first scenario, or a run of it."""
     preview = preview_of(user=caller(request), preview_id=request.POST.get("draft", ""))
     if preview is None:
         messages.warning(request, "This preview is older than an hour. Preview the files again, then save.")
         return redirect("planner:import")
     snapshot = preview_save(preview=preview, user=caller(request))
     scenario = scenario_create(snapshot=snapshot, name=snapshot.name, owner=caller(request))
+    return _begun(request, scenario)
+
+
+def _begun(request: HttpRequest, scenario: Scenario) -> HttpResponse:
+    if "run" in request.POST:
+        return redirect("planner:run-detail", submit_run(scenario=scenario, user=caller(request)).pk)
     messages.success(request, BEGUN)
     return redirect("planner:scenario-detail", scenario.pk)
 
@@ -154,22 +165,19 @@ def _page(
 
 def import_or_404(request: HttpRequest, import_id: UUID) -> Import:
     """Return an import of a workspace of the caller."""
-    try:
-        return get_import(caller(request), import_id)
-    except Import.DoesNotExist:
-        raise Http404 from None
+    return found_or_404(request, get_import, import_id)
 
 
-def _context(request: HttpRequest, asked: Import) -> dict[str, Any]:
+def _context(request: HttpRequest, cluster_import: Import) -> dict[str, Any]:
     """Return what the page of an import shows."""
-    problems = problems_of(asked)
+    problems = problems_of(cluster_import)
     return {
         "place": "import",
-        "import": asked,
-        "seen": seen(asked),
+        "import": cluster_import,
+        "seen": seen(cluster_import),
         "problems": problems,
         "errors": sum(problem.is_error for problem in problems),
-        "scenario": scenarios(caller(request)).filter(snapshot=asked.snapshot_id).first(),
+        "scenario": scenarios(caller(request)).filter(snapshot=cluster_import.snapshot_id).first(),
     }
 
 

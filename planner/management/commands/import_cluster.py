@@ -12,7 +12,7 @@ from planner.errors import Invalid
 from planner.management.workspaces import workspace_named
 from planner.scenarios.models import Scenario
 from planner.scenarios.services.scenarios import scenario_create
-from planning.importing import Files
+from planning.importing import EXPORT, Files
 from planning.rows import Problem
 
 
@@ -20,7 +20,7 @@ class Command(BaseCommand):
     """Import a cluster from files, however large the importer allows."""
 
     help = (
-        "Import what `kubectl get nodes,queues,podgroups,pods,priorityclasses -A -o yaml` (or json) prints, "
+        f"Import what `{EXPORT}` (or json) prints, "
         "plain or gzip, the scheduler's ConfigMap among the files; or one scenario."
     )
 

@@ -29,7 +29,7 @@ class Command(BaseCommand):
     def handle(
         self, *, username: str, role: str, workspace: str | None, email: str | None, **options: Any
     ) -> None:
-        """Set the role, the address where one is told, and say so."""
+        """Set the role, the address where one is given, and say so."""
         into = workspace_named(workspace) or Workspace.objects.create(name=workspace or Workspace.DEFAULT)
         try:
             member = member_set(workspace=into, username=username, role=Role(role))

@@ -23,14 +23,15 @@ class Command(BaseCommand):
             "--days",
             type=float,
             default=settings.KEEP_RUNS_DAYS,
-            help="days to keep finished runs and imports (default: %(default)s)",
+            help="days to keep finished runs, forecasts, experiments and imports (default: %(default)s)",
         )
 
     def handle(self, *, days: float, **options: Any) -> None:
         """Remove, and say how much went."""
         removed = old_runs_remove(keep=timedelta(days=days))
         self.stdout.write(
-            f"Removed {removed.runs} runs, {removed.imports} imports, "
+            f"Removed {removed.runs} runs, {removed.forecasts} forecasts, "
+            f"{removed.experiments} experiments, {removed.imports} imports, "
             f"{removed.blobs} unreferenced documents, "
             f"{removed.keys} idempotency keys, {removed.tokens} expired tokens."
         )

@@ -31,9 +31,9 @@ class Command(BaseCommand):
     help = "Start web and worker on this machine; PORT chooses the port (8000)."
 
     def handle(self, **options: Any) -> None:
-        """Prepare, then supervise until asked to stop; what is started finds the project from wherever."""
+        """Prepare, then supervise until a signal stops it; children find the project from anywhere."""
         os.chdir(settings.BASE_DIR)
-        with _listening(_asked_port()) as door:
+        with _listening(_requested_port()) as door:
             try:
                 self._prepare()
                 self._supervise(door)
@@ -81,11 +81,11 @@ def _answers(address: str) -> bool:
     return False
 
 
-def _asked_port() -> int:
-    asked = os.environ.get("PORT", "8000")
-    if not asked.isdecimal() or not 0 < int(asked) < 65536:
-        raise CommandError(f"PORT={asked} is not a port; choose one from 1 to 65535.")
-    return int(asked)
+def _requested_port() -> int:
+    text = os.environ.get("PORT", "8000")
+    if not text.isdecimal() or not 0 < int(text) < 65536:
+        raise CommandError(f"PORT={text} is not a port; choose one from 1 to 65535.")
+    return int(text)
 
 
 def _listening(port: int) -> socket.socket:

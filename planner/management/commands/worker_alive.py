@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from planner.work.status import is_worker_alive
+from planner.work.workers import is_worker_alive
 
 
 class Command(BaseCommand):

@@ -12,9 +12,9 @@ from rest_framework.response import Response
 from planner.api.access import WorkspaceView, is_dry, saved_unless_dry
 from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers
-from planner.runs.api.serializers import explained
+from planner.runs.api.serializers import evictions, explained, searches
 from planner.runs.selectors.explain import derivation, flow, job_story, loops, victim_story
-from planner.runs.selectors.moments import Moments
+from planner.runs.selectors.moments import moments_of
 from planner.runs.selectors.runs import job_outcomes, queue_outcomes
 from planner.runs.selectors.searches import search_of
 from planner.runs.selectors.steps import decisions
@@ -32,7 +32,7 @@ from planner.runs.selectors.stories import (
     victims_of_job,
     victims_on_node,
 )
-from planner.work.tasks import submit_search
+from planner.runs.tasks import submit_search
 from planning.standing import node_said, pod_said
 
 
@@ -72,19 +72,17 @@ class ExplainJob(WorkspaceView):
 class ExplainUnblock(WorkspaceView):
     """A search for what would unblock a job."""
 
-    @extend_schema(responses=answers({200: explained.SearchSerializer}, 404))
+    @extend_schema(responses=answers({200: searches.SearchSerializer}, 404))
     def get(self, request: Request, run_id: UUID, namespace: str, job: str) -> Response:
         """Return the progress of the search and what it found; null if no search was started."""
         run = self.run()
         outcome = get_object_or_404(job_outcomes(run), job=f"{namespace}/{job}")
         search = search_of(run, outcome.job)
-        return Response(
-            explained.SearchSerializer(search).data if search else explained.no_search(outcome.job)
-        )
+        return Response(searches.SearchSerializer(search).data if search else searches.no_search(outcome.job))
 
     @extend_schema(
         request=None,
-        responses=answers({202: explained.SearchSerializer}, 403, 404, 422),
+        responses=answers({202: searches.SearchSerializer}, 403, 404, 422),
         parameters=[DRY_RUN, IDEMPOTENCY_KEY],
     )
     @once
@@ -94,37 +92,37 @@ class ExplainUnblock(WorkspaceView):
         outcome = get_object_or_404(job_outcomes(run), job=f"{namespace}/{job}")
         with saved_unless_dry(request):
             search = submit_search(run=run, job=outcome.job, user=self.user)
-        body = explained.SearchSerializer(search).data
+        body = searches.SearchSerializer(search).data
         return Response(body, 200 if is_dry(request) else 202)
 
 
 class ExplainVictim(WorkspaceView):
     """A victim's story."""
 
-    @extend_schema(responses=answers({200: explained.VictimStorySerializer}, 404))
+    @extend_schema(responses=answers({200: evictions.VictimStorySerializer}, 404))
     def get(self, request: Request, run_id: UUID, order: int) -> Response:
         """Return why a pod was selected: for which pod, by which votes, and which candidates stayed."""
         run = self.run()
         victim = get_object_or_404(run.victims.all(), order=order)
-        return Response(explained.VictimStorySerializer(_kept(victim_story(run, victim))).data)
+        return Response(evictions.VictimStorySerializer(_kept(victim_story(run, victim))).data)
 
 
 class ExplainFlow(WorkspaceView):
     """What went from queue to queue."""
 
-    @extend_schema(responses=answers({200: explained.FlowSerializer}, 404))
+    @extend_schema(responses=answers({200: evictions.FlowSerializer}, 404))
     def get(self, request: Request, run_id: UUID) -> Response:
         """Return what queues lost to each other by evictions."""
-        return Response(explained.FlowSerializer({"flows": flow(self.run())}).data)
+        return Response(evictions.FlowSerializer({"flows": flow(self.run())}).data)
 
 
 class ExplainLoops(WorkspaceView):
     """Evictions that never end."""
 
-    @extend_schema(responses=answers({200: explained.LoopsSerializer}, 404))
+    @extend_schema(responses=answers({200: evictions.LoopsSerializer}, 404))
     def get(self, request: Request, run_id: UUID) -> Response:
         """Return which pods are evicted and bound again without end, why, and what ends that."""
-        return Response(explained.LoopsSerializer({"loops": loops(self.run())}).data)
+        return Response(evictions.LoopsSerializer({"loops": loops(self.run())}).data)
 
 
 class ExplainPod(WorkspaceView):
@@ -178,8 +176,7 @@ class ExplainStep(WorkspaceView):
             raise NotFound(f"The run took {len(steps)} steps.")
         step = steps[seq - 1] if seq else None
         cycle = step.cycle if step else 1
-        moments = Moments(run, cycle)
-        moment = _kept(moments.at(seq) if moments.is_kept else None)
+        moment = _kept(moments_of(run, cycle)).at(seq)
         body = {
             "step": step,
             "steps": len(steps),
@@ -190,8 +187,8 @@ class ExplainStep(WorkspaceView):
         return Response(explained.StepSerializer(body).data)
 
 
-def _kept(told: Any) -> Any:
+def _kept(body: Any) -> Any:
     """Return what was kept, or answer 404: runs of before explanations were kept in parts, or without any."""
-    if told is None:
+    if body is None:
         raise NotFound("The run recorded no explanation of this.", "no_explanation")
-    return told
+    return body

@@ -13,19 +13,23 @@ from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.api import filters, serializers
 from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
 from planner.api.deletion import deleted
 from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, PREFER, answers, listed
+from planner.api.serializers import LabelsSerializer
 from planner.api.tables import TableList
 from planner.api.waiting import wait_until_over
 from planner.clusters.models import Blob
+from planner.runs.api.filters import RunFilter
+from planner.runs.api.serializers import runs as serializers
 from planner.runs.models import JobOutcome, QueueOutcome, Run, Trace, Victim
+from planner.runs.selectors import filters
 from planner.runs.selectors.runs import job_outcomes, queue_outcomes, runs, victims
 from planner.runs.selectors.steps import Steps, decisions
+from planner.runs.tasks import submit_run
+from planner.scenarios.services.labels import label
 from planner.work.lifecycle import work_cancel
-from planner.work.tasks import submit_run
 
 
 @extend_schema_view(get=extend_schema(responses=listed(serializers.RunSerializer)))
@@ -34,7 +38,7 @@ class RunList(TableList):
 
     queryset = Run.objects.none()
     serializer_class = serializers.RunSerializer
-    filterset_class = filters.RunFilter
+    filterset_class = RunFilter
 
     def get_queryset(self) -> QuerySet[Run]:
         """Return what the caller may see."""
@@ -84,6 +88,20 @@ class RunDetail(WorkspaceView):
         run = self.run()
         headers = wait_until_over(request, run)
         return Response(serializers.RunSerializer(run).data, headers=headers)
+
+    @extend_schema(
+        request=LabelsSerializer,
+        responses=answers({200: serializers.RunSerializer}, 400, 403, 404, 422),
+        parameters=[DRY_RUN],
+    )
+    def patch(self, request: Request, run_id: UUID) -> Response:
+        """Name a run, note something, tag it, or archive it."""
+        run = self.run()
+        serializer = LabelsSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        with saved_unless_dry(request):
+            label(thing=run, user=self.user, **serializer.validated_data)
+        return Response(serializers.RunSerializer(run).data)
 
     @extend_schema(responses=answers({200: OpenApiTypes.OBJECT, 204: None}, 403, 404), parameters=[DRY_RUN])
     def delete(self, request: Request, run_id: UUID) -> Response:

@@ -19,11 +19,13 @@ from rest_framework.response import Response
 
 from planner.accounts.models import Workspace
 from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
-from planner.api.filters import LinkFilter
 from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, WORKSPACE, answers, listed
-from planner.api.serializers import ImportSerializer, RunSerializer
+from planner.api.serializers import ImportSerializer
 from planner.clusters.services.imports import packed_files
+from planner.clusters.tasks import submit_import
+from planner.runs.api.filters import LinkFilter
+from planner.runs.api.serializers.runs import RunSerializer
 from planner.runs.api.serializers.sharing import (
     BundleFile,
     BundleImported,
@@ -35,7 +37,7 @@ from planner.runs.models import PublicLink
 from planner.runs.selectors.runs import links_of
 from planner.runs.services.bundles import bundle_of, is_large_bundle
 from planner.runs.services.links import link_make, link_revoke
-from planner.work.tasks import submit_bundle, submit_import
+from planner.runs.tasks import submit_bundle
 
 
 @extend_schema_view(get=extend_schema(responses=listed(LinkSerializer)))
@@ -45,7 +47,7 @@ class LinkList(WorkspaceView, ListAPIView[PublicLink]):
     queryset = PublicLink.objects.none()
     serializer_class = LinkSerializer
     filterset_class = LinkFilter
-    told_once = "address"
+    shown_once = "address"
 
     def get_queryset(self) -> QuerySet[PublicLink]:
         """Return the run's links."""
@@ -61,10 +63,10 @@ class LinkList(WorkspaceView, ListAPIView[PublicLink]):
     def post(self, request: Request, run_id: UUID) -> Response:
         """Let anybody who has the link read this run; its address is shown this once."""
         run = self.run()
-        asked = LinkMake(data=request.data)
-        asked.is_valid(raise_exception=True)
+        serializer = LinkMake(data=request.data)
+        serializer.is_valid(raise_exception=True)
         with saved_unless_dry(request):
-            link, secret = link_make(run=run, user=self.user, **asked.validated_data)
+            link, secret = link_make(run=run, user=self.user, **serializer.validated_data)
         address = request.build_absolute_uri(reverse("planner:shared", args=[secret]))
         body = {**LinkSerializer(link).data, "address": None if is_dry(request) else address}
         return made(request, body, status.HTTP_201_CREATED)
@@ -120,16 +122,16 @@ class Bundles(WorkspaceView):
     def post(self, request: Request) -> Response:
         """Keep a bundle's cluster as snapshot and scenario, and repeat its run over the same bytes."""
         workspace = self.workspace_for_import()
-        asked = BundleFile(data=request.data)
-        asked.is_valid(raise_exception=True)
-        file = asked.validated_data["file"]
+        serializer = BundleFile(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        file = serializer.validated_data["file"]
         if is_large_bundle(file):
             return self._handed_on(request, file, workspace)
         with saved_unless_dry(request):
             run, about = submit_bundle(file=file, workspace=workspace, user=self.user)
-        told = RunSerializer(run).data
+        run_body = RunSerializer(run).data
         body = {
-            "run": {**told, "id": None} if is_dry(request) else told,
+            "run": {**run_body, "id": None} if is_dry(request) else run_body,
             "result_sha256": about.result_sha256,
             "engine_version": about.engine_version,
             "imported_by": None,

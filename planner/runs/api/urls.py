@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from planner.runs.api import comparisons, explain, runs, sharing
+from planner.runs.api import comparisons, explain, groups, nodes, runs, sharing, verdicts
 
 calls = [
     path("scenarios/<uuid:scenario_id>/runs/", runs.ScenarioRuns.as_view(), name="scenario-runs"),
@@ -11,8 +11,14 @@ calls = [
     path("runs/<uuid:run_id>/cancel/", runs.RunCancel.as_view(), name="run-cancel"),
     path("runs/<uuid:run_id>/input/", runs.RunInput.as_view(), name="run-input"),
     path("runs/<uuid:run_id>/result/", runs.RunResult.as_view(), name="run-result"),
+    path("runs/<uuid:run_id>/verdict/", verdicts.RunVerdict.as_view(), name="run-verdict"),
     path("runs/<uuid:run_id>/queues/", runs.RunQueues.as_view(), name="run-queues"),
     path("runs/<uuid:run_id>/jobs/", runs.RunJobs.as_view(), name="run-jobs"),
+    path("runs/<uuid:run_id>/jobs/groups/", groups.JobGroups.as_view(), name="run-job-groups"),
+    path("runs/<uuid:run_id>/victims/groups/", groups.VictimGroups.as_view(), name="run-victim-groups"),
+    path("runs/<uuid:run_id>/decisions/groups/", groups.DecisionGroups.as_view(), name="run-decision-groups"),
+    path("runs/<uuid:run_id>/nodes/", nodes.RunNodes.as_view(), name="run-nodes"),
+    path("runs/<uuid:run_id>/fit/", nodes.RunFit.as_view(), name="run-fit"),
     path("runs/<uuid:run_id>/victims/", runs.RunVictims.as_view(), name="run-victims"),
     path("runs/<uuid:run_id>/decisions/", runs.RunDecisions.as_view(), name="run-decisions"),
     path(

@@ -1,15 +1,18 @@
 """How do runs look side by side? One panel a run, all with the same axes."""
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any
 
 from planner.runs.charts.amounts import amounts_figure
 from planner.runs.charts.share import share_figure
-from planner.web.templatetags.quantities import scale_of
 from planning.rows import QueueFigures
+from planning.units import scale_of
 
 GAP = 0.03
 """The part of the width between two panels."""
+
+LONGEST_TITLE = 30
 
 Figure = Mapping[str, Any]
 Runs = Mapping[str, Sequence[QueueFigures]]
@@ -43,7 +46,7 @@ def _side_by_side(figures: Mapping[str, Figure], queues: Sequence[str]) -> dict[
         axes[f"xaxis{number if number > 1 else ''}"] = {
             **figure["layout"]["xaxis"],
             "domain": [begin, end],
-            "title": {"text": f"{title}<br>{figure['layout']['xaxis']['title']['text']}"},
+            "title": {"text": f"{_short(title)}<br>{figure['layout']['xaxis']['title']['text']}"},
             **({"matches": "x"} if number > 1 else {}),
         }
     data = [
@@ -61,6 +64,15 @@ def _side_by_side(figures: Mapping[str, Figure], queues: Sequence[str]) -> dict[
         "data": data,
         "layout": {**first, **axes, "margin": margin, "yaxis": yaxis, "shapes": shapes},
     }
+
+
+def _short(title: str) -> str:
+    """Return the title of a panel as its width allows; Plotly reads tags in it, so it must have none.
+
+    >>> _short("A: a name that goes on & on for ever and ever")
+    'A: a name that goes on &amp; on f…'
+    """
+    return escape(title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…")
 
 
 def _span(place: int, panels: int) -> tuple[float, float]:

@@ -9,7 +9,11 @@ from dataclasses import dataclass
 from planning.rows import FlowRow
 
 HEIGHT = 260
-GAP = 14
+GAP = 30
+"""Between two ends: the name of a queue and its amount stand below each other."""
+COLOURS = 5
+MOST = 10
+"""So many queues of each side have a place of their own; the others share one, or bands lie in a tangle."""
 SHORTEST = 3.0
 WIDTH = 1000
 
@@ -22,6 +26,8 @@ class End:
     amount: float
     top: float
     height: float
+    colour: int
+    """Of the giver whose bands begin here; a taker has none of its own."""
 
     @property
     def middle(self) -> float:
@@ -37,6 +43,7 @@ class Ribbon:
     taker: str
     amount: float
     path: str
+    colour: int
 
 
 @dataclass(frozen=True)
@@ -47,23 +54,72 @@ class FlowFigure:
     givers: Sequence[End]
     takers: Sequence[End]
     ribbons: Sequence[Ribbon]
+    is_gathered: bool = False
+    """Whether some queues are drawn as one."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """What one end of the left side lost to one of the right side."""
+
+    giver: str
+    taker: str
+    amount: float
 
 
 def flow_figure(rows: Sequence[FlowRow], resource: str) -> FlowFigure:
-    """Return the ribbons of one resource, `pods` being the evicted pods; flows of nothing are not drawn."""
-    flows = [(row, _amount(row, resource)) for row in rows]
-    drawn = [(row, amount) for row, amount in flows if amount > 0]
-    total = sum(amount for _, amount in drawn)
+    """Return the ribbons of one resource, `pods` being the evicted pods; flows of nothing are not drawn.
+
+    Beyond `MOST` queues of a side those with the smallest amounts are drawn as one.
+    """
+    flows = [Flow(row.giver, row.taker, _amount(row, resource)) for row in rows]
+    some = [flow for flow in flows if flow.amount > 0]
+    drawn = _gathered(some)
+    total = sum(flow.amount for flow in drawn)
     scale = HEIGHT / total if total else 0.0
-    givers = _side([(row.giver, amount) for row, amount in drawn], scale)
-    takers = _side([(row.taker, amount) for row, amount in drawn], scale)
+    givers = _side([(flow.giver, flow.amount) for flow in drawn], scale)
+    takers = _side([(flow.taker, flow.amount) for flow in drawn], scale)
     ends = [*givers.values(), *takers.values()]
     return FlowFigure(
         height=max((end.top + end.height for end in ends), default=0.0),
         givers=list(givers.values()),
         takers=list(takers.values()),
         ribbons=list(_ribbons(drawn, givers, takers, scale)),
+        is_gathered=_ends(drawn) != _ends(some),
     )
+
+
+def _gathered(flows: Sequence[Flow]) -> list[Flow]:
+    """Return flows between ends that have a place each, the largest first where some had to be gathered."""
+    givers = _places([(flow.giver, flow.amount) for flow in flows])
+    takers = _places([(flow.taker, flow.amount) for flow in flows])
+    amounts: dict[tuple[str, str], float] = {}
+    for flow in flows:
+        ends = givers[flow.giver], takers[flow.taker]
+        amounts[ends] = amounts.get(ends, 0.0) + flow.amount
+    others = {place for places in (givers, takers) for queue, place in places.items() if place != queue}
+    if not others:
+        return list(flows)
+    ranked = sorted(
+        amounts.items(), key=lambda entry: (entry[0][0] in others, entry[0][1] in others, -entry[1])
+    )
+    return [Flow(*ends, amount) for ends, amount in ranked]
+
+
+def _ends(flows: Sequence[Flow]) -> set[str]:
+    return {end for flow in flows for end in (flow.giver, flow.taker)}
+
+
+def _places(parts: Sequence[tuple[str, float]]) -> dict[str, str]:
+    """Return the end at which each queue is drawn: its own, or the one of the others."""
+    amounts: dict[str, float] = {}
+    for queue, amount in parts:
+        amounts[queue] = amounts.get(queue, 0.0) + amount
+    ranked = sorted(amounts, key=lambda queue: (-amounts[queue], queue))
+    if len(ranked) <= MOST + 1:
+        return {queue: queue for queue in ranked}
+    rest = f"{len(ranked) - MOST} other queues"
+    return {queue: queue if place < MOST else rest for place, queue in enumerate(ranked)}
 
 
 def _amount(row: FlowRow, resource: str) -> float:
@@ -76,25 +132,25 @@ def _side(flows: Sequence[tuple[str, float]], scale: float) -> dict[str, End]:
     for queue, amount in flows:
         amounts[queue] = amounts.get(queue, 0.0) + amount
     ends, top = {}, 0.0
-    for queue, amount in amounts.items():
+    for number, (queue, amount) in enumerate(amounts.items()):
         height = max(amount * scale, SHORTEST)
-        ends[queue] = End(queue, amount, round(top, 1), round(height, 1))
+        ends[queue] = End(queue, amount, round(top, 1), round(height, 1), number % COLOURS)
         top += height + GAP
     return ends
 
 
 def _ribbons(
-    drawn: Sequence[tuple[FlowRow, float]], givers: dict[str, End], takers: dict[str, End], scale: float
+    drawn: Sequence[Flow], givers: dict[str, End], takers: dict[str, End], scale: float
 ) -> list[Ribbon]:
     left = {queue: end.top for queue, end in givers.items()}
     right = {queue: end.top for queue, end in takers.items()}
     ribbons = []
-    for row, amount in drawn:
-        thick = max(amount * scale, SHORTEST)
-        path = _band(left[row.giver], right[row.taker], thick)
-        ribbons.append(Ribbon(row.giver, row.taker, amount, path))
-        left[row.giver] += thick
-        right[row.taker] += thick
+    for flow in drawn:
+        thick = max(flow.amount * scale, SHORTEST)
+        path = _band(left[flow.giver], right[flow.taker], thick)
+        ribbons.append(Ribbon(flow.giver, flow.taker, flow.amount, path, givers[flow.giver].colour))
+        left[flow.giver] += thick
+        right[flow.taker] += thick
     return ribbons
 
 

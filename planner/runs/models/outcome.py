@@ -15,6 +15,9 @@ class Outcome(Identified):
     """What an engine made of one input under one set of options; runs that agree in all three share it."""
 
     created = models.DateTimeField(auto_now_add=True)
+    counts = models.JSONField(
+        null=True, help_text="How much it decided, see `RunCounts`; null: stored before it was counted."
+    )
 
     def __str__(self) -> str:
         return f"outcome {self.pk}"
@@ -76,6 +79,9 @@ class JobOutcome(Identified):
     pipelined = models.BooleanField(default=False)
     starving = models.BooleanField(default=False)
     gate = models.CharField(max_length=60, blank=True, help_text="The gate at which it waits.")
+    resource = models.CharField(
+        max_length=253, blank=True, db_default="", help_text="The resource that the gate lacks."
+    )
     message = models.TextField(
         blank=True, help_text="Why it waits: the reason of the gate, otherwise the fit error."
     )
@@ -86,6 +92,7 @@ class JobOutcome(Identified):
     class Meta:
         ordering = ["position"]
         constraints = [models.UniqueConstraint(fields=["outcome", "job"], name="job_once_an_outcome")]
+        indexes = [models.Index(fields=["outcome", "queue", "pending", "position"], name="jobs_of_a_queue")]
 
     def __str__(self) -> str:
         return self.job
@@ -119,7 +126,12 @@ class Victim(Identified):
 
     class Meta:
         ordering = ["order"]
-        constraints = [models.UniqueConstraint(fields=["outcome", "order"], name="victim_once_an_outcome")]
+        constraints = [
+            models.UniqueConstraint(fields=["outcome", "order"], name="victim_once_an_outcome"),
+            models.CheckConstraint(
+                condition=models.Q(state__in=DecisionState.values), name="victim_state_is_known"
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.pod

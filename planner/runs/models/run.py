@@ -1,4 +1,6 @@
-"""Which simulations were asked for, over which input, and with what result?"""
+"""Which simulations were requested, over which input, and with what result?"""
+
+import json
 
 from django.db import models
 from django.db.models import QuerySet
@@ -15,14 +17,24 @@ class Run(Work):
 
     scenario = models.ForeignKey(Scenario, on_delete=models.CASCADE, related_name="runs")
     scenario_revision = models.PositiveIntegerField()
+    name = models.CharField(max_length=253, blank=True, db_default="", help_text="Empty: none was given.")
+    note = models.TextField(blank=True, db_default="", help_text="Notes of its users, as plain text.")
+    tags = models.JSONField(default=list, db_default=[], help_text="Names by which it is found again.")
+    archived = models.DateTimeField(null=True, help_text="Since when it is left out of lists.")
     options = models.JSONField(default=dict, help_text="`cycles` and `explain` as requested.")
     explains = models.ForeignKey(
         "self",
         null=True,
         on_delete=models.CASCADE,
         related_name="searches",
-        help_text="Set on a question about that run: what would unblock a job, or what an upgrade changes; "
-        "its input is that run's.",
+        help_text="Set on a question about that run: what would unblock a job, what an upgrade changes, "
+        "or where a pod fits; "
+        "its input is that run's. Set on its baseline, too.",
+    )
+    is_baseline = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Whether it simulates the unchanged snapshot, for runs to be compared with.",
     )
     job = models.CharField(max_length=510, blank=True, help_text="The job that a search is about.")
     old_release = models.CharField(
@@ -31,6 +43,7 @@ class Run(Work):
     new_release = models.CharField(
         max_length=40, blank=True, db_default="", help_text="Of an upgrade's impact: the release after it."
     )
+    probe = models.JSONField(null=True, help_text="The pod that a place is sought for, see planning.fitting.")
     input = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="runs_reading")
     result = models.ForeignKey(Blob, null=True, on_delete=models.PROTECT, related_name="runs_writing")
     notes = models.JSONField(
@@ -52,6 +65,8 @@ class Run(Work):
         """What is asked about the input besides its simulation; empty for a run."""
         if self.new_release:
             return {"from": self.old_release, "to": self.new_release}
+        if self.probe is not None:
+            return {"probe": json.dumps(self.probe)}
         return {"job": self.job} if self.job else {}
 
     @property

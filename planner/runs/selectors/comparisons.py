@@ -1,103 +1,40 @@
 """What differs between runs? Differences first, figure by figure."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any
 from uuid import UUID
 
 from django.db.models import F
 
 from planner.accounts.models import User
-from planner.runs.models import JobOutcome, QueueOutcome, Run, Victim
+from planner.runs.models import JobOutcome, QueueOutcome, Run, Trace, Victim
 from planner.runs.models.outcome import DecisionState
+from planner.runs.selectors.comparison_rows import (
+    Head,
+    Held,
+    JobFigures,
+    Kinship,
+    Line,
+    Lines,
+    Placement,
+    VictimChange,
+    VictimFigures,
+)
 from planner.runs.selectors.figures import TOP
 from planner.runs.selectors.runs import run_counts, runs
 from planner.runs.selectors.steps import decisions
-from planning.rows import QueueFigures, RunCounts
+from planner.scenarios.models import Scenario
+from planning.rows import QueueFigures
+from planning.traces import NODES
 
 FEWEST, MOST = 2, 6
 """How many runs stand side by side."""
 
 _PLACING = ("bind", "pipeline", "unpipeline")
-
-Held = TypeVar("Held")
-
-
-@dataclass(frozen=True)
-class JobFigures:
-    """What a run made of one job."""
-
-    queue: str
-    pods: int
-    pending: int
-    ready: bool
-    phase: str
-    gate: str
-
-
-@dataclass(frozen=True)
-class VictimFigures:
-    """An eviction that a run committed."""
-
-    job: str
-    queue: str
-    for_job: str
-    for_queue: str
-    action: str
-    ran_seconds: float | None
-
-
-@dataclass(frozen=True)
-class Placement:
-    """Where a run puts a pod; `op` is bind, or pipeline when the pod still waits for room there."""
-
-    node: str
-    op: str
-
-
-@dataclass(frozen=True)
-class Line(Generic[Held]):
-    """One thing under its name, with what each run made of it; None where a run has no such thing."""
-
-    name: str
-    held: tuple[Held | None, ...]
-
-    @property
-    def differs(self) -> bool:
-        """Did two runs not make the same of it?"""
-        return any(held != self.held[0] for held in self.held)
-
-
-@dataclass(frozen=True)
-class Lines(Generic[Held]):
-    """Every name that any run knows, what differs first, then by name."""
-
-    rows: Sequence[Line[Held]]
-
-    @cached_property
-    def differing(self) -> Sequence[Line[Held]]:
-        """The names under which runs differ."""
-        return [row for row in self.rows if row.differs]
-
-
-@dataclass(frozen=True)
-class VictimChange:
-    """The victims of a run beside those of the first one, in numbers of pods."""
-
-    new: int
-    gone: int
-    same: int
-
-
-@dataclass(frozen=True)
-class Head:
-    """How a run came off as a whole; `work_lost` in pod-seconds."""
-
-    run: Run
-    counts: RunCounts
-    victims: VictimChange
-    work_lost: float
+MADE_BY_VOLCANO = ("root", "default")
+"""Queues that every cluster has: they tell nothing about which cluster it is."""
 
 
 class NotComparable(Exception):
@@ -105,7 +42,7 @@ class NotComparable(Exception):
 
 
 class Comparison:
-    """Runs side by side; each part is read when it is asked for."""
+    """Runs side by side; each part is read when it is requested."""
 
     def __init__(self, compared: Sequence[Run]) -> None:
         self.runs = compared
@@ -115,8 +52,15 @@ class Comparison:
     def heads(self) -> list[Head]:
         """How each run came off as a whole."""
         lost = self._work_lost()
+        counts = [run_counts(run) for run in self.runs]
         return [
-            Head(run, run_counts(run), self._victim_change(place), lost[run.outcome_id])
+            Head(
+                run=run,
+                counts=counts[place],
+                victims=self._victim_change(place),
+                work_lost=lost[run.outcome_id],
+                waiting_delta=counts[place].jobs_pending - counts[0].jobs_pending,
+            )
             for place, run in enumerate(self.runs)
         ]
 
@@ -159,6 +103,23 @@ class Comparison:
             if step.op != "unpipeline"
         )
 
+    @cached_property
+    def kinship(self) -> Kinship:
+        """What the clusters of the runs have in common (2 queries)."""
+        queues: dict[UUID | None, set[str]] = {outcome: set() for outcome in self._outcomes if outcome}
+        named = QueueOutcome.objects.filter(outcome__in=self._outcomes).exclude(queue__in=MADE_BY_VOLCANO)
+        for outcome, queue in named.values_list("outcome_id", "queue"):
+            queues[outcome].add(queue)
+        parts = Trace.objects.filter(outcome__in=self._outcomes, part=NODES)
+        nodes = [{node["name"] for node in part.payload()[-1]} for part in parts]
+        return Kinship(*_common(queues.values()), *_common(nodes))
+
+    @cached_property
+    def related(self) -> bool:
+        """Are the runs about one cluster? Those of one snapshot are; of the others, names tell."""
+        snapshots = {run.scenario.snapshot_id for run in self.runs}
+        return len(snapshots) == 1 or len(set(filter(None, self._outcomes))) < FEWEST or self.kinship.related
+
     def _victim_change(self, place: int) -> VictimChange:
         pairs = [(bool(line.held[0]), bool(line.held[place])) for line in self.victims.rows]
         return VictimChange(
@@ -181,7 +142,13 @@ class Comparison:
         return Lines(sorted(lines, key=lambda line: (not line.differs, line.name)))
 
 
-def asked_runs(texts: Iterable[str]) -> list[UUID]:
+def _common(sets: Iterable[set[str]]) -> tuple[int, int]:
+    """Return the size of the smallest set, and of what all have in common."""
+    held = list(sets)
+    return min(map(len, held), default=0), len(set.intersection(*held)) if held else 0
+
+
+def run_ids(texts: Iterable[str]) -> list[UUID]:
     """Return the ids that ``runs=a,b`` or ``runs=a&runs=b`` names, each once, or raise NotComparable."""
     names = dict.fromkeys(name for text in texts for name in text.replace(" ", "").split(",") if name)
     try:
@@ -196,10 +163,10 @@ def asked_runs(texts: Iterable[str]) -> list[UUID]:
 def shown_queues(
     lines: Lines[QueueFigures], *, containing: str = "", everything: bool = False
 ) -> list[Line[QueueFigures]]:
-    """Return the queues whose share differs most, then the others by name; all by name when asked for.
+    """Return the queues whose share differs most, then the others by name; all by name when requested.
 
     Queues that take no part in any run, and root, which stands for the whole cluster, are left out unless all
-    are asked for.
+    are requested.
     """
     wanted = containing.casefold()
     matching = [line for line in lines.rows if wanted in line.name.casefold()]
@@ -219,7 +186,31 @@ def _spread(line: Line[QueueFigures]) -> float:
     return max(shares) - min(shares)
 
 
-def compared_runs(user: User, asked: Sequence[UUID]) -> list[Run]:
-    """Return the runs asked for, in that order, with their inputs; without those of other workspaces."""
-    found = {run.pk: run for run in runs(user).select_related("input").filter(pk__in=asked)}
-    return [found[run] for run in dict.fromkeys(asked) if run in found]
+def baseline_first(runs: Iterable[Run]) -> list[Run]:
+    """Return runs in the order to compare them: those of a parent before its branches', older ones first."""
+    compared = list(runs)
+    parents = dict(
+        Scenario.objects.filter(workspace__in={run.workspace_id for run in compared}).values_list(
+            "pk", "parent"
+        )
+    )
+    ours = {run.scenario_id for run in compared}
+
+    def ancestors(scenario: UUID) -> int:
+        """Return how many of the compared scenarios this one was branched from."""
+        seen: set[UUID] = set()
+        above = parents.get(scenario)
+        while above and above not in seen:
+            seen.add(above)
+            above = parents.get(above)
+        return len(seen & ours)
+
+    return sorted(compared, key=lambda run: (ancestors(run.scenario_id), run.created, str(run.pk)))
+
+
+def compared_runs(user: User, ids: Sequence[UUID]) -> list[Run]:
+    """Return the requested runs, in that order, with their inputs; without those of other workspaces."""
+    found = {
+        run.pk: run for run in runs(user).select_related("input").defer("input__packed").filter(pk__in=ids)
+    }
+    return [found[run] for run in dict.fromkeys(ids) if run in found]

@@ -1,53 +1,100 @@
-"""Which queues of a run are shown, and in which order?"""
+"""Which queues of a run are shown, in which order, and what of each is worked out from its figures?"""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from planning.rows import QueueFigures
+from planning.deficits import contested, deficit, dominant, rolled_up
+from planning.rows import QueueFigures, hangs_below
 
-TOP = 30
-"""How many queues a chart shows unless all are asked for."""
+TOP = 100
+"""How many queues are shown unless all are requested."""
+AMOUNTS = ("deserved", "allocated", "request", "guarantee", "capability")
+SORTS = ("deficit", "share", "name", "weight", "waiting", *AMOUNTS)
+
+
+@dataclass(frozen=True)
+class QueueLine:
+    """One queue in a table of one resource: what it lacks of it, its share, and its waiting jobs.
+
+    A parent holds what the queues below it hold. `dominant` is the resource of the share; None and empty
+    where nothing is deserved and nothing allocated.
+    """
+
+    figures: QueueFigures
+    resource: str
+    deficit: float
+    share: float | None
+    share_at_open: float | None
+    dominant: str
+    waiting: int
+    is_parent: bool
+    takes_part: bool
+
+    @property
+    def is_starved(self) -> bool:
+        """Does it lack some of what it deserves while jobs wait?"""
+        return bool(self.deficit and self.waiting and not self.is_parent)
 
 
 @dataclass(frozen=True)
 class ShownQueues:
-    """The queues that chart and table show, out of `total`."""
+    """The queues that a table shows, out of `total`."""
 
-    rows: Sequence[QueueFigures]
+    lines: Sequence[QueueLine]
     total: int
 
     @property
     def is_cut(self) -> bool:
         """Are there queues that are not shown?"""
-        return len(self.rows) < self.total
+        return len(self.lines) < self.total
+
+    @property
+    def rows(self) -> list[QueueFigures]:
+        """Return their figures."""
+        return [line.figures for line in self.lines]
+
+
+def queue_lines(
+    figures: Sequence[QueueFigures], resource: str, waiting: Mapping[str, int]
+) -> list[QueueLine]:
+    """Return the lines of all queues in tree order, given how many jobs of each wait."""
+    parents = {hangs_below(row.queue, row.parent) for row in figures}
+    jobs = _below_too(figures, waiting)
+    return [
+        _line(row, resource, jobs, is_parent=row.queue in parents, takes_part=own.in_session)
+        for own, row in zip(figures, rolled_up(figures), strict=True)
+    ]
 
 
 def shown_queues(
-    figures: Sequence[QueueFigures], *, containing: str = "", everything: bool = False
+    lines: Sequence[QueueLine],
+    *,
+    containing: str = "",
+    sort: str = "deficit",
+    backwards: bool = False,
+    everything: bool = False,
+    as_tree: bool = False,
 ) -> ShownQueues:
-    """Return the fullest queues first, equal ones by name; all of them in tree order when asked for.
+    """Return the lines in an order, the first of them unless `everything` is requested; or all as a tree.
 
-    `containing` keeps queues whose name contains it, whatever its capitals. Queues that take no part, and
-    root, which stands for the whole cluster, are left out unless all are asked for.
+    A list leaves out root, which is the whole cluster, and queues that take no part. `containing` keeps
+    queues whose name contains it, whatever its capitals.
     """
     wanted = containing.casefold()
-    matching = [row for row in figures if wanted in row.queue.casefold()]
-    if everything:
-        return ShownQueues(matching, len(figures))
-    taking_part = [row for row in matching if row.in_session and row.queue != "root"]
-    fullest = sorted(taking_part, key=lambda row: (-(row.share or 0.0), row.queue))
-    return ShownQueues(fullest[:TOP], len(figures))
+    matching = [line for line in lines if wanted in line.figures.queue.casefold()]
+    if as_tree:
+        return ShownQueues(matching, len(lines))
+    part = [line for line in matching if line.takes_part and line.figures.queue != "root"]
+    ordered = sorted(part, key=_KEYS.get(sort, _KEYS["deficit"]))
+    if backwards:
+        ordered.reverse()
+    return ShownQueues(ordered if everything else ordered[:TOP], len(lines))
 
 
 def most_contested(figures: Sequence[QueueFigures], names: Sequence[str]) -> str:
-    """Return the resource most of which is asked for beyond what is deserved; of equal ones the first."""
-
-    def pressure(name: str) -> float:
-        deserved = sum(row.deserved.get(name) or 0.0 for row in figures)
-        request = sum(row.request.get(name) or 0.0 for row in figures)
-        return request / deserved if deserved else 0.0
-
-    return max(names, key=pressure)
+    """Return the resource most of which is requested beyond what is deserved; without one the first."""
+    return next((name for name in contested(figures) if name in names), names[0])
 
 
 def resources(figures: Sequence[QueueFigures]) -> set[str]:
@@ -55,3 +102,65 @@ def resources(figures: Sequence[QueueFigures]) -> set[str]:
     return {
         name for row in figures for amounts in (row.deserved, row.allocated, row.request) for name in amounts
     }
+
+
+def _line(
+    row: QueueFigures, resource: str, waiting: Mapping[str, int], *, is_parent: bool, takes_part: bool
+) -> QueueLine:
+    name, share = dominant(row.allocated, row.deserved)
+    _, earlier = dominant(row.allocated_at_open, row.deserved)
+    if not is_parent and share is not None:
+        share, earlier = row.share, row.share_at_open
+    return QueueLine(
+        figures=row,
+        resource=resource,
+        deficit=deficit(row, resource),
+        share=share,
+        share_at_open=earlier,
+        dominant=name,
+        waiting=waiting.get(row.queue, 0),
+        is_parent=is_parent,
+        takes_part=takes_part,
+    )
+
+
+def _below_too(figures: Sequence[QueueFigures], waiting: Mapping[str, int]) -> dict[str, int]:
+    """Return how many jobs wait in each queue and in those below it."""
+    jobs = dict(waiting)
+    for row in sorted(figures, key=lambda row: -row.depth):
+        above = hangs_below(row.queue, row.parent)
+        jobs[above] = jobs.get(above, 0) + jobs.get(row.queue, 0)
+    return jobs
+
+
+def _most(number: Callable[[QueueLine], float | None]) -> Callable[[QueueLine], Any]:
+    """Return the order in which the largest number comes first, nothing last, equal ones by name."""
+
+    def key(line: QueueLine) -> Any:
+        value = number(line)
+        return value is None, -(value or 0.0), line.figures.queue
+
+    return key
+
+
+def _amount(measure: str) -> Callable[[QueueLine], float | None]:
+    def number(line: QueueLine) -> float | None:
+        amounts: Mapping[str, float | None] = getattr(line.figures, measure)
+        return amounts.get(line.resource)
+
+    return number
+
+
+_KEYS: dict[str, Callable[[QueueLine], Any]] = {
+    "deficit": lambda line: (
+        -(line.deficit if line.waiting else 0.0),
+        not line.waiting,
+        -(line.share or 0.0),
+        line.figures.queue,
+    ),
+    "share": _most(lambda line: line.share),
+    "name": lambda line: line.figures.queue,
+    "weight": _most(lambda line: line.figures.weight),
+    "waiting": _most(lambda line: line.waiting),
+    **{measure: _most(_amount(measure)) for measure in AMOUNTS},
+}

@@ -8,8 +8,9 @@ from django.db.models import Count, Q, QuerySet
 from planner.accounts.models import User
 from planner.accounts.selectors.workspaces import visible
 from planner.runs.models import JobOutcome, PublicLink, QueueOutcome, Run, Victim
-from planner.runs.models.outcome import DecisionState
 from planner.runs.selectors.steps import decisions
+from planner.scenarios.models import Scenario
+from planning.counts import counts_of
 from planning.rows import QueueFigures, RunCounts
 
 
@@ -21,6 +22,11 @@ def runs(user: User) -> QuerySet[Run]:
     return _runs_and_searches(user).filter(explains=None)
 
 
+def runs_and_baselines(user: User) -> QuerySet[Run]:
+    """Return the runs that an account may see and what they are compared with: all that has an address."""
+    return _runs_and_searches(user).filter(Q(explains=None) | Q(is_baseline=True))
+
+
 def get_run(user: User, run_id: UUID) -> Run:
     """Return a run or a search with its scenario, or raise Run.DoesNotExist (1 query)."""
     return _runs_and_searches(user).get(pk=run_id)
@@ -28,7 +34,13 @@ def get_run(user: User, run_id: UUID) -> Run:
 
 def _runs_and_searches(user: User) -> QuerySet[Run]:
     present = Run.objects.filter(scenario__removed=None)
-    return visible(present.select_related("workspace", "scenario", "owner"), user)
+    return visible(present.select_related("workspace", "scenario", "owner", "outcome"), user)
+
+
+def run_of_present(scenario: Scenario) -> Run | None:
+    """Return the newest run of the present revision that did not fail, None without one (1 query)."""
+    present = scenario.runs.filter(explains=None, scenario_revision=scenario.revision)
+    return present.exclude(state__in=(Run.State.FAILED, Run.State.CANCELLED)).order_by("-created").first()
 
 
 def queue_figures(run: Run) -> list[QueueFigures]:
@@ -52,25 +64,26 @@ def pending_jobs(run: Run) -> QuerySet[JobOutcome]:
     return run.job_outcomes.filter(pending__gt=0)
 
 
+def jobs_waiting(run: Run) -> dict[str, int]:
+    """Return how many jobs of each queue still have waiting pods at the end of the run (1 query)."""
+    counted = pending_jobs(run).order_by().values_list("queue").annotate(Count("pk"))
+    return dict(counted)
+
+
 def victims(run: Run) -> QuerySet[Victim]:
     """Return the pods chosen as victims, in the order chosen (1 query)."""
     return run.victims.all()
 
 
 def run_counts(run: Run) -> RunCounts:
-    """Return how much the run decided: pods that occur in several cycles count once (3 queries)."""
-    steps = decisions(run)
-    bound = {step.pod for step in steps if step.op == "bind" and step.state == DecisionState.COMMITTED}
-    pipelined = {step.pod for step in steps if step.op == "pipeline"}
-    taken = run.victims.aggregate(
-        evictions=Count("pk", filter=Q(state=DecisionState.COMMITTED)),
-        **{
-            f"victims_{kind}": Count("pod", filter=Q(state=kind), distinct=True)
-            for kind in DecisionState.values
-        },
+    """Return how much the run decided (no query; 3 for a run that was stored before this was counted)."""
+    if run.outcome is not None and run.outcome.counts is not None:
+        return RunCounts(**run.outcome.counts)
+    return counts_of(
+        decisions(run),
+        run.job_outcomes.values("pending"),
+        run.victims.values("pod", "state"),
     )
-    jobs = run.job_outcomes.aggregate(jobs=Count("pk"), jobs_pending=Count("pk", filter=Q(pending__gt=0)))
-    return RunCounts(bound=len(bound), pipelined=len(pipelined), **taken, **jobs)
 
 
 def links_of(run: Run) -> QuerySet[PublicLink]:

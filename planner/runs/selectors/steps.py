@@ -1,11 +1,11 @@
-"""Which steps did a run take? Unpacked, then filtered and cut into pages in memory."""
+"""Which steps did a run take? Kept packed in parts: a page unpacks those that it shows, a filter all."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, overload
 
 from planner.runs.models import Run
 from planning.rows import Decision
-from planning.traces import DECISIONS
+from planning.traces import DECISIONS, DECISIONS_IN_A_PART
 
 TEXTS = ("job", "pod", "node", "for_pod")
 """In which fields words are looked for."""
@@ -49,7 +49,48 @@ class Steps(Sequence[Decision]):
         return Steps(sorted(self._decisions, key=lambda step: getattr(step, field), reverse=backwards))
 
 
+class _Stored(Sequence[Decision]):
+    """The decisions of a run, of which only the parts are read that somebody looks at."""
+
+    def __init__(self, run: Run, total: int) -> None:
+        self._run = run
+        self._total = total
+        self._parts: dict[int, list[Decision]] = {}
+
+    def __len__(self) -> int:
+        return self._total
+
+    @overload
+    def __getitem__(self, place: int) -> Decision: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Decision]: ...
+    def __getitem__(self, place: int | slice) -> Decision | list[Decision]:
+        places = range(self._total)[place]
+        if isinstance(places, int):
+            return self._of([places])[0]
+        return self._of(places)
+
+    def __iter__(self) -> Iterator[Decision]:
+        return iter(self._of(range(self._total)))
+
+    def _of(self, places: Sequence[int]) -> list[Decision]:
+        """Return the decisions in these places, in one query for what was not read yet."""
+        needed = {place // DECISIONS_IN_A_PART for place in (*places[:1], *places[-1:])}
+        if needed:
+            self._read(set(range(min(needed), max(needed) + 1)) - self._parts.keys())
+        return [self._parts[place // DECISIONS_IN_A_PART][place % DECISIONS_IN_A_PART] for place in places]
+
+    def _read(self, numbers: set[int]) -> None:
+        if not numbers:
+            return
+        keys = [f"{number:06}" for number in numbers]
+        for part in self._run.traces.filter(part=DECISIONS, key__in=keys):
+            self._parts[int(part.key)] = [Decision(*row) for row in part.payload()]
+
+
 def decisions(run: Run) -> Steps:
-    """Return every step of the run (1 query)."""
+    """Return every step of the run (1 query for the parts that are looked at)."""
+    if run.outcome is not None and run.outcome.counts is not None:
+        return Steps(_Stored(run, run.outcome.counts["decisions"]))
     parts = run.traces.filter(part=DECISIONS).order_by("key")
     return Steps([Decision(*row) for part in parts for row in part.payload()])

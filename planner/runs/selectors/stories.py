@@ -8,8 +8,8 @@ from django.db.models import Q, QuerySet
 from planner.runs.models import JobOutcome, Run, Victim
 from planner.runs.models.outcome import DecisionState
 from planner.runs.selectors.explain import job_story, payload
-from planner.runs.selectors.moments import node_moment
 from planner.runs.selectors.steps import Steps, decisions
+from planning.moments import node_moment
 from planning.rows import NodeMoment, PodPlace
 from planning.traces import NODES, PODS
 
@@ -19,17 +19,17 @@ SHOWN = 200
 
 def queue_jobs(run: Run, queue: str) -> QuerySet[JobOutcome]:
     """Return the jobs of a queue, those that wait first (1 query)."""
-    return run.job_outcomes.filter(queue=queue).order_by("-pending", "position")[:SHOWN]
+    return run.job_outcomes.filter(queue=queue).order_by("-pending", "position")
 
 
 def victims_of_queue(run: Run, queue: str) -> QuerySet[Victim]:
     """Return the victims that were taken from a queue (1 query)."""
-    return run.victims.filter(queue=queue)[:SHOWN]
+    return run.victims.filter(queue=queue)
 
 
 def victims_for_queue(run: Run, queue: str) -> QuerySet[Victim]:
     """Return the victims that were evicted for pods of a queue (1 query)."""
-    return run.victims.filter(for_queue=queue)[:SHOWN]
+    return run.victims.filter(for_queue=queue)
 
 
 def job_decisions(run: Run, job: str) -> Steps:
@@ -96,6 +96,23 @@ def victims_on_node(run: Run, node: str) -> QuerySet[Victim]:
     return run.victims.filter(node=node)[:SHOWN]
 
 
+def pods_named(run: Run, words: str) -> Iterator[PodPlace]:
+    """Yield the pods whose name holds the words, in any case, in the order of the jobs (1 query)."""
+    part = run.traces.filter(part=PODS).first()
+    sought = words.lower()
+    if part is None or not part.holds(sought):
+        return
+    for job, pods in part.payload().items():
+        for pod, status, node, why in pods:
+            if sought in pod.lower():
+                yield PodPlace(pod, job, status, node, why)
+
+
+def node_names(run: Run) -> list[str]:
+    """Return the names of the nodes at the end of the run (1 query)."""
+    return [node["name"] for node in (payload(run, NODES) or [[]])[-1]]
+
+
 def _places(run: Run) -> Iterator[PodPlace]:
     for job, pods in (payload(run, PODS) or {}).items():
         for pod, status, node, why in pods:
@@ -103,7 +120,7 @@ def _places(run: Run) -> Iterator[PodPlace]:
 
 
 def run_before(run: Run) -> Run | None:
-    """Return the newest run of the same scenario that succeeded before this one was asked for (1 query)."""
+    """Return the newest run of the same scenario that succeeded before this one was requested (1 query)."""
     earlier = Run.objects.filter(
         scenario=run.scenario_id, state=Run.State.SUCCEEDED, created__lt=run.created, explains=None
     )

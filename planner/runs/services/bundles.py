@@ -40,7 +40,7 @@ def is_large_bundle(file: IO[bytes]) -> bool:
 def bundle_import(*, file: IO[bytes], workspace: Workspace, user: User) -> tuple[Run, About]:
     """Keep the cluster of a bundle as snapshot and scenario, and queue the run again over the same bytes.
 
-    Interfaces call `planner.work.tasks.submit_bundle`, which also sends the kick.
+    Interfaces call `planner.runs.tasks.submit_bundle`, which also notifies a worker.
     """
     with read_by_child([("run.zip", file)], is_bundle=True) as read:
         found, about = kept_of(read), read.about

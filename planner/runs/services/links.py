@@ -47,7 +47,11 @@ def run_by_link(*, secret: str, address: str) -> Run | None:
     """Return the run that a link shows, and note that it was read; None when there is no such link now."""
     now = timezone.now()
     valid = PublicLink.objects.filter(Q(expires=None) | Q(expires__gt=now), run__scenario__removed=None)
-    link = valid.select_related("run__scenario", "run__workspace").filter(digest=_digest(secret)).first()
+    link = (
+        valid.select_related("run__scenario", "run__workspace", "run__outcome")
+        .filter(digest=_digest(secret))
+        .first()
+    )
     if link is None:
         return None
     PublicLink.objects.filter(pk=link.pk).update(reads=F("reads") + 1, last_read=now)

@@ -12,7 +12,7 @@ Row = TypeVar("Row", QueueOutcome, JobOutcome, Victim, Trace)
 
 def outcome_keep(rows: Rows) -> Outcome:
     """Save the rows of a result under a new outcome, and return that."""
-    outcome = Outcome.objects.create()
+    outcome = Outcome.objects.create(counts=asdict(rows.counts))
     _keep(QueueOutcome, [QueueOutcome(**columns) for columns in rows.queues], outcome)
     _keep(JobOutcome, [JobOutcome(**columns) for columns in rows.jobs], outcome)
     _keep(Victim, [Victim(**columns) for columns in rows.victims], outcome)

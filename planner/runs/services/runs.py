@@ -17,8 +17,7 @@ from planner.scenarios.selectors.revisions import state_of
 from planner.work.lifecycle import Claim, work_end
 from planning.frozen import frozen_input
 from planning.outcomes import Rows
-
-State = Run.State
+from planning.states import State
 
 
 def run_create(
@@ -26,10 +25,18 @@ def run_create(
 ) -> Run:
     """Freeze the scenario's present revision and queue a run of it.
 
-    `options`: `cycles` (1) and `explain` (true). Interfaces call `planner.work.tasks.submit_run`.
+    `options`: `cycles` (1) and `explain` (true). Interfaces call `planner.runs.tasks.submit_run`.
     """
     role_require(user=user, workspace=scenario.workspace)
-    asked = {"cycles": 1, "explain": True, **(options or {})}
+    effective = {"cycles": 1, "explain": True, **(options or {})}
+    present, _, frozen = scenario_freeze(scenario, effective)
+    return run_queue(scenario=present, content=Blob.of(frozen), options=effective, user=user)
+
+
+def scenario_freeze(
+    scenario: Scenario, options: Mapping[str, Any] | None = None
+) -> tuple[Scenario, State, bytes]:
+    """Return a scenario at its present revision, what it says there, and its document."""
     with transaction.atomic():
         present = Scenario.objects.select_for_update().select_related("snapshot__content").get(pk=scenario.pk)
         state = state_of(present)
@@ -38,11 +45,11 @@ def run_create(
         name=present.name,
         queues=state.ordered_queues(),
         conf_text=state.conf_text,
-        options=asked,
+        options=options or {},
         overlay=state.objects,
         release=state.release,
     )
-    return run_queue(scenario=present, content=Blob.of(frozen), options=asked, user=user)
+    return present, state, frozen
 
 
 @transaction.atomic
@@ -81,7 +88,7 @@ def run_finish(
         return False
     return work_end(
         claim=claim,
-        state=State.SUCCEEDED,
+        state=Run.State.SUCCEEDED,
         outcome=None if rows is None else outcome_keep(rows),
         result=result.keep(),
         found_so_far=None,
@@ -97,7 +104,7 @@ def run_share(*, claim: Claim[Run], twin: Run, timings: Mapping[str, float]) -> 
     kept = Run.objects.select_for_update().filter(pk=twin.pk).first()
     return kept is not None and work_end(
         claim=claim,
-        state=State.SUCCEEDED,
+        state=Run.State.SUCCEEDED,
         outcome=kept.outcome_id,
         result=kept.result_id,
         notes=kept.notes,
@@ -119,7 +126,7 @@ def run_fail(
     """End a run whose scenario cannot be simulated, with the core's reason; was it still this worker's?"""
     return work_end(
         claim=claim,
-        state=State.FAILED,
+        state=Run.State.FAILED,
         error=error,
         result=result.keep(),
         notes=list(notes),

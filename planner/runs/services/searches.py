@@ -1,35 +1,40 @@
 """How is it found out what would unblock a job, and how is a found change tried?"""
 
+from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 from django.db import transaction
 
 from planner.accounts.models import User
 from planner.accounts.services.members import role_require
+from planner.errors import Invalid
 from planner.runs.models import Run
-from planner.runs.selectors.searches import search_of
+from planner.runs.selectors.searches import fitting_of, search_of
 from planner.scenarios.models import Scenario
 from planner.scenarios.services.branches import scenario_branch
 from planner.scenarios.services.objects import objects_write
 from planner.scenarios.services.queues import queue_update
 from planner.scenarios.services.scenarios import conf_update
+from planning.fitting import Probe, probe_problems
 from planning.search import changed_objects, conf_text
 
 State = Run.State
 
 
-@transaction.atomic
-def search_create(*, run: Run, job: str, user: User | None = None) -> tuple[Run, bool]:
-    """Queue a search for what would unblock a job of a run, unless one is on its way or came to an answer.
+def question_create(
+    *, run: Run, find: Callable[[], Run | None], user: User | None, **question: Any
+) -> tuple[Run, bool]:
+    """Queue what answers a question about a run, unless that is queued, running or known.
 
-    Return it, and whether it is new. Interfaces call `planner.work.tasks.submit_search`.
+    Only in a transaction: `find` looks for it once the run is locked. `question` holds the fields of `Run`
+    that name what is searched. Return it, and whether it is new.
     """
-    role_require(user=user, workspace=run.workspace)
     Run.objects.select_for_update().get(pk=run.pk)
-    present = search_of(run, job)
+    present = find()
     if present is not None and present.state not in (State.FAILED, State.CANCELLED):
         return present, False
-    search = Run.objects.create(
+    answering = Run.objects.create(
         workspace=run.workspace,
         scenario=run.scenario,
         scenario_revision=run.scenario_revision,
@@ -37,9 +42,33 @@ def search_create(*, run: Run, job: str, user: User | None = None) -> tuple[Run,
         options=run.options,
         input_id=run.input_id,
         explains=run,
-        job=job,
+        **question,
     )
-    return search, True
+    return answering, True
+
+
+@transaction.atomic
+def search_create(*, run: Run, job: str, user: User | None = None) -> tuple[Run, bool]:
+    """Queue a search for what would unblock a job of a run, see `question_create`.
+
+    Interfaces call `planner.runs.tasks.submit_search`.
+    """
+    role_require(user=user, workspace=run.workspace)
+    return question_create(run=run, find=lambda: search_of(run, job), user=user, job=job)
+
+
+@transaction.atomic
+def fitting_create(*, run: Run, probe: Probe, user: User | None = None) -> tuple[Run, bool]:
+    """Queue a search for the nodes that take a pod, see `question_create`.
+
+    Raises RoleTooLow, and Invalid for a pod that cannot be. Interfaces call
+    `planner.runs.tasks.submit_fitting`.
+    """
+    role_require(user=user, workspace=run.workspace)
+    queues = set(run.queue_outcomes.values_list("queue", flat=True))
+    if problems := probe_problems(probe, queues):
+        raise Invalid(problems)
+    return question_create(run=run, find=lambda: fitting_of(run, probe), user=user, probe=asdict(probe))
 
 
 @transaction.atomic

@@ -9,10 +9,11 @@ from django.conf import settings
 
 from planner.clusters.models import Blob
 from planner.runs.models import Run
+from planner.runs.services.baselines import baseline_create
 from planner.runs.services.runs import run_fail, run_finish, run_share
+from planner.runs.services.simulation_process import Simulated, simulate
 from planner.work.lifecycle import Claim
-from planner.work.processes import Simulated, simulate
-from planner.work.watch import Watch, limits, patiently
+from planner.work.watch import Watch, limits, retry_on_db_error, unless_away
 from planning.outcomes import Rows, rows_of
 from planning.version import ENGINE_VERSION
 
@@ -24,12 +25,13 @@ def run_simulate(claim: Claim[Run], watch: Watch) -> None:
 
     Raises ChildFailed and ChildStopped as `simulate` does.
     """
-    run = patiently(lambda: Run.objects.get(pk=claim.id))
-    twin = patiently(lambda: known_twin(run))
-    if twin and patiently(lambda: run_share(claim=claim, twin=twin, timings=_waited(run))):
+    run = retry_on_db_error(lambda: Run.objects.get(pk=claim.id))
+    twin = retry_on_db_error(lambda: known_twin(run))
+    if twin and retry_on_db_error(lambda: run_share(claim=claim, twin=twin, timings=_waited(run))):
         logger.info("Sharing the result of run %s: same input, same engine.", twin.pk)
     else:
         _simulate(run, claim, watch)
+    retry_on_db_error(lambda: baseline_create(run=run))
 
 
 def _simulate(run: Run, claim: Claim[Run], watch: Watch) -> None:
@@ -40,7 +42,7 @@ def _simulate(run: Run, claim: Claim[Run], watch: Watch) -> None:
         explain=run.options["explain"],
         limits=limits(),
         beat=watch.beat,
-        heard=watch.heard,
+        on_report=lambda found: found_keep(claim=claim, found=found),
         question=run.question,
     )
     process_ms = round((time.monotonic() - began) * 1000, 1)
@@ -57,9 +59,14 @@ def _simulate(run: Run, claim: Claim[Run], watch: Watch) -> None:
     }
     error = simulated.error
     if error is not None:
-        patiently(lambda: run_fail(error=error, **facts))
+        retry_on_db_error(lambda: run_fail(error=error, **facts))
     else:
-        patiently(lambda: run_finish(rows=rows, **facts))
+        retry_on_db_error(lambda: run_finish(rows=rows, **facts))
+
+
+def found_keep(*, claim: Claim[Run], found: Any) -> None:
+    """Keep what a search has found so far; while the database is away it waits for the next time."""
+    unless_away(lambda: claim.mine().update(found_so_far=found))
 
 
 def _waited(run: Run) -> dict[str, float]:
@@ -69,21 +76,27 @@ def _waited(run: Run) -> dict[str, float]:
 
 def _rows(run: Run, document: bytes, simulated: Simulated, result: Any) -> Rows | None:
     """Return the rows of a simulation; a question, or one that ended with an error, has none."""
-    if run.explains_id or simulated.error is not None:
+    if run.question or simulated.error is not None:
         return None
     return rows_of(result, json.loads(document))
 
 
 def known_twin(run: Run) -> Run | None:
-    """Return a run of the same input by the same engine, None where an extender had a say in it."""
+    """Return a run of the same input by the same engine, None where an extender had a say in it.
+
+    A run and a baseline may be twins; questions are so about one run only.
+    """
     if settings.RUN_EXTENDER_HOSTS:
         return None
+    question = {"explains": run.explains_id} if run.question else {}
+    probe = {"probe__isnull": True} if run.probe is None else {"probe": run.probe}
     same = Run.objects.filter(
+        **question,
         input=run.input_id,
-        explains=run.explains_id,
         job=run.job,
         old_release=run.old_release,
         new_release=run.new_release,
+        **probe,
         options__explain=run.options["explain"],
         engine_version=ENGINE_VERSION,
         state=Run.State.SUCCEEDED,

@@ -4,34 +4,39 @@ from collections.abc import Sequence
 from difflib import unified_diff
 from functools import cached_property
 from typing import Any
+from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_POST
 
 from planner.runs.charts import compared_amounts_figure, compared_share_figure
 from planner.runs.models import Run
+from planner.runs.selectors.comparison_rows import Head, JobFigures, Line, Placement, VictimFigures
 from planner.runs.selectors.comparisons import (
     Comparison,
-    Head,
-    JobFigures,
-    Line,
     NotComparable,
-    Placement,
-    VictimFigures,
-    asked_runs,
+    baseline_first,
     compared_runs,
+    run_ids,
     shown_queues,
 )
 from planner.runs.selectors.figures import most_contested, resources
-from planner.runs.selectors.settings import Difference, settings_that_differ
+from planner.runs.selectors.runs import run_of_present
+from planner.runs.selectors.settings import settings_that_differ
+from planner.runs.tasks import submit_run
+from planner.scenarios.selectors.scenarios import scenarios
 from planner.web.templatetags.quantities import resource_order
-from planner.web.views.pages import caller, page_or_part
+from planner.web.views.pages import caller, fragment_requested, page_or_part
 from planning.rows import QueueFigures
+from planning.run_settings import Difference
 
 LETTERS = "ABCDEF"
+PARTS = {"queues": "runs/_compared_queues.html", "settings": "runs/_compared_settings.html"}
+AT_ONCE_BYTES = 2_000_000
+"""Inputs of so much text are compared before the page is sent."""
 SHOWN = 100
 """A list ends here; the API has all of it."""
 
@@ -41,32 +46,102 @@ SHOWN = 100
 def compare(request: HttpRequest) -> HttpResponse:
     """Show runs side by side; the address is permanent."""
     try:
-        asked = asked_runs(request.GET.getlist("runs"))
+        ids = run_ids(request.GET.getlist("runs"))
     except NotComparable as error:
         return page_or_part(request, "runs/compare_none.html", {}, {"why": str(error)}, status=422)
-    if len(request.GET.getlist("runs")) > 1:
-        return redirect(f"{reverse('planner:compare')}?runs={','.join(map(str, asked))}")
-    runs = compared_runs(caller(request), asked)
-    if len(runs) < len(asked):
+    runs = compared_runs(caller(request), ids)
+    if len(runs) < len(ids):
         raise Http404
-    page = ComparePage(runs, request.GET)
-    return page_or_part(
-        request, "runs/compare.html", {"queues": "runs/_compared_queues.html"}, {"page": page}
-    )
+    if len(request.GET.getlist("runs")) > 1:
+        return redirect(_address(baseline_first(runs)))
+    is_part = fragment_requested(request) == "settings" or "settings" in request.GET
+    page = ComparePage(runs, request.GET, settings_requested=is_part)
+    return page_or_part(request, "runs/compare.html", PARTS, {"page": page})
+
+
+@login_required
+@require_POST
+def with_parent(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
+    """Compare a scenario with its parent: the newest run of each; one that has none is begun."""
+    user = caller(request)
+    scenario = get_object_or_404(scenarios(user), pk=scenario_id)
+    if scenario.parent_id is None:
+        raise Http404
+    parent = get_object_or_404(scenarios(user), pk=scenario.parent_id)
+    runs = [run_of_present(one) or submit_run(scenario=one, user=user) for one in (parent, scenario)]
+    return redirect(_address(runs))
+
+
+def _address(runs: Sequence[Run]) -> str:
+    """Return the permanent address of a comparison, its first run the baseline."""
+    return f"{reverse('planner:compare')}?runs={','.join(str(run.pk) for run in runs)}"
 
 
 class ComparePage:
     """The parts of the page under the switches and filters of its address."""
 
-    measures = ("deserved", "allocated", "request", "guarantee", "capability")
+    growing = ("deserved", "allocated", "request")
+    """The measures that are shown with what they grew by."""
+    limits = ("guarantee", "capability")
 
-    def __init__(self, runs: list[Run], asked: QueryDict) -> None:
+    def __init__(self, runs: list[Run], params: QueryDict, *, settings_requested: bool = False) -> None:
+        self._settings_requested = settings_requested
         self.comparison = Comparison(runs)
         self.runs = runs
         self.letters = LETTERS[: len(runs)]
-        self.asked = asked
-        self.containing = asked.get("queue", "").strip()
-        self.everything = asked.get("show") == "all"
+        self.params = params
+        self.containing = params.get("queue", "").strip()
+        self.everything = params.get("show") == "all"
+
+    @property
+    def anyway(self) -> bool:
+        """Are all differences of unrelated requested runs?"""
+        return "anyway" in self.params
+
+    @property
+    def reads_later(self) -> bool:
+        """Are the inputs so large that the page comes first, and asks for what differs in them by itself?"""
+        different = {run.input_id: run.input.size for run in self.runs}
+        is_large = len(different) > 1 and sum(different.values()) > AT_ONCE_BYTES
+        return is_large and not self._settings_requested
+
+    @property
+    def is_short(self) -> bool:
+        """Do the runs belong to different clusters, and did nobody ask for all differences anyway?"""
+        return not self.unfinished and not self.comparison.related and not self.anyway
+
+    @property
+    def address(self) -> str:
+        """The permanent address of the comparison."""
+        return _address(self.runs)
+
+    @property
+    def width_with_delta(self) -> int:
+        """How many columns a measure takes: one a run, and a difference for each but the first."""
+        return 2 * len(self.runs) - 1
+
+    @property
+    def is_under_way(self) -> bool:
+        """Does a run still wait or work?"""
+        return any(not run.is_over for run in self.runs)
+
+    @cached_property
+    def titles(self) -> list[str]:
+        """Each run's letter and what tells it from the others: its name, else its scenario's."""
+        names = [run.name or run.scenario.name for run in self.runs]
+        same = len(set(names)) < len(names)
+        return [
+            f"{letter}: {name}" + (f", {run.created:%-d %b %H:%M}" if same and not run.name else "")
+            for letter, name, run in zip(self.letters, names, self.runs, strict=True)
+        ]
+
+    @property
+    def columns(self) -> list[tuple[str, str, str]]:
+        """The letter and title of each run, with the address that makes it the baseline."""
+        return [
+            (letter, title, _address([run, *(other for other in self.runs if other != run)]))
+            for letter, title, run in zip(self.letters, self.titles, self.runs, strict=True)
+        ]
 
     @property
     def unfinished(self) -> list[Run]:
@@ -95,8 +170,8 @@ class ComparePage:
     @property
     def resource(self) -> str:
         """The resource that is shown."""
-        asked = self.asked.get("resource", "")
-        return asked if asked in self.resources else most_contested(self._figures, self.resources)
+        wanted = self.params.get("resource", "")
+        return wanted if wanted in self.resources else most_contested(self._figures, self.resources)
 
     @cached_property
     def queues(self) -> list[Line[QueueFigures]]:
@@ -123,8 +198,8 @@ class ComparePage:
             zip(*(line.held for line in self.queues), strict=True) if self.queues else [()] * len(self.runs)
         )
         return {
-            letter: [figures for figures in column if figures]
-            for letter, column in zip(self.letters, held, strict=True)
+            title: [figures for figures in column if figures]
+            for title, column in zip(self.titles, held, strict=True)
         }
 
     @cached_property

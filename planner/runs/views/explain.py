@@ -22,12 +22,14 @@ from planner.runs.selectors.stories import (
     victims_around_pod,
     victims_on_node,
 )
+from planner.runs.selectors.verdicts import run_verdict
 from planner.runs.services.searches import change_try
-from planner.runs.views.runs import job_or_404, run_or_404, search_context
+from planner.runs.tasks import submit_search
+from planner.runs.views.runs import job_or_404, search_context
 from planner.runs.views.step_page import StepPage
 from planner.web.templatetags.quantities import resource_order
+from planner.web.views.found import run_or_404
 from planner.web.views.pages import caller
-from planner.work.tasks import submit_search
 from planning.standing import node_said, pod_said
 
 
@@ -59,14 +61,16 @@ def lost(request: HttpRequest, run_id: UUID) -> HttpResponse:
     run = run_or_404(request, run_id)
     rows = flow(run)
     resources = resource_order({"pods", *(name for row in rows for name in row.amounts)})
-    asked = request.GET.get("resource", "")
-    resource = asked if asked in resources else resources[0]
+    wanted = request.GET.get("resource", "")
+    resource = wanted if wanted in resources else resources[0]
+    verdict = run_verdict(run, None)
     context = {
         "run": run,
         "rows": rows,
         "resources": resources,
         "resource": resource,
         "figure": flow_figure(rows, resource),
+        "freed": next((line for line in verdict.lines if line.id == "evictions"), None) if verdict else None,
     }
     return render(request, "runs/flow.html", context)
 

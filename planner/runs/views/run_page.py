@@ -1,35 +1,53 @@
 """What does the page of a run show? Each part is read only when a template asks for it."""
 
 from functools import cached_property
-from typing import Any
 
 from django.http import QueryDict
 
-from planner.runs.charts import amounts_figure, share_figure
+from planner.runs.charts import bullets
+from planner.runs.charts.bullets import COMMON, SCALES, Bullet
 from planner.runs.models import Run
 from planner.runs.selectors.explain import loops
-from planner.runs.selectors.figures import ShownQueues, most_contested, resources, shown_queues
-from planner.runs.selectors.runs import pending_jobs, queue_figures, run_counts, victims
+from planner.runs.selectors.figures import (
+    AMOUNTS,
+    SORTS,
+    QueueLine,
+    ShownQueues,
+    most_contested,
+    queue_lines,
+    resources,
+    shown_queues,
+)
+from planner.runs.selectors.runs import jobs_waiting, pending_jobs, queue_figures, run_counts, victims
 from planner.runs.selectors.steps import decisions
 from planner.runs.selectors.stories import run_before
+from planner.runs.selectors.verdicts import RunVerdict, baseline_of, run_verdict
 from planner.web.templatetags.quantities import resource_order
 from planner.web.views.listing import Listing
-from planning.rows import Amounts, LoopRow, QueueFigures, RunCounts
+from planning.deficits import rolled_up
+from planning.rows import LoopRow, QueueFigures, RunCounts
+from planning.units import Scale, scale_of
 
 
 class RunPage:
     """The parts of a run's page under the switches and filters of its address."""
 
-    measures = ("deserved", "allocated", "request", "guarantee", "capability")
+    measures = AMOUNTS
     ops = ("enqueue", "enqueue_reject", "allocate", "bind", "pipeline", "unpipeline", "evict")
 
-    def __init__(self, run: Run, asked: QueryDict) -> None:
+    def __init__(self, run: Run, params: QueryDict) -> None:
         self.run = run
-        self.asked = asked
-        self.containing = asked.get("queue", "").strip()
-        self.everything = asked.get("show") == "all"
-        self.words = asked.get("words", "").strip()
-        self.op = asked.get("op", "")
+        self.params = params
+        self.containing = params.get("queue", "").strip()
+        self.everything = params.get("show") == "all"
+        self.as_tree = params.get("as") == "tree"
+        sort = params.get("sort", "")
+        self.backwards = sort.startswith("-")
+        self.sort = sort.removeprefix("-") if sort.removeprefix("-") in SORTS else "deficit"
+        scale = params.get("scale", COMMON)
+        self.scale_by = scale if scale in SCALES else COMMON
+        self.words = params.get("words", "").strip()
+        self.op = params.get("op", "")
 
     @cached_property
     def counts(self) -> RunCounts:
@@ -52,9 +70,43 @@ class RunPage:
         return sum((row.share or 0) >= 1 and any(row.allocated.values()) for row in self.figures)
 
     @cached_property
+    def baseline(self) -> Run | None:
+        """The run of the unchanged snapshot."""
+        return baseline_of(self.run)
+
+    @cached_property
+    def verdict(self) -> RunVerdict | None:
+        """What came of the run, in sentences."""
+        return run_verdict(self.run, self.baseline)
+
+    @cached_property
     def queues(self) -> ShownQueues:
-        """The queues that charts and tables show."""
-        return shown_queues(self.figures, containing=self.containing, everything=self.everything)
+        """The queues that the table shows."""
+        return shown_queues(
+            queue_lines(self.figures, self.resource, jobs_waiting(self.run)),
+            containing=self.containing,
+            sort=self.sort,
+            backwards=self.backwards,
+            everything=self.everything,
+            as_tree=self.as_tree,
+        )
+
+    @property
+    def charted(self) -> list[tuple[QueueLine, Bullet]]:
+        """Each queue with its bullet chart."""
+        drawn = bullets(self.queues.rows, self.resource, self.scale_by)
+        return list(zip(self.queues.lines, drawn, strict=True))
+
+    @cached_property
+    def scale(self) -> Scale:
+        """The unit of all amounts in the table."""
+        amounts = (getattr(row, name).get(self.resource) for row in self.queues.rows for name in AMOUNTS)
+        return scale_of(self.resource, max((amount for amount in amounts if amount), default=0.0))
+
+    @property
+    def scales(self) -> dict[str, str]:
+        """The axes to choose between."""
+        return SCALES
 
     @cached_property
     def resources(self) -> list[str]:
@@ -64,38 +116,29 @@ class RunPage:
     @property
     def resource(self) -> str:
         """The resource that is shown."""
-        asked = self.asked.get("resource", "")
-        return asked if asked in self.resources else most_contested(self.figures, self.resources)
+        wanted = self.params.get("resource", "")
+        return wanted if wanted in self.resources else most_contested(self.figures, self.resources)
 
     @cached_property
-    def last_run(self) -> Run | None:
-        """The run of this scenario before this one that came to an outcome."""
-        return run_before(self.run)
+    def compared_with(self) -> Run | None:
+        """The run that figures are held against: that of the unchanged snapshot, else the one before."""
+        return self.baseline or run_before(self.run)
 
     @cached_property
-    def deserved_before(self) -> dict[str, Amounts]:
-        """What each queue deserved in that run."""
-        return {row.queue: row.deserved for row in queue_figures(self.last_run)} if self.last_run else {}
-
-    @property
-    def amounts_figure(self) -> dict[str, Any]:
-        """Deserved, allocated, request, guarantee and capability of each queue."""
-        return amounts_figure(self.queues.rows, self.resource)
-
-    @property
-    def share_figure(self) -> dict[str, Any]:
-        """The share of each queue."""
-        return share_figure(self.queues.rows)
+    def before(self) -> dict[str, QueueFigures]:
+        """What that run made of each queue."""
+        other = self.compared_with
+        return {row.queue: row for row in rolled_up(queue_figures(other))} if other else {}
 
     @cached_property
     def victims(self) -> Listing:
         """The pods chosen as victims."""
-        return Listing(victims(self.run), name="victims", asked=self.asked)
+        return Listing(victims(self.run), name="victims", params=self.params)
 
     @cached_property
     def pending(self) -> Listing:
         """The jobs that wait."""
-        return Listing(pending_jobs(self.run), name="pending", asked=self.asked)
+        return Listing(pending_jobs(self.run), name="pending", params=self.params)
 
     @cached_property
     def decisions(self) -> Listing:
@@ -105,4 +148,4 @@ class RunPage:
             found = found.where(op=self.op)
         if self.words:
             found = found.naming(self.words, ("job", "pod", "node"))
-        return Listing(found, name="decisions", asked=self.asked)
+        return Listing(found, name="decisions", params=self.params)

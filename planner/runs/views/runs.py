@@ -1,5 +1,6 @@
 """How is a run started, followed, stopped and read?"""
 
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -11,7 +12,8 @@ from django.views.decorators.http import require_GET, require_POST
 from planner.runs.models import JobOutcome, Run
 from planner.runs.selectors.explain import derivation, flow, job_story
 from planner.runs.selectors.figures import resources
-from planner.runs.selectors.runs import get_run, job_outcomes, queue_figures
+from planner.runs.selectors.groups import job_groups
+from planner.runs.selectors.runs import job_outcomes, queue_figures
 from planner.runs.selectors.searches import found, search_of
 from planner.runs.selectors.stories import (
     job_decisions,
@@ -21,15 +23,21 @@ from planner.runs.selectors.stories import (
     victims_of_job,
     victims_of_queue,
 )
+from planner.runs.tasks import submit_run
 from planner.runs.views.run_page import RunPage
 from planner.scenarios.selectors.scenarios import scenarios
+from planner.scenarios.services.labels import label
 from planner.upgrades.selectors import impact_address
 from planner.web.templatetags.quantities import resource_order
 from planner.web.views.following import UNCHANGED, seen
+from planner.web.views.found import run_or_404
+from planner.web.views.labels import labelled
+from planner.web.views.listing import Listing
 from planner.web.views.pages import caller, page_or_part
 from planner.work.lifecycle import work_cancel
-from planner.work.tasks import submit_run
 
+CYCLES = ("1", "3", "10")
+"""The numbers of cycles that the page offers; the API takes any up to 1,000."""
 PARTS = {
     "run": "runs/_run.html",
     "amounts": "runs/_amounts.html",
@@ -42,10 +50,11 @@ PARTS = {
 @login_required
 @require_POST
 def submit(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
-    """Start a run of the scenario's present revision and go to its page."""
-    run = submit_run(
-        scenario=get_object_or_404(scenarios(caller(request)), pk=scenario_id), user=caller(request)
-    )
+    """Start a run of the present revision, of one cycle unless the form says otherwise, and show it."""
+    scenario = get_object_or_404(scenarios(caller(request)), pk=scenario_id)
+    text = request.POST.get("cycles", "")
+    cycles = int(text) if text in CYCLES else 1
+    run = submit_run(scenario=scenario, options={"cycles": cycles}, user=caller(request))
     return redirect("planner:run-detail", run.pk)
 
 
@@ -56,12 +65,23 @@ def detail(request: HttpRequest, run_id: UUID) -> HttpResponse:
     run = run_or_404(request, run_id)
     if run.new_release:
         return redirect(impact_address(run))
-    if run.explains_id:
+    if run.probe is not None:
+        return redirect("planner:run-nodes", run.explains_id)
+    if run.job:
         return redirect("planner:run-job", run.explains_id, *run.job.split("/", 1))
     if request.GET.get("seen") == seen(run):
         return HttpResponse(status=UNCHANGED)
     context = {"run": run, "page": RunPage(run, request.GET), "seen": seen(run)}
     return page_or_part(request, "runs/detail.html", PARTS, context)
+
+
+@login_required
+@require_POST
+def labels(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Name a run, note something, tag it, or archive it."""
+    run = run_or_404(request, run_id)
+    labelled(request, partial(label, thing=run, user=caller(request)))
+    return redirect("planner:run-detail", run.pk)
 
 
 @login_required
@@ -84,15 +104,17 @@ def queue(request: HttpRequest, run_id: UUID, queue: str) -> HttpResponse:
     figures = next((row for row in queue_figures(run) if row.queue == queue), None)
     if figures is None:
         raise Http404
+    jobs = queue_jobs(run, queue)
     context = {
         "run": run,
         "row": figures,
         "resources": resource_order(resources([figures]) | set(figures.real_capability)),
         "derivation": derivation(run, queue),
-        "jobs": queue_jobs(run, queue),
+        "jobs": Listing(jobs, name="jobs", params=request.GET),
+        "reasons": job_groups(jobs.filter(pending__gt=0), "gate"),
         "flows": [link for link in flow(run) if queue in (link.giver, link.taker)],
-        "taken": victims_of_queue(run, queue),
-        "given": victims_for_queue(run, queue),
+        "taken": Listing(victims_of_queue(run, queue), name="taken", params=request.GET),
+        "given": Listing(victims_for_queue(run, queue), name="given", params=request.GET),
     }
     return render(request, "runs/queue.html", context)
 
@@ -128,11 +150,3 @@ def search_context(run: Run, job: str) -> dict[str, Any]:
     """Return what the part about unblocking shows: the search, and what it found."""
     search = search_of(run, job)
     return {"search": search, "found": found(search) if search else None}
-
-
-def run_or_404(request: HttpRequest, run_id: UUID) -> Run:
-    """Return a run of a workspace of the caller."""
-    try:
-        return get_run(caller(request), run_id)
-    except Run.DoesNotExist:
-        raise Http404 from None

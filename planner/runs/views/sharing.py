@@ -11,14 +11,12 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from planner.runs.charts import amounts_figure
 from planner.runs.models import PublicLink, Run
-from planner.runs.selectors.explain import loops
-from planner.runs.selectors.figures import most_contested, resources, shown_queues
-from planner.runs.selectors.runs import links_of, pending_jobs, queue_figures, run_counts, victims
+from planner.runs.selectors.runs import links_of, pending_jobs, run_counts, victims
 from planner.runs.services.links import DEFAULT_DAYS, LONGEST_DAYS, link_make, link_revoke, run_by_link
-from planner.runs.views.runs import run_or_404
-from planner.web.templatetags.quantities import resource_order
+from planner.runs.views.run_page import RunPage
+from planner.web.selectors.home import changes_said
+from planner.web.views.found import run_or_404
 from planner.web.views.listing import Listing
 from planner.web.views.pages import caller
 
@@ -85,21 +83,13 @@ def shared(request: HttpRequest, secret: str) -> HttpResponse:
     run = run_by_link(secret=secret, address=request.META.get("REMOTE_ADDR", ""))
     if run is None:
         raise Http404
-    figures = queue_figures(run)
-    names = resource_order(resources(figures)) or ["cpu"]
-    asked = request.GET.get("resource", "")
-    resource = asked if asked in names else most_contested(figures, names)
-    queues = shown_queues(figures, everything=request.GET.get("show") == "all")
     context = {
         "run": run,
         "counts": run_counts(run),
-        "loops": loops(run),
-        "resources": names,
-        "resource": resource,
-        "queues": queues,
-        "figure": amounts_figure(queues.rows, resource),
-        "victims": Listing(victims(run), name="victims", asked=request.GET),
-        "pending": Listing(pending_jobs(run), name="pending", asked=request.GET),
+        "changed": changes_said(run),
+        "page": RunPage(run, request.GET),
+        "victims": Listing(victims(run), name="victims", params=request.GET),
+        "pending": Listing(pending_jobs(run), name="pending", params=request.GET),
     }
     answer = render(request, "runs/shared.html", context)
     answer.headers["Referrer-Policy"] = "no-referrer"

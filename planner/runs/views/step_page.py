@@ -1,14 +1,16 @@
 """What does the page of one step of a run show? Each part is read only when the template asks for it."""
 
+from bisect import bisect_right
 from functools import cached_property
 
 from django.http import QueryDict
 
 from planner.runs.models import Run
 from planner.runs.selectors.figures import TOP
-from planner.runs.selectors.moments import Moments
+from planner.runs.selectors.moments import moments_of
 from planner.runs.selectors.steps import TEXTS, Steps, decisions
 from planner.web.templatetags.quantities import resource_order
+from planning.moments import Moments
 from planning.rows import Amounts, Decision, NodeMoment, QueueMoment
 
 NEAR = 6
@@ -18,11 +20,11 @@ NEAR = 6
 class StepPage:
     """One step under the filters of its address; step 0 is the opening of the run."""
 
-    def __init__(self, run: Run, seq: int, asked: QueryDict) -> None:
+    def __init__(self, run: Run, seq: int, params: QueryDict) -> None:
         self.run = run
         self.seq = seq
-        self.asked = asked
-        self.words = asked.get("words", "").strip()
+        self.params = params
+        self.words = params.get("words", "").strip()
 
     @cached_property
     def steps(self) -> Steps:
@@ -61,11 +63,16 @@ class StepPage:
 
     @cached_property
     def _before_and_here(self) -> Steps:
-        return self.walked.that(lambda step: step.seq <= self.seq)
+        return self.walked[: self._place]
 
     @cached_property
     def _later(self) -> Steps:
-        return self.walked.that(lambda step: step.seq > self.seq)
+        return self.walked[self._place :]
+
+    @cached_property
+    def _place(self) -> int:
+        """How many of the steps that are walked come before the next one."""
+        return bisect_right(self.walked, self.seq, key=lambda step: step.seq)
 
     # where the buttons lead; None where there is nothing
 
@@ -115,7 +122,9 @@ class StepPage:
     @cached_property
     def moments(self) -> Moments:
         """The steps of this cycle, to be undone."""
-        return Moments(self.run, self.cycle)
+        moments = moments_of(self.run, self.cycle, self.steps)
+        assert moments is not None, "a run with steps has kept how they were decided"
+        return moments
 
     @cached_property
     def request(self) -> Amounts:
@@ -135,10 +144,10 @@ class StepPage:
 
     @cached_property
     def resource(self) -> str:
-        """The resource that is shown: the one asked for, else the scarcest kind that the pod takes."""
-        asked = self.asked.get("resource", "")
-        if asked in self.resources:
-            return asked
+        """The resource that is shown: the requested one, else the scarcest kind that the pod takes."""
+        wanted = self.params.get("resource", "")
+        if wanted in self.resources:
+            return wanted
         taken = [name for name in self.resources if self.request.get(name)]
         return next((name for name in taken if name not in ("cpu", "memory", "pods")), self.resources[0])
 

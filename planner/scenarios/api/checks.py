@@ -41,10 +41,10 @@ class ConfLint(WorkspaceView):
     @extend_schema(request=ConfTextSerializer, responses=answers({200: ConfLintSerializer}, 400, 422))
     def post(self, request: Request) -> Response:
         """Return all findings about a configuration and its extension points; nothing is saved."""
-        asked = ConfTextSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        text = asked.validated_data["text"]
-        release = release_of_name(asked.validated_data["release"])
+        serializer = ConfTextSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        text = serializer.validated_data["text"]
+        release = release_of_name(serializer.validated_data["release"])
         body = {"problems": conf_findings(text, release), "questions": conf_questions(text, release)}
         return Response(ConfLintSerializer(body).data)
 

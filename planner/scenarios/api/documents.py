@@ -5,18 +5,21 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.api.access import WorkspaceView, saved_unless_dry
+from planner.api.access import WorkspaceView
+from planner.api.bodies import Body
 from planner.api.schema import DRY_RUN, ETAG, IF_MATCH, answers
 from planner.api.serializers import ScenarioSerializer
-from planner.scenarios.api.edits import edited, told_when_stale
+from planner.scenarios.api.edits import edited, editing
 from planner.scenarios.api.preconditions import etag, seen_revision
 from planner.scenarios.api.serializers.manifests import ManifestSerializer
+from planner.scenarios.api.serializers.scenarios import ScenarioEdited
+from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.revisions import document_of_scenario, document_of_snapshot
 from planner.scenarios.selectors.scenarios import snapshots
 from planner.scenarios.services.documents import Wanted, document_update
@@ -24,6 +27,9 @@ from planning.states import CLUSTER_KINDS, KINDS, QUEUES
 
 _BYTES = {(200, "application/json"): OpenApiResponse(OpenApiTypes.OBJECT, "A scenario document.")}
 _LISTS = (QUEUES, *KINDS)
+REVISION = OpenApiParameter(
+    "revision", int, description="A revision of the scenario; default: the present one."
+)
 
 
 class KeysSerializer(serializers.Serializer[Any]):
@@ -62,12 +68,17 @@ class NamedObject(ManifestSerializer):
         return data
 
 
-class DocumentSerializer(serializers.Serializer[Any]):
-    """What a scenario shall say: objects as they shall be, those to be removed, the configuration."""
+class DocumentSerializer(Body):
+    """What a scenario shall say: objects as they shall be, as JSON or text, those to be removed, the conf."""
 
     objects = ObjectsSerializer(required=False)
     removed = KeysSerializer(required=False)
     conf = serializers.CharField(required=False, allow_blank=True, trim_whitespace=False)
+    documents = serializers.CharField(
+        required=False,
+        trim_whitespace=False,
+        help_text="Objects as text, YAML or JSON: Queues, nodes, jobs, the scheduler's ConfigMap.",
+    )
 
     def validate(self, attrs: Any) -> Any:
         """Refuse what is no part of it: a misspelt key would change nothing in silence."""
@@ -98,29 +109,46 @@ class ScenarioDocument(WorkspaceView):
 
     sparse = False
 
-    @extend_schema(responses=answers(_BYTES, 404), parameters=[ETAG])
+    parameters = ("revision",)
+
+    @extend_schema(responses=answers(_BYTES, 404, 422), parameters=[REVISION, ETAG])
     def get(self, request: Request, scenario_id: UUID) -> HttpResponse:
-        """Return a scenario as a document, as a run freezes it."""
+        """Return a scenario as a document, as a run freezes it: as it is now, or as it was at a revision."""
         scenario = self.scenario()
+        revision = _revision(request, scenario)
         self.note_export(scenario.workspace, f"scenario {scenario.pk}: document")
-        headers = {"ETag": etag(scenario.revision)}
-        return HttpResponse(document_of_scenario(scenario), content_type="application/json", headers=headers)
+        document = document_of_scenario(scenario, revision)
+        headers = {"ETag": etag(revision or scenario.revision)}
+        return HttpResponse(document, content_type="application/json", headers=headers)
 
     @extend_schema(
         request=DocumentSerializer,
-        responses=answers({200: ScenarioSerializer}, 400, 403, 404, 412, 422, 428),
+        responses=answers({200: ScenarioEdited}, 400, 403, 404, 412, 422, 428),
         parameters=[DRY_RUN, IF_MATCH, ETAG],
     )
     def patch(self, request: Request, scenario_id: UUID) -> Response:
         """Write queues, other objects and the configuration in one revision; none when all is so already."""
         scenario, revision = self.scenario(), seen_revision(request)
-        asked = DocumentSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        said = asked.validated_data
-        wanted = Wanted(said.get("objects", {}), said.get("removed", {}), said.get("conf"))
-        with told_when_stale(scenario), saved_unless_dry(request):
+        serializer = DocumentSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        sent = serializer.validated_data
+        wanted = Wanted(
+            sent.get("objects", {}), sent.get("removed", {}), sent.get("conf"), sent.get("documents", "")
+        )
+        with editing(request, scenario) as edit:
             document_update(scenario=scenario, wanted=wanted, expected_revision=revision, user=self.user)
-        return edited(request, scenario, ScenarioSerializer(scenario).data)
+        return edited(request, scenario, edit.body_with(ScenarioSerializer(scenario).data))
+
+
+def _revision(request: Request, scenario: Scenario) -> int | None:
+    """Return the revision that is requested, None for the present one."""
+    text = request.query_params.get("revision")
+    if text is None:
+        return None
+    try:
+        return int(serializers.IntegerField(min_value=1, max_value=scenario.revision).run_validation(text))
+    except serializers.ValidationError as error:
+        raise serializers.ValidationError({"revision": error.detail}) from None
 
 
 def _key(kind: str) -> serializers.Field[Any, Any, Any, Any]:

@@ -1,26 +1,71 @@
-"""How is an edit of a scenario answered: made, only tried, or too late?"""
+"""How is an edit of a scenario answered: made, only tried, or too late? With the problems that it makes."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.api.access import is_dry
+from planner.api.access import is_dry, saved_unless_dry
 from planner.api.errors import StaleEdit
+from planner.api.serializers import ProblemSerializer
 from planner.errors import StaleRevision
 from planner.scenarios.api.preconditions import etag, seen_revision
 from planner.scenarios.api.serializers.history import ChangeSerializer
 from planner.scenarios.models import Change, Scenario
 from planner.scenarios.selectors.history import changes_since
+from planner.scenarios.selectors.review import scenario_problems
+from planning.rows import Problem
+
+LEFT_OUT = ("plan.not_modelled", "conf.not_modelled")
+"""The rules of remarks on what a scenario uses and the core does not model."""
 
 Versions = Callable[[list[Change]], tuple[Any, Any]]
 """From the changes since the caller looked to what it saw, and what is there now."""
 
 
-def edited(request: Request, scenario: Scenario, body: Any, code: int = status.HTTP_200_OK) -> Response:
+@dataclass
+class Edited:
+    """Which problems a scenario has after an edit; known when it is over."""
+
+    problems: list[Problem] = field(default_factory=list)
+    """Those that the scenario has since, and had not before; errors first."""
+
+    @property
+    def notes(self) -> list[str]:
+        """Return what a run leaves out since, and did not before."""
+        return [problem.message for problem in self.problems if problem.rule in LEFT_OUT]
+
+    def body_with(self, body: Any) -> dict[str, Any]:
+        """Return what an edit made, nothing for a removal, with its problems and notes."""
+        problems = ProblemSerializer(self.problems, many=True).data
+        return {**(body or {}), "problems": problems, "notes": self.notes}
+
+
+@contextmanager
+def editing(request: Request, scenario: Scenario, versions: Versions | None = None) -> Iterator[Edited]:
+    """Make the edit inside, or only try it when the call is a dry run."""
+    known = {_identity(problem) for problem in scenario_problems(scenario)}
+    edit = Edited()
+    with reporting_staleness(scenario, versions), saved_unless_dry(request):
+        yield edit
+        edit.problems = [one for one in scenario_problems(scenario) if _identity(one) not in known]
+
+
+def _identity(problem: Problem) -> tuple[str, str, str]:
+    """Return what tells problems apart, whatever the place of their object in its list."""
+    return problem.rule, problem.severity, problem.message
+
+
+def edited(
+    request: Request,
+    scenario: Scenario,
+    body: Any,
+    code: int = status.HTTP_200_OK,
+) -> Response:
     """Return what an edit made; a dry run made nothing and left the revision where the edit saw it."""
     if not is_dry(request):
         return Response(body, code, headers={"ETag": etag(scenario.revision)})
@@ -29,7 +74,7 @@ def edited(request: Request, scenario: Scenario, body: Any, code: int = status.H
 
 
 @contextmanager
-def told_when_stale(scenario: Scenario, versions: Versions | None = None) -> Iterator[None]:
+def reporting_staleness(scenario: Scenario, versions: Versions | None = None) -> Iterator[None]:
     """Answer a stale edit with both versions of what it edits, or with all that was changed meanwhile."""
     try:
         yield

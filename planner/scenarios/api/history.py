@@ -12,12 +12,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api.access import OneWorkspace, WorkspaceView, made, saved_unless_dry
-from planner.api.filters import ChangeFilter, WorkspaceChangeFilter
 from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, ETAG, IDEMPOTENCY_KEY, IF_MATCH, answers, listed
 from planner.api.serializers import ScenarioSerializer
 from planner.api.tables import TableList, TableView
-from planner.scenarios.api.edits import edited, told_when_stale
+from planner.scenarios.api.edits import edited, editing
+from planner.scenarios.api.filters import ChangeFilter, WorkspaceChangeFilter
 from planner.scenarios.api.preconditions import etag, seen_revision
 from planner.scenarios.api.serializers.history import (
     BranchCreate,
@@ -27,6 +27,7 @@ from planner.scenarios.api.serializers.history import (
     WorkspaceChangeSerializer,
     difference_body,
 )
+from planner.scenarios.api.serializers.scenarios import ScenarioEdited
 from planner.scenarios.models import Change
 from planner.scenarios.selectors.revisions import BASES, SNAPSHOT, START, differences_from
 from planner.scenarios.selectors.scenarios import changes, workspace_changes
@@ -39,7 +40,7 @@ BASE = OpenApiParameter(
     enum=BASES,
     description="`snapshot`, or `start`: what the scenario started from (for a branch: its parent).",
 )
-_EDITED = answers({200: ScenarioSerializer}, 400, 403, 404, 412, 422, 428)
+_EDITED = answers({200: ScenarioEdited}, 400, 403, 404, 412, 422, 428)
 _EDITING = [DRY_RUN, IF_MATCH, ETAG]
 
 
@@ -65,9 +66,9 @@ class ChangeRevert(WorkspaceView):
         scenario = self.scenario()
         change = get_object_or_404(scenario.changes, pk=change_id)
         revision = seen_revision(request)
-        with told_when_stale(scenario), saved_unless_dry(request):
+        with editing(request, scenario) as edit:
             change_revert(scenario=scenario, change=change, expected_revision=revision, user=self.user)
-        return edited(request, scenario, ScenarioSerializer(scenario).data)
+        return edited(request, scenario, edit.body_with(ScenarioSerializer(scenario).data))
 
 
 class Undo(WorkspaceView):
@@ -77,9 +78,9 @@ class Undo(WorkspaceView):
     def post(self, request: Request, scenario_id: UUID) -> Response:
         """Undo it, as a new revision."""
         scenario = self.scenario()
-        with told_when_stale(scenario), saved_unless_dry(request):
+        with editing(request, scenario) as edit:
             undo(scenario=scenario, expected_revision=seen_revision(request), user=self.user)
-        return edited(request, scenario, ScenarioSerializer(scenario).data)
+        return edited(request, scenario, edit.body_with(ScenarioSerializer(scenario).data))
 
 
 class Redo(WorkspaceView):
@@ -89,15 +90,16 @@ class Redo(WorkspaceView):
     def post(self, request: Request, scenario_id: UUID) -> Response:
         """Make it again, as a new revision."""
         scenario = self.scenario()
-        with told_when_stale(scenario), saved_unless_dry(request):
+        with editing(request, scenario) as edit:
             redo(scenario=scenario, expected_revision=seen_revision(request), user=self.user)
-        return edited(request, scenario, ScenarioSerializer(scenario).data)
+        return edited(request, scenario, edit.body_with(ScenarioSerializer(scenario).data))
 
 
 class Diff(TableView):
     """In what a scenario differs from its base: queues and configuration first, then objects."""
 
     rows_in = "differences"
+    parameters = ("base",)
 
     @extend_schema(responses=answers({200: DifferencesSerializer}, 404, 422), parameters=[BASE, ETAG])
     def get(self, request: Request, scenario_id: UUID) -> Response:
@@ -117,14 +119,14 @@ class DiffRevert(WorkspaceView):
         """Put one thing back as it is in the base, a job or podgroup with its parts, as a new revision."""
         scenario = self.scenario()
         base, revision = _base(request), seen_revision(request)
-        asked = DifferenceNamed(data=request.data)
-        asked.is_valid(raise_exception=True)
-        with told_when_stale(scenario), saved_unless_dry(request):
-            one = _named(differences_from(scenario, base), asked.validated_data)
+        serializer = DifferenceNamed(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        with editing(request, scenario) as edit:
+            one = _named(differences_from(scenario, base), serializer.validated_data)
             difference_revert(
                 scenario=scenario, difference=one, base=base, expected_revision=revision, user=self.user
             )
-        return edited(request, scenario, ScenarioSerializer(scenario).data)
+        return edited(request, scenario, edit.body_with(ScenarioSerializer(scenario).data))
 
 
 class Branch(WorkspaceView):
@@ -139,16 +141,16 @@ class Branch(WorkspaceView):
     def post(self, request: Request, scenario_id: UUID) -> Response:
         """Begin a what-if with all that this one says now, or said at `revision`."""
         scenario = self.scenario()
-        asked = BranchCreate(data=request.data)
-        asked.is_valid(raise_exception=True)
-        revision = asked.validated_data.get("revision")
+        serializer = BranchCreate(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        revision = serializer.validated_data.get("revision")
         if revision is not None and revision > scenario.revision:
             raise ValidationError(
                 {"revision": [ErrorDetail("The scenario has no such revision yet.", "max_value")]}
             )
         with saved_unless_dry(request):
             branch = scenario_branch(
-                scenario=scenario, name=asked.validated_data["name"], revision=revision, user=self.user
+                scenario=scenario, name=serializer.validated_data["name"], revision=revision, user=self.user
             )
         body = ScenarioSerializer(branch).data
         return made(request, body, status.HTTP_201_CREATED, ETag=etag(branch.revision))
@@ -161,9 +163,9 @@ def _base(request: Request) -> str:
     return base
 
 
-def _named(found: list[Edit], asked: dict[str, Any]) -> Edit:
+def _named(found: list[Edit], params: dict[str, Any]) -> Edit:
     for edit in found:
-        if (edit.kind, edit.key, edit.field) == (asked["kind"], asked["key"], asked["field"]):
+        if (edit.kind, edit.key, edit.field) == (params["kind"], params["key"], params["field"]):
             return edit
     raise ValidationError({"key": [ErrorDetail("No difference with this name.", "unchanged")]})
 

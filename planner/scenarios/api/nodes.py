@@ -11,20 +11,22 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.api.access import WorkspaceView, saved_unless_dry
-from planner.api.filters import in_order_asked, is_asked, ordering_parameter, refuse_unknown
+from planner.api.access import WorkspaceView
+from planner.api.filters import in_requested_order, is_requested, ordering_parameter
 from planner.api.idempotency import once
 from planner.api.pagination import Pages
 from planner.api.parsers import JsonBody, MergePatch
 from planner.api.schema import DRY_RUN, ETAG, IDEMPOTENCY_KEY, IF_MATCH, answers, paged
+from planner.api.serializers import Edit
 from planner.api.tables import TableView
-from planner.scenarios.api.edits import edited, told_when_stale
+from planner.scenarios.api.edits import edited, editing
 from planner.scenarios.api.preconditions import etag, seen_revision
 from planner.scenarios.api.serializers.manifests import (
+    ManifestEdited,
     ManifestSerializer,
     NamesSerializer,
     NodesAddSerializer,
-    sent_object,
+    sent_manifest,
 )
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.revisions import objects_in, state_of
@@ -52,6 +54,8 @@ ORDERS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
 class NodeList(TableView):
     """The nodes of a scenario, in the order of the import, added ones last."""
 
+    parameters = ("name", "unschedulable", "ordering", "page", "page_size")
+
     @extend_schema(
         operation_id="scenarios_nodes_list",
         responses=answers({200: paged(ManifestSerializer)}, 404, 422),
@@ -60,33 +64,31 @@ class NodeList(TableView):
     def get(self, request: Request, scenario_id: UUID) -> Response:
         """Return a page of nodes as Kubernetes writes them."""
         scenario = self.scenario()
-        known = {"name", "unschedulable", "ordering", "page", "page_size", "fields", "format"}
-        refuse_unknown(request.query_params, known)
         part = request.query_params.get("name", "").lower()
-        cordoned = is_asked(request, "unschedulable")
+        cordoned = is_requested(request, "unschedulable")
         nodes = [
             node
             for name, node in objects_in(scenario, state_of(scenario)).of_kind(NODES).items()
             if part in name.lower() and cordoned in (None, _is_cordoned(node))
         ]
         pages = Pages()
-        page = pages.paginate_queryset(in_order_asked(nodes, request, ORDERS), request, self)
+        page = pages.paginate_queryset(in_requested_order(nodes, request, ORDERS), request, self)
         body = pages.get_paginated_response(list(page or ())).data
         return Response(body, headers={"ETag": etag(scenario.revision)})
 
     @extend_schema(
         request=ManifestSerializer,
-        responses=answers({201: ManifestSerializer}, 400, 403, 404, 412, 422, 428),
+        responses=answers({201: ManifestEdited}, 400, 403, 404, 412, 422, 428),
         parameters=[DRY_RUN, IF_MATCH, IDEMPOTENCY_KEY, ETAG],
     )
     @once
     def post(self, request: Request, scenario_id: UUID) -> Response:
         """Add one node, given as its object."""
         scenario, revision = self.scenario(), seen_revision(request)
-        manifest = sent_object(request.data)
-        with told_when_stale(scenario), saved_unless_dry(request):
+        manifest = sent_manifest(request.data)
+        with editing(request, scenario) as edit:
             node_create(scenario=scenario, manifest=manifest, expected_revision=revision, user=self.user)
-        return edited(request, scenario, manifest, status.HTTP_201_CREATED)
+        return edited(request, scenario, edit.body_with(manifest), status.HTTP_201_CREATED)
 
 
 class NodesAdd(WorkspaceView):
@@ -101,13 +103,13 @@ class NodesAdd(WorkspaceView):
     def post(self, request: Request, scenario_id: UUID) -> Response:
         """Add so many nodes of one shape: like a node that is there, or of a typed capacity."""
         scenario, revision = self.scenario(), seen_revision(request)
-        asked = NodesAddSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        sent = asked.validated_data
+        serializer = NodesAddSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        sent = serializer.validated_data
         shape = sent.get("like") and _node(scenario, sent["like"])
         if "like" in sent and shape is None:
             raise ValidationError({"like": [ErrorDetail("No such node.", "does_not_exist")]})
-        with told_when_stale(scenario), saved_unless_dry(request):
+        with editing(request, scenario) as edit:
             names = nodes_add(
                 scenario=scenario,
                 prefix=sent["prefix"],
@@ -120,7 +122,7 @@ class NodesAdd(WorkspaceView):
                 expected_revision=revision,
                 user=self.user,
             )
-        return edited(request, scenario, {"names": names}, status.HTTP_201_CREATED)
+        return edited(request, scenario, edit.body_with({"names": names}), status.HTTP_201_CREATED)
 
 
 class NodeDetail(WorkspaceView):
@@ -136,15 +138,15 @@ class NodeDetail(WorkspaceView):
 
     @extend_schema(
         request=ManifestSerializer,
-        responses=answers({200: ManifestSerializer}, 400, 403, 404, 412, 422, 428),
+        responses=answers({200: ManifestEdited}, 400, 403, 404, 412, 422, 428),
         parameters=[DRY_RUN, IF_MATCH, ETAG],
     )
     def patch(self, request: Request, scenario_id: UUID, node: str) -> Response:
         """Change a node by a JSON merge patch (RFC 7396): cordon, taint, label, resize."""
         scenario, revision = self.scenario(), seen_revision(request)
         self._found(scenario, node)
-        patch = sent_object(request.data)
-        with told_when_stale(scenario), saved_unless_dry(request):
+        patch = sent_manifest(request.data)
+        with editing(request, scenario) as edit:
             nodes_update(
                 scenario=scenario,
                 names=[node],
@@ -153,18 +155,18 @@ class NodeDetail(WorkspaceView):
                 user=self.user,
             )
             body = self._found(scenario, node)
-        return edited(request, scenario, body)
+        return edited(request, scenario, edit.body_with(body))
 
     @extend_schema(
-        responses=answers({204: None}, 400, 403, 404, 412, 422, 428), parameters=[DRY_RUN, IF_MATCH, ETAG]
+        responses=answers({200: Edit}, 400, 403, 404, 412, 422, 428), parameters=[DRY_RUN, IF_MATCH, ETAG]
     )
     def delete(self, request: Request, scenario_id: UUID, node: str) -> Response:
         """Remove a node; its pods stay and take no room anywhere."""
         scenario, revision = self.scenario(), seen_revision(request)
         self._found(scenario, node)
-        with told_when_stale(scenario), saved_unless_dry(request):
+        with editing(request, scenario) as edit:
             nodes_remove(scenario=scenario, names=[node], expected_revision=revision, user=self.user)
-        return edited(request, scenario, None, status.HTTP_204_NO_CONTENT)
+        return edited(request, scenario, edit.body_with(None))
 
     def _found(self, scenario: Scenario, name: str) -> dict[str, object]:
         found = _node(scenario, name)

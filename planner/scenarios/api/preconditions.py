@@ -6,9 +6,10 @@ from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 
 from planner.api.errors import PreconditionRequired
+from planner.api.schema import REVISION
 
 # A proxy that compresses answers makes a tag weak; what it names is still the revision.
-_TAG = re.compile(r'\s*(?:W/)?(?:"(\d{1,9})"|(\d{1,9}))\s*', re.ASCII)
+_TAG = re.compile(REVISION)
 
 
 def etag(revision: int) -> str:
@@ -21,7 +22,6 @@ def seen_revision(request: Request) -> int:
     tag = request.headers.get("If-Match")
     if tag is None:
         raise PreconditionRequired
-    named = _TAG.fullmatch(tag)
-    if named is None:
+    if not _TAG.fullmatch(tag):
         raise ParseError(f"If-Match is not a revision: {tag!r}. Send the ETag of the last response.")
-    return int(named[1] or named[2])
+    return int(tag.strip().removeprefix("W/").strip('"'))

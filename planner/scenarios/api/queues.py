@@ -12,19 +12,28 @@ from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.api.access import WorkspaceView, saved_unless_dry
-from planner.api.filters import QueueFilter
+from planner.api.access import WorkspaceView
+from planner.api.filters import is_requested
 from planner.api.idempotency import once
 from planner.api.parsers import JsonBody, MergePatch
 from planner.api.schema import DRY_RUN, ETAG, IDEMPOTENCY_KEY, IF_MATCH, answers, listed
-from planner.api.serializers import PreviewSerializer, QueueSerializer
+from planner.api.serializers import Edit, ProblemSerializer
 from planner.api.tables import TableList, TableView
-from planner.scenarios.api.edits import edited, told_when_stale
+from planner.scenarios.api.edits import edited, editing
+from planner.scenarios.api.filters import QueueFilter
 from planner.scenarios.api.preconditions import etag, seen_revision
+from planner.scenarios.api.serializers.queues import (
+    EditsPreviewed,
+    PreviewSerializer,
+    QueueEdited,
+    QueuesEdited,
+    QueueSerializer,
+    QueuesPatch,
+)
 from planner.scenarios.models import Change, Queue, Scenario
 from planner.scenarios.selectors.history import as_before
-from planner.scenarios.selectors.preview import scenario_preview
-from planner.scenarios.services.queues import queue_create, queue_remove, queue_update
+from planner.scenarios.selectors.preview import edited_preview, scenario_preview
+from planner.scenarios.services.queues import queue_create, queue_remove, queue_update, queues_update
 from planning.queues import queue_spec
 
 SUBTREE = OpenApiParameter("subtree", bool, description="Also remove its descendants.")
@@ -48,7 +57,7 @@ class QueueList(TableList):
 
     @extend_schema(
         request=QueueSerializer,
-        responses=answers({201: QueueSerializer}, 400, 403, 404, 412, 422, 428),
+        responses=answers({201: QueueEdited}, 400, 403, 404, 412, 422, 428),
         parameters=[DRY_RUN, IF_MATCH, IDEMPOTENCY_KEY, ETAG],
         filters=False,
     )
@@ -57,11 +66,31 @@ class QueueList(TableList):
         """Add a queue; only its name is needed, what is left out is not set."""
         scenario = self.scenario()
         revision = seen_revision(request)
-        with told_when_stale(scenario, partial(_versions, scenario, "")), saved_unless_dry(request):
+        with editing(request, scenario, partial(_versions, scenario, "")) as edit:
             queue = queue_create(
                 scenario=scenario, spec=_object(request.data), expected_revision=revision, user=self.user
             )
-        return edited(request, scenario, queue_spec(queue), status.HTTP_201_CREATED)
+        return edited(request, scenario, edit.body_with(queue_spec(queue)), status.HTTP_201_CREATED)
+
+    @extend_schema(
+        operation_id="scenarios_queues_edit",
+        request=QueuesPatch,
+        responses=answers({200: QueuesEdited}, 400, 403, 404, 412, 422, 428),
+        parameters=[DRY_RUN, IF_MATCH, ETAG],
+        filters=False,
+    )
+    def patch(self, request: Request, scenario_id: UUID) -> Response:
+        """Change several queues in one revision; the body has a JSON merge patch for each."""
+        scenario = self.scenario()
+        revision = seen_revision(request)
+        with editing(request, scenario) as edit:
+            queues = queues_update(
+                scenario=scenario,
+                patches=_patches(request.data),
+                expected_revision=revision,
+                user=self.user,
+            )
+        return edited(request, scenario, edit.body_with({"queues": [queue_spec(queue) for queue in queues]}))
 
 
 class QueueDetail(WorkspaceView):
@@ -78,7 +107,7 @@ class QueueDetail(WorkspaceView):
 
     @extend_schema(
         request=QueueSerializer,
-        responses=answers({200: QueueSerializer}, 400, 403, 404, 412, 422, 428),
+        responses=answers({200: QueueEdited}, 400, 403, 404, 412, 422, 428),
         parameters=[DRY_RUN, IF_MATCH, ETAG],
     )
     def patch(self, request: Request, scenario_id: UUID, name: str) -> Response:
@@ -89,7 +118,7 @@ class QueueDetail(WorkspaceView):
         scenario = self.scenario()
         get_object_or_404(scenario.queues, name=name)
         revision = seen_revision(request)
-        with told_when_stale(scenario, partial(_versions, scenario, name)), saved_unless_dry(request):
+        with editing(request, scenario, partial(_versions, scenario, name)) as edit:
             queue = queue_update(
                 scenario=scenario,
                 name=name,
@@ -97,10 +126,10 @@ class QueueDetail(WorkspaceView):
                 expected_revision=revision,
                 user=self.user,
             )
-        return edited(request, scenario, queue_spec(queue))
+        return edited(request, scenario, edit.body_with(queue_spec(queue)))
 
     @extend_schema(
-        responses=answers({204: None}, 400, 403, 404, 412, 422, 428),
+        responses=answers({200: Edit}, 400, 403, 404, 412, 422, 428),
         parameters=[SUBTREE, DRY_RUN, IF_MATCH, ETAG],
     )
     def delete(self, request: Request, scenario_id: UUID, name: str) -> Response:
@@ -108,12 +137,12 @@ class QueueDetail(WorkspaceView):
         scenario = self.scenario()
         get_object_or_404(scenario.queues, name=name)
         revision = seen_revision(request)
-        subtree = request.query_params.get("subtree", "").lower() in ("1", "true")
-        with told_when_stale(scenario, partial(_versions, scenario, name)), saved_unless_dry(request):
+        subtree = is_requested(request, "subtree") or False
+        with editing(request, scenario, partial(_versions, scenario, name)) as edit:
             queue_remove(
                 scenario=scenario, name=name, subtree=subtree, expected_revision=revision, user=self.user
             )
-        return edited(request, scenario, None, status.HTTP_204_NO_CONTENT)
+        return edited(request, scenario, edit.body_with(None))
 
 
 class ScenarioPreview(TableView):
@@ -128,6 +157,19 @@ class ScenarioPreview(TableView):
         preview = PreviewSerializer(scenario_preview(scenario)).data
         return Response(preview, headers={"ETag": etag(scenario.revision)})
 
+    @extend_schema(request=QueuesPatch, responses=answers({200: EditsPreviewed}, 400, 404), parameters=[ETAG])
+    def post(self, request: Request, scenario_id: UUID) -> Response:
+        """Return the same figures as they would be with edits of queues; nothing is saved."""
+        scenario = self.scenario()
+        batch, preview = edited_preview(scenario, _patches(request.data))
+        rows = {row.name: row for row in batch.queues}
+        body = {
+            **PreviewSerializer(preview).data,
+            "edited": [queue_spec(rows[after["name"]]) for _, after in batch.edited.values()],
+            "problems": ProblemSerializer(batch.problems, many=True).data,
+        }
+        return Response(body, headers={"ETag": etag(scenario.revision)})
+
 
 def _versions(scenario: Scenario, name: str, later: list[Change]) -> tuple[Any, Any]:
     """Return the queue `name` as the caller saw it, and as it is now; both None when it is gone."""
@@ -136,6 +178,14 @@ def _versions(scenario: Scenario, name: str, later: list[Change]) -> tuple[Any, 
         return None, None
     current = queue_spec(queue)
     return as_before(current, later, f"queues.{name}."), current
+
+
+def _patches(body: Any) -> dict[str, Mapping[str, Any]]:
+    queues = _object(body).get("queues")
+    if not isinstance(queues, Mapping) or set(body) != {"queues"}:
+        problem = "Send an object with the one key queues: queue name to merge patch."
+        raise ValidationError({"queues": [ErrorDetail(problem, "not_an_object")]})
+    return {str(name): _object(patch) for name, patch in queues.items()}
 
 
 def _object(body: Any) -> Mapping[str, Any]:

@@ -15,7 +15,7 @@ from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, ETAG, IDEMPOTENCY_KEY, IF_MATCH, answers
 from planner.api.serializers import ScenarioSerializer
 from planner.clusters.models import Snapshot
-from planner.scenarios.api.edits import told_when_stale
+from planner.scenarios.api.edits import reporting_staleness
 from planner.scenarios.api.preconditions import etag, seen_revision
 from planner.scenarios.api.serializers.rebase import RebaseCreate, RebaseSerializer, choices_of, rebase_body
 from planner.scenarios.models import Scenario
@@ -28,7 +28,7 @@ SNAPSHOT = OpenApiParameter(
 )
 
 
-class Asked(serializers.Serializer[Any]):
+class RebaseQuery(serializers.Serializer[Any]):
     """The query of a preview."""
 
     snapshot = serializers.UUIDField()
@@ -37,13 +37,15 @@ class Asked(serializers.Serializer[Any]):
 class Rebase(WorkspaceView):
     """A scenario on a newer snapshot of its cluster."""
 
+    parameters = ("snapshot",)
+
     @extend_schema(responses=answers({200: RebaseSerializer}, 404, 422), parameters=[SNAPSHOT, ETAG])
     def get(self, request: Request, scenario_id: UUID) -> Response:
         """Return what it would say there, and what has to be decided; nothing is saved."""
         scenario = self.scenario()
-        asked = Asked(data=request.query_params)
-        asked.is_valid(raise_exception=True)
-        snapshot = self._snapshot(scenario, asked.validated_data["snapshot"])
+        serializer = RebaseQuery(data=request.query_params)
+        serializer.is_valid(raise_exception=True)
+        snapshot = self._snapshot(scenario, serializer.validated_data["snapshot"])
         body = rebase_body(snapshot, scenario.revision, rebase_of(scenario, snapshot, {}))
         return Response(RebaseSerializer(body).data, headers={"ETag": etag(scenario.revision)})
 
@@ -57,25 +59,25 @@ class Rebase(WorkspaceView):
         """Begin a branch there with all that this scenario changed, each conflict as it was decided."""
         scenario = self.scenario()
         revision = seen_revision(request)
-        asked = RebaseCreate(data=request.data)
-        asked.is_valid(raise_exception=True)
-        said = asked.validated_data
-        snapshot = self._snapshot(scenario, said["snapshot"])
-        with told_when_stale(scenario), saved_unless_dry(request):
+        serializer = RebaseCreate(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        sent = serializer.validated_data
+        snapshot = self._snapshot(scenario, sent["snapshot"])
+        with reporting_staleness(scenario), saved_unless_dry(request):
             carried = scenario_rebase(
                 scenario=scenario,
                 snapshot=snapshot,
-                name=said.get("name", scenario.name),
-                choices=choices_of(said["choices"]),
+                name=sent.get("name", scenario.name),
+                choices=choices_of(sent["choices"]),
                 expected_revision=revision,
                 user=self.user,
             )
         body = ScenarioSerializer(carried).data
         return made(request, body, status.HTTP_201_CREATED, ETag=etag(carried.revision))
 
-    def _snapshot(self, scenario: Scenario, asked: UUID) -> Snapshot:
+    def _snapshot(self, scenario: Scenario, snapshot_id: UUID) -> Snapshot:
         """Return a snapshot of the scenario's workspace, or refuse the call."""
-        snapshot = snapshots(self.user).filter(pk=asked, workspace=scenario.workspace_id).first()
+        snapshot = snapshots(self.user).filter(pk=snapshot_id, workspace=scenario.workspace_id).first()
         if snapshot is None:
             raise ValidationError({"snapshot": [ErrorDetail("No such snapshot.", "does_not_exist")]})
         return snapshot

@@ -13,23 +13,26 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api.access import WorkspaceView, made, saved_unless_dry
-from planner.api.filters import ScenarioFilter
 from planner.api.idempotency import once
 from planner.api.parsers import JsonBody, JsonPatch
 from planner.api.schema import DRY_RUN, ETAG, IDEMPOTENCY_KEY, IF_MATCH, answers, listed
-from planner.api.serializers import (
+from planner.api.serializers import LabelsSerializer, ScenarioSerializer
+from planner.api.tables import TableList
+from planner.scenarios.api.edits import Edited, edited, editing, reporting_staleness
+from planner.scenarios.api.filters import ScenarioFilter
+from planner.scenarios.api.preconditions import etag, seen_revision
+from planner.scenarios.api.serializers.configuration import (
+    ConfEdited,
     ConfOperation,
     ConfSerializer,
+    ReleaseEdited,
     ReleaseSerializer,
-    ScenarioCreate,
-    ScenarioSerializer,
 )
-from planner.api.tables import TableList
-from planner.scenarios.api.edits import edited, told_when_stale
-from planner.scenarios.api.preconditions import etag, seen_revision
+from planner.scenarios.api.serializers.scenarios import ScenarioCreate
 from planner.scenarios.models import Change, Scenario
 from planner.scenarios.selectors.releases import release_imported, release_used
 from planner.scenarios.selectors.scenarios import scenarios, snapshots
+from planner.scenarios.services.labels import label
 from planner.scenarios.services.scenarios import (
     conf_patch,
     conf_update,
@@ -38,6 +41,7 @@ from planner.scenarios.services.scenarios import (
     scenario_remove,
 )
 from planning.review import conf_findings
+from planning.rows import ConfFinding
 
 
 @extend_schema_view(get=extend_schema(responses=listed(ScenarioSerializer)))
@@ -61,13 +65,15 @@ class ScenarioList(TableList):
     @once
     def post(self, request: Request) -> Response:
         """Begin a what-if on a snapshot."""
-        asked = ScenarioCreate(data=request.data)
-        asked.is_valid(raise_exception=True)
-        snapshot = snapshots(self.user).filter(pk=asked.validated_data["snapshot"]).first()
+        serializer = ScenarioCreate(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        snapshot = snapshots(self.user).filter(pk=serializer.validated_data["snapshot"]).first()
         if snapshot is None:
             raise ValidationError({"snapshot": [ErrorDetail("No such snapshot.", "does_not_exist")]})
         with saved_unless_dry(request):
-            scenario = scenario_create(snapshot=snapshot, name=asked.validated_data["name"], owner=self.user)
+            scenario = scenario_create(
+                snapshot=snapshot, name=serializer.validated_data["name"], owner=self.user
+            )
         body = ScenarioSerializer(scenario).data
         return made(request, body, status.HTTP_201_CREATED, ETag=etag(scenario.revision))
 
@@ -80,11 +86,25 @@ class ScenarioDetail(WorkspaceView):
         """Return a scenario with its revision."""
         return _at_revision(scenario := self.scenario(), ScenarioSerializer(scenario).data)
 
+    @extend_schema(
+        request=LabelsSerializer,
+        responses=answers({200: ScenarioSerializer}, 400, 403, 404, 422),
+        parameters=[DRY_RUN],
+    )
+    def patch(self, request: Request, scenario_id: UUID) -> Response:
+        """Name a scenario, note something, tag it, or archive it; this makes no revision."""
+        scenario = self.scenario()
+        serializer = LabelsSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        with saved_unless_dry(request):
+            label(thing=scenario, user=self.user, **serializer.validated_data)
+        return _at_revision(scenario, ScenarioSerializer(scenario).data)
+
     @extend_schema(responses=answers({204: None}, 400, 403, 404, 412, 428), parameters=[DRY_RUN, IF_MATCH])
     def delete(self, request: Request, scenario_id: UUID) -> Response:
         """Remove a scenario with its runs; its changes stay in the workspace's history."""
         scenario, revision = self.scenario(), seen_revision(request)
-        with told_when_stale(scenario), saved_unless_dry(request):
+        with reporting_staleness(scenario), saved_unless_dry(request):
             scenario_remove(scenario=scenario, expected_revision=revision, user=self.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -102,35 +122,35 @@ class ConfDetail(WorkspaceView):
 
     @extend_schema(
         request=ConfSerializer,
-        responses=answers({200: ConfSerializer}, 400, 403, 404, 412, 422, 428),
+        responses=answers({200: ConfEdited}, 400, 403, 404, 412, 422, 428),
         parameters=[DRY_RUN, IF_MATCH, ETAG],
     )
     def put(self, request: Request, scenario_id: UUID) -> Response:
         """Replace the configuration."""
         scenario = self.scenario()
         revision = seen_revision(request)
-        asked = ConfSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        text = asked.validated_data["text"]
-        with told_when_stale(scenario, partial(_conf_versions, scenario)), saved_unless_dry(request):
+        serializer = ConfSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        text = serializer.validated_data["text"]
+        with editing(request, scenario, partial(_conf_versions, scenario)) as edit:
             conf_update(scenario=scenario, text=text, expected_revision=revision, user=self.user)
-        return edited(request, scenario, _conf_body(scenario, text))
+        return edited(request, scenario, _conf_edited(scenario, text, edit))
 
     @extend_schema(
         request={
             "application/json": ConfOperation(many=True),
             "application/json-patch+json": ConfOperation(many=True),
         },
-        responses=answers({200: ConfSerializer}, 400, 403, 404, 412, 422, 428),
+        responses=answers({200: ConfEdited}, 400, 403, 404, 412, 422, 428),
         parameters=[DRY_RUN, IF_MATCH, ETAG],
     )
     def patch(self, request: Request, scenario_id: UUID) -> Response:
         """Edit the configuration by a JSON patch; the text stays as it is on all other lines."""
         scenario = self.scenario()
         revision = seen_revision(request)
-        with told_when_stale(scenario, partial(_conf_versions, scenario)), saved_unless_dry(request):
+        with editing(request, scenario, partial(_conf_versions, scenario)) as edit:
             conf_patch(scenario=scenario, operations=request.data, expected_revision=revision, user=self.user)
-        return edited(request, scenario, _conf_body(scenario, scenario.conf_text))
+        return edited(request, scenario, _conf_edited(scenario, scenario.conf_text, edit))
 
 
 class ReleaseDetail(WorkspaceView):
@@ -144,18 +164,18 @@ class ReleaseDetail(WorkspaceView):
 
     @extend_schema(
         request=ReleaseSerializer,
-        responses=answers({200: ReleaseSerializer}, 400, 403, 404, 412, 422, 428),
+        responses=answers({200: ReleaseEdited}, 400, 403, 404, 412, 422, 428),
         parameters=[DRY_RUN, IF_MATCH, ETAG],
     )
     def put(self, request: Request, scenario_id: UUID) -> Response:
         """Choose the release; an empty one means the imported one."""
         scenario, revision = self.scenario(), seen_revision(request)
-        asked = ReleaseSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        name = asked.validated_data["release"]
-        with told_when_stale(scenario, partial(_release_versions, scenario)), saved_unless_dry(request):
+        serializer = ReleaseSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        name = serializer.validated_data["release"]
+        with editing(request, scenario, partial(_release_versions, scenario)) as edit:
             release_update(scenario=scenario, name=name, expected_revision=revision, user=self.user)
-        return edited(request, scenario, _release_body(scenario))
+        return edited(request, scenario, edit.body_with(_release_body(scenario)))
 
 
 def _release_versions(scenario: Scenario, later: list[Change]) -> tuple[Any, Any]:
@@ -186,6 +206,18 @@ def _conf_body(scenario: Scenario, text: str) -> dict[str, Any]:
         "text": text,
         "problems": [asdict(problem) for problem in conf_findings(text, release_used(scenario))],
     }
+
+
+def _conf_edited(scenario: Scenario, text: str, edit: Edited) -> dict[str, Any]:
+    """Return a configuration after an edit: all findings about it, then what the edit did to the rest."""
+    body = _conf_body(scenario, text)
+    known = {(finding["rule"], finding["message"]) for finding in body["problems"]}
+    others = [
+        asdict(ConfFinding(**asdict(problem)))
+        for problem in edit.problems
+        if (problem.rule, problem.message) not in known
+    ]
+    return {**edit.body_with(body), "problems": [*body["problems"], *others]}
 
 
 def _at_revision(scenario: Scenario, body: Any) -> Response:

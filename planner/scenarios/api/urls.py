@@ -2,7 +2,17 @@
 
 from django.urls import path
 
-from planner.scenarios.api import checks, documents, history, nodes, queues, rebase, scenarios, workloads
+from planner.scenarios.api import (
+    checks,
+    documents,
+    history,
+    nodes,
+    queues,
+    reach,
+    rebase,
+    scenarios,
+    workloads,
+)
 
 calls = [
     path(
@@ -24,6 +34,7 @@ calls = [
         name="scenario-queue",
     ),
     path("scenarios/<uuid:scenario_id>/preview/", queues.ScenarioPreview.as_view(), name="scenario-preview"),
+    path("scenarios/<uuid:scenario_id>/reach/", reach.ScenarioReach.as_view(), name="scenario-reach"),
     path("scenarios/<uuid:scenario_id>/validate/", checks.Validate.as_view(), name="scenario-validate"),
     path(
         "scenarios/<uuid:scenario_id>/document/",

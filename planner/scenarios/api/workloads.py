@@ -11,20 +11,22 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.api.access import WorkspaceView, saved_unless_dry
-from planner.api.filters import in_order_asked, is_asked, ordering_parameter, refuse_unknown
+from planner.api.access import WorkspaceView
+from planner.api.filters import in_requested_order, is_requested, ordering_parameter, refuse_other_words
 from planner.api.idempotency import once
 from planner.api.pagination import Pages
 from planner.api.parsers import JsonBody, MergePatch
 from planner.api.schema import DRY_RUN, ETAG, IDEMPOTENCY_KEY, IF_MATCH, answers, paged
+from planner.api.serializers import Edit
 from planner.api.tables import TableView
-from planner.scenarios.api.edits import edited, told_when_stale
+from planner.scenarios.api.edits import edited, editing
 from planner.scenarios.api.nodes import PAGE, PAGE_SIZE
 from planner.scenarios.api.preconditions import etag, seen_revision
 from planner.scenarios.api.serializers.manifests import sent_object
 from planner.scenarios.api.serializers.workloads import (
     ObjectsTouched,
     WorkloadAddSerializer,
+    WorkloadEdited,
     WorkloadPatch,
     WorkloadSerializer,
 )
@@ -39,15 +41,18 @@ from planner.scenarios.services.workloads import (
     workloads_add,
 )
 from planning.states import ObjectKey
-from planning.workloads import KINDS, WorkloadRow, Workloads
+from planning.workload_fields import KINDS
+from planning.workloads import WorkloadRow, Workloads
 
 EXACT = ("kind", "namespace", "queue", "origin")
+WORDS = {"kind": KINDS, "origin": ("imported", "changed", "added")}
+"""The parameters that have a known set of values."""
 FILTERS = [
     OpenApiParameter("name", description="Part of the name."),
-    OpenApiParameter("kind", enum=KINDS),
+    OpenApiParameter("kind", enum=WORDS["kind"]),
     OpenApiParameter("namespace"),
     OpenApiParameter("queue"),
-    OpenApiParameter("origin", enum=["imported", "changed", "added"]),
+    OpenApiParameter("origin", enum=WORDS["origin"]),
     OpenApiParameter("pending", bool, description="Whether one of its pods waits."),
 ]
 
@@ -61,6 +66,8 @@ ORDERS: dict[str, Callable[[WorkloadRow], Any]] = {
 class WorkloadList(TableView):
     """The workloads of a scenario: vcjobs, podgroups, single pods."""
 
+    parameters = (*EXACT, "name", "pending", "ordering", "page", "page_size")
+
     @extend_schema(
         operation_id="scenarios_workloads_list",
         responses=answers({200: paged(WorkloadSerializer)}, 404, 422),
@@ -69,12 +76,11 @@ class WorkloadList(TableView):
     def get(self, request: Request, scenario_id: UUID) -> Response:
         """Return a page of workloads, as a run would see them."""
         scenario = self.scenario()
-        known = {*EXACT, "name", "pending", "ordering", "page", "page_size", "fields", "format"}
-        refuse_unknown(request.query_params, known)
+        refuse_other_words(request, WORDS)
         rows = workload_rows(scenario, objects_in(scenario, state_of(scenario)))
         pages = Pages()
-        found = [row for row in rows if _asked_for(row, request)]
-        page = pages.paginate_queryset(in_order_asked(found, request, ORDERS), request, self)
+        found = [row for row in rows if _is_wanted(row, request)]
+        page = pages.paginate_queryset(in_requested_order(found, request, ORDERS), request, self)
         body = pages.get_paginated_response(WorkloadSerializer(page or (), many=True).data).data
         return Response(body, headers={"ETag": etag(scenario.revision)})
 
@@ -87,11 +93,11 @@ class WorkloadList(TableView):
     def post(self, request: Request, scenario_id: UUID) -> Response:
         """Add a job by its fields, workloads by their text, or copies of one."""
         scenario, revision = self.scenario(), seen_revision(request)
-        asked = WorkloadAddSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        sent = asked.validated_data
+        serializer = WorkloadAddSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        sent = serializer.validated_data
         seen: dict[str, Any] = {"scenario": scenario, "expected_revision": revision, "user": self.user}
-        with told_when_stale(scenario), saved_unless_dry(request):
+        with editing(request, scenario) as edit:
             if "job" in sent:
                 touched = job_add(fields=sent["job"], **seen)
             elif "documents" in sent:
@@ -100,7 +106,7 @@ class WorkloadList(TableView):
                 one = sent["copy"]
                 key = f"{one['namespace']}/{one['name']}"
                 touched = workload_copy(kind=one["kind"], key=key, count=one["count"], **seen)
-        return edited(request, scenario, _told(touched), status.HTTP_201_CREATED)
+        return edited(request, scenario, edit.body_with(_body(touched)), status.HTTP_201_CREATED)
 
 
 class WorkloadDetail(WorkspaceView):
@@ -117,7 +123,7 @@ class WorkloadDetail(WorkspaceView):
 
     @extend_schema(
         request=WorkloadPatch,
-        responses=answers({200: WorkloadSerializer}, 400, 403, 404, 412, 422, 428),
+        responses=answers({200: WorkloadEdited}, 400, 403, 404, 412, 422, 428),
         parameters=[DRY_RUN, IF_MATCH, ETAG],
     )
     def patch(self, request: Request, scenario_id: UUID, kind: str, namespace: str, job: str) -> Response:
@@ -125,7 +131,7 @@ class WorkloadDetail(WorkspaceView):
         scenario, revision = self.scenario(), seen_revision(request)
         key = f"{namespace}/{job}"
         _found(scenario, kind, key)
-        with told_when_stale(scenario), saved_unless_dry(request):
+        with editing(request, scenario) as edit:
             workload_update(
                 scenario=scenario,
                 kind=kind,
@@ -135,19 +141,19 @@ class WorkloadDetail(WorkspaceView):
                 user=self.user,
             )
             body = WorkloadSerializer(_found(scenario, kind, key)).data
-        return edited(request, scenario, body)
+        return edited(request, scenario, edit.body_with(body))
 
     @extend_schema(
-        responses=answers({204: None}, 400, 403, 404, 412, 422, 428), parameters=[DRY_RUN, IF_MATCH, ETAG]
+        responses=answers({200: Edit}, 400, 403, 404, 412, 422, 428), parameters=[DRY_RUN, IF_MATCH, ETAG]
     )
     def delete(self, request: Request, scenario_id: UUID, kind: str, namespace: str, job: str) -> Response:
         """Remove a workload with its podgroup and its pods."""
         scenario, revision = self.scenario(), seen_revision(request)
         key = f"{namespace}/{job}"
         _found(scenario, kind, key)
-        with told_when_stale(scenario), saved_unless_dry(request):
+        with editing(request, scenario) as edit:
             workload_remove(scenario=scenario, kind=kind, key=key, expected_revision=revision, user=self.user)
-        return edited(request, scenario, None, status.HTTP_204_NO_CONTENT)
+        return edited(request, scenario, edit.body_with(None))
 
 
 def _found(scenario: Scenario, kind: str, key: str) -> WorkloadRow:
@@ -157,15 +163,15 @@ def _found(scenario: Scenario, kind: str, key: str) -> WorkloadRow:
     return row
 
 
-def _asked_for(row: WorkloadRow, request: Request) -> bool:
-    asked = request.query_params
-    waits = is_asked(request, "pending")
+def _is_wanted(row: WorkloadRow, request: Request) -> bool:
+    params = request.query_params
+    waits = is_requested(request, "pending")
     return (
-        all(getattr(row, name) == asked[name] for name in EXACT if name in asked)
-        and asked.get("name", "").lower() in row.name.lower()
+        all(getattr(row, name) == params[name] for name in EXACT if name in params)
+        and params.get("name", "").lower() in row.name.lower()
         and waits in (None, row.pending > 0)
     )
 
 
-def _told(touched: list[ObjectKey]) -> dict[str, list[dict[str, str]]]:
+def _body(touched: list[ObjectKey]) -> dict[str, list[dict[str, str]]]:
     return {"objects": [{"kind": kind, "key": key} for kind, key in touched]}

@@ -8,7 +8,7 @@ from planner.clusters.models.snapshot import Blob, Snapshot
 
 
 class Scenario(Identified):
-    """An editable scenario on a snapshot. Every edit raises the revision and is kept as a Change."""
+    """An editable scenario on a snapshot, to run and forecast. Every edit raises the revision."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="scenarios")
     name = models.CharField(max_length=253)
@@ -27,6 +27,9 @@ class Scenario(Identified):
         help_text="The release of Volcano that decides; empty: the snapshot's.",
     )
     revision = models.PositiveIntegerField(default=1)
+    note = models.TextField(blank=True, db_default="", help_text="Notes of its users, as plain text.")
+    tags = models.JSONField(default=list, db_default=[], help_text="Names by which it is found again.")
+    archived = models.DateTimeField(null=True, help_text="Since when it is left out of lists.")
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="scenarios"
     )
@@ -78,6 +81,11 @@ class Change(Identified):
     class Meta:
         ordering = ["-revision", "kind", "key", "field"]
         indexes = [models.Index(fields=["scenario", "revision"], name="change_of_revision")]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(way__in=["edit", "undo", "redo"]), name="change_way_is_known"
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.path} at revision {self.revision}"

@@ -1,6 +1,6 @@
 """What does somebody apply to a cluster so that it becomes what a scenario says?"""
 
-from planner.clusters.selectors.contents import content_of
+from planner.clusters.selectors.contents import content_if_needed
 from planner.scenarios.models import Scenario
 from planning.export import export_of
 from planning.queues import queue_manifest
@@ -11,4 +11,4 @@ def scenario_export(scenario: Scenario) -> Export:
     """Return the way from a scenario's snapshot to the scenario (1 query)."""
     snapshot = scenario.snapshot
     queues = [queue_manifest(row) for row in scenario.queues.all()]
-    return export_of(content_of(snapshot).queues, queues, snapshot.scheduler_conf, scenario.conf_text)
+    return export_of(content_if_needed(snapshot).queues, queues, snapshot.scheduler_conf, scenario.conf_text)

@@ -1,15 +1,28 @@
-"""What does each queue of a scenario get, as it is now? The demand of its jobs is counted once and kept."""
+"""What does each queue of a scenario get, as it is now or with edits that nobody has saved?
+
+The demand of its jobs is counted once and kept.
+"""
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
+
+from django.core.cache import cache
 
 from planner.clusters.selectors.contents import content_of
 from planner.clusters.selectors.demand import demand_counted, demand_key
 from planner.scenarios.models import Queue, Scenario
 from planner.scenarios.selectors.releases import release_used
+from planner.scenarios.selectors.revisions import first_queues
 from planning.demands import Demand
 from planning.frozen import renamed_queues, scenario_objects
-from planning.preview import Preview, queue_preview, renamed_demand, under_release
+from planning.preview import Preview, preview_from, queue_preview, renamed_demand, under_release
+from planning.queue_batches import Batch, Patches, edit_queues
+from planning.queues import Queue as PlannedQueue
+from planning.queues import planned_queue
+from planning.releases import release_of_document
+from planning.rows import Amounts
+from planning.unlimited import amounts as read_amounts
 
 
 def scenario_preview(scenario: Scenario, queues: Sequence[Queue] | None = None) -> Preview:
@@ -19,11 +32,52 @@ def scenario_preview(scenario: Scenario, queues: Sequence[Queue] | None = None) 
         rows,
         scenario.conf_text,
         release_used(scenario),
-        lambda: under_release(_demand(scenario, rows), scenario.release),
+        lambda: under_release(scenario_demand(scenario, rows), scenario.release),
     )
 
 
-def _demand(scenario: Scenario, rows: Sequence[Queue]) -> Demand:
+def edited_preview(scenario: Scenario, patches: Patches) -> tuple[Batch, Preview]:
+    """Return queues with unsaved edits, and the preview of them (2 queries).
+
+    Edits with problems are left out; the batch says which.
+    """
+    stored = list(scenario.queues.all())
+    demand = scenario_demand(scenario, stored)
+    planned = [planned_queue(row, row.pk) for row in stored]
+    batch = edit_queues(planned, patches, lambda: read_amounts(demand.total.as_dict()))
+    moved = renamed_demand(demand, {name: after["name"] for name, (_, after) in batch.edited.items()})
+    preview = queue_preview(
+        batch.queues,
+        scenario.conf_text,
+        release_used(scenario),
+        lambda: under_release(moved, scenario.release),
+    )
+    return batch, preview
+
+
+def snapshot_preview(scenario: Scenario) -> tuple[Sequence[PlannedQueue], Preview]:
+    """Return the queues of a scenario's snapshot and the preview of them, which is kept.
+
+    Neither the scenario's edits nor its configuration and release take part.
+    """
+    snapshot = scenario.snapshot
+    queues = first_queues(snapshot)
+    key = demand_key(snapshot.content_id, f"preview {snapshot.pk}")
+    if (kept := cache.get(key)) is not None:
+        return queues, preview_from(kept)
+    demand = demand_counted(demand_key(snapshot.content_id), lambda: content_of(snapshot).document)
+    release = release_of_document(content_of(snapshot).document)
+    preview = queue_preview(queues, snapshot.scheduler_conf, release, lambda: demand)
+    cache.set(key, asdict(preview))
+    return queues, preview
+
+
+def cluster_total(scenario: Scenario) -> Amounts:
+    """Return what the nodes of a scenario have together (2 queries)."""
+    return read_amounts(scenario_demand(scenario, list(scenario.queues.all())).total.as_dict())
+
+
+def scenario_demand(scenario: Scenario, rows: Sequence[Queue]) -> Demand:
     """Return what the jobs of a scenario hold and request, by the present name of their queue (1 query)."""
     snapshot, renamed = scenario.snapshot, renamed_queues(rows)
     overlay = {(row.kind, row.key): row.manifest for row in scenario.object_changes.all()}

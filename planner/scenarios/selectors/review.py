@@ -27,7 +27,7 @@ def scenario_problems(scenario: Scenario, queues: Sequence[Queue] | None = None)
 
 def _inspected(snapshot: Snapshot) -> Inspection:
     content = content_of(snapshot)
-    return _shelf.get(snapshot.content_id, lambda: (Inspection(content.document), content.size))[0]
+    return _shelf.get(snapshot.content_id, lambda: (Inspection(content.document), snapshot.content.size))[0]
 
 
 _shelf: Shelf[tuple[Inspection, int]] = Shelf(KEPT_BYTES, lambda inspected: inspected[1])

@@ -2,17 +2,20 @@
 
 from itertools import groupby
 
-from planner.clusters.models import Snapshot
-from planner.clusters.selectors.contents import content_of
+from planner.clusters.models import Blob, Snapshot
+from planner.clusters.selectors.contents import content_if_needed, content_of
 from planner.scenarios.models import Scenario
 from planning.contents import Objects
 from planning.differences import differences
 from planning.frozen import frozen_input
 from planning.queues import Queue, planned_queue
-from planning.rebase import Choices, Rebased, Side, rebased
+from planning.rebase import Rebased, rebased
+from planning.rebase.conflicts import Choices, Side, queues_of
 from planning.states import Edit, State
 from planning.workloads import Workloads
 
+AT_ONCE_BYTES = 2_000_000
+"""So much text of snapshots is unpacked while a page waits."""
 SNAPSHOT, START = "snapshot", "start"
 BASES = (SNAPSHOT, START)
 """What a scenario can be held against: its snapshot, or what it began with, for a branch its parent's."""
@@ -40,7 +43,7 @@ def state_at(scenario: Scenario, revision: int) -> State:
     changes = scenario.changes.filter(revision__gt=begin, revision__lte=revision).order_by("revision")
     for _, together in groupby(changes, key=lambda change: change.revision):
         state.make(together)
-    content_of(scenario.snapshot).settle(state)
+    content_if_needed(scenario.snapshot).settle(state)
     return state
 
 
@@ -57,7 +60,7 @@ def objects_in(scenario: Scenario, state: State) -> Objects:
 
 def first_queues(snapshot: Snapshot) -> list[Queue]:
     """Return the queues that a scenario on a snapshot begins with."""
-    return list(Side(content_of(snapshot), snapshot.scheduler_conf).rows.values())
+    return queues_of(content_of(snapshot).queues if snapshot.queues is None else snapshot.queues)
 
 
 def base_of(scenario: Scenario, base: str) -> State:
@@ -67,7 +70,7 @@ def base_of(scenario: Scenario, base: str) -> State:
 
 def differences_from(scenario: Scenario, base: str) -> list[Edit]:
     """Return in what a scenario differs from its snapshot, or from what it began with (4 queries at most)."""
-    content = content_of(scenario.snapshot)
+    content = content_if_needed(scenario.snapshot)
     return differences(base_of(scenario, base), state_of(scenario), content)
 
 
@@ -80,13 +83,21 @@ def parts_differing(scenario: Scenario, base: str, edit: Edit) -> list[Edit]:
 
 def rebase_of(scenario: Scenario, snapshot: Snapshot, choices: Choices) -> Rebased:
     """Return what a scenario says once it is carried over to another snapshot (4 queries at most)."""
-    sides = [Side(content_of(one), one.scheduler_conf) for one in (scenario.snapshot, snapshot)]
+    sides = [Side(content_if_needed(one), one.scheduler_conf) for one in (scenario.snapshot, snapshot)]
     return rebased(sides[0], state_of(scenario), sides[1], choices)
+
+
+def rebase_takes_long(scenario: Scenario, snapshot: Snapshot) -> bool:
+    """Return whether two large snapshots have to be unpacked to compare objects (2 queries)."""
+    if not scenario.object_changes.exists():
+        return False
+    both = Blob.objects.filter(pk__in=(scenario.snapshot.content_id, snapshot.content_id))
+    return sum(both.values_list("size", flat=True)) > AT_ONCE_BYTES
 
 
 def differences_on(snapshot: Snapshot, state: State) -> list[Edit]:
     """Return in what a state on a snapshot differs from it (1 query at most)."""
-    return differences(state_of_snapshot(snapshot), state, content_of(snapshot))
+    return differences(state_of_snapshot(snapshot), state, content_if_needed(snapshot))
 
 
 def document_of_snapshot(snapshot: Snapshot) -> bytes:
@@ -94,9 +105,10 @@ def document_of_snapshot(snapshot: Snapshot) -> bytes:
     return _document(snapshot, snapshot.name, state_of_snapshot(snapshot))
 
 
-def document_of_scenario(scenario: Scenario) -> bytes:
-    """Return a scenario as it is now, as a run would freeze it (2 queries)."""
-    return _document(scenario.snapshot, scenario.name, state_of(scenario))
+def document_of_scenario(scenario: Scenario, revision: int | None = None) -> bytes:
+    """Return a scenario as it is now, or was at a revision, as a run would freeze it (2 or 3 queries)."""
+    state = state_of(scenario) if revision is None else state_at(scenario, revision)
+    return _document(scenario.snapshot, scenario.name, state)
 
 
 def _document(snapshot: Snapshot, name: str, state: State) -> bytes:

@@ -22,7 +22,8 @@ def clusters(user: User) -> QuerySet[Cluster]:
 
 def snapshots(user: User) -> QuerySet[Snapshot]:
     """Return the snapshots that an account may see, newest first, without their content."""
-    return visible(Snapshot.objects.select_related("workspace", "cluster", "owner"), user)
+    kept = Snapshot.objects.select_related("workspace", "cluster", "owner").defer("queues")
+    return visible(kept, user)
 
 
 def snapshots_to_carry_over_to(user: User, scenario: Scenario) -> QuerySet[Snapshot]:
@@ -38,7 +39,8 @@ def snapshots_to_carry_over_to(user: User, scenario: Scenario) -> QuerySet[Snaps
 def scenarios(user: User) -> QuerySet[Scenario]:
     """Return the scenarios that an account may see, last changed first, each with its snapshot (1 query)."""
     present = Scenario.objects.filter(removed=None)
-    return visible(present.select_related("workspace", "snapshot", "owner", "parent"), user)
+    related = present.select_related("workspace", "snapshot", "owner", "parent")
+    return visible(related.defer("snapshot__queues"), user)
 
 
 def get_scenario(user: User, scenario_id: UUID) -> Scenario:
@@ -85,8 +87,4 @@ def _queue_row(queue: QueueFields, depth: int, children: int) -> QueueRow:
         guarantee=queue.guarantee,
         deserved=queue.deserved,
         capability=queue.capability,
-        dequeue_strategy=queue.dequeue_strategy,
-        affinity=queue.affinity,
-        annotations=queue.annotations,
-        labels=queue.labels,
     )

@@ -1,5 +1,6 @@
 """Which workloads does a scenario have? Those of the last few revisions stay at hand."""
 
+from planner.clusters.models import Snapshot
 from planner.scenarios.models import Scenario
 from planning.contents import Objects
 from planning.shelf import Shelf
@@ -12,3 +13,8 @@ _shelf: Shelf[list[WorkloadRow]] = Shelf(_ROWS_KEPT, len)
 def workload_rows(scenario: Scenario, objects: Objects) -> list[WorkloadRow]:
     """Return the workloads of a scenario at its present revision."""
     return _shelf.get((scenario.pk, scenario.revision), lambda: Workloads(objects).rows())
+
+
+def imported_workload_rows(snapshot: Snapshot, objects: Objects) -> list[WorkloadRow]:
+    """Return the workloads of a snapshot, `objects` being all of its own."""
+    return _shelf.get(snapshot.pk, lambda: Workloads(objects).rows())

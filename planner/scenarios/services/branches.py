@@ -11,7 +11,7 @@ from planner.scenarios.selectors.revisions import rebase_of, state_at
 from planner.scenarios.services.queues import queue_row_of
 from planner.scenarios.services.revisions import copy_keep, revision_lock
 from planning.objects import object_problems
-from planning.rebase import OURS, THEIRS, Choices, Conflict
+from planning.rebase.conflicts import OURS, THEIRS, Choices, Conflict
 from planning.rows import Problem
 from planning.states import State
 
@@ -57,9 +57,9 @@ def scenario_rebase(
 
 def _undecided(conflict: Conflict) -> Problem:
     path = ".".join(part for part in conflict.id if part)
-    says = "Both sides changed this; choose one."
+    message = "Both sides changed this; choose one."
     fix = f"Choose {OURS} or {THEIRS} for it."
-    return Problem("rebase.undecided", "error", says, path=path, field=conflict.field or None, fix=fix)
+    return Problem("rebase.undecided", "error", message, path=path, field=conflict.field or None, fix=fix)
 
 
 def _begun(
@@ -82,6 +82,10 @@ def _begun(
             for (kind, key), manifest in sorted(state.objects.items(), key=lambda entry: entry[0])
         ),
         batch_size=500,
+    )
+    targets = parent.wait_targets.filter(queue__in=state.queues)
+    branch.wait_targets.bulk_create(
+        targets.model(scenario=branch, queue=target.queue, seconds=target.seconds) for target in targets
     )
     copy_keep(scenario=branch)
     return branch

@@ -1,7 +1,7 @@
 """How does a scenario come to say many things at once: queues, configuration, objects, in one revision?"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.conf import settings
@@ -9,7 +9,7 @@ from django.db import transaction
 
 from planner.accounts.models import User
 from planner.accounts.services.members import role_require
-from planner.clusters.selectors.contents import content_of
+from planner.clusters.selectors.contents import content_if_needed
 from planner.errors import Invalid
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.revisions import objects_in, state_of
@@ -17,11 +17,12 @@ from planner.scenarios.services.history import queue_rows_save
 from planner.scenarios.services.objects import object_rows_save
 from planner.scenarios.services.revisions import revision_lock, revision_raise
 from planning.conf import conf_problems
+from planning.importing import read_objects
 from planning.objects import bare_objects, object_problems
 from planning.queue_fields import queue_problems
 from planning.queues import Queue, apply_spec, queue_row, queue_spec
 from planning.rows import Problem
-from planning.states import CONF, QUEUES, Edit, ObjectKey, State, kept_queue, object_key
+from planning.states import CONF, KINDS, QUEUES, Edit, ObjectKey, State, kept_queue, object_key
 
 Json = Mapping[str, Any]
 
@@ -34,6 +35,8 @@ class Wanted:
     removed: Mapping[str, Sequence[str]] = field(default_factory=dict)
     conf: str | None = None
     """None leaves the configuration as it is."""
+    documents: str = ""
+    """Objects as text, the scheduler's ConfigMap among them."""
 
 
 @transaction.atomic
@@ -46,6 +49,7 @@ def document_update(
     """
     role_require(user=user, workspace=scenario.workspace)
     revision_lock(scenario=scenario, expected=expected_revision)
+    wanted = _read(wanted)
     state = state_of(scenario)
     stored = {row.id for row in state.queues.values()}
     problems: list[Problem] = []
@@ -56,7 +60,7 @@ def document_update(
     ]
     if problems:
         raise Invalid(problems)
-    content_of(scenario.snapshot).settle(state)
+    content_if_needed(scenario.snapshot).settle(state)
     scenario.conf_text = state.conf_text
     scenario.save(update_fields=["conf_text"])
     queue_rows_save(scenario, state.queues, stored, edits)
@@ -64,6 +68,19 @@ def document_update(
     object_rows_save(scenario=scenario, state=state, touched=touched)
     revision_raise(scenario=scenario, user=user, changes=edits)
     return scenario
+
+
+def _read(wanted: Wanted) -> Wanted:
+    """Return what is wanted, the objects of its text among the others; raise Invalid for a wrong text."""
+    if not wanted.documents:
+        return wanted
+    read = read_objects(wanted.documents, keep=settings.KEEP_ANNOTATIONS)
+    if problems := [problem for problem in read.problems if problem.is_error]:
+        raise Invalid(problems)
+    objects = {
+        kind: [*wanted.objects.get(kind, ()), *(read.document.get(kind) or ())] for kind in (QUEUES, *KINDS)
+    }
+    return replace(wanted, objects=objects, conf=wanted.conf or read.scheduler_conf or None, documents="")
 
 
 def _conf(state: State, text: str | None, problems: list[Problem]) -> list[Edit]:
@@ -117,17 +134,19 @@ def _changed(row: Queue, fields: Json) -> list[Edit]:
 
 def _objects(scenario: Scenario, state: State, wanted: Wanted, problems: list[Problem]) -> list[Edit]:
     """Write the other objects into a state; return the edits, and add why one cannot be to the problems."""
-    asked: dict[ObjectKey, Json | None] = {
+    manifests: dict[ObjectKey, Json | None] = {
         (kind, object_key(kind, manifest)): manifest
         for kind, listed in wanted.objects.items()
         if kind != QUEUES
         for manifest in listed
     }
-    asked |= {(kind, key): None for kind, keys in wanted.removed.items() if kind != QUEUES for key in keys}
+    manifests |= {
+        (kind, key): None for kind, keys in wanted.removed.items() if kind != QUEUES for key in keys
+    }
     objects = objects_in(scenario, state)
     edits = [
         Edit(kind, key, before=before, after=after)
-        for (kind, key), after in bare_objects(asked, settings.KEEP_ANNOTATIONS).items()
+        for (kind, key), after in bare_objects(manifests, settings.KEEP_ANNOTATIONS).items()
         if (before := objects.get(kind, key)) != after
     ]
     problems += object_problems({(one.kind, one.key): one.after for one in edits if one.after is not None})

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from planner.accounts.models import User
 from planner.accounts.services.members import role_require
-from planner.clusters.selectors.contents import content_of
+from planner.clusters.selectors.contents import content_if_needed
 from planner.errors import Invalid
 from planner.scenarios.models import Change, Scenario
 from planner.scenarios.selectors.history import steps
@@ -20,7 +20,7 @@ from planner.scenarios.services.scenarios import conf_update, release_update
 from planning.queues import Queue, queue_spec
 from planning.rows import Problem
 from planning.states import CONF, QUEUES, RELEASE, Difference, Edit, inverses, queue_of
-from planning.workloads import KINDS
+from planning.workload_fields import KINDS
 
 
 @transaction.atomic
@@ -77,13 +77,13 @@ def _walk(scenario: Scenario, way: Change.Way, expected: int, user: User | None)
     revision_lock(scenario=scenario, expected=expected)
     revision = steps(scenario)[way]
     if revision is None:
-        says = f"There is nothing to {way}."
-        raise Invalid([Problem(f"history.nothing_to_{way}", "error", says, path="revision", fix="Edit.")])
+        message = f"There is nothing to {way}."
+        raise Invalid([Problem(f"history.nothing_to_{way}", "error", message, path="revision", fix="Edit.")])
     changes = list(scenario.changes.filter(revision=revision))
     state = state_of(scenario)
     stored = {row.id for row in state.queues.values()}
     state.take_back(changes)
-    content_of(scenario.snapshot).settle(state)
+    content_if_needed(scenario.snapshot).settle(state)
     backwards = inverses(changes)
     scenario.conf_text, scenario.release = state.conf_text, state.release
     scenario.save(update_fields=["conf_text", "release"])

@@ -100,11 +100,11 @@ def _locked(scenario: Scenario, expected: int, user: User | None) -> Objects:
 def _present(objects: Objects, names: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     found = {name: node for name in names if (node := objects.get(NODES, name)) is not None}
     if missing := [name for name in names if name not in found]:
-        says = "No such node."
+        message = "No such node."
         raise Invalid(
             [
                 Problem(
-                    "node.missing", "error", says, path=f"nodes.{name}", actual=name, fix="Choose another."
+                    "node.missing", "error", message, path=f"nodes.{name}", actual=name, fix="Choose another."
                 )
                 for name in missing
             ]
@@ -118,24 +118,26 @@ def _name_of(node: Mapping[str, Any]) -> Any:
 
 
 def _taken(objects: Objects, names: Sequence[str]) -> list[Problem]:
-    says = "A node with this name already exists."
+    message = "A node with this name already exists."
     return [
-        Problem("name_taken", "error", says, path=f"nodes.{name}", actual=name, fix="Choose another name.")
+        Problem("name.taken", "error", message, path=f"nodes.{name}", actual=name, fix="Choose another name.")
         for name in names
         if objects.get(NODES, name) is not None
     ]
 
 
 def _renamed(name: str) -> list[Problem]:
-    says = "A node cannot be renamed."
+    message = "A node cannot be renamed."
     fix = "Add a node with the new name and remove this one."
-    return [Problem("name_fixed", "error", says, path=f"nodes.{name}.metadata.name", actual=name, fix=fix)]
+    return [
+        Problem("node.name_fixed", "error", message, path=f"nodes.{name}.metadata.name", actual=name, fix=fix)
+    ]
 
 
 def _count_problems(count: int, there: int) -> list[Problem]:
     limit = MOST_NODES - there
     if 1 <= count <= limit:
         return []
-    says = f"{count} is not between 1 and {limit}; a scenario has at most {MOST_NODES} nodes."
+    message = f"{count} is not between 1 and {limit}; a scenario has at most {MOST_NODES} nodes."
     fix = f"Enter a whole number from 1 to {limit}."
-    return [Problem("out_of_range", "error", says, path="count", actual=count, limit=limit, fix=fix)]
+    return [Problem("number.range", "error", message, path="count", actual=count, limit=limit, fix=fix)]

@@ -4,7 +4,8 @@ An edit that Volcano's webhook would refuse is saved all the same, and listed am
 what could not be simulated, or cannot be: a queue below itself, two of one name, no queue root.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -13,8 +14,10 @@ from planner.accounts.models import User
 from planner.accounts.services.members import role_require
 from planner.errors import Invalid
 from planner.scenarios.models import Queue, Scenario
+from planner.scenarios.selectors.preview import cluster_total
 from planner.scenarios.services.objects import workloads_follow
 from planner.scenarios.services.revisions import revision_lock, revision_raise
+from planning.queue_batches import Patches, edit_queues, resolved_patch
 from planning.queue_fields import names_below, queue_problems, removal_problems, tree_problems
 from planning.queues import (
     QUEUE_FIELDS,
@@ -25,10 +28,10 @@ from planning.queues import (
     queue_spec,
 )
 from planning.queues import Queue as PlannedQueue
+from planning.rows import Problem
 from planning.states import QUEUES, Edit, kept_queue
 
 
-@transaction.atomic
 def queue_update(
     *,
     scenario: Scenario,
@@ -37,43 +40,58 @@ def queue_update(
     expected_revision: int,
     user: User | None = None,
 ) -> Queue:
-    """Apply an RFC 7396 merge patch in CRD spelling to the queue `name`.
+    """Apply an RFC 7396 merge patch in CRD spelling to the queue `name`; raises as `queues_update` does.
 
-    Every changed field becomes a Change of the new revision; a patch that changes nothing keeps the revision.
-    Another name takes the children along, and the workloads. `scenario` is fresh afterwards.
+    Also raises Queue.DoesNotExist.
+    """
+    scenario.queues.get(name=name)
+    patches = {name: patch}
+    [queue] = queues_update(
+        scenario=scenario, patches=patches, expected_revision=expected_revision, user=user
+    )
+    return queue
 
-    Raises RoleTooLow, Queue.DoesNotExist, StaleRevision when the scenario is not at `expected_revision`, and
-    Invalid with every problem; then nothing was saved.
+
+@transaction.atomic
+def queues_update(
+    *, scenario: Scenario, patches: Patches, expected_revision: int, user: User | None = None
+) -> list[Queue]:
+    """Apply a merge patch to each of these queues in one revision, which one undo takes back.
+
+    Arithmetic may stand for a weight, priority or quantity (see `planning.arithmetic`). Every changed field
+    becomes a Change; patches that change nothing keep the revision. Another name takes the children along,
+    and the workloads. `scenario` is fresh afterwards.
+
+    Raises RoleTooLow, StaleRevision when the scenario is not at `expected_revision`, and Invalid with every
+    problem of every queue; then nothing was saved.
     """
     role_require(user=user, workspace=scenario.workspace)
     revision_lock(scenario=scenario, expected=expected_revision)
-    queue = scenario.queues.get(name=name)
-    before = queue_spec(queue)
-    after = merge_patch(before, patch)
-    if problems := queue_problems(name, after, _parents(scenario)):
+    planned = [planned_queue(row, row.pk) for row in scenario.queues.all()]
+    batch = edit_queues(planned, patches, partial(cluster_total, scenario))
+    if problems := [*_unknown(planned, patches), *batch.problems]:
         raise Invalid(problems)
-    planned = planned_queue(queue, queue.pk)
-    apply_spec(planned, after)
-    planned.name = after["name"]
-    queue = queue_save(scenario=scenario, queue=planned)
-    changes = _field_changes(name, before, queue_spec(queue))
-    if queue.name != name:
-        changes += _children_follow(scenario, name, queue.name)
-        changes += workloads_follow(scenario=scenario, name=name, new_name=queue.name)
+    rows = {row.id: queue_row_of(scenario, row) for row in batch.queues}
+    named = {row.name: row for row in rows.values()}
+    changes = [edit for name in batch.edited for edit in _updated(scenario, named, name, *batch.edited[name])]
     revision_raise(scenario=scenario, user=user, changes=changes)
-    return queue
+    return [named[after["name"]] for _, after in batch.edited.values()]
 
 
 @transaction.atomic
 def queue_create(
     *, scenario: Scenario, spec: Mapping[str, Any], expected_revision: int, user: User | None = None
 ) -> Queue:
-    """Add a queue with these fields in CRD spelling; raises as `queue_update` does."""
+    """Add a queue with these fields in CRD spelling; raises as `queues_update` does."""
     role_require(user=user, workspace=scenario.workspace)
     revision_lock(scenario=scenario, expected=expected_revision)
-    fields = merge_patch({}, spec)
-    name = str(fields.get("name") or "")
-    if problems := queue_problems("", fields, _parents(scenario)):
+    stored = {row.name: queue_spec(row) for row in scenario.queues.all()}
+    name = str(merge_patch({}, spec).get("name") or "")
+    specs = stored if name in stored else {**stored, name: {"parent": spec.get("parent")}}
+    resolved, problems = resolved_patch(name, spec, specs, partial(cluster_total, scenario))
+    fields = merge_patch({}, resolved)
+    parents = {queue: held["parent"] or "" for queue, held in stored.items()}
+    if problems := [*problems, *queue_problems("", fields, parents)]:
         raise Invalid(problems)
     queue = PlannedQueue(name)
     apply_spec(queue, fields)
@@ -159,6 +177,39 @@ def _added(scenario: Scenario, queue: PlannedQueue, user: User | None) -> Queue:
     changes = [Edit(QUEUES, queue.name, after=kept_queue(queue))]
     revision_raise(scenario=scenario, user=user, changes=changes)
     return row
+
+
+def _updated(
+    scenario: Scenario,
+    rows: Mapping[str, Queue],
+    name: str,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+) -> list[Edit]:
+    """Write an edited queue to its row, and what hangs on its name; return what changed."""
+    changes = _field_changes(name, before, after)
+    if changes:
+        rows[after["name"]].save(force_update=True)
+    if after["name"] != name:
+        changes += _children_follow(scenario, name, after["name"])
+        changes += workloads_follow(scenario=scenario, name=name, new_name=after["name"])
+    return changes
+
+
+def _unknown(queues: Sequence[PlannedQueue], patches: Patches) -> list[Problem]:
+    known = {row.name for row in queues}
+    return [
+        Problem(
+            "queue.unknown",
+            "error",
+            f"queue {name!r} does not exist",
+            f"queues.{name}",
+            name,
+            fix="name a queue of this scenario, or add the queue first",
+        )
+        for name in patches
+        if name not in known
+    ]
 
 
 def _children_follow(scenario: Scenario, name: str, new_name: str) -> list[Edit]:

@@ -10,6 +10,8 @@ from planner.accounts.services.events import event_note
 from planner.accounts.services.members import role_require
 from planner.clusters.models import Snapshot
 from planner.errors import Invalid
+from planner.experiments.models import Experiment
+from planner.experiments.services.settling import experiment_cancel
 from planner.runs.models import Run
 from planner.scenarios.models import Queue, Scenario
 from planner.scenarios.selectors.revisions import first_queues
@@ -44,8 +46,10 @@ def scenario_remove(*, scenario: Scenario, expected_revision: int, user: User | 
     revision_lock(scenario=scenario, expected=expected_revision)
     scenario.removed = timezone.now()
     scenario.save(update_fields=["removed"])
-    for run in scenario.runs.exclude(state__in=Run.OVER):
-        work_cancel(work=run, user=user)
+    for work in (*scenario.runs.exclude(state__in=Run.OVER), *scenario.forecasts.exclude(state__in=Run.OVER)):
+        work_cancel(work=work, user=user)
+    for experiment in Experiment.objects.filter(scenario=scenario, state=Experiment.State.RUNNING):
+        experiment_cancel(experiment=experiment, user=user)
     event_note(
         workspace=scenario.workspace,
         user=user,

@@ -18,15 +18,8 @@ from planning.importing import read_cluster
 from planning.nodes import name_problems
 from planning.rows import Problem
 from planning.states import ObjectKey, object_key
-from planning.workloads import (
-    JOBS,
-    KINDS,
-    MOST_OBJECTS,
-    Wanted,
-    Workloads,
-    field_problems,
-    job_of,
-)
+from planning.workload_fields import JOBS, KINDS, MOST_OBJECTS, field_problems, job_of
+from planning.workloads import Wanted, Workloads
 
 ADDED_KINDS = (*KINDS, "priorityclasses")
 """What a text of new workloads may hold."""
@@ -69,9 +62,9 @@ def workloads_add(
         for manifest in read.document.get(kind) or ():
             wanted[kind, object_key(kind, manifest)] = manifest
     if not wanted and not problems:
-        says = "The text contains no job, PodGroup or pod."
+        message = "The text contains no job, PodGroup or pod."
         fix = "Paste a vcjob, a PodGroup with its pods, or pods."
-        problems.append(Problem("workload.none", "error", says, path="documents", fix=fix))
+        problems.append(Problem("workload.none", "error", message, path="documents", fix=fix))
     if problems:
         raise Invalid(problems)
     return _write(scenario, workloads, wanted, expected_revision, user)
@@ -92,9 +85,9 @@ def workload_copy(
     _require(workloads, kind, key)
     limit = MOST_OBJECTS // max(1, len(list(workloads.parts(kind, key))))
     if not 1 <= count <= limit:
-        says = f"{count} is not between 1 and {limit}; one edit adds at most {MOST_OBJECTS} objects."
+        message = f"{count} is not between 1 and {limit}; one edit adds at most {MOST_OBJECTS} objects."
         fix = f"Enter a whole number from 1 to {limit}."
-        raise Invalid([Problem("out_of_range", "error", says, path="count", actual=count, fix=fix)])
+        raise Invalid([Problem("number.range", "error", message, path="count", actual=count, fix=fix)])
     return _write(scenario, workloads, workloads.copied(kind, key, count), expected_revision, user)
 
 
@@ -136,8 +129,8 @@ def _locked(scenario: Scenario, expected: int, user: User | None) -> Workloads:
 
 def _require(workloads: Workloads, kind: str, key: str) -> None:
     if workloads.row(kind, key) is None:
-        says = "No such workload."
-        problem = Problem("workload.missing", "error", says, path=f"{kind}.{key}", fix="Choose another.")
+        message = "No such workload."
+        problem = Problem("workload.missing", "error", message, path=f"{kind}.{key}", fix="Choose another.")
         raise Invalid([replace(problem, actual=key)])
 
 
@@ -146,15 +139,15 @@ def _write(
 ) -> list[ObjectKey]:
     """Add objects; none may be there yet."""
     there = {"jobs": workloads.jobs, "podgroups": workloads.podgroups, "pods": workloads.pods}
-    says, fix = "A workload with this name already exists.", "Choose another name."
+    message, fix = "A workload with this name already exists.", "Choose another name."
     problems = [
-        Problem("name_taken", "error", says, path=f"{kind}.{key}", actual=key, fix=fix)
+        Problem("name.taken", "error", message, path=f"{kind}.{key}", actual=key, fix=fix)
         for kind, key in wanted
         if key in there.get(kind, ())
     ]
     if len(wanted) > MOST_OBJECTS:
-        says = f"One edit adds at most {MOST_OBJECTS} objects."
-        problems.append(Problem("out_of_range", "error", says, path="documents", actual=len(wanted)))
+        message = f"One edit adds at most {MOST_OBJECTS} objects."
+        problems.append(Problem("number.range", "error", message, path="documents", actual=len(wanted)))
     if problems:
         raise Invalid(problems)
     return objects_write(scenario=scenario, wanted=wanted, expected_revision=expected, user=user)

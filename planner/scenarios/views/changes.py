@@ -23,20 +23,15 @@ from planner.scenarios.services.branches import scenario_branch
 from planner.scenarios.services.history import change_revert, difference_revert, redo, undo
 from planner.scenarios.services.scenarios import scenario_remove
 from planner.scenarios.views.editing import STALE, changed_since, edited, seen_revision
-from planner.scenarios.views.scenarios import scenario_or_404
+from planner.web.views.found import scenario_or_404
 from planner.web.views.listing import Listing
-from planner.web.views.pages import caller
+from planner.web.views.pages import caller, whole_number
+from planning.change_words import AS_IMPORTED, KIND_WORDS, change_said
 from planning.differences import field_changes, line_changes
 from planning.queues import queue_spec
 from planning.states import CONF, QUEUES, RELEASE, Edit, queue_of
 
-KIND_WORDS = {
-    QUEUES: "queue", CONF: "scheduler configuration", RELEASE: "release", "nodes": "node", "jobs": "job",
-    "podgroups": "podgroup", "pods": "pod", "priorityclasses": "priority class", "namespaces": "namespace",
-    "resourcequotas": "resource quota", "poddisruptionbudgets": "pod disruption budget",
-}  # fmt: skip
 WAYS: Mapping[str, Callable[..., Scenario]] = {Change.Way.UNDO: undo, Change.Way.REDO: redo}
-_AS_IMPORTED = "as imported"
 SHOWN_FIELDS = 12
 LONGEST_NAME = 253
 
@@ -105,8 +100,8 @@ def walk(request: HttpRequest, scenario_id: UUID, way: str) -> HttpResponse:
     step = WAYS.get(way)
     if step is None:
         raise Http404
-    says = {Change.Way.UNDO: "Undone", Change.Way.REDO: "Redone"}[Change.Way(way)]
-    return _edited(request, scenario_or_404(request, scenario_id), step, says)
+    message = {Change.Way.UNDO: "Undone", Change.Way.REDO: "Redone"}[Change.Way(way)]
+    return _edited(request, scenario_or_404(request, scenario_id), step, message)
 
 
 @login_required
@@ -116,10 +111,10 @@ def revert_change(request: HttpRequest, scenario_id: UUID, change_id: UUID) -> H
     scenario = scenario_or_404(request, scenario_id)
     change = get_object_or_404(scenario.changes, pk=change_id)
 
-    def revert(**asked: Any) -> Scenario:
-        return change_revert(change=change, **asked)
+    def revert(**params: Any) -> Scenario:
+        return change_revert(change=change, **params)
 
-    return _edited(request, scenario, revert, f"{change.path} reverted")
+    return _edited(request, scenario, revert, f"Reverted {change_said(change)}")
 
 
 @login_required
@@ -134,8 +129,8 @@ def revert_difference(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     if one is None:
         raise Http404
 
-    def revert(**asked: Any) -> Scenario:
-        return difference_revert(difference=one, base=base, **asked)
+    def revert(**params: Any) -> Scenario:
+        return difference_revert(difference=one, base=base, **params)
 
     about = " ".join(part for part in (KIND_WORDS[one.kind], one.key, one.field) if part)
     return _edited(request, scenario, revert, f"Reverted {about}")
@@ -146,8 +141,7 @@ def revert_difference(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 def branch(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Begin a scenario with all that this one says, or said at a revision."""
     scenario = scenario_or_404(request, scenario_id)
-    text = request.POST.get("revision", "")
-    number = min(int(text), scenario.revision) if text.isdecimal() and int(text) > 0 else None
+    number = min(whole_number(request.POST.get("revision", "")), scenario.revision) or None
     name = request.POST.get("name", "").strip()[:LONGEST_NAME] or f"{scenario.name}, a branch"[:LONGEST_NAME]
     made = scenario_branch(scenario=scenario, name=name, revision=number, user=caller(request))
     messages.success(request, f"Branched from {scenario.name}, revision {made.parent_revision}.")
@@ -169,11 +163,11 @@ def remove(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
 
 
 def _edited(
-    request: HttpRequest, scenario: Scenario, change: Callable[..., Scenario], says: str
+    request: HttpRequest, scenario: Scenario, change: Callable[..., Scenario], message: str
 ) -> HttpResponse:
     def make(expected: int) -> str:
         change(scenario=scenario, expected_revision=expected, user=caller(request))
-        return says
+        return message
 
     leads_to = f"{reverse('planner:changes', args=[scenario.pk])}?base={_base(request.POST)}"
     return edited(request, scenario, make, partial(_page, request, scenario), leads_to)
@@ -189,15 +183,15 @@ def _page(
         "base": base,
         "things": list(things(found)),
         "count": len(found),
-        "history": Listing(changes(scenario), name="page", asked=request.GET),
+        "history": Listing(changes(scenario), name="page", params=request.GET),
         "steps": steps(scenario),
         **(changed or {}),
     }
     return render(request, "scenarios/changes.html", context, status=status)
 
 
-def _base(asked: Mapping[str, str]) -> str:
-    base = asked.get("base", "")
+def _base(params: Mapping[str, str]) -> str:
+    base = params.get("base", "")
     return base if base in BASES else SNAPSHOT
 
 
@@ -209,7 +203,7 @@ def things(found: Iterable[Edit]) -> Iterable[ThingShown]:
         if kind == CONF and whole is not None:
             yield ThingShown(kind, key, "changed", [], line_changes(whole.before, whole.after), whole)
         elif kind == RELEASE and whole is not None:
-            named = FieldShown("release", whole.before or _AS_IMPORTED, whole.after or _AS_IMPORTED)
+            named = FieldShown("release", whole.before or AS_IMPORTED, whole.after or AS_IMPORTED)
             yield ThingShown(kind, key, "changed", [named], [], whole)
         elif whole is None:
             fields = [FieldShown(edit.field, edit.before, edit.after, edit) for edit in together]
@@ -231,12 +225,12 @@ def _whole(edit: Edit) -> ThingShown:
 def _queue_fields(edit: Edit) -> list[FieldShown]:
     """Return the fields that an added queue sets, or a removed one had set."""
     spec = queue_spec(queue_of(edit.after or edit.before))
-    said = {
+    fields = {
         name: value
         for name, value in spec.items()
         if name != "name" and value not in (None, {}, {"resource": {}})
     }
     added = edit.before is None
     return [
-        FieldShown(name, None if added else value, value if added else None) for name, value in said.items()
+        FieldShown(name, None if added else value, value if added else None) for name, value in fields.items()
     ]

@@ -16,10 +16,13 @@ from planner.errors import Invalid, StaleRevision
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.releases import release_choices, release_used
 from planner.scenarios.services.scenarios import conf_patch, conf_update, release_update
-from planner.scenarios.views.editing import INVALID, STALE, changed_since, seen_revision
-from planner.scenarios.views.scenarios import scenario_or_404
-from planner.web.views.pages import caller, page_or_part
-from planning.conf_form import conf_form, entry_operations
+from planner.scenarios.views.editing import STALE, changed_since, seen_revision
+from planner.web.views.found import scenario_or_404
+from planner.web.views.pages import INVALID, caller, page_or_part
+from planning.conf_fields import entry_operations
+from planning.conf_form import conf_form
+from planning.conf_words import conf_words
+from planning.differences import line_changes
 from planning.review import conf_findings, conf_questions
 from planning.rows import Problem
 
@@ -134,12 +137,14 @@ def _page(
         "release": release,
         "release_choices": release_choices(scenario),
         "conf_text": text,
+        "conf_words": json.dumps(conf_words()),
         "form": conf_form(text),
         "is_saved": text == scenario.conf_text,
         "may_edit": scenario.role != Role.VIEWER,  # type: ignore[attr-defined]  # told by the selector
         "findings": conf_findings(text, release),
+        "lines_changed": line_changes(scenario.snapshot.scheduler_conf, text),
         "questions": [
-            question for question in conf_questions(text, release) if question.asked or question.switches
+            question for question in conf_questions(text, release) if question.plugins or question.switches
         ],
         **(changed or {}),
     }

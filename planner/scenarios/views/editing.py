@@ -10,8 +10,9 @@ from django.shortcuts import redirect
 from planner.errors import Invalid, StaleRevision
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.history import changes_since
+from planner.web.views.pages import INVALID, whole_number
 
-STALE, INVALID = 412, 422
+STALE = 412
 
 Page = Callable[[Mapping[str, Any], int], HttpResponse]
 """From what the page says besides (`problems` or `stale`) and a status to the page."""
@@ -22,15 +23,15 @@ def edited(
 ) -> HttpResponse:
     """Make an edit and lead to where it shows; or show its page again, with what was typed.
 
-    `make` is told the revision that the edit saw, and returns what was done.
+    `make` receives the revision that the edit saw, and returns what was done.
     """
     try:
-        says = make(seen_revision(request))
+        message = make(seen_revision(request))
     except Invalid as error:
         return page({"problems": error.problems}, INVALID)
     except StaleRevision as error:
         return page({"stale": changed_since(scenario, error)}, STALE)
-    messages.success(request, f"{says}: revision {scenario.revision}.")
+    messages.success(request, f"{message}: revision {scenario.revision}.")
     return redirect(leads_to)
 
 
@@ -41,5 +42,4 @@ def changed_since(scenario: Scenario, error: StaleRevision) -> dict[str, Any]:
 
 def seen_revision(request: HttpRequest) -> int:
     """Return the revision that an edit saw; one that names none saw none."""
-    text = request.POST.get("revision", "")
-    return int(text) if text.isdecimal() else 0
+    return whole_number(request.POST.get("revision", ""))

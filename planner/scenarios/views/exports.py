@@ -9,7 +9,8 @@ from django.views.decorators.http import require_GET
 
 from planner.accounts.services.events import export_note
 from planner.scenarios.selectors.export import scenario_export
-from planner.scenarios.views.scenarios import scenario_or_404
+from planner.scenarios.selectors.review import scenario_problems
+from planner.web.views.found import scenario_or_404
 from planner.web.views.pages import caller
 
 FILES = {"changed": "yaml", "whole": "yaml", "script": "sh"}
@@ -21,7 +22,8 @@ FILES = {"changed": "yaml", "whole": "yaml", "script": "sh"}
 def show(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Show the steps from the snapshot to the scenario, and what the webhook accepts in no order."""
     scenario = scenario_or_404(request, scenario_id)
-    context = {"scenario": scenario, "export": scenario_export(scenario)}
+    refused = [problem for problem in scenario_problems(scenario) if problem.is_error]
+    context = {"scenario": scenario, "export": scenario_export(scenario), "refused": refused}
     return render(request, "scenarios/export.html", context)
 
 

@@ -12,13 +12,13 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from planner.scenarios.models import Scenario
-from planner.scenarios.selectors.revisions import objects_in, state_of
+from planner.scenarios.selectors.revisions import objects_in, state_of, state_of_snapshot
 from planner.scenarios.services.nodes import NODES, nodes_add, nodes_remove, nodes_update
 from planner.scenarios.views.editing import edited
-from planner.scenarios.views.scenarios import scenario_or_404
+from planner.scenarios.views.object_tables import ObjectTable, node_columns, node_key
 from planner.web.templatetags.quantities import resource_order
-from planner.web.views.listing import Listing
-from planner.web.views.pages import caller
+from planner.web.views.found import scenario_or_404
+from planner.web.views.pages import caller, whole_number
 from planning.nodes import EFFECTS, NodeRow, node_like, node_of, node_rows, pool_rows, taint_patch
 
 Patch = Callable[[Mapping[str, Any]], Mapping[str, Any]]
@@ -49,13 +49,12 @@ def add(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     }
     if name := typed.get("resource", "").strip():
         capacity[name] = typed.get("amount", "").strip()
-    count = typed.get("count", "")
 
     def change(expected: int) -> str:
         names = nodes_add(
             scenario=scenario,
             prefix=typed.get("prefix", "").strip(),
-            count=int(count) if count.isdecimal() and len(count) < 9 else 0,
+            count=whole_number(typed.get("count", "")),
             made=lambda name: node_like(like, name) if like else node_of(name, capacity, {}),
             expected_revision=expected,
             user=caller(request),
@@ -73,15 +72,15 @@ def change(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     action, typed = request.POST.get("action", ""), request.POST
     rows = node_rows(objects_in(scenario, state_of(scenario)))
     names = [row.name for row in _filtered(rows, typed)] if "all" in typed else typed.getlist("node")
-    asked: dict[str, Any] = {"scenario": scenario, "names": names, "user": caller(request)}
+    edit: dict[str, Any] = {"scenario": scenario, "names": names, "user": caller(request)}
 
     def changed(expected: int) -> str:
         if not names:
             return "No node selected, nothing changed"
         if action == "remove":
-            done = nodes_remove(expected_revision=expected, **asked)
+            done = nodes_remove(expected_revision=expected, **edit)
         else:
-            done = nodes_update(patch=_patch_of(action, typed), expected_revision=expected, **asked)
+            done = nodes_update(patch=_patch_of(action, typed), expected_revision=expected, **edit)
         return f"{dict(ACTIONS).get(action, action)}: {len(done)} of {len(names)} nodes changed"
 
     return _edited(request, scenario, changed)
@@ -117,16 +116,28 @@ def _page(
     request: HttpRequest, scenario: Scenario, changed: Mapping[str, Any] | None = None, status: int = 200
 ) -> HttpResponse:
     rows = node_rows(objects_in(scenario, state_of(scenario)))
-    asked = request.POST if request.method == "POST" else request.GET
-    shown = _filtered(rows, asked)
+    params = request.POST if request.method == "POST" else request.GET
+    shown = _filtered(rows, params)
+    resources = resource_order({name for row in rows for name in row.amounts})
+    imported = _imported(scenario)
+    table = ObjectTable(
+        shown,
+        node_columns(resources),
+        request.GET,
+        key=node_key,
+        before=lambda: {row.name: row for row in imported},
+    )
     context = {
         "scenario": scenario,
         "pools": pool_rows(rows),
+        "pools_before": {pool.pool: pool for pool in pool_rows(imported)},
+        "gone": len({row.name for row in imported} - {row.name for row in rows}),
         "total": len(rows),
         "found": len(shown),
-        "nodes": Listing(shown, name="page", asked=request.GET),
-        "resources": resource_order({name for row in rows for name in row.amounts}),
-        "asked": asked,
+        "table": table,
+        "nodes": table.list,
+        "resources": resources,
+        "params": params,
         "actions": ACTIONS,
         "effects": EFFECTS,
         "capacity": CAPACITY,
@@ -135,10 +146,25 @@ def _page(
     return render(request, "scenarios/nodes.html", context, status=status)
 
 
-def _filtered(rows: Sequence[NodeRow], asked: Mapping[str, str]) -> list[NodeRow]:
-    """Return the nodes whose name, pool, taint or label holds the text, and of the pool that is named."""
-    text, pool = asked.get("filter", "").strip().lower(), asked.get("pool", "")
-    return [row for row in rows if (not pool or row.pool == pool) and (not text or text in _searched(row))]
+def _imported(scenario: Scenario) -> Sequence[NodeRow]:
+    """Return the nodes of the snapshot, nothing while the scenario is as it was imported."""
+    if not scenario.object_changes.filter(kind=NODES).exists():
+        return []
+    return node_rows(objects_in(scenario, state_of_snapshot(scenario.snapshot)))
+
+
+def _filtered(rows: Sequence[NodeRow], params: Mapping[str, str]) -> list[NodeRow]:
+    """Return the nodes whose name, pool, taint or label holds the text, of the requested pool and origin."""
+    text, pool, origin = (
+        params.get("filter", "").strip().lower(),
+        params.get("pool", ""),
+        params.get("origin", ""),
+    )
+    return [
+        row
+        for row in rows
+        if pool in ("", row.pool) and origin in ("", row.origin) and (not text or text in _searched(row))
+    ]
 
 
 def _searched(row: NodeRow) -> str:

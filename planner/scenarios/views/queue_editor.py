@@ -9,30 +9,29 @@ from django.urls import reverse
 from planner.errors import StaleRevision
 from planner.scenarios.forms import NODE_GROUPS, QUANTITIES, Texts, queue_fields
 from planner.scenarios.models import Change, Queue, Scenario
+from planner.scenarios.views.queue_columns import Column
 from planner.scenarios.views.queue_tree import QueueTree
+from planner.scenarios.views.sliders import Slider, amount_slider, weight_slider
 from planning.queues import queue_spec
 from planning.rows import Problem
 
 Choices = Sequence[tuple[str, str]]
 
-_ANSWERS = {
-    "guarantee.resource": "guarantee_of_children",
-    "deserved": "deserved",
-    "capability": "real_capability",
-}
 _FLAGS: Choices = (("", "not set"), ("true", "yes"), ("false", "no"))
 _STATES = ("Open", "Closed", "Closing", "Unknown")
 _STRATEGIES = ("traverse", "fifo")
+QUANTITY_OF: Mapping[str, str] = {path.split(".")[0]: path for path in QUANTITIES}
+"""The path of each quantity below the queue, without its resource."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A quantity of one resource: its field, and which answer stands beside it."""
+    """A quantity of one resource: its field, its label and its slider."""
 
     name: str
     field: str
     label: str
-    answer: str
+    slider: Slider
 
 
 @dataclass(frozen=True)
@@ -79,19 +78,34 @@ class Editor:
         above = self.tree.line(self.fields.get("parent", ""))
         return above.level + 1 if above else 1
 
-    @property
-    def measures(self) -> list[Measure]:
-        """Return the quantities of the resource that the columns show."""
-        return list(_measures(self.tree.resource))
+    def slider(self, column: Column) -> Slider | None:
+        """Return the slider beside the field of a column, None for a field that is no measure of anything."""
+        if column.name == "weight":
+            largest = max((line.row.weight or 0 for line in self.tree.lines), default=0)
+            return weight_slider(self.fields.get(column.field, ""), largest)
+        return self._slider(column.name, column.place(self.tree.resource)) if column.is_amount else None
+
+    def _slider(self, name: str, place: str) -> Slider:
+        resource = place.removeprefix(f"{QUANTITY_OF[name]}.")
+        largest = self.tree.preview.total.get(resource) or 0.0
+        if resource == self.tree.resource:
+            largest = max(largest, self.tree.largest)
+        unset = largest if name == "capability" else 0.0
+        return amount_slider(resource, self.fields.get(place, ""), largest, unset=unset)
 
     @property
     def others(self) -> list[dict[str, Any]]:
         """Return the quantities of the other resources."""
         return [
-            {"resource": resource, "measures": list(_measures(resource))}
+            {"resource": resource, "measures": list(self._measures(resource))}
             for resource in self.tree.resources
             if resource != self.tree.resource
         ]
+
+    def _measures(self, resource: str) -> Iterator[Measure]:
+        for name, path in QUANTITY_OF.items():
+            place = f"{path}.{resource}"
+            yield Measure(name, place, name, self._slider(name, place))
 
     @property
     def parents(self) -> Choices:
@@ -132,12 +146,6 @@ class Editor:
 def present_fields(stored: Queue, tree: QueueTree) -> dict[str, str]:
     """Return what stands in the fields of a stored queue."""
     return queue_fields(queue_spec(stored), tree.resources)
-
-
-def _measures(resource: str) -> Iterator[Measure]:
-    for path in QUANTITIES:
-        name = path.split(".")[0]
-        yield Measure(name, f"{path}.{resource}", name, _ANSWERS[path])
 
 
 def _words(words: Sequence[str]) -> Choices:

@@ -7,10 +7,9 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods, require_POST
 
 from planner.errors import Invalid, StaleRevision
@@ -27,15 +26,12 @@ from planner.scenarios.selectors.history import as_before, changes_since, steps
 from planner.scenarios.selectors.scenarios import last_changes
 from planner.scenarios.services import history
 from planner.scenarios.services.queues import queue_create, queue_duplicate, queue_remove, queue_update
-from planner.scenarios.views.editing import INVALID, STALE, changed_since, seen_revision
+from planner.scenarios.views.editing import STALE, changed_since, seen_revision
 from planner.scenarios.views.queue_editor import Editor, present_fields
-from planner.scenarios.views.queue_tree import scenario_tree
-from planner.scenarios.views.scenarios import (
-    asked_resource,
-    scenario_or_404,
-    scenario_page,
-)
-from planner.web.views.pages import caller, fragment_asked
+from planner.scenarios.views.queue_tree import scenario_tree, shown_of
+from planner.scenarios.views.scenarios import scenario_page
+from planner.web.views.found import queue_or_404, scenario_or_404
+from planner.web.views.pages import INVALID, caller, fragment_requested
 from planning.queues import queue_spec
 from planning.states import QUEUES
 
@@ -45,10 +41,10 @@ from planning.states import QUEUES
 def queue(request: HttpRequest, scenario_id: UUID, name: str) -> HttpResponse:
     """Show a queue's line, open it for editing (``?edit``), or save what was typed."""
     scenario = scenario_or_404(request, scenario_id)
-    stored = _queue_or_404(scenario, name)
+    stored = queue_or_404(scenario, name)
     if request.method == "POST":
         return _save(request, scenario, stored)
-    tree = scenario_tree(scenario, asked_resource(request))
+    tree = scenario_tree(scenario, shown_of(request))
     if "edit" in request.GET:
         editor = Editor(scenario, name, scenario.revision, tree, present_fields(stored, tree))
         return _line(request, editor)
@@ -62,7 +58,7 @@ def queues(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Open a line for a queue to come, below ``?parent``, or add it."""
     scenario = scenario_or_404(request, scenario_id)
     if request.method == "GET":
-        tree = scenario_tree(scenario, asked_resource(request))
+        tree = scenario_tree(scenario, shown_of(request))
         blank = queue_fields({"parent": request.GET.get("parent") or None}, tree.resources)
         return _line(request, Editor(scenario, "", scenario.revision, tree, blank))
     post = request.POST.dict()
@@ -73,17 +69,17 @@ def queues(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
             scenario=scenario, spec=queue_body(typed), expected_revision=expected, user=caller(request)
         )
     except Invalid as error:
-        tree = scenario_tree(scenario, asked_resource(request))
+        tree = scenario_tree(scenario, shown_of(request))
         fields = queue_fields({}, tree.resources) | typed
         editor = Editor(scenario, "", expected, tree, fields, problems=error.problems)
         return _line(request, editor, status=INVALID)
     except StaleRevision as error:
         later = changes_since(scenario, error.expected)
-        tree = scenario_tree(scenario, asked_resource(request))
+        tree = scenario_tree(scenario, shown_of(request))
         fields = queue_fields({}, tree.resources) | typed
         editor = Editor(scenario, "", error.current, tree, fields, stale=error, changes=later)
         return _line(request, editor, status=STALE)
-    return _changed(request, scenario, added.name, f"Queue {added.name} added", expected)
+    return queues_changed(request, scenario, added.name, f"Queue {added.name} added", expected)
 
 
 @login_required
@@ -122,7 +118,7 @@ def remove(request: HttpRequest, scenario_id: UUID, name: str) -> HttpResponse:
         return _ask_removal(request, scenario_or_404(request, scenario_id), name)
 
     def removed(scenario: Scenario, expected: int) -> str:
-        parent = _queue_or_404(scenario, name).parent
+        parent = queue_or_404(scenario, name).parent
         queue_remove(
             scenario=scenario, name=name, subtree=True, expected_revision=expected, user=caller(request)
         )
@@ -145,13 +141,15 @@ def redo(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     return _walk(request, scenario_or_404(request, scenario_id), history.redo, "Redone")
 
 
-def _walk(request: HttpRequest, scenario: Scenario, walk: Callable[..., Scenario], says: str) -> HttpResponse:
+def _walk(
+    request: HttpRequest, scenario: Scenario, walk: Callable[..., Scenario], message: str
+) -> HttpResponse:
     def walked(scenario: Scenario, expected: int) -> str:
         walk(scenario=scenario, expected_revision=expected, user=caller(request))
         changed = scenario.changes.filter(revision=scenario.revision, kind=QUEUES).first()
         return changed.key if changed else ""
 
-    return _done(request, scenario, walked, says)
+    return _done(request, scenario, walked, message)
 
 
 def _save(request: HttpRequest, scenario: Scenario, stored: Queue) -> HttpResponse:
@@ -168,13 +166,13 @@ def _save(request: HttpRequest, scenario: Scenario, stored: Queue) -> HttpRespon
             user=caller(request),
         )
     except Invalid as error:
-        tree = scenario_tree(scenario, asked_resource(request))
+        tree = scenario_tree(scenario, shown_of(request))
         fields = present_fields(stored, tree) | typed
         editor = Editor(scenario, stored.name, expected, tree, fields, problems=error.problems)
         return _line(request, editor, status=INVALID)
     except StaleRevision as error:
         return _line(request, _stale(request, scenario, stored, typed, error), status=STALE)
-    return _changed(request, scenario, saved.name, f"Queue {saved.name} saved", expected)
+    return queues_changed(request, scenario, saved.name, f"Queue {saved.name} saved", expected)
 
 
 def _stale(
@@ -183,7 +181,7 @@ def _stale(
     """Return the editor after somebody else's edit: nothing typed is lost, nothing of theirs is undone."""
     stored.refresh_from_db()
     later = changes_since(scenario, error.expected)
-    tree = scenario_tree(scenario, asked_resource(request))
+    tree = scenario_tree(scenario, shown_of(request))
     present = present_fields(stored, tree)
     seen = queue_fields(as_before(queue_spec(stored), later, f"queues.{stored.name}."), tree.resources)
     fields = present | merged_fields(seen=seen, typed=typed, present=present)
@@ -191,23 +189,23 @@ def _stale(
 
 
 def _done(
-    request: HttpRequest, scenario: Scenario, change: Callable[[Scenario, int], str], says: str
+    request: HttpRequest, scenario: Scenario, change: Callable[[Scenario, int], str], message: str
 ) -> HttpResponse:
     """Make a change of the tree's shape; `change` returns the queue that is looked at afterwards."""
     expected = seen_revision(request)
     try:
         looked_at = change(scenario, expected)
     except Invalid as error:
-        return _refused(request, scenario, {"refused": error.problems}, INVALID)
+        return edit_refused(request, scenario, {"refused": error.problems}, INVALID)
     except StaleRevision as error:
-        return _refused(request, scenario, {"stale": changed_since(scenario, error)}, STALE)
-    return _changed(request, scenario, looked_at, says, expected)
+        return edit_refused(request, scenario, {"stale": changed_since(scenario, error)}, STALE)
+    return queues_changed(request, scenario, looked_at, message, expected)
 
 
 def _line(request: HttpRequest, editor: Editor, status: int = 200) -> HttpResponse:
-    """Return the open line alone to htmx, the tree with it when that is asked for, else the whole page."""
+    """Return the open line alone to htmx, the tree with it when that is requested, else the whole page."""
     context = {"scenario": editor.scenario, "tree": editor.tree, "editor": editor}
-    target = fragment_asked(request)
+    target = fragment_requested(request)
     if target is None:
         return scenario_page(request, editor.scenario, context, status)
     if target == "tree":
@@ -217,8 +215,8 @@ def _line(request: HttpRequest, editor: Editor, status: int = 200) -> HttpRespon
 
 
 def _ask_removal(request: HttpRequest, scenario: Scenario, name: str) -> HttpResponse:
-    _queue_or_404(scenario, name)
-    tree = scenario_tree(scenario, asked_resource(request))
+    queue_or_404(scenario, name)
+    tree = scenario_tree(scenario, shown_of(request))
     below, line = tree.below(name), tree.line(name)
     leaving = [queue.answer for queue in [line, *below] if queue is not None]
     removal = {
@@ -231,29 +229,34 @@ def _ask_removal(request: HttpRequest, scenario: Scenario, name: str) -> HttpRes
         "address": reverse("planner:queue-remove", args=[scenario.pk, name]),
     }
     context = {"scenario": scenario, "tree": tree, "removal": removal}
-    if fragment_asked(request) is None:
+    if fragment_requested(request) is None:
         return scenario_page(request, scenario, context)
     return render(request, "scenarios/_queue_removal.html", context)
 
 
-def _refused(request: HttpRequest, scenario: Scenario, context: dict[str, Any], status: int) -> HttpResponse:
-    if fragment_asked(request) is None:
+def edit_refused(
+    request: HttpRequest, scenario: Scenario, context: dict[str, Any], status: int
+) -> HttpResponse:
+    """Return why an edit was not saved, above the table; `context` has what was typed, for a whole page."""
+    if fragment_requested(request) is None:
         return scenario_page(request, scenario, context, status)
-    said = {"tree": scenario_tree(scenario, asked_resource(request)), **context}
-    return render(request, "scenarios/_tree_said.html", said, status=status)
+    context_of_tree = {"tree": scenario_tree(scenario, shown_of(request)), **context}
+    return render(request, "scenarios/_tree_said.html", context_of_tree, status=status)
 
 
-def _changed(request: HttpRequest, scenario: Scenario, name: str, says: str, expected: int) -> HttpResponse:
+def queues_changed(
+    request: HttpRequest, scenario: Scenario, name: str, message: str, expected: int
+) -> HttpResponse:
     """Return the tree with its new figures in the place of the old one, or lead back to the page."""
-    resource = asked_resource(request)
-    if fragment_asked(request) is None:
-        messages.success(request, f"{says}: revision {scenario.revision}.")
-        query = f"?{urlencode({'resource': resource})}" if resource else ""
+    shown = shown_of(request)
+    if fragment_requested(request) is None:
+        messages.success(request, f"{message}: revision {scenario.revision}.")
         page = reverse("planner:scenario-detail", args=[scenario.pk])
+        query = f"?{shown.query()}" if shown.query() else ""
         return redirect(f"{page}{query}#queue-{name}")
     context = {
         "scenario": scenario,
-        "tree": scenario_tree(scenario, resource),
+        "tree": scenario_tree(scenario, shown),
         "steps": steps(scenario),
         "changes": last_changes(scenario),
         "shown": name,
@@ -268,12 +271,5 @@ def _changed(request: HttpRequest, scenario: Scenario, name: str, says: str, exp
 def _scenario_with(request: HttpRequest, scenario_id: UUID, name: str) -> Scenario:
     """Return the scenario, which has a queue of this name."""
     scenario = scenario_or_404(request, scenario_id)
-    _queue_or_404(scenario, name)
+    queue_or_404(scenario, name)
     return scenario
-
-
-def _queue_or_404(scenario: Scenario, name: str) -> Queue:
-    try:
-        return scenario.queues.get(name=name)
-    except Queue.DoesNotExist:
-        raise Http404 from None

@@ -14,15 +14,16 @@ from django.views.decorators.http import require_http_methods
 from planner.clusters.models import Snapshot
 from planner.errors import Invalid, StaleRevision
 from planner.scenarios.models import Scenario
-from planner.scenarios.selectors.revisions import differences_on, rebase_of
+from planner.scenarios.selectors.revisions import differences_on, rebase_of, rebase_takes_long
 from planner.scenarios.selectors.scenarios import snapshots_to_carry_over_to
 from planner.scenarios.services.branches import scenario_rebase
-from planner.scenarios.views.changes import KIND_WORDS, LONGEST_NAME, things
-from planner.scenarios.views.editing import INVALID, STALE, changed_since, seen_revision
-from planner.scenarios.views.scenarios import scenario_or_404
-from planner.web.views.pages import caller
+from planner.scenarios.views.changes import LONGEST_NAME, things
+from planner.scenarios.views.editing import STALE, changed_since, seen_revision
+from planner.web.views.found import scenario_or_404
+from planner.web.views.pages import INVALID, caller
+from planning.change_words import KIND_WORDS
 from planning.differences import line_changes
-from planning.rebase import SIDES, Conflict, ConflictId
+from planning.rebase.conflicts import SIDES, Conflict, ConflictId
 from planning.states import CONF
 
 WHY = {
@@ -66,8 +67,8 @@ def carry_over(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Show what a scenario would say on a newer snapshot, or begin a branch that says so."""
     scenario = scenario_or_404(request, scenario_id)
     found = list(snapshots_to_carry_over_to(caller(request), scenario))
-    asked = request.POST if request.method == "POST" else request.GET
-    snapshot = next((one for one in found if str(one.pk) == asked.get("snapshot")), None)
+    data = request.POST if request.method == "POST" else request.GET
+    snapshot = next((one for one in found if str(one.pk) == data.get("snapshot")), None)
     context: dict[str, Any] = {"scenario": scenario, "snapshots": found, "snapshot": snapshot}
     if snapshot is None:
         return render(request, "scenarios/carry_over.html", context)
@@ -77,6 +78,8 @@ def carry_over(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
         if isinstance(answer, HttpResponse):
             return answer
         context |= answer
+    elif "compare" not in request.GET and rebase_takes_long(scenario, snapshot):
+        return render(request, "scenarios/carry_over.html", {**context, "comes_later": True})
     carried = rebase_of(scenario, snapshot, choices)
     context |= {
         "conflicts": [_shown(number, one) for number, one in enumerate(carried.conflicts)],

@@ -12,8 +12,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from planner.scenarios.models import Scenario
-from planner.scenarios.selectors.revisions import objects_in, state_of
-from planner.scenarios.selectors.workloads import workload_rows
+from planner.scenarios.selectors.revisions import objects_in, state_of, state_of_snapshot
+from planner.scenarios.selectors.workloads import imported_workload_rows, workload_rows
 from planner.scenarios.services.workloads import (
     job_add,
     workload_copy,
@@ -22,16 +22,16 @@ from planner.scenarios.services.workloads import (
     workloads_add,
 )
 from planner.scenarios.views.editing import edited
-from planner.scenarios.views.scenarios import scenario_or_404
+from planner.scenarios.views.object_tables import ObjectTable, workload_columns, workload_key
 from planner.web.templatetags.quantities import resource_order
-from planner.web.views.listing import Listing
-from planner.web.views.pages import caller
+from planner.web.views.found import scenario_or_404
+from planner.web.views.pages import caller, whole_number
+from planning.reach.questions import PLACED
 from planning.workloads import WorkloadRow, Workloads
 
 WHOLE = ("replicas", "minMember")
 TEXTS = ("queue", "priorityClassName")
 RESOURCES = ("cpu", "memory", "nvidia.com/gpu")
-ORIGINS = ("imported", "changed", "added")
 
 
 @login_required
@@ -47,17 +47,17 @@ def add(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Add a job by its fields, or what a text holds."""
     scenario = scenario_or_404(request, scenario_id)
     text = request.POST.get("documents", "")
-    asked: dict[str, Any] = {"scenario": scenario, "user": caller(request)}
+    edit: dict[str, Any] = {"scenario": scenario, "user": caller(request)}
 
     def added(expected: int) -> str:
         if "documents" in request.POST:
-            touched = workloads_add(text=text, expected_revision=expected, **asked)
+            touched = workloads_add(text=text, expected_revision=expected, **edit)
         else:
             fields = {
                 name: value for name in ("name", "namespace") if (value := request.POST.get(name, "").strip())
             }
             fields = fields | _typed(request.POST, _resources(request.POST))
-            touched = job_add(fields=fields, expected_revision=expected, **asked)
+            touched = job_add(fields=fields, expected_revision=expected, **edit)
         return f"{len(touched)} object{'' if len(touched) == 1 else 's'} added"
 
     return _edited(request, scenario, added)
@@ -74,19 +74,18 @@ def workload(request: HttpRequest, scenario_id: UUID, kind: str, namespace: str,
         raise Http404
     if request.method == "GET":
         return _one(request, scenario, row)
-    asked: dict[str, Any] = {"scenario": scenario, "kind": kind, "key": key, "user": caller(request)}
-    count = request.POST.get("count", "")
+    edit: dict[str, Any] = {"scenario": scenario, "kind": kind, "key": key, "user": caller(request)}
 
     def changed(expected: int) -> str:
         if "copy" in request.POST:
-            number = int(count) if count.isdecimal() and len(count) < 9 else 0
-            workload_copy(count=number, expected_revision=expected, **asked)
+            number = whole_number(request.POST.get("count", ""))
+            workload_copy(count=number, expected_revision=expected, **edit)
             return f"{key} copied {number} times" if number > 1 else f"{key} copied"
         if "remove" in request.POST:
-            workload_remove(expected_revision=expected, **asked)
+            workload_remove(expected_revision=expected, **edit)
             return f"{key} removed"
         fields = _typed(request.POST, _resources(request.POST), row)
-        workload_update(fields=fields, expected_revision=expected, **asked)
+        workload_update(fields=fields, expected_revision=expected, **edit)
         return f"{key} saved"
 
     return _edited(request, scenario, changed, row)
@@ -154,6 +153,7 @@ def _one(
             (name, request.POST.get(f"requests.{name}", row.requests.get(name, ""))) for name in names
         ],
         "queues": _queue_names(scenario),
+        "params": {"figure": PLACED, "job": row.key},
         **(changed or {}),
     }
     return render(request, "scenarios/workload.html", context, status=status)
@@ -163,34 +163,42 @@ def _page(
     request: HttpRequest, scenario: Scenario, changed: Mapping[str, Any] | None = None, status: int = 200
 ) -> HttpResponse:
     rows = workload_rows(scenario, objects_in(scenario, state_of(scenario)))
-    asked = request.GET
-    found = [row for row in rows if _asked_for(row, asked)]
-    listing = Listing(found, name="page", asked=asked)
+    params = request.GET
+    found = [row for row in rows if _matches(row, params)]
+    resources = resource_order({name for row in found for name in row.amounts})
+    table = ObjectTable(
+        found, workload_columns(resources), params, key=workload_key, before=lambda: _imported(scenario)
+    )
     context = {
         "scenario": scenario,
-        "workloads": listing,
-        "resources": resource_order({name for row in listing.rows for name in row.amounts}),
+        "table": table,
+        "workloads": table.list,
         "total": len(rows),
         "found": len(found),
         "queues": _queue_names(scenario),
-        "origins": ORIGINS,
         "typed_resources": RESOURCES,
-        "asked": asked,
+        "params": params,
         "typed": request.POST,
         **(changed or {}),
     }
     return render(request, "scenarios/workloads.html", context, status=status)
 
 
+def _imported(scenario: Scenario) -> dict[str, WorkloadRow]:
+    """Return the workloads of the snapshot by what tells them apart."""
+    objects = objects_in(scenario, state_of_snapshot(scenario.snapshot))
+    return {workload_key(row): row for row in imported_workload_rows(scenario.snapshot, objects)}
+
+
 def _queue_names(scenario: Scenario) -> list[str]:
     return list(scenario.queues.order_by("name").values_list("name", flat=True))
 
 
-def _asked_for(row: WorkloadRow, asked: Mapping[str, str]) -> bool:
-    text = asked.get("filter", "").strip().lower()
+def _matches(row: WorkloadRow, params: Mapping[str, str]) -> bool:
+    text = params.get("filter", "").strip().lower()
     return (
         (not text or text in row.key.lower())
-        and asked.get("queue", "") in ("", row.queue)
-        and asked.get("origin", "") in ("", row.origin)
-        and (asked.get("waits", "") != "yes" or row.pending > 0)
+        and params.get("queue", "") in ("", row.queue)
+        and params.get("origin", "") in ("", row.origin)
+        and (params.get("waits", "") != "yes" or row.pending > 0)
     )

@@ -55,7 +55,9 @@ class BodyLimits:
         if not free.acquire(timeout=PATIENCE_SECONDS):
             return _busy(request, "The server is reading other large requests. Try again in a few seconds.")
         try:
-            return _forgotten(self._get_response(request))
+            response = self._get_response(request)
+            too_large = response.status_code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+            return response if too_large else _forgotten(response)  # what was refused was never parsed
         finally:
             free.release()
 
@@ -125,5 +127,5 @@ def _may_import(request: HttpRequest) -> bool:
 
 def _length(request: HttpRequest) -> int:
     """Return how long a request says that its body is; the server before us takes no other words."""
-    said = request.META.get("CONTENT_LENGTH") or "0"
-    return int(said) if said.isdecimal() else LARGEST + 1
+    length = request.META.get("CONTENT_LENGTH") or "0"
+    return int(length) if length.isdecimal() else LARGEST + 1

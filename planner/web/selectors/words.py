@@ -15,3 +15,8 @@ CHANGE_TEXTS = ("actor", "scenario__name", "key", "field")
 def holding(rows: Rows, texts: tuple[str, ...], words: str) -> Rows:
     """Return the rows of which one of the `texts` holds the words, in any case; without words all rows."""
     return rows.filter(reduce(or_, (Q(**{f"{text}__icontains": words}) for text in texts))) if words else rows
+
+
+def tagged(rows: Rows, tag: str) -> Rows:
+    """Return the rows with a tag; they are kept as a JSON list."""
+    return rows.filter(tags__icontains=f'"{tag.lower()}"')

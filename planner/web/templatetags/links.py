@@ -1,5 +1,7 @@
 """Where does the name of a queue, job, pod or node in a run lead?"""
 
+import re
+
 from django import template
 from django.urls import reverse
 from django.utils.html import format_html
@@ -9,6 +11,7 @@ from planner.runs.models import Run
 from planner.web.glossary import GATES, OURS, VOLCANO, anchor, gate_anchor
 
 register = template.Library()
+_RUN_ID = re.compile(r"(?<=run )([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
 
 
 @register.simple_tag
@@ -50,6 +53,20 @@ def pod_link(run: Run, pod: str) -> SafeString:
 def node_link(run: Run, node: str) -> SafeString:
     """Link a node to its page in this run."""
     return _link(reverse("planner:run-node", args=[run.pk, node]), node) if node else _nothing()
+
+
+@register.filter
+def subject_linked(subject: str) -> SafeString:
+    """Return what an event is about; the id of a run becomes a link, by its first letters.
+
+    >>> subject_linked("run 18cbb2ef-2c78-4854-ad38-a714385114fe for the review")
+    'run <a href="/runs/18cbb2ef-2c78-4854-ad38-a714385114fe/">18cbb2ef</a> for the review'
+    """
+    before, found, after = (
+        _RUN_ID.split(subject, maxsplit=1) if _RUN_ID.search(subject) else (subject, "", "")
+    )
+    link = _link(reverse("planner:run-detail", args=[found]), found[:8]) if found else ""
+    return format_html("{}{}{}", before, link, after)
 
 
 @register.filter

@@ -6,21 +6,20 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
 from django import template
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 
+from planning.change_words import about_said, change_said, value_text
 from planning.rows import Amounts
+from planning.units import scale_of, written
 
 register = template.Library()
 
-_BINARY = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
-_BYTES = ("memory", "ephemeral-storage")
 KINDS = {
     "nodes": ("node", "nodes"),
     "queues": ("queue", "queues"),
@@ -34,57 +33,6 @@ KINDS = {
 }
 """One and many of the lists of a scenario document."""
 _FIRST = {"cpu": 0, "memory": 1, "pods": 3}
-
-
-@dataclass(frozen=True)
-class Scale:
-    """A unit for people: `size` of the scheduler's units make one of it."""
-
-    size: float
-    one: str
-    many: str
-
-    def number(self, amount: float) -> float:
-        """Return the amount in this unit."""
-        return amount / self.size
-
-    def say(self, amount: float) -> str:
-        """Return number and unit."""
-        number = self.number(amount)
-        return f"{written(number)} {self.one if number == 1 else self.many}"
-
-
-def scale_of(resource: str, largest: float) -> Scale:
-    """Return the unit in which amounts up to `largest` of a resource read best."""
-    if resource == "cpu":
-        return Scale(1000, "core", "cores")
-    if resource == "pods":
-        return Scale(1, "pod", "pods")
-    if resource in _BYTES or resource.startswith("hugepages-"):
-        return _binary(largest, byte=1 if resource == "memory" else 1000)
-    kind = resource.rpartition("/")[2]
-    return Scale(1000, "GPU", "GPUs") if kind == "gpu" else Scale(1000, kind, kind)
-
-
-def _binary(largest: float, *, byte: int) -> Scale:
-    """Return the largest binary unit that is not above `largest`; a byte counts `byte` scheduler's units."""
-    if not largest:
-        return Scale(byte * 2**30, "GiB", "GiB")
-    size, power = float(byte), 0
-    while abs(largest) >= size * 1024 and power < len(_BINARY) - 1:
-        size, power = size * 1024, power + 1
-    return Scale(size, _BINARY[power].removesuffix("s"), _BINARY[power])
-
-
-def written(number: float) -> str:
-    """Return a number with as many decimals as help: two, or three figures when it is small.
-
-    >>> written(94384.0), written(1.5), written(2 / 3), written(0.00625)
-    ('94,384', '1.5', '0.67', '0.00625')
-    """
-    if number != 0 and abs(number) < 0.1:
-        return f"{number:.3g}"
-    return f"{number:,.2f}".rstrip("0").rstrip(".")
 
 
 def plain(amount: float, resource: str) -> str:
@@ -123,6 +71,12 @@ def amount(amounts: Amounts, resource: str, absent: str = "–") -> str:
     return _said(amounts[resource], resource) if resource in amounts else _soft(absent)
 
 
+@register.simple_tag
+def amount_of(value: float | None, resource: str) -> str:
+    """Say an amount of a resource, a dash where there is none; the tooltip holds the exact value."""
+    return _soft("–") if value is None else _said(value, resource)
+
+
 @lru_cache(maxsize=64)
 def _soft(word: str) -> str:
     return format_html('<span class="soft">{}</span>', word)
@@ -155,24 +109,6 @@ def was(now: Amounts, before: Amounts | None, resource: str) -> str:
     return format_html('<small class="was">was {}</small>', _said(value, resource))
 
 
-@register.simple_tag
-def part(held: Amounts, whole: Amounts, resource: str) -> str:
-    """Say one amount as a part of another, ``6 of 8 cores``; the tooltips hold the exact values."""
-    value, limit = held.get(resource) or 0.0, whole.get(resource)
-    if limit is None:
-        return amount({resource: value}, resource)
-    scale = scale_of(resource, max(value, limit))
-    return format_html(
-        '<data value="{}" title="{}">{}</data> of <data value="{}" title="{}">{}</data>',
-        value,
-        f"{resource}: {exact(value, resource)}",
-        written(scale.number(value)),
-        limit,
-        f"{resource}: {exact(limit, resource)}",
-        scale.say(limit),
-    )
-
-
 @register.filter
 def percent(share: float | None) -> str:
     """Return a share as per cent."""
@@ -191,6 +127,16 @@ def number(count: int | None, word: str = "") -> str:
     if count is None:
         return _soft("–")
     return format_html('<data value="{}">{}</data>', count, counted(count, word) if word else f"{count:,}")
+
+
+@register.filter
+def money(amount: float) -> str:
+    """Return an amount of money with two places, more where it is small.
+
+    >>> money(1234.5), money(0.0123), money(0)
+    ('1,234.50', '0.0123', '0.00')
+    """
+    return f"{amount:,.2f}" if abs(amount) >= 0.1 or not amount else f"{amount:.3g}"
 
 
 @register.filter
@@ -236,10 +182,26 @@ def in_order(amounts: Amounts) -> list[tuple[str, float | None]]:
     return [(resource, amounts[resource]) for resource in resource_order(amounts)]
 
 
+register.filter("value_text", value_text)
+register.filter("about_said", about_said)
+register.filter("change_said", change_said)
+
+
 @register.filter
 def as_json(value: Any) -> str:
     """Return a kept value as it would stand in a manifest; nothing at all is a dash."""
     return "–" if value in (None, "", {}) else json.dumps(value, ensure_ascii=False)
+
+
+@register.simple_tag
+def diff_lines(lines: Iterable[str]) -> str:
+    """Return lines of a difference, the added and the removed ones marked; no white space between them."""
+    marked = (("--in" if line[:1] == "+" else "--out" if line[:1] == "-" else "", line) for line in lines)
+    return format_html_join(
+        "",
+        '<span class="lines__line{}">{}</span>',
+        ((f" lines__line{mark}" if mark else "", line) for mark, line in marked),
+    )
 
 
 @register.filter
@@ -260,15 +222,15 @@ def objects(counts: Mapping[str, int]) -> str:
     >>> objects({"nodes": 100, "priorityclasses": 1, "jobs": 0})
     '100 nodes, 1 priority class'
     """
-    said = {kind: KINDS.get(kind, (kind, kind)) for kind in counts}
-    return ", ".join(counted(number, ",".join(said[kind])) for kind, number in counts.items() if number)
+    names = {kind: KINDS.get(kind, (kind, kind)) for kind in counts}
+    return ", ".join(counted(number, ",".join(names[kind])) for kind, number in counts.items() if number)
 
 
 @register.simple_tag
 def work(seconds: float) -> str:
     """Say how much work was lost, in pod-seconds or pod-hours; the tooltip holds the exact value."""
-    said = f"{written(seconds / 3600)} pod-hours" if seconds >= 3600 else f"{written(seconds)} pod-seconds"
-    return format_html('<data value="{}" title="{} pod-seconds">{}</data>', seconds, f"{seconds:.12g}", said)
+    text = f"{written(seconds / 3600)} pod-hours" if seconds >= 3600 else f"{written(seconds)} pod-seconds"
+    return format_html('<data value="{}" title="{} pod-seconds">{}</data>', seconds, f"{seconds:.12g}", text)
 
 
 @register.simple_tag

@@ -15,9 +15,9 @@ from planner.web.templatetags.quantities import (
     plain,
     resource_label,
     resource_order,
-    written,
 )
 from planning.rows import Amounts, DerivationStep, VictimStory, Vote
+from planning.units import written
 
 register = template.Library()
 
@@ -41,17 +41,17 @@ _SHARES = ("share", "preemptor", "share_per_weight", "victim")
 
 
 @register.filter
-def numbers(told: Mapping[str, Any]) -> list[tuple[str, str]]:
+def numbers(answer: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the numbers of a reason as label and text.
 
     >>> numbers({"queue": "a", "resource": "cpu", "allocated": 6000, "deserved": 4000})
     [('its queue holds', '6 cores'), ('its queue deserves', '4 cores')]
     """
-    resource = told.get("resource")
-    inside = told.get("priority") is not None
+    resource = answer.get("resource")
+    inside = answer.get("priority") is not None
     return [
         (LABELS.get(name, name), said("priority" if inside else name, value, resource))
-        for name, value in told.items()
+        for name, value in answer.items()
         if name not in ("queue", "resource")
     ]
 
@@ -94,12 +94,12 @@ def amounts_said(amounts: Amounts) -> str:
     >>> amounts_said({"cpu": 2000.0, "memory": 2.0**30, "pods": 1.0})
     '2 cores and 1 GiB'
     """
-    said = [
+    parts = [
         amount_said(amounts[name], name)
         for name in resource_order(amounts)
         if name != "pods" and amounts[name]
     ]
-    return " and ".join(filter(None, [", ".join(said[:-1]), *said[-1:]])) or "nothing"
+    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]])) or "nothing"
 
 
 @register.filter
@@ -160,12 +160,12 @@ def run_time(seconds: float) -> str:
     >>> run_time(42), run_time(7500), run_time(200000)
     ('42 s', '2 h 5 min', '2 d 7 h')
     """
-    rest, said = int(seconds), []
+    rest, parts = int(seconds), []
     for size, unit in ((86_400, "d"), (3600, "h"), (60, "min"), (1, "s")):
         number, rest = divmod(rest, size)
         if number:
-            said.append(f"{number} {unit}")
-    return " ".join(said[:2]) or "0 s"
+            parts.append(f"{number} {unit}")
+    return " ".join(parts[:2]) or "0 s"
 
 
 ACTIONS = {

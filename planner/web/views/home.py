@@ -7,7 +7,8 @@ from django.views.decorators.http import require_GET, require_POST
 
 from planner.accounts.selectors.workspaces import memberships
 from planner.clusters.services.samples import sample_load
-from planner.web.selectors.home import recent_runs, scenarios_with_last_run
+from planner.web.selectors.home import run_lines, scenario_lines, scenario_tree
+from planner.web.views.listing import Listing
 from planner.web.views.pages import caller
 from planner.web.views.workspace import present_membership, workspace_for_import
 
@@ -20,9 +21,15 @@ def home(request: HttpRequest) -> HttpResponse:
     mine = list(memberships(user))
     here = present_membership(request, mine)
     workspace = here.workspace if here else None
+    archived, tag = request.GET.get("archived") == "true", request.GET.get("tag", "").strip()
+    tree = scenario_tree(user, workspace, archived=archived, tag=tag)
+    page = Listing(tree, name="page", params=request.GET)
     context = {
-        "scenarios": scenarios_with_last_run(user, workspace),
-        "runs": recent_runs(user, workspace),
+        "page": page,
+        "lines": scenario_lines(user, page.rows),
+        "runs": run_lines(user, workspace),
+        "archived": archived,
+        "tag": tag,
         "here": here,
         "memberships": mine,
         "place": "home",

@@ -13,10 +13,10 @@ ROWS_A_PAGE = 25
 class Listing:
     """One page of a list; the address says which, under the name of the list."""
 
-    def __init__(self, found: "QuerySet[Any] | Sequence[Any]", *, name: str, asked: QueryDict) -> None:
-        self._page = Paginator(found, ROWS_A_PAGE).get_page(asked.get(name))
+    def __init__(self, found: "QuerySet[Any] | Sequence[Any]", *, name: str, params: QueryDict) -> None:
+        self._page = Paginator(found, ROWS_A_PAGE).get_page(params.get(name))
         self._name = name
-        self._asked = asked
+        self._params = params
         self.rows: Sequence[Any] = list(self._page)
         self.total: int = self._page.paginator.count
         self.is_cut: bool = self._page.has_other_pages()
@@ -34,6 +34,6 @@ class Listing:
         return self._query(self._page.number + 1) if self._page.has_next() else ""
 
     def _query(self, number: int) -> str:
-        asked = self._asked.copy()
-        asked[self._name] = str(number)
-        return f"?{asked.urlencode()}"
+        params = self._params.copy()
+        params[self._name] = str(number)
+        return f"?{params.urlencode()}"

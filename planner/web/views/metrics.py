@@ -11,7 +11,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from planner.work.status import Status, status
+from planner.web.selectors.status import Status, status
 from planning.version import ENGINE_VERSION
 
 

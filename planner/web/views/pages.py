@@ -1,17 +1,24 @@
 """Is a whole page asked for, or one part of it?"""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
-from django.http import HttpRequest, HttpResponse
+from django.core.exceptions import ObjectDoesNotExist
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 
 from planner.accounts.models import Role, User
 
+Key = TypeVar("Key")
+Found = TypeVar("Found")
 
-def fragment_asked(request: HttpRequest) -> str | None:
-    """Return the id of the element that htmx will replace, or None when a whole page is asked for."""
+INVALID = 422
+"""The status of a page that shows what was typed again, with its problems."""
+
+
+def fragment_requested(request: HttpRequest) -> str | None:
+    """Return the id of the element that htmx will replace, or None when a whole page is requested."""
     htmx = request.htmx  # type: ignore[attr-defined]  # set by django_htmx's middleware
     return htmx.target if htmx and not htmx.history_restore_request else None
 
@@ -19,8 +26,8 @@ def fragment_asked(request: HttpRequest) -> str | None:
 def page_or_part(
     request: HttpRequest, page: str, parts: Mapping[str, str], context: Mapping[str, Any], status: int = 200
 ) -> HttpResponse:
-    """Render the template of the asked part, else the page, which includes the same template."""
-    template = parts.get(fragment_asked(request) or "", page)
+    """Render the template of the requested part, else the page, which includes the same template."""
+    template = parts.get(fragment_requested(request) or "", page)
     response = render(request, template, dict(context), status=status)
     patch_vary_headers(response, ["HX-Request", "HX-Target"])
     return response
@@ -30,3 +37,20 @@ def caller(request: HttpRequest) -> User:
     """Return who asks, behind ``login_required``; a session may do all that its account may."""
     assert isinstance(request.user, User), "only for views that require a login"
     return request.user.acting(Role.ADMIN)
+
+
+def found_or_404(request: HttpRequest, get: Callable[[User, Key], Found], key: Key) -> Found:
+    """Return what a selector finds among what the caller may see."""
+    try:
+        return get(caller(request), key)
+    except ObjectDoesNotExist:
+        raise Http404 from None
+
+
+def whole_number(text: str) -> int:
+    """Return the number that a text of at most eight digits is, 0 for any other text.
+
+    >>> whole_number("12"), whole_number("-3"), whole_number("9" * 5000)
+    (12, 0, 0)
+    """
+    return int(text) if text.isdecimal() and len(text) < 9 else 0

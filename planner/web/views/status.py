@@ -5,8 +5,8 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
 from planner.accounts.services.members import status_require
+from planner.web.selectors.status import status
 from planner.web.views.pages import caller, page_or_part
-from planner.work.status import status
 
 
 @login_required
@@ -15,4 +15,4 @@ def show(request: HttpRequest) -> HttpResponse:
     """Show what waits, what runs, and which workers live."""
     status_require(user=caller(request))
     context = {"status": status(), "place": "status"}
-    return page_or_part(request, "work/status.html", {"status": "work/_status.html"}, context)
+    return page_or_part(request, "status/status.html", {"status": "status/_status.html"}, context)

@@ -1,4 +1,4 @@
-"""Where does the work of a worker stand? The row is the truth, a message is only a kick."""
+"""Where does the work of a worker stand? The row is the truth, a message only notifies."""
 
 from django.conf import settings
 from django.db import models
@@ -7,7 +7,7 @@ from planner.accounts.models.workspace import Identified, Workspace
 
 
 class Work(Identified):
-    """What somebody asked for and a worker does: claimed under a lease, followed, stopped, taken up again."""
+    """What somebody requests and a worker does: claimed under a lease, followed, stopped, taken up again."""
 
     class State(models.TextChoices):
         """From queued to one of the three ends."""
@@ -48,6 +48,15 @@ class Work(Identified):
     class Meta:
         abstract = True
         ordering = ["-created"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(state__in=["queued", "running", "succeeded", "failed", "cancelled"]),
+                name="%(class)s_state_is_known",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(progress__gte=0.0, progress__lte=1.0), name="%(class)s_progress_is_a_part"
+            ),
+        ]
         indexes = [
             models.Index(fields=["state", "created"], name="%(class)s_waiting"),
             models.Index(fields=["state", "lease_until"], name="%(class)s_leased"),

@@ -9,7 +9,6 @@ from typing import Any
 from scheduler_core.model.queue import ROOT, QueueInfo
 from scheduler_core.model.queue_account import QueueAccount
 from scheduler_core.resource import Resource
-from scheduler_core.told import Told, number
 
 NAME = "capacity"
 
@@ -40,18 +39,18 @@ class CapacityAccount(QueueAccount):
         """Return the largest allocated / deserved; 1 when nothing is deserved (`pods` alone are nothing)."""
         return 1.0 if self.deserved.is_empty() else super().share_of_deserved()
 
-    def figures(self) -> Told:
-        """Return what a result tells of the queue."""
-        told = Told(name=self.name, share=number(self.share))
-        if self.ancestors:
-            told["ancestors"] = self.ancestors
-        if self.children:
-            told["children"] = self.children
-        told.update(super().figures())
-        return told
+    def figures(self) -> dict[str, Any]:
+        """Return the queue's place in the tree, and its share and amounts as they are now."""
+        place = {"ancestors": self.ancestors, "children": self.children}
+        return {
+            "name": self.name,
+            "share": self.share,
+            **{name: queues for name, queues in place.items() if queues},
+            **super().figures(),
+        }
 
     def terms(self) -> dict[str, Any]:
-        """Return what the queue itself brings to what it deserves, and what came of it."""
+        """Return what the queue states, what limits it, and what it deserves for that."""
         return {
             "guarantee": self.guarantee,
             "capability": {} if self.capability.is_nothing() else self.capability,
@@ -79,7 +78,7 @@ class CapacityAccount(QueueAccount):
         return None if name == ROOT else name
 
     def deserves_part_of(self, request: Resource) -> bool:
-        """Tell whether some dimension of a request, once added, stays within deserved."""
+        """Return whether some dimension of a request, once added, stays within deserved."""
         return self.allocated.clone().add(request).less_equal_partly(self.deserved, request)
 
 
@@ -92,11 +91,11 @@ class Queues:
     accounts : dict
         By name, ascending.
     obstacle : str
-        Why the tree cannot be used, so that nothing enters and nothing is placed; empty when it can.
+        Why the tree cannot be used, so that no job is enqueued and no task is placed; empty when it can.
     hierarchical : bool
         Whether the queues form a tree.
-    told : dict
-        What was last said of candidates, and what their queue had left then.
+    reasons : dict
+        What was last answered about candidates, and what their queue had left then.
 
     """
 
@@ -104,7 +103,9 @@ class Queues:
     _chains: dict[str, list[CapacityAccount]] = field(default_factory=dict)
     obstacle: str = ""
     hierarchical: bool = False
-    told: dict[tuple[str, str], tuple[Resource, tuple[str, dict[str, object]]]] = field(default_factory=dict)
+    reasons: dict[tuple[str, str], tuple[Resource, tuple[str, dict[str, object]]]] = field(
+        default_factory=dict
+    )
 
     def chain(self, name: str) -> list[CapacityAccount]:
         """Return a queue and its ancestors, from the direct parent up to root; the tree is complete."""
@@ -118,7 +119,7 @@ class Queues:
         return False
 
     def is_leaf(self, name: str) -> bool:
-        """Tell whether jobs may be in a queue: it has no children."""
+        """Return whether jobs may be in a queue: it has no children."""
         return not self.accounts[name].children
 
 

@@ -19,7 +19,7 @@ class DryRunLimits:
         self.queues = queues
 
     def allocatable(self, dry_run: DryRun, queue: QueueInfo, task: TaskInfo) -> bool:
-        """Tell whether the copies of the queue and all above it stay within real capability with the task."""
+        """Return whether the copies of the queue and its ancestors stay within real capability with it."""
         copies: dict[str, CapacityAccount] | None = copies_in(dry_run, NAME)
         if copies is None or self.queues.obstacle or not self.queues.is_leaf(queue.name):
             return False

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from scheduler_core.framework.observer import Observer
 from scheduler_core.framework.session import Session
-from scheduler_core.model.queue import QueueInfo
-from scheduler_core.model.queue_account import capability_of, real_capability
+from scheduler_core.model.queue_account import renew_accounts
 from scheduler_core.plugins.capacity.account import NAME, CapacityAccount, Queues
 from scheduler_core.resource import Absent, Resource, maximum, total_of
-from scheduler_core.trace import Trace
 
 
 class FlatQueues(Queues):
@@ -34,40 +33,27 @@ class FlatQueues(Queues):
 
         All that the others have is a function of their own objects and jobs, of which nothing changed.
         """
-        before, sums = list(self.accounts), self._session.snapshot.sums
-        for name in names:
-            if name not in sums:
-                self.accounts.pop(name, None)
-                continue
-            account = self._every.get(name)
-            if account is None:
-                account = self._every[name] = self._account(self._session.queues[name])
-            account.take(sums[name], self._session.release)
-            account.measure()
-            self.accounts[name] = account
-        if list(self.accounts) != before:
-            self.accounts = dict(sorted(self.accounts.items()))
+        session = self._session
+        renew_accounts(self.accounts, names, session.snapshot.sums, session.release, self._account)
         return True
 
-    def _account(self, queue: QueueInfo) -> CapacityAccount:
-        account = CapacityAccount(queue)
-        account.capability = capability_of(queue)
-        account.real_capability = real_capability(
-            self._session.total,
-            guaranteed=self._guaranteed,
-            guarantee=queue.guarantee,
-            capability=account.capability if queue.names_capability else None,
-        )
-        account.deserved = _deserved(account)
+    def _account(self, name: str) -> CapacityAccount:
+        """Return the account of a queue, made once: its limits follow from the queues alone."""
+        account = self._every.get(name)
+        if account is None:
+            account = self._every[name] = CapacityAccount(self._session.queues[name])
+            account.limit(self._session.total, self._guaranteed)
+            account.deserved = _deserved(account)
         return account
 
-    def explain(self, trace: Trace) -> None:
-        """Keep what each queue deserves and why, and for which jobs something is reserved."""
+    def report(self, observer: Observer) -> None:
+        """Report what each queue deserves and why, and name the jobs for which something is reserved."""
         for job in self._session.jobs.values():
             self.accounts[job.queue].name_reservation(job, self._session.release)
         for account in self.accounts.values():
-            told = {"available": self._session.total, "guaranteed": self._guaranteed}
-            trace.derive(NAME, account.name, [{"level": 0, "queue": account.name, **told, **account.terms()}])
+            divided = {"available": self._session.total, "guaranteed": self._guaranteed}
+            step = {"level": 0, "queue": account.name, **divided, **account.terms()}
+            observer.derived(NAME, account.name, [step])
 
 
 def _deserved(account: CapacityAccount) -> Resource:

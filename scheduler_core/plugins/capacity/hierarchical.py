@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from scheduler_core.framework.observer import Observer
 from scheduler_core.framework.session import Session
 from scheduler_core.model.queue import ROOT, QueueInfo
 from scheduler_core.model.queue_account import real_capability
 from scheduler_core.model.queue_sums import QueueSums
 from scheduler_core.plugins.capacity.account import NAME, CapacityAccount, Queues
 from scheduler_core.resource import UNLIMITED, UNLIMITED_SCALAR, Resource, maximum, total_of
-from scheduler_core.trace import Trace
 
 
 class TreeOfQueues(Queues):
@@ -45,7 +45,7 @@ class TreeOfQueues(Queues):
             sums = QueueSums(jobs)
         for name in sums.queues():
             self.accounts[name].take(sums[name], session.release)
-        for job in jobs.values() if session.trace is not None else ():
+        for job in jobs.values() if session.observer.listens else ():
             self.accounts[job.queue].name_reservation(job, session.release)
         for name in sums.queues():
             for ancestor in self.chain(name)[1:]:
@@ -55,7 +55,8 @@ class TreeOfQueues(Queues):
     def renew(self, names: Iterable[str]) -> bool:
         """Bring the accounts up to date: those of the leaves from their jobs, the others from their leaves.
 
-        What queues deserve follows from their objects alone, which have not changed.
+        What queues deserve follows from their objects alone, which have not changed. Where all amounts add up
+        exactly in any order, the others are added up from their children, the deepest ones first.
         """
         sums = self._session.snapshot.sums
         if self.obstacle or not all(map(self.is_leaf, sums.queues())):
@@ -63,10 +64,16 @@ class TreeOfQueues(Queues):
         moved = {account.name for name in names for account in self.chain(name)}
         for name in moved:
             self.accounts[name].take(sums.get(name), self._session.release)
-        for leaf in sums.queues():
-            for ancestor in self.chain(leaf)[1:]:
-                if ancestor.name in moved:
-                    ancestor.include(self.accounts[leaf])
+        if sums.are_exact():
+            above = [self.accounts[name] for name in moved if self.accounts[name].children]
+            for parent in sorted(above, key=lambda account: -len(account.ancestors)):
+                for child in parent.children:
+                    parent.include(self.accounts[child])
+        else:
+            for leaf in sums.queues():
+                for ancestor in self.chain(leaf)[1:]:
+                    if ancestor.name in moved:
+                        ancestor.include(self.accounts[leaf])
         for name in moved:
             self.accounts[name].measure()
         return True
@@ -140,8 +147,8 @@ class Division:
             above += self._hand_down(above.pop())
         for account in self.queues.accounts.values():
             account.measure()
-        if self.session.trace is not None:
-            self._tell(self.session.trace)
+        if self.session.observer.listens:
+            self._report(self.session.observer)
 
     def _hand_down(self, parent: CapacityAccount) -> list[CapacityAccount]:
         """Settle the children of one queue and return them."""
@@ -162,8 +169,8 @@ class Division:
             )
         return children
 
-    def _tell(self, trace: Trace) -> None:
-        """Keep, for every queue, what each level above it handed down, from root on."""
+    def _report(self, observer: Observer) -> None:
+        """Report, for every queue, what each level above it handed down, from root on."""
         guaranteed = {
             parent.name: total_of(self.queues.accounts[child].guarantee for child in parent.children)
             for parent in self.queues.accounts.values()
@@ -171,7 +178,7 @@ class Division:
         for name in self.queues.accounts:
             path = self.queues.chain(name)[::-1]
             levels = enumerate(zip([None, *path], path, strict=False))
-            trace.derive(
+            observer.derived(
                 NAME,
                 name,
                 [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from scheduler_core.decision import Why
 from scheduler_core.framework.extension_points import PERMIT, REJECT, Vote
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
@@ -16,7 +17,6 @@ from scheduler_core.model.queue_account import shortage_facts
 from scheduler_core.plugins.capacity.account import CapacityAccount, Queues
 from scheduler_core.release import Rule
 from scheduler_core.resource import Resource, total_of
-from scheduler_core.trace import Why
 
 
 class Limits:
@@ -37,7 +37,7 @@ class Limits:
         self._closed: dict[str, str] = {}
 
     def allocatable(self, queue: QueueInfo, task: TaskInfo, why: Why | None) -> bool:
-        """Tell whether the queue and all above it stay within real capability; deserved does not matter."""
+        """Return whether the queue and all above it stay within real capability; deserved does not matter."""
         closed = self._closed.get(queue.name)
         if closed is None:
             closed = self._closed[queue.name] = self._closed_to_all(queue) or self._closed_to_jobs(queue)
@@ -52,14 +52,14 @@ class Limits:
         return True
 
     def allocatable_after_release(self, queue: QueueInfo, task: TaskInfo, freed: Resource) -> bool:
-        """Tell whether they would, once the queue has given back so much; never while the tree is broken."""
+        """Return whether they would once the queue has given back so much; never with a broken tree."""
         return not self.queues.obstacle and not any(
             account.is_short_after_release(task.request, account.real_capability, freed)
             for account in self.queues.chain(queue.name)
         )
 
     def preemptive(self, queue: QueueInfo, tasks: Sequence[TaskInfo], why: Why | None) -> bool:
-        """Tell whether the queue stays within real capability and it, or an ancestor, deserves a part."""
+        """Return whether the queue stays within real capability and it, or an ancestor, deserves a part."""
         closed = self._closed_to_all(queue)
         if closed:
             if why is not None:
@@ -81,7 +81,7 @@ class Limits:
         return False
 
     def _ancestor_takes(self, account: CapacityAccount, request: Resource) -> bool:
-        """Tell whether an ancestor near enough, root left out, stays in part within its deserved."""
+        """Return whether an ancestor near enough, root left out, stays in part within its deserved."""
         near = (account.ancestor(level) for level in range(1, self.levels + 1))
         accounts = [self.queues.accounts[name] for name in near if name is not None]
         return any(above.deserves_part_of(request) for above in accounts)
@@ -107,6 +107,12 @@ class Limits:
             self.reserve(job)
         return PERMIT
 
+    def versions(self, queue: str) -> tuple[int, ...]:
+        """Return of which versions the accounts are that `job_enqueueable` compares."""
+        if self.queues.obstacle:
+            return ()
+        return tuple([account.allocated_version for account in self.queues.chain(queue)])
+
     def reserve(self, job: JobInfo) -> None:
         """Reserve a job's minimum in its queue and in all above it."""
         if job.min_resources is None or self.queues.obstacle:
@@ -122,7 +128,7 @@ class Limits:
         why["event"] = "queue resource quota insufficient: " + ", ".join(
             f"insufficient {name}" for name in short
         )
-        if self.session.trace is not None:
+        if self.session.observer.listens:
             why.update(account.reservation_facts(minimum, short))
             why["message"] = f"queue {account.name} has too little {', '.join(short)} left to reserve"
         return False
@@ -139,7 +145,7 @@ class Limits:
 
 
 def fits_real_capability(account: CapacityAccount, request: Resource, why: Why | None) -> bool:
-    """Tell whether a queue stays within its real capability with a request."""
+    """Return whether a queue stays within its real capability with a request."""
     short = account.shortage_for(request, account.real_capability)
     if short and why is not None:
         why.update(shortage_facts(account.allocated, request, account.real_capability, short))

@@ -5,6 +5,8 @@ Source: volcano ``pkg/scheduler/plugins/capacity/capacity.go`` (QueueOrder, Vict
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.plugins.capacity.account import CapacityAccount, Queues
 
@@ -26,7 +28,7 @@ class QueueOrder:
         return self.deserves_nothing(left) - self.deserves_nothing(right)
 
     def deserves_nothing(self, account: CapacityAccount) -> bool:
-        """Tell whether a queue deserves nothing, worked out once."""
+        """Return whether a queue deserves nothing, worked out once."""
         known = self._deserves_nothing.get(account.name)
         if known is None:
             known = self._deserves_nothing[account.name] = account.deserved.is_empty()
@@ -68,6 +70,28 @@ class QueueOrder:
         if level < min(len(mine.ancestors), len(theirs.ancestors)):
             self._above[names] = compared
         return compared
+
+    def path_key(self, queue: QueueInfo) -> tuple[float, ...]:
+        """Return `hierarchical` as a key, where `has_path_key` says so: the shares on the way from root."""
+        key: list[float] = [-queue.priority]
+        for account in reversed(self.queues.chain(queue.name)):
+            key += account.share, self.deserves_nothing(account)
+        return tuple(key)
+
+    def has_path_key(self, names: Collection[str]) -> bool:
+        """Return whether a key puts these queues in their order.
+
+        Sound where all of them are equally deep, so that two paths part at queues of one kind, and no two
+        queues above them stand alike beside each other: else their leaves would be compared by name, and
+        two leaves of one of them by share, which makes the order intransitive. The shares of those above
+        stay what they were when the session opened.
+        """
+        chains = [self.queues.chain(name) for name in names]
+        if len({len(chain) for chain in chains}) > 1:
+            return False
+        above = {account.name: account for chain in chains for account in chain[1:]}
+        standing = {(one.parent, one.share, self.deserves_nothing(one)) for one in above.values()}
+        return len(standing) == len(above)
 
     def _at(self, account: CapacityAccount, level: int) -> CapacityAccount:
         return self.queues.accounts[account.ancestors[level]] if level < len(account.ancestors) else account

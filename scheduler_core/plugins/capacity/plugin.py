@@ -6,6 +6,7 @@ Source: volcano ``pkg/scheduler/plugins/capacity/capacity.go`` at v1.15.1.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from scheduler_core.conf import Arguments
 from scheduler_core.framework.bounds import PerShapeBound
@@ -34,9 +35,14 @@ def open_session(session: Session, arguments: Arguments) -> None:
     levels = max(arguments.get_int(RECLAIM_LEVELS, 0), 0) if reads_levels else 0
     order = _register_order(session, queues)
     limits = Limits(session, queues, levels)
-    session.registry.add_allocatable(NAME, limits.allocatable, after_release=limits.allocatable_after_release)
-    session.registry.add_preemptive(NAME, limits.preemptive)
-    session.registry.add_job_enqueueable(NAME, limits.job_enqueueable)
+    session.registry.add_allocatable(
+        NAME,
+        limits.allocatable,
+        after_release=limits.allocatable_after_release,
+        same_for_equal_jobs=True,
+    )
+    session.registry.add_preemptive(NAME, limits.preemptive, same_for_equal_jobs=True)
+    session.registry.add_job_enqueueable(NAME, limits.job_enqueueable, reads=limits.versions)
     if limits.reserves_when_enqueued:
         session.registry.add_job_enqueued(NAME, limits.reserve)
     reclaim = ReclaimableTasks(session, queues, levels)
@@ -46,6 +52,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
         reclaim.reclaimable,
         bound=PerShapeBound(reclaim.reclaimable_shapes),
         same_for_equal_tasks=True,
+        same_for_equal_jobs=True,
     )
     session.registry.add_unified_evictable(NAME, reclaim.evictable)
     session.registry.add_simulate_allocatable(NAME, dry_run.DryRunLimits(queues).allocatable)
@@ -71,8 +78,8 @@ def _queues_of(session: Session, *, hierarchical: bool) -> Queues:
     if hierarchical:
         return TreeOfQueues(session)
     queues = FlatQueues(session)
-    if session.trace is not None:
-        queues.explain(session.trace)
+    if session.observer.listens:
+        queues.report(session.observer)
     return queues
 
 
@@ -81,9 +88,19 @@ def _register_order(session: Session, queues: Queues) -> QueueOrder:
     if not queues.hierarchical:
         session.registry.add_queue_order(NAME, order.flat, key=order.flat_key)
     elif not queues.obstacle:
-        session.registry.add_queue_order(NAME, order.hierarchical)
+        session.registry.add_queue_order(
+            NAME,
+            order.hierarchical,
+            key=order.path_key,
+            key_holds=lambda: not session.reasons and order.has_path_key(_queues_that_wait(session)),
+        )
         session.registry.add_victim_queue_order(NAME, order.victims)
     return order
+
+
+def _queues_that_wait(session: Session) -> set[str]:
+    """Return the queues that may have a turn: of the jobs that were found to wait, or were touched since."""
+    return session.lines.queues() | {job.queue for job in session.snapshot.tasks.touched.values()}
 
 
 class Events:
@@ -119,9 +136,8 @@ class Events:
         return chain
 
 
-def report(queues: Queues) -> dict[str, object]:
+def report(queues: Queues) -> dict[str, Any]:
     """Return the queues' amounts as they are now."""
-    told: dict[str, object] = {"queue_plugin": NAME, "obstacle": queues.obstacle}
-    if queues.accounts:
-        told["queues"] = [account.figures() for account in queues.accounts.values()]
-    return told
+    figures = [account.figures() for account in queues.accounts.values()]
+    named = {"queue_plugin": NAME, "obstacle": queues.obstacle}
+    return {**named, "queues": figures} if figures else named

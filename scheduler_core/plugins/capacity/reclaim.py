@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from scheduler_core.decision import Why
 from scheduler_core.errors import SchedulerPanic
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import TaskInfo
@@ -14,7 +15,6 @@ from scheduler_core.model.pod import PodShape
 from scheduler_core.plugins.capacity.account import CapacityAccount, Queues
 from scheduler_core.release import Rule
 from scheduler_core.resource import PODS, Absent, Resource, intersection
-from scheduler_core.trace import Why
 from scheduler_core.victims.order import victims_queue
 
 
@@ -65,7 +65,7 @@ class ReclaimableTasks:
         return [waiting.pop() for _ in candidates]
 
     def reclaimable_shapes(self, queue: str, shapes: tuple[PodShape, ...]) -> list[bool]:
-        """Tell which shapes of tasks a queue might lose first.
+        """Return which shapes of tasks a queue might lose first.
 
         A pod larger than all that the queue holds is left to the question itself, which ends the session.
         """
@@ -81,7 +81,7 @@ class ReclaimableTasks:
         return self._reclaimable[key]
 
     def _holds_any_of(self, account: CapacityAccount, shapes: tuple[PodShape, ...]) -> bool:
-        """Tell whether a queue holds at least what any one pod of these shapes does."""
+        """Return whether a queue holds at least what any one pod of these shapes does."""
         largest = self._largest.get(shapes)
         if largest is None:
             largest = self._largest[shapes] = Resource()
@@ -90,20 +90,22 @@ class ReclaimableTasks:
         return largest.less_equal(account.allocated, Absent.ZERO)
 
     def _might_lose(self, account: CapacityAccount, shape: PodShape, excess: frozenset[str]) -> bool:
-        held, request = account.allocated, shape.request
-        if not request.less_equal(held, Absent.ZERO):
+        allocated, request = account.allocated, shape.request
+        if not request.less_equal(allocated, Absent.ZERO):
             return True
-        return self._relevance.is_too_much(account, shape, excess) and keeps_guarantee(account, held, request)
+        return self._relevance.is_too_much(account, shape, excess) and keeps_guarantee(
+            account, allocated, request
+        )
 
     def evictable(
-        self, initiator: TaskInfo, candidates: Sequence[TaskInfo], action: str, why: Why | None
+        self, preemptor: TaskInfo, candidates: Sequence[TaskInfo], action: str, why: Why | None
     ) -> list[TaskInfo]:
         """Return everybody for gangpreempt; for gangreclaim, in order, those that their queues can lose."""
         if action != "gangreclaim":
             return list(candidates)
         if self.queues.obstacle:
             return []
-        judgement = Judgement(self.queues, 0, self._relevance, initiator, None)
+        judgement = Judgement(self.queues, 0, self._relevance, preemptor, None)
         accepted = []
         for task in candidates:
             if task.job is None:
@@ -123,8 +125,8 @@ class ReclaimableTasks:
         return self.queues.accounts.get(task.job.queue) if task.job is not None else None
 
 
-def keeps_guarantee(account: CapacityAccount, held: Resource, request: Resource) -> bool:
-    """Tell whether a queue still has its guarantee once a pod is gone.
+def keeps_guarantee(account: CapacityAccount, allocated: Resource, request: Resource) -> bool:
+    """Return whether a queue still has its guarantee once a pod is gone.
 
     Raises
     ------
@@ -132,9 +134,9 @@ def keeps_guarantee(account: CapacityAccount, held: Resource, request: Resource)
         If the queue does not hold what the pod does.
 
     """
-    if account.guarantee.is_nothing() and request.less_equal(held, Absent.ZERO):
+    if account.guarantee.is_nothing() and request.less_equal(allocated, Absent.ZERO):
         return True
-    return account.guarantee.less_equal(held.clone().sub(request), Absent.ZERO)
+    return account.guarantee.less_equal(allocated.clone().sub(request), Absent.ZERO)
 
 
 class Relevance:
@@ -146,7 +148,7 @@ class Relevance:
         self._of_queue: dict[tuple[str, PodShape], tuple[bool, list[str]]] = {}
 
     def helps(self, shape: PodShape, reclaimer: PodShape) -> bool:
-        """Tell whether pods hold anything that a reclaimer requests, beside being a pod."""
+        """Return whether pods hold anything that a reclaimer requests, beside being a pod."""
         known = self._shared.get((shape, reclaimer))
         if known is None:
             shared = intersection(shape.request, reclaimer.request)
@@ -154,11 +156,11 @@ class Relevance:
         return known
 
     def deserves_any(self, account: CapacityAccount, shape: PodShape) -> bool:
-        """Tell whether a queue deserves anything of what pods hold."""
+        """Return whether a queue deserves anything of what pods hold."""
         return self._relevant(account, shape)[0]
 
     def is_too_much(self, account: CapacityAccount, shape: PodShape, excess: frozenset[str]) -> bool:
-        """Tell whether a queue deserves nothing of what pods hold, or has some of it in excess."""
+        """Return whether a queue deserves nothing of what pods hold, or has some of it in excess."""
         deserves_any, names = self._relevant(account, shape)
         return not deserves_any or not excess.isdisjoint(names)
 
@@ -190,12 +192,12 @@ class Judgement:
         self.left: dict[str, Resource] = {}
         self.reduced: set[str] = set()
 
-    def held_by(self, account: CapacityAccount) -> Resource:
+    def remaining_of(self, account: CapacityAccount) -> Resource:
         """Return what a queue has left."""
-        held = self.left.get(account.name)
-        if held is None:
-            held = self.left[account.name] = account.allocated.clone()
-        return held
+        remaining = self.left.get(account.name)
+        if remaining is None:
+            remaining = self.left[account.name] = account.allocated.clone()
+        return remaining
 
     def refusal(self, task: TaskInfo, theirs: CapacityAccount) -> str:
         """Return why a candidate stays; empty when it goes, and then it is taken from what is left."""
@@ -213,7 +215,7 @@ class Judgement:
 
     def refusal_of_surplus(self, task: TaskInfo, theirs: CapacityAccount) -> str:
         """Return why the candidate's own queue cannot lose it, empty when it can."""
-        if not keeps_guarantee(theirs, self.held_by(theirs), task.request):
+        if not keeps_guarantee(theirs, self.remaining_of(theirs), task.request):
             return f"queue {theirs.name} would fall below its guarantee"
         if not self.has_too_much(theirs, task.shape):
             return self._no_more(theirs)
@@ -225,8 +227,8 @@ class Judgement:
         return f"queue {account.name} {holds} no more than it deserves"
 
     def has_too_much(self, account: CapacityAccount, shape: PodShape) -> bool:
-        """Tell whether a queue deserves nothing of what a pod holds, or has too much of some of it left."""
-        excess = self.held_by(account).excess_over(account.deserved)
+        """Return whether a queue deserves nothing of what a pod holds, or has too much of some of it left."""
+        excess = self.remaining_of(account).excess_over(account.deserved)
         return self.relevance.is_too_much(account, shape, excess)
 
     def _refusal_of_relatives(self, task: TaskInfo, theirs: CapacityAccount) -> str:
@@ -256,17 +258,21 @@ class Judgement:
     def take(self, task: TaskInfo, accounts: Sequence[CapacityAccount]) -> None:
         """Take a candidate from what queues have left."""
         for account in accounts:
-            self.held_by(account).sub(task.request)
+            self.remaining_of(account).sub(task.request)
             self.reduced.add(account.name)
 
     def explain(self, refusal: str, account: CapacityAccount) -> tuple[str, dict[str, object]]:
         """Return the sentence and the numbers of a vote, the same ones as long as nothing moved."""
-        held = self.held_by(account)
+        remaining = self.remaining_of(account)
         key = refusal, account.name
-        left, why = self.queues.told.get(key, (None, ("", {})))
-        if left is None or (left.cpu, left.memory, left.scalars) != (held.cpu, held.memory, held.scalars):
-            left = held.clone()
+        left, why = self.queues.reasons.get(key, (None, ("", {})))
+        if left is None or (left.cpu, left.memory, left.scalars) != (
+            remaining.cpu,
+            remaining.memory,
+            remaining.scalars,
+        ):
+            left = remaining.clone()
             numbers = {"queue": account.name, "left": left, "deserved": account.deserved}
             why = refusal or f"queue {account.name} holds more than it deserves", numbers
-            self.queues.told[key] = left, why
+            self.queues.reasons[key] = left, why
         return why

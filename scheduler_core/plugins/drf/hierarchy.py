@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from scheduler_core.decision import Why
+from scheduler_core.framework.observer import Observer
 from scheduler_core.framework.session import Session
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.queue import QueueInfo
 from scheduler_core.model.status import TaskStatus
-from scheduler_core.plugins.drf.share import JobAccount, Yardstick
+from scheduler_core.plugins.drf.share import JobAccount, TotalResource
 from scheduler_core.plugins.drf.tree import HierarchyTree, InnerNode, JobLeaf, TreeNode
 from scheduler_core.resource import Resource, total_of
-from scheduler_core.trace import Trace, Why
 
 NAME = "drf"
 RULE = "hdrf.rule"
@@ -54,19 +55,19 @@ class Hierarchy:
     """
 
     def __init__(
-        self, session: Session, accounts: Mapping[str, JobAccount], yardstick: Yardstick, *, by_design: bool
+        self, session: Session, accounts: Mapping[str, JobAccount], total: TotalResource, *, by_design: bool
     ) -> None:
         self.session = session
         self.accounts = accounts
-        self.tree = HierarchyTree(session.nodes.axis, yardstick, by_design=by_design)
+        self.tree = HierarchyTree(session.nodes.axis, total, by_design=by_design)
         for key, account in accounts.items():
             job = account.job
             request = outstanding(job) if by_design else job.total_request()
             self.tree.add_job(key, session.queues[job.queue], account.allocated, request)
         self.tree.complete()
         self._paths = {name: queue.hierarchy.split("/") for name, queue in session.queues.items()}
-        if session.trace is not None:
-            self.tell(session.trace)
+        if session.observer.listens:
+            self._report_paths(session.observer)
 
     # who goes first
 
@@ -165,18 +166,20 @@ class Hierarchy:
 
     def _inner_allocated(self, node: TreeNode) -> Resource:
         assert isinstance(node, InnerNode), "only jobs are leaves"
-        held = self.tree.axis.resource(node.allocated.tolist())
-        held.scalars = {name: amount for name, amount in (held.scalars or {}).items() if amount} or None
-        return held
+        allocated = self.tree.axis.resource(node.allocated.tolist())
+        allocated.scalars = {
+            name: amount for name, amount in (allocated.scalars or {}).items() if amount
+        } or None
+        return allocated
 
-    def tell(self, trace: Trace) -> None:
-        """Keep, for every queue, the numbers of its path from the root down."""
+    def _report_paths(self, observer: Observer) -> None:
+        """Report, for every queue, the numbers of its path from the root down."""
         self.tree.refresh()
         for name in sorted({account.job.queue for account in self.accounts.values()}):
             nodes: list[TreeNode] = [self.tree.root]
             for part in self._paths[name][1:]:
                 nodes.append(_child(nodes[-1], part))
-            trace.derive(NAME, name, [self._step(level, node) for level, node in enumerate(nodes)])
+            observer.derived(NAME, name, [self._step(level, node) for level, node in enumerate(nodes)])
 
     def _step(self, level: int, node: TreeNode) -> dict[str, Any]:
         return {
@@ -192,7 +195,7 @@ class Hierarchy:
 
 
 def outstanding(job: JobInfo) -> Resource:
-    """Return what a job holds and still asks for; finished tasks no longer ask."""
+    """Return what a job has allocated and still requests, without finished tasks."""
     pending = job.by_status[TaskStatus.PENDING].values()
     return total_of([job.allocated, *(task.request for task in pending)])
 

@@ -8,16 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scheduler_core.conf import Arguments
+from scheduler_core.decision import Why
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import leave_nothing
 from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.state import Renewal
 from scheduler_core.plugins.drf.hierarchy import DESIGN, NAME, RULE, Hierarchy
-from scheduler_core.plugins.drf.share import JobAccount, Yardstick
+from scheduler_core.plugins.drf.share import JobAccount, TotalResource
 from scheduler_core.resource import Resource
-from scheduler_core.told import Told
-from scheduler_core.trace import Why
 
 SHARE_DELTA = 0.000001
 
@@ -35,7 +34,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
     session.renewals[NAME] = drf.renew
     if hierarchical:
         by_design = arguments.get_str(RULE) == DESIGN
-        hierarchy = Hierarchy(session, drf.accounts, drf.yardstick, by_design=by_design)
+        hierarchy = Hierarchy(session, drf.accounts, drf.total, by_design=by_design)
         drf.hierarchy = hierarchy
         session.orders.live_queues = by_design
         session.registry.add_queue_order(NAME, hierarchy.queue_order)
@@ -56,8 +55,8 @@ class Drf:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.yardstick = Yardstick(session.total)
-        self.accounts = {job.key: JobAccount(job, self.yardstick) for job in session.jobs.values()}
+        self.total = TotalResource(session.total)
+        self.accounts = {job.key: JobAccount(job, self.total) for job in session.jobs.values()}
         self.hierarchy: Hierarchy | None = None
 
     def renew(self, renewal: Renewal) -> bool:
@@ -66,7 +65,7 @@ class Drf:
             if job is None:
                 self.accounts.pop(key, None)
             else:
-                self.accounts[key] = JobAccount(job, self.yardstick)
+                self.accounts[key] = JobAccount(job, self.total)
         return self.hierarchy is None
 
     def job_order(self, job: JobInfo) -> float:
@@ -83,17 +82,17 @@ class Drf:
         account = self.accounts.get(preemptor.job.key) if preemptor.job is not None else None
         if account is None:
             return []
-        wanted = self.yardstick.dominant_share(account.allocated.clone().add(preemptor.request)).value
+        wanted = self.total.dominant_share(account.allocated.clone().add(preemptor.request)).value
         left: dict[str, Resource] = {}
         accepted = []
         for task in candidates:
             theirs = self.accounts.get(task.job.key) if task.job is not None else None
             if theirs is None:
                 continue
-            held = left.get(theirs.job.key)
-            if held is None:
-                held = left[theirs.job.key] = theirs.allocated.clone()
-            kept = self.yardstick.dominant_share(held.sub(task.request)).value
+            remaining = left.get(theirs.job.key)
+            if remaining is None:
+                remaining = left[theirs.job.key] = theirs.allocated.clone()
+            kept = self.total.dominant_share(remaining.sub(task.request)).value
             accepts = wanted < kept or abs(wanted - kept) <= SHARE_DELTA
             if accepts:
                 accepted.append(task)
@@ -127,12 +126,10 @@ class Drf:
 
     def report(self) -> dict[str, object]:
         """Return the jobs' shares and, with hierarchy, the tree as they are now."""
-        told: dict[str, object] = {}
+        report: dict[str, object] = {}
         if self.accounts:
-            tell = self.yardstick.told
-            told["drf_jobs"] = Told(
-                {key: tell(self.accounts[key].allocated) for key in sorted(self.accounts)}
-            )
+            figures = self.total.figures
+            report["drf_jobs"] = {key: figures(self.accounts[key].allocated) for key in sorted(self.accounts)}
         if self.hierarchy is not None:
-            told["hdrf_tree"] = self.hierarchy.report()
-        return told
+            report["hdrf_tree"] = self.hierarchy.report()
+        return report

@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 from scheduler_core.model.job import JobInfo
 from scheduler_core.resource import CPU, MEMORY, Resource
-from scheduler_core.told import Told, amounts, number
 
 
 class Share(NamedTuple):
-    """A dominant share and the resource that it is of; empty when nothing is held."""
+    """A dominant share and the resource that it is of; empty when nothing is allocated."""
 
     value: float
     resource: str
@@ -22,7 +21,7 @@ class Share(NamedTuple):
 NOTHING = Share(0.0, "")
 
 
-class Yardstick:
+class TotalResource:
     """The cluster's total, as what everybody's holdings are measured by.
 
     Only resources of which the cluster has any are looked at, `pods` among them.
@@ -30,28 +29,34 @@ class Yardstick:
 
     def __init__(self, total: Resource) -> None:
         self.amounts = [(name, total.get(name)) for name in total.names()]
-        self._told: dict[tuple[object, ...], Told] = {}
+        self._figures: dict[tuple[object, ...], dict[str, object]] = {}
 
-    def dominant_share(self, held: Resource) -> Share:
-        """Return the largest held / total; among equals cpu, then memory, then the first scalar by name."""
+    def dominant_share(self, allocated: Resource) -> Share:
+        """Return the largest part of a total; among equals cpu, then memory, then the first scalar."""
         largest, dominant = NOTHING
-        scalars = held.scalars or {}
+        scalars = allocated.scalars or {}
         for name, total in self.amounts:
-            amount = held.cpu if name == CPU else held.memory if name == MEMORY else scalars.get(name, 0.0)
+            amount = (
+                allocated.cpu
+                if name == CPU
+                else allocated.memory
+                if name == MEMORY
+                else scalars.get(name, 0.0)
+            )
             share = amount / total
             if share > largest:
                 largest, dominant = share, name
         return Share(largest, dominant)
 
-    def told(self, held: Resource) -> Told:
-        """Return what a result tells of who holds so much, the same facts for all who hold alike."""
-        key = held.cpu, held.memory, *(held.scalars or {}).items()
-        told = self._told.get(key)
-        if told is None:
-            value, resource = self.dominant_share(held)
-            told = Told(share=number(value), dominantResource=resource, allocated=amounts(held))
-            self._told[key] = told
-        return told
+    def figures(self, allocated: Resource) -> dict[str, object]:
+        """Return what is allocated and which share that is, one dictionary for all with equal amounts."""
+        key = allocated.cpu, allocated.memory, *(allocated.scalars or {}).items()
+        figures = self._figures.get(key)
+        if figures is None:
+            value, resource = self.dominant_share(allocated)
+            figures = {"share": value, "dominantResource": resource, "allocated": allocated.clone()}
+            self._figures[key] = figures
+        return figures
 
 
 class JobAccount:
@@ -64,11 +69,11 @@ class JobAccount:
 
     """
 
-    __slots__ = ("_share", "allocated", "job", "yardstick")
+    __slots__ = ("_share", "allocated", "job", "total")
 
-    def __init__(self, job: JobInfo, yardstick: Yardstick) -> None:
+    def __init__(self, job: JobInfo, total: TotalResource) -> None:
         self.job = job
-        self.yardstick = yardstick
+        self.total = total
         self.allocated = job.allocated.clone()
         self._share: Share | None = None if job.allocated_count else NOTHING
 
@@ -76,7 +81,7 @@ class JobAccount:
     def share(self) -> Share:
         """Return the job's dominant share."""
         if self._share is None:
-            self._share = self.yardstick.dominant_share(self.allocated)
+            self._share = self.total.dominant_share(self.allocated)
         return self._share
 
     def add(self, request: Resource) -> None:

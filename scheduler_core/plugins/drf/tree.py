@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scheduler_core.errors import SchedulerPanic
 from scheduler_core.model.axis import ResourceAxis
 from scheduler_core.model.queue import ROOT, QueueInfo
-from scheduler_core.plugins.drf.share import NOTHING, Share, Yardstick
+from scheduler_core.plugins.drf.share import NOTHING, Share, TotalResource
 from scheduler_core.resource import Resource
 
 Matrix = NDArray[np.float64]
@@ -56,7 +56,7 @@ class TreeNode:
 
 
 class JobLeaf(TreeNode):
-    """A job in the tree: what it holds and what it asks for in all."""
+    """A job in the tree: what it has allocated and what it requests in all."""
 
     def __init__(self, key: str, parent: InnerNode, allocated: Resource, request: Resource) -> None:
         super().__init__(1.0, f"{parent.path}/job:{key}")
@@ -72,7 +72,7 @@ class InnerNode(TreeNode):
     ----------
     children : dict
         Nodes and jobs by key, ascending once the tree is complete.
-    held : (C, R) float64
+    children_allocated : (C, R) float64
         What each child holds, on the session's resource axis.
     shares : (C,) float64
         Each child's dominant share.
@@ -88,7 +88,7 @@ class InnerNode(TreeNode):
         self.parent = parent
         self.depth: int = parent.depth + 1 if parent is not None else 0
         self.children: dict[str, TreeNode] = {}
-        self.held: Matrix = np.zeros((0, 0))
+        self.children_allocated: Matrix = np.zeros((0, 0))
         self.shares: Matrix = np.zeros(0)
         self.blocked: Mask = np.zeros(0, dtype=np.bool_)
         self.allocated: Matrix = np.zeros(0)
@@ -96,7 +96,7 @@ class InnerNode(TreeNode):
     def complete(self, resources: int) -> None:
         """Put the children in order and make room for their numbers, all the way down."""
         self.children = dict(sorted(self.children.items()))
-        self.held = np.zeros((len(self.children), resources))
+        self.children_allocated = np.zeros((len(self.children), resources))
         self.shares = np.zeros(len(self.children))
         self.blocked = np.zeros(len(self.children), dtype=np.bool_)
         self.allocated = np.zeros(resources)
@@ -105,9 +105,9 @@ class InnerNode(TreeNode):
             if isinstance(child, InnerNode):
                 child.complete(resources)
 
-    def take_over(self, child: TreeNode, held: Matrix) -> None:
+    def take_over(self, child: TreeNode, allocated: Matrix) -> None:
         """Write a child's numbers into the arrays."""
-        self.held[child.position] = held
+        self.children_allocated[child.position] = allocated
         self.shares[child.position] = child.share.value
         self.blocked[child.position] = child.saturated
 
@@ -121,7 +121,7 @@ class InnerNode(TreeNode):
                 yield child
 
 
-def rescaled_sum(held: Matrix, shares: Matrix, blocked: Mask, *, idle_children_count: bool) -> Matrix:
+def rescaled_sum(allocated: Matrix, shares: Matrix, blocked: Mask, *, idle_children_count: bool) -> Matrix:
     """Return what an inner node holds.
 
     Children that are not blocked are scaled down to the smallest dominant share among them, blocked ones are
@@ -129,7 +129,7 @@ def rescaled_sum(held: Matrix, shares: Matrix, blocked: Mask, *, idle_children_c
 
     Parameters
     ----------
-    held : (C, R) float64
+    allocated : (C, R) float64
         What each child holds.
     shares : (C,) float64
         Each child's dominant share; a child with 0 adds nothing.
@@ -165,8 +165,8 @@ def rescaled_sum(held: Matrix, shares: Matrix, blocked: Mask, *, idle_children_c
     ratio = np.ones(len(shares))
     np.divide(smallest, shares, out=ratio, where=scaled & active)
     if not active.any():
-        return np.zeros(held.shape[1])
-    summed: Matrix = np.add.accumulate(held[active] * ratio[active, None], axis=0)[-1]
+        return np.zeros(allocated.shape[1])
+    summed: Matrix = np.add.accumulate(allocated[active] * ratio[active, None], axis=0)[-1]
     return summed
 
 
@@ -181,20 +181,20 @@ class HierarchyTree:
         The resources of which the cluster has something left, to the last bit.
     by_design : bool
         Whether the rule of the HDRF design document holds instead of the release's: an inner node's share
-        leaves out exhausted resources, a job is blocked by any exhausted resource that it asks for, and
+        leaves out exhausted resources, a job is blocked by any exhausted resource that it requests, and
         children that hold nothing yet count for the smallest share.
 
     """
 
-    def __init__(self, axis: ResourceAxis, yardstick: Yardstick, *, by_design: bool) -> None:
+    def __init__(self, axis: ResourceAxis, total: TotalResource, *, by_design: bool) -> None:
         self.axis = axis
-        self.yardstick = yardstick
+        self.total = total
         self.by_design = by_design
         self.root = InnerNode(ROOT, 1.0, None)
         self.leaves: dict[str, JobLeaf] = {}
         self.total_allocated = Resource()
         self.demanding: set[str] | None = None
-        self._measured = [(axis.index[name], name, total) for name, total in yardstick.amounts]
+        self._measured = [(axis.index[name], name, total) for name, total in total.amounts]
         self._stale: dict[str, JobLeaf] = {}
 
     # building
@@ -225,7 +225,7 @@ class HierarchyTree:
         self.root.complete(len(self.axis))
         self._stale = dict(self.leaves)
 
-    # what is held
+    # what is allocated
 
     def hold(self, key: str, allocated: Resource, total: Resource) -> None:
         """Say what a job holds now, and all jobs together."""
@@ -238,13 +238,13 @@ class HierarchyTree:
         """Bring every node up to date that depends on what has changed."""
         if not self._stale:
             return
-        demanding = {name for name, total in self.yardstick.amounts if self.total_allocated.get(name) < total}
+        demanding = {name for name, total in self.total.amounts if self.total_allocated.get(name) < total}
         if demanding != self.demanding:
             self.demanding = demanding
             self._stale = dict(self.leaves)
         changed: dict[int, dict[str, InnerNode]] = defaultdict(dict)
         for leaf in self._stale.values():
-            leaf.share = self.yardstick.dominant_share(leaf.allocated)
+            leaf.share = self.total.dominant_share(leaf.allocated)
             leaf.saturated = is_saturated(leaf, demanding, by_design=self.by_design)
             leaf.parent.take_over(leaf, self.axis.row(leaf.allocated))
             changed[leaf.parent.depth][leaf.parent.path] = leaf.parent
@@ -258,7 +258,7 @@ class HierarchyTree:
 
     def _sum_up(self, node: InnerNode) -> None:
         node.allocated = rescaled_sum(
-            node.held, node.shares, node.blocked, idle_children_count=self.by_design
+            node.children_allocated, node.shares, node.blocked, idle_children_count=self.by_design
         )
         node.saturated = bool(node.blocked.all())
         largest, dominant = NOTHING
@@ -270,20 +270,20 @@ class HierarchyTree:
 
 
 def is_saturated(leaf: JobLeaf, demanding: set[str], *, by_design: bool) -> bool:
-    """Tell whether a job has all of some resource that it asks for, or some such resource is exhausted.
+    """Return whether a job has all of some resource that it requests, or some such resource is exhausted.
 
     The release looks only at resources that the job holds already, so that a job that holds nothing never is;
-    by design everything that it asks for counts, and a job that asks for nothing is saturated.
+    by design everything that it requests counts, and a job that requests nothing is saturated.
     """
-    request, held = leaf.request, leaf.allocated
-    asked = [name for name, amount in request.items() if amount != 0]
+    request, allocated = leaf.request, leaf.allocated
+    requested = [name for name, amount in request.items() if amount != 0]
     if by_design:
-        return not asked or any(
-            held.get(name) >= request.get(name) or name not in demanding for name in asked
+        return not requested or any(
+            allocated.get(name) >= request.get(name) or name not in demanding for name in requested
         )
     return any(
-        request.get(name) != 0 and (held.get(name) >= request.get(name) or name not in demanding)
-        for name in held.names()
+        request.get(name) != 0 and (allocated.get(name) >= request.get(name) or name not in demanding)
+        for name in allocated.names()
     )
 
 

@@ -1,4 +1,4 @@
-"""Where is the extender, what may it be asked, and about which tasks?
+"""Where is the extender, which verbs does it have, and for which tasks?
 
 Source: volcano ``pkg/scheduler/plugins/extender/argument.go`` at v1.15.1.
 """
@@ -37,7 +37,7 @@ class ExtenderArguments:
     prefix : str
         The URL without its trailing slashes.
     verbs : dict
-        What is put behind it after a slash, as it is, by question; one that is missing is never asked.
+        What is put behind it after a slash, as it is, by question; one that is missing is never called.
     timeout : float or None
         Seconds; None: no limit.
     managed : frozenset
@@ -66,7 +66,7 @@ class ExtenderArguments:
         )
 
     def is_of_interest(self, task: TaskInfo) -> bool:
-        """Tell whether the extender is asked about a task: one that names a managed resource."""
+        """Return whether the extender is called for a task: one that names a managed resource."""
         if not self.managed:
             return True
         spec = task.pod["spec"]

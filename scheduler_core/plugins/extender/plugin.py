@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.conf import Arguments
+from scheduler_core.decision import Why
 from scheduler_core.errors import EventError, ScoreError
 from scheduler_core.framework.extender_calls import KEPT, CallFailed, ExtenderCalls
 from scheduler_core.framework.extension_points import ABSTAIN, PERMIT, REJECT, Point, Vote
@@ -23,7 +24,6 @@ from scheduler_core.plugins.extender.answers import Answer
 from scheduler_core.plugins.extender.arguments import ExtenderArguments
 from scheduler_core.plugins.extender.kubernetes import Json
 from scheduler_core.plugins.extender.wire import Wire, encode
-from scheduler_core.trace import Why
 
 NAME = "extender"
 
@@ -31,9 +31,9 @@ Said = TypeVar("Said")
 
 
 def open_session(session: Session, arguments: Arguments) -> None:
-    """Tell the extender that a session opens, and register the questions that it wants to answer.
+    """Report to the extender that a session opens, and register the questions that it wants to answer.
 
-    When it does not take the news and that may not be ignored, it is asked nothing in this session.
+    When it does not take the news and that may not be ignored, it is not called in this session.
     """
     extender = Extender(session, ExtenderArguments.read(arguments))
     verbs = extender.arguments.verbs
@@ -78,21 +78,21 @@ class Extender:
     # calls
 
     def greet(self) -> bool:
-        """Tell that the session opens; True when the extender may be asked in it."""
+        """Report that the session opens; True when the extender may be called in it."""
         try:
-            self._tell("onSessionOpen", self.wire.session_open(), ignorable=self.ignorable)
+            self._send("onSessionOpen", self.wire.session_open(), ignorable=self.ignorable)
         except CallFailed:
             return self.ignorable
         return True
 
     def close_session(self) -> None:
-        """Tell that the session closes, whether anybody listens or not."""
+        """Report that the session closes, whatever the answer."""
         try:
-            self._tell("onSessionClose", {}, ignorable=True)
+            self._send("onSessionClose", {}, ignorable=True)
         except CallFailed:
             return
 
-    def _tell(self, verb: str, request: Json, *, ignorable: bool) -> bytes:
+    def _send(self, verb: str, request: Json, *, ignorable: bool) -> bytes:
         """Send something and return the body of the answer unread; raises CallFailed."""
         try:
             arguments = self.arguments
@@ -105,7 +105,7 @@ class Extender:
 
     def _ask(self, verb: str, request: Json, read: Callable[[Answer], Said]) -> Said:
         """Send a question and return what is read in the answer; raises CallFailed."""
-        raw = self._tell(verb, request, ignorable=self.ignorable)
+        raw = self._send(verb, request, ignorable=self.ignorable)
         try:
             return read(Answer.read(raw))
         except CallFailed as error:
@@ -115,14 +115,14 @@ class Extender:
     # nodes
 
     def predicate(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Refusals:
-        """Return why the extender refuses each node, asked one by one, (K,)."""
+        """Return why the extender refuses each node, called one by one, (K,)."""
         if not self.arguments.is_of_interest(task):
             return no_refusals(len(nodes))
-        told = self.wire.task(task)
-        return np.array([self._refusal(told, node) for node in nodes.tolist()], dtype=np.int32)
+        sent = self.wire.task(task)
+        return np.array([self._refusal(sent, node) for node in nodes.tolist()], dtype=np.int32)
 
-    def _refusal(self, told: Json, node: int) -> int:
-        request = {"task": told, "node": self.wire.node(node)}
+    def _refusal(self, sent: Json, node: int) -> int:
+        request = {"task": sent, "node": self.wire.node(node)}
         try:
             reason, code = self._ask("predicate", request, lambda a: (a.text("status"), a.integer("code")))
         except CallFailed as error:
@@ -144,8 +144,8 @@ class Extender:
         """
         if not self.arguments.is_of_interest(task):
             return np.zeros(len(nodes))
-        told = [self.wire.node(node) for node in nodes.tolist()]
-        request = {"task": self.wire.task(task), "nodes": told or None}
+        sent = [self.wire.node(node) for node in nodes.tolist()]
+        request = {"task": self.wire.task(task), "nodes": sent or None}
         try:
             complaint, scores = self._ask(
                 "prioritize", request, lambda a: (a.text("errorMessage"), a.numbers("nodeScore"))
@@ -179,8 +179,8 @@ class Extender:
         """Return the tasks that the extender names; None when it abstains, nobody when the call fails."""
         if not self.arguments.is_of_interest(evictor):
             return None
-        told = [self.wire.task(task) for task in candidates]
-        request = {"evictor": self.wire.task(evictor), "evictees": told or None}
+        sent = [self.wire.task(task) for task in candidates]
+        request = {"evictor": self.wire.task(evictor), "evictees": sent or None}
         try:
             victims = self._ask(verb, request, self._read_victims)
         except CallFailed:
@@ -209,7 +209,7 @@ class Extender:
     # queues and jobs
 
     def queue_overused(self, queue: QueueInfo) -> bool:
-        """Tell whether the extender finds that a queue has its part; it has when a call fails for good."""
+        """Return whether the extender finds that a queue has its part; it has when a call fails for good."""
         request = {"queue": self.wire.queue(queue)}
         try:
             return self._ask("queueOverused", request, lambda answer: answer.flag("overused"))
@@ -229,7 +229,7 @@ class Extender:
         return PERMIT if status > 0 else ABSTAIN
 
     def job_ready(self, job: JobInfo) -> bool:
-        """Tell whether the extender finds a job ready.
+        """Return whether the extender finds a job ready.
 
         When a call fails the job is ready just when failures may *not* be ignored, as in Volcano.
         """
@@ -241,7 +241,7 @@ class Extender:
     # events
 
     def on_allocate(self, task: TaskInfo) -> None:
-        """Tell of a task that took a place; raises EventError when the extender refuses."""
+        """Report a task that was placed; raises EventError when the extender refuses."""
         if task.status is TaskStatus.ALLOCATED:
             self.wire.allocated_to[task.uid] = task.node_name
         if "allocateFunc" not in self.arguments.verbs or not self.arguments.is_of_interest(task):
@@ -256,11 +256,11 @@ class Extender:
             raise EventError(complaint)
 
     def on_deallocate(self, task: TaskInfo) -> None:
-        """Tell of a task that gave its place back; what comes of it does not matter."""
+        """Report a task that was removed from its node; the answer does not matter."""
         if "deallocateFunc" not in self.arguments.verbs or not self.arguments.is_of_interest(task):
             return
         try:
-            self._tell("deallocateFunc", {"task": self.wire.task(task)}, ignorable=True)
+            self._send("deallocateFunc", {"task": self.wire.task(task)}, ignorable=True)
         except CallFailed:
             return
 

@@ -260,7 +260,7 @@ class Wire:
         }
 
     def session_open(self) -> Json:
-        """Return all that is told when a session opens; the node list is never filled."""
+        """Return all that is sent when a session opens; the node list is never filled."""
         session = self.session
         nodes = range(len(session.nodes))
         revocable = [number for number in nodes if revocable_zone_of(session.nodes.labels(number))]
@@ -331,7 +331,7 @@ def _image_counts(nodes: Sequence[Mapping[str, Any]]) -> dict[str, int]:
 
 def _namespaces(session: Session) -> Json:
     """Return the status of every quota, by namespace and name."""
-    told: dict[str, Json] = {}
+    namespaces: dict[str, Json] = {}
     for quota in session.snapshot.cluster.resource_quotas:
         namespace = quota["metadata"]["namespace"]
         status = quota.get("status") or {}
@@ -340,6 +340,6 @@ def _namespaces(session: Session) -> Json:
             for part in ("hard", "used")
             if status.get(part)
         }
-        told.setdefault(namespace, {"Name": namespace, "QuotaStatus": {}})
-        told[namespace]["QuotaStatus"][quota["metadata"]["name"]] = amounts
-    return {name: told[name] for name in sorted(told)}
+        namespaces.setdefault(namespace, {"Name": namespace, "QuotaStatus": {}})
+        namespaces[namespace]["QuotaStatus"][quota["metadata"]["name"]] = amounts
+    return {name: namespaces[name] for name in sorted(namespaces)}

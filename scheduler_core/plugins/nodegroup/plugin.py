@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.conf import Arguments
-from scheduler_core.framework.choices import ClassAnswers
+from scheduler_core.framework.class_scores import ClassAnswers
 from scheduler_core.framework.session import Session
 from scheduler_core.framework.statement import leave_nothing
 from scheduler_core.model.fit import FITS, Code, Status, Why
@@ -88,11 +88,11 @@ class GroupAffinity:
 
     @property
     def is_unset(self) -> bool:
-        """Tell whether no group is named at all."""
+        """Return whether no group is named at all."""
         return not (self.required or self.preferred or self.anti_required or self.anti_preferred)
 
     def allows(self, group: str) -> bool:
-        """Tell whether tasks may use a group: named by any affinity list, or by preferred anti-affinity.
+        """Return whether tasks may use a group: named by any affinity list, or by preferred anti-affinity.
 
         Required anti-affinity takes a group away, preferred anti-affinity gives it back.
         """
@@ -205,7 +205,7 @@ class NodeGroups:
         return scores.__getitem__
 
     def check_classes(self, tasks: Sequence[TaskInfo]) -> ClassAnswers:
-        """Tell which of several tasks the nodes take."""
+        """Return which of several tasks the nodes take."""
         allowed = np.array([self._of(task)[0] for task in tasks]) == FITS
         return ClassAnswers(lambda nodes: allowed[:, nodes].T, fixed=self.groups)
 

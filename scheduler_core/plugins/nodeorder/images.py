@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from scheduler_core.framework.choices import ClassAnswers
-from scheduler_core.model.mirror import Counts
+from scheduler_core.framework.class_scores import ClassAnswers
+from scheduler_core.model.k8s_nodes import Counts
 from scheduler_core.model.node import NodeTable
 from scheduler_core.model.pod import PodShape
 from scheduler_core.plugins.nodeorder.normalise import BEST
@@ -31,20 +31,20 @@ class ImageTable:
 
     def __init__(self, nodes: NodeTable) -> None:
         self.nodes = nodes
-        self._worth: dict[str, dict[int, int]] = {}
+        self._part: dict[str, dict[int, int]] = {}
         self._scores: dict[int, Counts] = {}
         sizes: dict[str, int] = {}
         for number, node in enumerate(nodes.objects):
             for image in (node.get("status") or {}).get("images") or ():
                 for name in image.get("names") or ():
                     size = sizes.setdefault(name, int(image.get("sizeBytes") or 0))
-                    worth = self._worth.setdefault(name, {})
-                    holders = len(worth) + (number not in worth)
-                    worth[number] = int(size * (holders / len(nodes)))
+                    parts = self._part.setdefault(name, {})
+                    holders = len(parts) + (number not in parts)
+                    parts[number] = int(size * (holders / len(nodes)))
 
     def is_empty(self) -> bool:
-        """Tell whether no node reports any image."""
-        return not self._worth
+        """Return whether no node reports any image."""
+        return not self._part
 
     def score(self, shape: PodShape) -> Counts:
         """Return the score of every node for a shape, (N,)."""
@@ -62,8 +62,8 @@ class ImageTable:
     def _score(self, images: list[str]) -> Counts:
         total = np.zeros(len(self.nodes), dtype=np.int64)
         for image in images:
-            for number, worth in self._worth.get(image, {}).items():
-                total[number] += worth
+            for number, part in self._part.get(image, {}).items():
+                total[number] += part
         largest = LARGEST_PER_CONTAINER * max(len(images), 1)
         return BEST * (np.clip(total, SMALLEST, largest) - SMALLEST) // (largest - SMALLEST)
 

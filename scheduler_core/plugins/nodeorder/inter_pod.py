@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.k8s_nodes import Counts, K8sNodeSnapshot, SelectorClass
 from scheduler_core.model.labels import SelectorError
-from scheduler_core.model.mirror import Counts, Mirror, SelectorClass
 from scheduler_core.model.pod_affinity import AffinityTerm, PodAffinity
 
 
-def attraction(mirror: Mirror, task: TaskInfo, nodes: NDArray[np.intp]) -> Counts:
+def attraction(k8s_nodes: K8sNodeSnapshot, task: TaskInfo, nodes: NDArray[np.intp]) -> Counts:
     """Return the weights of all preferences that speak for each node less those against it, (K,).
 
     Raises
@@ -28,29 +28,29 @@ def attraction(mirror: Mirror, task: TaskInfo, nodes: NDArray[np.intp]) -> Count
         If a term of the pod is malformed.
 
     """
-    kind = mirror.kind_of(task)
+    kind = k8s_nodes.kind_of(task)
     if kind.affinity.problem:
         raise SelectorError(kind.affinity.problem)
     total = np.zeros(len(nodes), dtype=np.int64)
-    if not kind.affinity.prefers and not mirror.relating.any():
+    if not kind.affinity.prefers and not k8s_nodes.relating.any():
         return total
-    for key in mirror.preferring_keys:
-        per_node = _wishes_of_others(mirror, kind, key)
+    for key in k8s_nodes.preferring_keys:
+        per_node = _wishes_of_others(k8s_nodes, kind, key)
         if kind.affinity.prefers:
             name = ("drawn", kind.affinity.preferred, kind.affinity.preferred_anti, key)
-            per_node = per_node + mirror.live_counts(name, partial(own_wish, kind.affinity, key))
+            per_node = per_node + k8s_nodes.live_counts(name, partial(own_wish, kind.affinity, key))
         else:
-            per_node = per_node * mirror.relating
-        column = mirror.labels.column(key)
+            per_node = per_node * k8s_nodes.relating
+        column = k8s_nodes.labels.column(key)
         sums = column.sums(per_node)
         sums[-1] = 0
         total += sums[column.codes[nodes]]
     return total
 
 
-def _wishes_of_others(mirror: Mirror, kind: SelectorClass, key: str) -> Counts:
-    namespace_labels = mirror.namespaces.get(kind.namespace, {})
-    return mirror.live_counts(("draws", kind.identity, key), partial(wish, kind, namespace_labels, key))
+def _wishes_of_others(k8s_nodes: K8sNodeSnapshot, kind: SelectorClass, key: str) -> Counts:
+    namespace_labels = k8s_nodes.namespaces.get(kind.namespace, {})
+    return k8s_nodes.live_counts(("draws", kind.identity, key), partial(wish, kind, namespace_labels, key))
 
 
 def own_wish(affinity: PodAffinity, key: str, other: SelectorClass) -> int:

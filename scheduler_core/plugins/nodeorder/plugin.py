@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from scheduler_core.conf import Arguments
 from scheduler_core.errors import ScoreError
-from scheduler_core.framework.choices import ClassAnswers
+from scheduler_core.framework.class_scores import ClassAnswers
 from scheduler_core.framework.plugin_fn import shape_only
 from scheduler_core.framework.session import Session, keeps_nothing
 from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.k8s_nodes import Counts
 from scheduler_core.model.labels import SelectorError
-from scheduler_core.model.mirror import Counts
 from scheduler_core.model.node_affinity import preference, preferred_terms
 from scheduler_core.model.pod import PodShape
 from scheduler_core.model.pod_affinity import has_pod_affinity, prefers_pods
@@ -38,7 +38,7 @@ Nodes = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Weights:
-    """What each score counts; one of weight 0 is not asked for."""
+    """What each score counts; one of weight 0 does not count."""
 
     least_requested: int
     most_requested: int
@@ -70,7 +70,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
     session.registry.add_batch_node_order(
         NAME,
         scores.batch_score,
-        class_key=scores.is_local if scores.mirror.services else shape_only,
+        class_key=scores.is_local if scores.k8s_nodes.services else shape_only,
         cacheable_per_node=scores.is_local,
         static_for_class=scores.is_local,
         score_node=scores.score_node,
@@ -90,26 +90,26 @@ def open_session(session: Session, arguments: Arguments) -> None:
 
 
 class NodeOrder:
-    """The scores of one session that are asked for all candidates at once."""
+    """The scores of one session of all candidates at once."""
 
     def __init__(self, session: Session, weights: Weights) -> None:
-        self.mirror = session.mirror
+        self.k8s_nodes = session.k8s_nodes
         self.weights = weights
         self.resources = ResourceScores(
-            self.mirror,
+            self.k8s_nodes,
             ResourceWeights(weights.least_requested, weights.most_requested, weights.balanced_resource),
             rates_improvement=session.release.follows(Rule.BALANCE_IMPROVEMENT),
         )
-        self._taints_matter = weights.taint_toleration != 0 and self.mirror.taints.has(SOFT_EFFECT)
+        self._taints_matter = weights.taint_toleration != 0 and self.k8s_nodes.taints.has(SOFT_EFFECT)
         self._disliked: dict[int, Counts | None] = {}
         self._preference: dict[int, Counts] = {}
         self.in_batch = session.release.follows(Rule.NODE_SCORES_IN_BATCH)
-        self._related = bool(self.mirror.relating.any())
+        self._related = bool(self.k8s_nodes.relating.any())
         self._local: dict[int, bool] = {}
 
     def is_local(self, task: TaskInfo) -> bool:
-        """Tell whether a node's score depends on that node and the pod's shape alone."""
-        if self.mirror.services:
+        """Return whether a node's score depends on that node and the pod's shape alone."""
+        if self.k8s_nodes.services:
             return self._compares_nothing(task)
         local = self._local.get(task.shape.number)
         if local is None:
@@ -164,10 +164,10 @@ class NodeOrder:
             preferred = self._preferred_nodes(task.shape)[nodes]
             total += weights.node_affinity * (most_best(preferred) if self.in_batch else preferred)
         if self._relates_to_pods(task):
-            total += weights.pod_affinity * stretched(attraction(self.mirror, task, nodes))
+            total += weights.pod_affinity * stretched(attraction(self.k8s_nodes, task, nodes))
         if self._spreads(task):
             total += weights.pod_topology_spread * spread_score(
-                self.mirror, task, nodes, counts_hosts=self.in_batch
+                self.k8s_nodes, task, nodes, counts_hosts=self.in_batch
             )
         return total
 
@@ -176,7 +176,7 @@ class NodeOrder:
         if not self._taints_matter:
             return None
         if shape.number not in self._disliked:
-            disliked = self.mirror.taints.disliked(tolerations_of(shape.spec))
+            disliked = self.k8s_nodes.taints.disliked(tolerations_of(shape.spec))
             self._disliked[shape.number] = disliked if disliked.any() else None
         return self._disliked[shape.number]
 
@@ -185,16 +185,16 @@ class NodeOrder:
 
     def _preferred_nodes(self, shape: PodShape) -> Counts:
         if shape.number not in self._preference:
-            self._preference[shape.number] = preference(shape.spec, self.mirror.labels)
+            self._preference[shape.number] = preference(shape.spec, self.k8s_nodes.labels)
         return self._preference[shape.number]
 
     def _relates_to_pods(self, task: TaskInfo) -> bool:
-        """Tell whether preferences about pods, or terms that cannot be parsed, touch a pod."""
-        if self.weights.pod_affinity == 0 or not self.mirror.selecting:
+        """Return whether preferences about pods, or terms that cannot be parsed, touch a pod."""
+        if self.weights.pod_affinity == 0 or not self.k8s_nodes.selecting:
             return False
-        if self.mirror.preferring and (self._related or prefers_pods(task.shape.spec)):
+        if self.k8s_nodes.preferring and (self._related or prefers_pods(task.shape.spec)):
             return True
-        return has_pod_affinity(task.shape.spec) and bool(self.mirror.kind_of(task).affinity.problem)
+        return has_pod_affinity(task.shape.spec) and bool(self.k8s_nodes.kind_of(task).affinity.problem)
 
     def _spreads(self, task: TaskInfo) -> bool:
-        return self.weights.pod_topology_spread != 0 and spreads(self.mirror, task)
+        return self.weights.pod_topology_spread != 0 and spreads(self.k8s_nodes, task)

@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from scheduler_core.framework.choices import ClassAnswers
+from scheduler_core.framework.class_scores import ClassAnswers
 from scheduler_core.framework.numbering import distinct_rows
 from scheduler_core.model.changes import as_array
-from scheduler_core.model.mirror import Counts, Mirror
+from scheduler_core.model.k8s_nodes import Counts, K8sNodeSnapshot
 from scheduler_core.model.pod import PodShape
 from scheduler_core.plugins.nodeorder.normalise import BEST
 
@@ -32,7 +32,7 @@ CPU, MEMORY, GPU = range(3)
 
 
 class ResourceWeights(NamedTuple):
-    """What each of the three scores counts; 0: it is not asked for."""
+    """What each of the three scores counts; 0: it does not count."""
 
     least: int
     most: int
@@ -49,17 +49,19 @@ class ResourceScores:
 
     """
 
-    def __init__(self, mirror: Mirror, weights: ResourceWeights, *, rates_improvement: bool = False) -> None:
-        self.mirror = mirror
+    def __init__(
+        self, k8s_nodes: K8sNodeSnapshot, weights: ResourceWeights, *, rates_improvement: bool = False
+    ) -> None:
+        self.k8s_nodes = k8s_nodes
         self.weights = weights
         self.rates_improvement = rates_improvement
-        self._complete = bool((mirror.allocatable[:GPU] > 0).all())
-        self._allocatable: list[list[int]] = mirror.allocatable.T.tolist()
+        self._complete = bool((k8s_nodes.allocatable[:GPU] > 0).all())
+        self._allocatable: list[list[int]] = k8s_nodes.allocatable.T.tolist()
         self._kept: dict[int, tuple[int, Counts]] = {}
 
     def kept_score(self, shape: PodShape, nodes: Nodes) -> Counts:
         """Return the same as `score`, kept for all nodes and worked out again where they changed, (K,)."""
-        table = self.mirror.nodes
+        table = self.k8s_nodes.nodes
         known = self._kept.get(shape.number)
         if known is None:
             kept = self.score(shape, np.arange(len(table), dtype=np.intp))
@@ -74,8 +76,8 @@ class ResourceScores:
     def score_node(self, shape: PodShape, rest: int = 0) -> Callable[[int], int]:
         """Return a function that gives the same as `score` for one node, with the rest of its score."""
         least, most, balanced = self.weights
-        allocatable, taken_of = self._allocatable, self.mirror.taken_of
-        assumed_cpu, assumed_memory, cpu, memory, gpu = self.mirror.incoming(shape)
+        allocatable, taken_of = self._allocatable, self.k8s_nodes.taken_of
+        assumed_cpu, assumed_memory, cpu, memory, gpu = self.k8s_nodes.incoming(shape)
         balances = balanced != 0 and bool(cpu or memory or gpu)
 
         def score(node: int) -> int:
@@ -118,20 +120,20 @@ class ResourceScores:
 
     def score(self, shape: PodShape, nodes: Nodes) -> Counts:
         """Return the weighted sum of the scores, (K,)."""
-        incoming = self.mirror.incoming(shape)
-        has = self.mirror.allocatable[:, nodes]
-        taken = self.mirror.sums[:, nodes] + np.array([incoming]).T
+        incoming = self.k8s_nodes.incoming(shape)
+        has = self.k8s_nodes.allocatable[:, nodes]
+        taken = self.k8s_nodes.sums[:, nodes] + np.array([incoming]).T
         counts_gpu = (has[GPU] > 0) & (incoming[GPU + 2] > 0)
         return self._weighted(has, taken, np.array([incoming]).T, counts_gpu, np.array([any(incoming[2:])]))
 
     def of_shapes(self, shapes: Sequence[PodShape], rest: int) -> ClassAnswers:
         """Return the same for several shapes, with the rest of their scores."""
-        amounts = np.array([self.mirror.incoming(shape) for shape in shapes], dtype=np.int64)
+        amounts = np.array([self.k8s_nodes.incoming(shape) for shape in shapes], dtype=np.int64)
         distinct, whose = distinct_rows(amounts)
         incoming = distinct.T[:, np.newaxis]
         asks_gpu = incoming[GPU + 2] > 0
         balances: Mask = np.any(incoming[2:] > 0, axis=0)
-        rows, taken_of, allocatable = self._allocatable, self.mirror.taken_of, self.mirror.allocatable
+        rows, taken_of, allocatable = self._allocatable, self.k8s_nodes.taken_of, self.k8s_nodes.allocatable
 
         def score(nodes: Nodes) -> Counts:
             has = allocatable[:, nodes, np.newaxis]
@@ -141,7 +143,7 @@ class ResourceScores:
             return weighted.take(whose, axis=1)
 
         return ClassAnswers(
-            score, fixed=[tuple(row) for row in rows], moving=lambda node: tuple(taken_of[node])
+            score, fixed=[tuple(row) for row in rows], changing=lambda node: tuple(taken_of[node])
         )
 
     # one shape on several nodes, (K,), or several shapes on each of them, (K, C)

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.k8s_nodes import Counts, K8sNodeSnapshot
 from scheduler_core.model.labels import Mask
-from scheduler_core.model.mirror import Counts, Mirror
 from scheduler_core.model.topology_spread import (
     HOSTNAME,
     SOFT,
@@ -24,15 +24,15 @@ from scheduler_core.model.topology_spread import (
 from scheduler_core.plugins.nodeorder.normalise import BEST
 
 
-def spreads(mirror: Mirror, task: TaskInfo) -> bool:
-    """Tell whether any constraint scores nodes for a pod."""
+def spreads(k8s_nodes: K8sNodeSnapshot, task: TaskInfo) -> bool:
+    """Return whether any constraint scores nodes for a pod."""
     raw = raw_constraints(task.shape.spec)
     if raw:
         return any(entry.get("whenUnsatisfiable") == SOFT for entry in raw)
-    return bool(mirror.services) and bool(mirror.service_selector(task).requirements)
+    return bool(k8s_nodes.services) and bool(k8s_nodes.service_selector(task).requirements)
 
 
-def soft_constraints(mirror: Mirror, task: TaskInfo) -> tuple[SpreadConstraint, ...]:
+def soft_constraints(k8s_nodes: K8sNodeSnapshot, task: TaskInfo) -> tuple[SpreadConstraint, ...]:
     """Return the constraints that only score: the pod's own, or default ones where a service selects it.
 
     Raises
@@ -43,33 +43,33 @@ def soft_constraints(mirror: Mirror, task: TaskInfo) -> tuple[SpreadConstraint, 
     """
     if raw_constraints(task.shape.spec):
         return constraints_of(task.shape.spec, task.labels(), SOFT)
-    if not mirror.services:
+    if not k8s_nodes.services:
         return ()
-    selector = mirror.service_selector(task)
+    selector = k8s_nodes.service_selector(task)
     return default_constraints(selector) if selector.requirements else ()
 
 
 def spread_score(
-    mirror: Mirror, task: TaskInfo, nodes: NDArray[np.intp], *, counts_hosts: bool = True
+    k8s_nodes: K8sNodeSnapshot, task: TaskInfo, nodes: NDArray[np.intp], *, counts_hosts: bool = True
 ) -> Counts:
     """Return the score of each candidate, (K,): 100 where the pod's like is rarest.
 
     A node without one of the labels does not count and scores 0, unless the constraints are the default ones.
     Without `counts_hosts` a constraint by hostname counts no pods.
     """
-    constraints = soft_constraints(mirror, task)
+    constraints = soft_constraints(k8s_nodes, task)
     strict = bool(raw_constraints(task.shape.spec))
-    everywhere = np.ones(len(mirror.nodes), dtype=np.bool_)
-    eligible = mirror.labels.all_present(c.key for c in constraints) if strict else everywhere
+    everywhere = np.ones(len(k8s_nodes.nodes), dtype=np.bool_)
+    eligible = k8s_nodes.labels.all_present(c.key for c in constraints) if strict else everywhere
     counting = eligible[nodes]
     crowd = np.zeros(len(nodes))
     for constraint in constraints:
-        crowd += _crowd(mirror, task, nodes, constraint, eligible, counts_hosts=counts_hosts)
+        crowd += _crowd(k8s_nodes, task, nodes, constraint, eligible, counts_hosts=counts_hosts)
     return _rarest_best(_rounded(crowd), counting)
 
 
 def _crowd(
-    mirror: Mirror,
+    k8s_nodes: K8sNodeSnapshot,
     task: TaskInfo,
     nodes: NDArray[np.intp],
     constraint: SpreadConstraint,
@@ -78,14 +78,14 @@ def _crowd(
     counts_hosts: bool,
 ) -> NDArray[np.float64]:
     """Return how crowded each candidate is by one constraint, (K,); 0 without the label."""
-    counts = mirror.spread_counts(task.namespace, constraint)
-    column = mirror.labels.column(constraint.key)
+    counts = k8s_nodes.spread_counts(task.namespace, constraint)
+    column = k8s_nodes.labels.column(constraint.key)
     codes = column.codes[nodes]
     counting = eligible[nodes]
     if constraint.key == HOSTNAME:
         domains, matching = int(counting.sum()), counts[nodes] * counts_hosts
     else:
-        counted = eligible & mirror.counted_nodes(task.shape, constraint)
+        counted = eligible & k8s_nodes.counted_nodes(task.shape, constraint)
         domains, matching = (
             int(np.count_nonzero(np.bincount(codes[counting]))),
             column.sums(counts * counted)[codes],

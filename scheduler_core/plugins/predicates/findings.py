@@ -42,6 +42,6 @@ class Findings:
             self.is_open = ~refused if self.is_open is None else self.is_open & ~refused
 
     def clean(self) -> Mask:
-        """Tell which nodes have collected nothing."""
+        """Return which nodes have collected nothing."""
         clean: Mask = self.why == FITS
         return clean

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scheduler_core.model.k8s_nodes import Counts, K8sNodeSnapshot, SelectorClass
 from scheduler_core.model.labels import Column, Mask
-from scheduler_core.model.mirror import Counts, Mirror, SelectorClass
 from scheduler_core.model.pod_affinity import AffinityTerm
 
 
@@ -41,13 +41,13 @@ class Tally(NamedTuple):
     totals: Counts
 
     def found(self, nodes: NDArray[np.intp]) -> Mask:
-        """Tell for which nodes some pod was counted at their value, (K,)."""
+        """Return for which nodes some pod was counted at their value, (K,)."""
         codes = self.column.codes[nodes]
         found: Mask = (self.totals[codes] > 0) & (codes < len(self.column.values))
         return found
 
     def is_empty(self) -> bool:
-        """Tell whether no pod was counted anywhere."""
+        """Return whether no pod was counted anywhere."""
         return not self.totals[:-1].any()
 
     def change(self, node: int, pods: int) -> None:
@@ -117,39 +117,44 @@ class PodCounters:
         )
 
 
-def count_pods(mirror: Mirror, kind: SelectorClass) -> PodCounters | None:
+def count_pods(k8s_nodes: K8sNodeSnapshot, kind: SelectorClass) -> PodCounters | None:
     """Return what the filter compares for a pod of this kind; None when nothing can refuse it."""
     affinity = kind.affinity
-    repelling = {key: tally for key, tally in _repelling(mirror, kind).items() if not tally.is_empty()}
+    repelling = {key: tally for key, tally in _repelling(k8s_nodes, kind).items() if not tally.is_empty()}
     if not repelling and not affinity.required and not affinity.required_anti:
         return None
     wanted = []
     if affinity.required:
-        matching = mirror.live_counts(("wanted", affinity.required), partial(means_all, affinity.required))
-        wanted = [_tally(mirror, term.key, matching) for term in affinity.required]
+        matching = k8s_nodes.live_counts(("wanted", affinity.required), partial(means_all, affinity.required))
+        wanted = [_tally(k8s_nodes, term.key, matching) for term in affinity.required]
     unwanted = [
-        _tally(mirror, term.key, mirror.live_counts(("unwanted", term), partial(selects, term)))
+        _tally(k8s_nodes, term.key, k8s_nodes.live_counts(("unwanted", term), partial(selects, term)))
         for term in affinity.required_anti
     ]
     return PodCounters(wanted, unwanted, repelling, bool(means_all(affinity.required, kind)))
 
 
-def _repelling(mirror: Mirror, kind: SelectorClass) -> dict[str, Tally]:
+def _repelling(k8s_nodes: K8sNodeSnapshot, kind: SelectorClass) -> dict[str, Tally]:
     """Count the terms of other pods that mean this kind, on nodes that had such pods at the start."""
-    if not mirror.repelling.any():
+    if not k8s_nodes.repelling.any():
         return {}
-    namespace_labels = mirror.namespaces.get(kind.namespace, {})
+    namespace_labels = k8s_nodes.namespaces.get(kind.namespace, {})
     tallies = {}
-    for key in mirror.repelling_keys:
-        counts = mirror.live_counts(
+    for key in k8s_nodes.repelling_keys:
+        counts = k8s_nodes.live_counts(
             ("repelling", kind.identity, key), partial(repels, kind, namespace_labels, key)
         )
-        tallies[key] = _tally(mirror, key, counts * mirror.repelling)
+        tallies[key] = _tally(k8s_nodes, key, counts * k8s_nodes.repelling)
     return tallies
 
 
 def change_counters(
-    counters: PodCounters, mirror: Mirror, kind: SelectorClass, other: SelectorClass, node: int, sign: int
+    counters: PodCounters,
+    k8s_nodes: K8sNodeSnapshot,
+    kind: SelectorClass,
+    other: SelectorClass,
+    node: int,
+    sign: int,
 ) -> None:
     """Count one pod of kind `other` more (1) or less (-1) on a node, for a pod of kind `kind`."""
     if means_all(kind.affinity.required, other):
@@ -157,17 +162,17 @@ def change_counters(
             tally.change(node, sign)
     for term, tally in zip(kind.affinity.required_anti, counters.unwanted, strict=True):
         tally.change(node, sign * selects(term, other))
-    namespace_labels = mirror.namespaces.get(kind.namespace, {})
+    namespace_labels = k8s_nodes.namespaces.get(kind.namespace, {})
     for key in {term.key: None for term in other.affinity.required_anti}:
         times = repels(kind, namespace_labels, key, other)
         if times:
-            column = mirror.labels.column(key)
+            column = k8s_nodes.labels.column(key)
             nothing = Tally(column, np.zeros(len(column.values) + 1, dtype=np.int64))
             counters.repelling.setdefault(key, nothing).change(node, sign * times)
 
 
-def _tally(mirror: Mirror, key: str, per_node: Counts) -> Tally:
-    column = mirror.labels.column(key)
+def _tally(k8s_nodes: K8sNodeSnapshot, key: str, per_node: Counts) -> Tally:
+    column = k8s_nodes.labels.column(key)
     return Tally(column, column.sums(per_node))
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from scheduler_core.conf import Arguments
 from scheduler_core.errors import CoreError, EventError, PrePredicateError
-from scheduler_core.framework.choices import ClassAnswers
+from scheduler_core.framework.class_scores import ClassAnswers
 from scheduler_core.framework.dry_run import DryRun
 from scheduler_core.framework.plugin_fn import shape_only
 from scheduler_core.framework.session import Session, keeps_nothing
@@ -103,7 +103,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
         NAME,
         plugin.predicate,
         class_key=plugin.is_local
-        if plugin.template_cache is not None or plugin.mirror.repelling.any()
+        if plugin.template_cache is not None or plugin.k8s_nodes.repelling.any()
         else shape_only,
         cacheable_per_node=plugin.is_local,
         static_for_class=plugin.is_static,
@@ -112,7 +112,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
         explain=plugin.explain,
     )
     session.registry.add_event_handler(
-        allocate=plugin.allocate, deallocate=plugin.mirror.remove, on_discard=plugin.on_discard
+        allocate=plugin.allocate, deallocate=plugin.k8s_nodes.remove, on_discard=plugin.on_discard
     )
     session.registry.add_simulate_add_task(NAME, plugin.simulate_add)
     session.registry.add_simulate_remove_task(NAME, plugin.simulate_remove)
@@ -126,20 +126,20 @@ class Predicates:
 
     def __init__(self, session: Session, arguments: Arguments) -> None:
         self.session = session
-        self.mirror = session.mirror
+        self.k8s_nodes = session.k8s_nodes
         self.checks_node_affinity = arguments.get_bool("predicate.NodeAffinityEnable", True)
         self.checks_ports = arguments.get_bool("predicate.NodePortsEnable", True)
         self.checks_pods = arguments.get_bool("predicate.PodAffinityEnable", True)
         self.checks_spread = arguments.get_bool("predicate.PodTopologySpreadEnable", True)
         self.stable = StableFilters(
-            self.mirror,
+            self.k8s_nodes,
             session.statuses,
             node_affinity=self.checks_node_affinity,
             taints=arguments.get_bool("predicate.TaintTolerationEnable", True),
         )
         caches = arguments.get_bool("predicate.CacheEnable", False)
         self.template_cache = TemplateCache(len(session.nodes)) if caches else None
-        self._repelled = bool(self.mirror.repelling.any())
+        self._repelled = bool(self.k8s_nodes.repelling.any())
         self._states: dict[str, PodState] = session.cycle_states[NAME]
         self._plain: dict[int, bool] = {}
         self._port_rows: dict[int, list[int]] = {}
@@ -152,7 +152,7 @@ class Predicates:
         Raises
         ------
         PrePredicateError
-            If the pod asks for something that cannot be, or that cannot be parsed.
+            If the pod requires something that cannot be, or that cannot be parsed.
 
         """
         if self._is_plain(task.shape):
@@ -169,7 +169,7 @@ class Predicates:
         self._states[task.uid] = state
 
     def _is_plain(self, shape: PodShape) -> bool:
-        """Tell whether nothing needs to be counted or parsed for a shape."""
+        """Return whether nothing needs to be counted or parsed for a shape."""
         plain = self._plain.get(shape.number)
         if plain is None:
             plain = self._plain[shape.number] = not (
@@ -183,22 +183,22 @@ class Predicates:
     def _count_pods(self, task: TaskInfo) -> PodCounters | None:
         if not has_pod_affinity(task.shape.spec) and not self._repelled:
             return None
-        kind = self.mirror.kind_of(task)
+        kind = self.k8s_nodes.kind_of(task)
         if kind.affinity.problem:
             raise PrePredicateError(
                 f"plugin InterPodAffinity pre-predicates failed parsing pod: {kind.affinity.problem}"
             )
-        return count_pods(self.mirror, kind)
+        return count_pods(self.k8s_nodes, kind)
 
     def _uneven_nodes(self, task: TaskInfo) -> NDArray[np.int8]:
         try:
             constraints = constraints_of(task.shape.spec, task.labels(), HARD)
         except SelectorError as error:
             raise PrePredicateError(f"plugin PodTopologySpread pre-predicates failed {error}") from error
-        return uneven_nodes(self.mirror, task, constraints)
+        return uneven_nodes(self.k8s_nodes, task, constraints)
 
     def allocate(self, task: TaskInfo) -> None:
-        """Put a placed pod on the mirror.
+        """Put a placed pod on its node.
 
         Raises
         ------
@@ -208,26 +208,26 @@ class Predicates:
         """
         if task.uid not in self._states:
             if not self.session.release.follows(Rule.FAILED_RESERVE_LEAVES_NO_POD):
-                self.mirror.add(task)
+                self.k8s_nodes.add(task)
             raise EventError(f"pod {task.key} has no state in this session: not found")
-        self.mirror.add(task)
+        self.k8s_nodes.add(task)
 
     def on_discard(self, tasks: Sequence[TaskInfo]) -> None:
-        """Take pods from the mirror of their nodes; back comes who could have been placed in this session."""
-        changes, seen = self.session.nodes.changes, len(self.mirror.changes)
+        """Take pods from their nodes; back comes who could have been placed in this session."""
+        changes, seen = self.session.nodes.changes, len(self.k8s_nodes.changes)
         for task in tasks:
-            self.mirror.remove(task)
+            self.k8s_nodes.remove(task)
         for task in reversed(tasks):
             if self._state(task) is not None:
-                self.mirror.add(task)
-        for number in self.mirror.changes.since(seen):
+                self.k8s_nodes.add(task)
+        for number in self.k8s_nodes.changes.since(seen):
             changes.add(number)
 
     def _state(self, task: TaskInfo) -> PodState | None:
         return self._states.get(task.uid)
 
     def is_local(self, task: TaskInfo) -> bool:
-        """Tell whether what a node answers depends on that node and the pod's shape alone."""
+        """Return whether what a node answers depends on that node and the pod's shape alone."""
         if self.template_cache is not None and self.template_cache.applies_to(task):
             return False
         state = self._state(task)
@@ -255,7 +255,7 @@ class Predicates:
             return findings.why
         rows = self._ports_in_the_way(task)
         if rows:
-            findings.add(self.mirror.any_port_used(rows, nodes), PORTS)
+            findings.add(self.k8s_nodes.any_port_used(rows, nodes), PORTS)
         counters = state.active_counters
         if counters is not None:
             refusals = counters.refusals(nodes)
@@ -268,23 +268,23 @@ class Predicates:
         return findings.why
 
     def check_node(self, task: TaskInfo) -> Callable[[int], int] | None:
-        """Return the same for one node, None unless pod number and stable filters are all that is asked."""
+        """Return the same for one node, None unless pod number and stable filters are all that applies."""
         plain = self._state(task) is PLAIN and self.template_cache is None
         if not plain or self._ports_in_the_way(task):
             return None
         alone, when_full = (numbers.tolist() for numbers in self.stable.answers(task.shape))
-        room_of = self.mirror.room_of
+        room_of = self.k8s_nodes.room_of
         return lambda node: alone[node] if room_of[node] > 0 else when_full[node]
 
     def is_static(self, task: TaskInfo) -> bool:
-        """Tell whether pod number and stable filters are all that is asked."""
+        """Return whether pod number and stable filters are all that applies."""
         return self._is_plain(task.shape) and self.template_cache is None and not self._ports_in_the_way(task)
 
     def check_classes(self, tasks: Sequence[TaskInfo]) -> ClassAnswers:
-        """Tell which of several settled tasks the nodes take."""
+        """Return which of several settled tasks the nodes take."""
         whose, refusals = self.stable.distinct([task.shape for task in tasks])
         accepted = np.ascontiguousarray((refusals == FITS).T)
-        room_of = self.mirror.room_of
+        room_of = self.k8s_nodes.room_of
 
         def accepts(nodes: NDArray[np.intp]) -> NDArray[np.bool_]:
             room = np.array([room_of[node] > 0 for node in nodes.tolist()])
@@ -294,13 +294,13 @@ class Predicates:
         return ClassAnswers(
             accepts,
             fixed=[row.tobytes() for row in accepted],
-            moving=lambda node: room_of[node] > 0,
+            changing=lambda node: room_of[node] > 0,
         )
 
     def _stable_answers(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Why:
         """Return what pod number and stable filters say of each node, (K,)."""
         alone, when_full = self.stable.answers(task.shape)
-        full = self.mirror.room[nodes] <= 0
+        full = self.k8s_nodes.room[nodes] <= 0
         return np.where(full, when_full[nodes], alone[nodes]) if full.any() else alone[nodes]
 
     def _fresh_findings(self, task: TaskInfo, nodes: NDArray[np.intp]) -> Findings:
@@ -317,19 +317,19 @@ class Predicates:
         known_to_fit, known_to_refuse = self.template_cache.look_up(task, nodes, fitting)
         known = known_to_fit | known_to_refuse
         findings = Findings.none_yet(self.session.statuses, len(nodes))
-        findings.add(self.mirror.room[nodes] <= 0, POD_NUMBER)
+        findings.add(self.k8s_nodes.room[nodes] <= 0, POD_NUMBER)
         findings.why = np.where(known, findings.why, why)
         findings.is_open = known | fitting
         findings.add(known_to_refuse, REFUSED_BY_CACHE)
         return findings
 
     def _ports_in_the_way(self, task: TaskInfo) -> list[int]:
-        if not self.checks_ports or not self.mirror.ports:
+        if not self.checks_ports or not self.k8s_nodes.ports:
             return []
         rows = self._port_rows.get(task.shape.number)
         if rows is None:
             wanted = task.shape.fact("host_ports", host_ports)
-            rows = self._port_rows[task.shape.number] = self.mirror.conflicting_rows(wanted)
+            rows = self._port_rows[task.shape.number] = self.k8s_nodes.conflicting_rows(wanted)
         return rows
 
     # dry runs of topology-aware preemption
@@ -343,17 +343,17 @@ class Predicates:
         self._simulate(dry_run, task, -1)
 
     def _simulate(self, dry_run: DryRun, task: TaskInfo, sign: int) -> None:
-        other = self.mirror.kind_of(task)
+        other = self.k8s_nodes.kind_of(task)
         if other.affinity.problem:
             raise CoreError(f"failed to create pod info of {task.key}: {other.affinity.problem}")
         counters = _counters_in(dry_run)
         if counters is not None:
-            kind = self.mirror.kind_of(dry_run.preemptor)
-            change_counters(counters, self.mirror, kind, other, dry_run.node, sign)
+            kind = self.k8s_nodes.kind_of(dry_run.preemptor)
+            change_counters(counters, self.k8s_nodes, kind, other, dry_run.node, sign)
 
 
 def simulate_predicate(dry_run: DryRun, _preemptor: TaskInfo) -> bool:
-    """Tell whether the filter on other pods would take the preemptor; dry runs ask no other filter."""
+    """Return whether the filter on other pods would take the preemptor; dry runs call no other filter."""
     counters = _counters_in(dry_run)
     if counters is None:
         return True

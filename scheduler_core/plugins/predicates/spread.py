@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.model.job import TaskInfo
-from scheduler_core.model.mirror import Mirror
+from scheduler_core.model.k8s_nodes import K8sNodeSnapshot
 from scheduler_core.model.topology_spread import SpreadConstraint
 
 
@@ -24,14 +24,16 @@ class Uneven(IntEnum):
     SKEW = 2
 
 
-def uneven_nodes(mirror: Mirror, task: TaskInfo, constraints: Sequence[SpreadConstraint]) -> NDArray[np.int8]:
+def uneven_nodes(
+    k8s_nodes: K8sNodeSnapshot, task: TaskInfo, constraints: Sequence[SpreadConstraint]
+) -> NDArray[np.int8]:
     """Return how each node breaks the first of the constraints that it breaks, (N,) numbers of `Uneven`."""
-    uneven = np.zeros(len(mirror.nodes), dtype=np.int8)
-    eligible = mirror.labels.all_present(constraint.key for constraint in constraints)
+    uneven = np.zeros(len(k8s_nodes.nodes), dtype=np.int8)
+    eligible = k8s_nodes.labels.all_present(constraint.key for constraint in constraints)
     for constraint in reversed(constraints):
-        column = mirror.labels.column(constraint.key)
-        counted = eligible & mirror.counted_nodes(task.shape, constraint)
-        matching = mirror.spread_counts(task.namespace, constraint)
+        column = k8s_nodes.labels.column(constraint.key)
+        counted = eligible & k8s_nodes.counted_nodes(task.shape, constraint)
+        matching = k8s_nodes.spread_counts(task.namespace, constraint)
         totals = column.sums(np.where(counted, matching, 0))
         registered = np.bincount(column.codes[counted], minlength=len(totals)) > 0
         fewest = int(totals[registered].min()) if registered.sum() >= constraint.min_domains else 0

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.model.fit import POD_NUMBER, Code, Status, StatusTable, Why
-from scheduler_core.model.mirror import Mirror
+from scheduler_core.model.k8s_nodes import K8sNodeSnapshot
 from scheduler_core.model.pod import PodShape
 from scheduler_core.model.taints import UNSCHEDULABLE_TAINT, tolerates, tolerations_of
 from scheduler_core.plugins.predicates.findings import Findings
@@ -29,8 +29,10 @@ TAINT = Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) had untolerated tai
 class StableFilters:
     """The filters whose answer for a shape holds all session long, worked out once over all nodes."""
 
-    def __init__(self, mirror: Mirror, statuses: StatusTable, *, node_affinity: bool, taints: bool) -> None:
-        self.mirror = mirror
+    def __init__(
+        self, k8s_nodes: K8sNodeSnapshot, statuses: StatusTable, *, node_affinity: bool, taints: bool
+    ) -> None:
+        self.k8s_nodes = k8s_nodes
         self.statuses = statuses
         self.checks_node_affinity = node_affinity
         self.checks_taints = taints
@@ -57,15 +59,15 @@ class StableFilters:
         return whose, np.array(list(rows.values()))
 
     def _look(self, shape: PodShape, *, full: bool) -> Why:
-        findings = Findings.none_yet(self.statuses, len(self.mirror.nodes))
-        findings.add(np.full(len(self.mirror.nodes), full), POD_NUMBER)
-        taints = self.mirror.taints
+        findings = Findings.none_yet(self.statuses, len(self.k8s_nodes.nodes))
+        findings.add(np.full(len(self.k8s_nodes.nodes), full), POD_NUMBER)
+        taints = self.k8s_nodes.taints
         if taints.unschedulable.any() and not tolerates(tolerations_of(shape.spec), UNSCHEDULABLE_TAINT):
             findings.add(taints.unschedulable, UNSCHEDULABLE)
         if self.checks_node_affinity:
-            findings.add(~self.mirror.required_nodes(shape), NODE_AFFINITY)
+            findings.add(~self.k8s_nodes.required_nodes(shape), NODE_AFFINITY)
         if self.checks_taints:
-            findings.add(self.mirror.untolerated_nodes(shape), TAINT)
+            findings.add(self.k8s_nodes.untolerated_nodes(shape), TAINT)
         return findings.why
 
 

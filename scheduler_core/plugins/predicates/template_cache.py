@@ -15,7 +15,7 @@ TEMPLATE_UID = "volcano.sh/template-uid"
 
 
 class TemplateCache:
-    """What the stable filters answered, by template and node; namespaces are not told apart."""
+    """What the stable filters answered, by template and node; namespaces are not distinguished."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -23,7 +23,7 @@ class TemplateCache:
 
     @staticmethod
     def applies_to(task: TaskInfo) -> bool:
-        """Tell whether a pod names its template."""
+        """Return whether a pod names its template."""
         return bool(task.annotations().get(TEMPLATE_UID))
 
     def look_up(self, task: TaskInfo, nodes: NDArray[np.intp], fits: Mask) -> tuple[Mask, Mask]:

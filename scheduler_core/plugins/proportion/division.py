@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import is_
 from typing import Any
 
 import numpy as np
 
+from scheduler_core.framework.observer import Observer
 from scheduler_core.framework.session import Session
 from scheduler_core.model.axis import ResourceAxis
-from scheduler_core.model.queue import QueueInfo
-from scheduler_core.model.queue_account import QueueAccount, capability_of, real_capability
-from scheduler_core.plugins.proportion.deserved import Mask, Matrix, Round, covers, rounds_of_deserved
+from scheduler_core.model.queue_account import QueueAccount, renew_accounts
+from scheduler_core.plugins.proportion.deserved import (
+    Round,
+    covers,
+    deserved_at_the_end,
+    rounds_of_deserved,
+)
 from scheduler_core.resource import MEMORY, PODS, Resource, total_of
-from scheduler_core.trace import Trace
 
 NAME = "proportion"
+# So many queues are divided between one by one rather than all together.
+FEW_QUEUES = 32
 
 
 class Accounts(dict[str, QueueAccount]):
@@ -29,61 +36,66 @@ class Accounts(dict[str, QueueAccount]):
         self._session = session
         self._guaranteed = total_of(queue.guarantee for queue in session.queues.values())
         self._every: dict[str, QueueAccount] = {}
-        self._divided: list[tuple[str, dict[str, float]]] | None = None
+        self._divided: list[tuple[str, Resource]] | None = None
+        self._table: DivisionTable | None = None
+        self._rows: dict[str, list[float]] = {}
         self.renew(session.queues)
-        if session.trace is not None:
+        if session.observer.listens:
             for job in session.jobs.values():
                 self[job.queue].name_reservation(job, session.release)
 
     def renew(self, names: Iterable[str]) -> None:
         """Bring the accounts of some queues up to date, and divide anew where any requests something else."""
-        before, sums = list(self), self._session.snapshot.sums
-        for name in names:
-            if name not in sums:
-                self.pop(name, None)
-                continue
-            account = self._every.get(name)
-            if account is None:
-                account = self._every[name] = self._account(self._session.queues[name])
-            account.take(sums[name], self._session.release)
-            account.measure()
-            self[name] = account
-        if list(self) != before:
-            entries = sorted(self.items())
-            self.clear()
-            self.update(entries)
+        session = self._session
+        renew_accounts(self, names, session.snapshot.sums, session.release, self._account)
         self._divide()
 
-    def _account(self, queue: QueueInfo) -> QueueAccount:
-        account = QueueAccount(queue)
-        account.capability = capability_of(queue)
-        account.real_capability = real_capability(
-            self._session.total,
-            guaranteed=self._guaranteed,
-            guarantee=queue.guarantee,
-            capability=account.capability if queue.names_capability else None,
-        )
+    def _account(self, name: str) -> QueueAccount:
+        """Return the account of a queue, made once: its limits follow from the queues alone."""
+        account = self._every.get(name)
+        if account is None:
+            account = self._every[name] = QueueAccount(self._session.queues[name])
+            account.limit(self._session.total, self._guaranteed)
         return account
 
     def _divide(self) -> None:
         """Write what each queue deserves, and its share of that.
 
-        That follows from what the queues request; all else that is divided by stays as it was at first.
+        That follows from what the queues request; all else that is divided by stays as it was at first. An
+        account keeps the very object of a request that did not change.
         """
-        requests = [(name, account.request.as_dict()) for name, account in self.items()]
-        if not self or requests == self._divided:
+        requests = [(name, account.request) for name, account in self.items()]
+        if not self or self._is_divided(requests):
             return
         self._divided = requests
-        table = DivisionTable(self._session.total, list(self.values()))
-        rounds = list(table.rounds())
-        if self._session.trace is not None:
-            table.tell(self._session.trace, rounds)
-        for row, account in enumerate(self.values()):
-            account.deserve(table.deserved(rounds[-1].deserved[row], account) if rounds else Resource())
+        table = self._table_of(list(self.values()))
+        deserved = table.divided(self._session.observer) or [[]] * len(self)
+        for row, account in zip(deserved, self.values(), strict=True):
+            if self._rows.get(account.name) != row:
+                self._rows[account.name] = row
+                account.deserve(table.deserved(row, account) if row else Resource())
+
+    def _is_divided(self, requests: Sequence[tuple[str, Resource]]) -> bool:
+        known = self._divided
+        return (
+            known is not None
+            and len(known) == len(requests)
+            and all(
+                one is other and name == before
+                for (name, one), (before, other) in zip(requests, known, strict=True)
+            )
+        )
+
+    def _table_of(self, accounts: Sequence[QueueAccount]) -> DivisionTable:
+        """Return the table of the accounts: the last one with these requests, if only requests differ."""
+        table = self._table
+        if table is None or not table.takes(accounts):
+            table = self._table = DivisionTable(self._session.total, accounts)
+        return table
 
 
 class DivisionTable:
-    """The accounts as arrays: silence gets its meaning here."""
+    """The accounts as rows of amounts: silence gets its meaning here."""
 
     def __init__(self, total: Resource, accounts: Sequence[QueueAccount]) -> None:
         self.total = total
@@ -93,77 +105,116 @@ class DivisionTable:
             for account in accounts
             for amount in (total, account.request, account.guarantee, account.real_capability)
         )
-        self.request = self.axis.rows(account.request for account in accounts)
-        self.guarantee = self.axis.rows(account.guarantee for account in accounts)
-        self.ceiling = self.axis.rows(account.real_capability for account in accounts)
+        self._requested = [account.request for account in accounts]
+        self._request = [self.axis.amounts(amount) for amount in self._requested]
+        self._guarantee = [self.axis.amounts(account.guarantee) for account in accounts]
+        self._ceiling = [self._ceiling_of(account.real_capability) for account in accounts]
+        self._weight = [float(account.queue.weight) for account in accounts]
+        self._ignored = [name == PODS for name in self.axis.names]
+        of_total = total.scalars or {}
+        self._gains_scalars = [bool(of_total or account.guarantee.scalars) for account in accounts]
+        self._loses_scalars = 0.0 in of_total.values()
+
+    def takes(self, accounts: Sequence[QueueAccount]) -> bool:
+        """Take over what the same accounts request now; False where they are others, or request more names.
+
+        All else of an account stays the same as long as its queue does.
+        """
+        scalars = self.axis.index.keys()
+        if len(accounts) != len(self.accounts) or not all(map(is_, accounts, self.accounts)):
+            return False
+        if not all(
+            scalars >= account.request.scalars.keys() for account in accounts if account.request.scalars
+        ):
+            return False
         for row, account in enumerate(accounts):
-            self.ceiling[row, self._unnamed(account.real_capability)] = np.inf
+            if account.request is not self._requested[row]:
+                self._requested[row] = account.request
+                self._request[row] = self.axis.amounts(account.request)
+        return True
 
-    def _unnamed(self, amount: Resource) -> Mask:
+    def _ceiling_of(self, amount: Resource) -> list[float]:
         named = {*self.axis.names[:2], *(amount.scalars or ())}
-        return np.array([name not in named for name in self.axis.names])
+        amounts = zip(self.axis.names, self.axis.amounts(amount), strict=True)
+        return [most if name in named else np.inf for name, most in amounts]
 
-    def rounds(self) -> Iterable[Round]:
+    def divided(self, observer: Observer) -> list[list[float]]:
+        """Return what each account deserves, a row for each; empty when nobody has any weight."""
+        if not observer.listens and len(self.accounts) <= FEW_QUEUES:
+            return deserved_at_the_end(
+                self.axis.amounts(self.total),
+                weight=self._weight,
+                request=self._request,
+                guarantee=self._guarantee,
+                real_capability=self._ceiling,
+                ignored=self._ignored,
+                gains_scalars=self._gains_scalars,
+                loses_scalars=self._loses_scalars,
+            )
+        rounds = self._rounds()
+        if observer.listens:
+            self._report(observer, rounds)
+        deserved: list[list[float]] = rounds[-1].deserved.tolist() if rounds else []
+        return deserved
+
+    def _rounds(self) -> list[Round]:
         """Return the rounds of the division."""
-        of_total = self.total.scalars or {}
-        return rounds_of_deserved(
-            self.axis.row(self.total),
-            weight=np.array([float(account.queue.weight) for account in self.accounts]),
-            request=self.request,
-            guarantee=self.guarantee,
-            real_capability=self.ceiling,
-            ignored=np.array([name == PODS for name in self.axis.names]),
-            gains_scalars=np.array(
-                [bool(of_total or account.guarantee.scalars) for account in self.accounts]
-            ),
-            loses_scalars=0.0 in of_total.values(),
+        return list(
+            rounds_of_deserved(
+                self.axis.row(self.total),
+                weight=np.array(self._weight),
+                request=np.array(self._request),
+                guarantee=np.array(self._guarantee),
+                real_capability=np.array(self._ceiling),
+                ignored=np.array(self._ignored),
+                gains_scalars=np.array(self._gains_scalars),
+                loses_scalars=self._loses_scalars,
+            )
         )
 
-    def deserved(self, row: Matrix, account: QueueAccount) -> Resource:
+    def deserved(self, row: Sequence[float], account: QueueAccount) -> Resource:
         """Return a row as a vector that names the scalars of the total and of the queue's guarantee."""
         named = {*(self.total.scalars or {}), *(account.guarantee.scalars or {})}
         return self._resource(row, named)
 
-    def _resource(self, row: Matrix, named: Iterable[str]) -> Resource:
-        amounts = dict(zip(self.axis.names, row.tolist(), strict=True))
+    def _resource(self, row: Sequence[float], named: Iterable[str]) -> Resource:
+        amounts = dict(zip(self.axis.names, row, strict=True))
         scalars = {name: amounts[name] for name in sorted(named)}
         return Resource(amounts["cpu"], amounts[MEMORY], scalars or None)
 
     # explanations
 
-    def tell(self, trace: Trace, rounds: Sequence[Round]) -> None:
-        """Keep what each round gave to the queues that took part in it."""
+    def _report(self, observer: Observer, rounds: Sequence[Round]) -> None:
+        """Report what each round gave to the queues that took part in it."""
         for row, account in enumerate(self.accounts):
             turns = [(number, turn) for number, turn in enumerate(rounds, start=1) if turn.unmet[row]]
-            trace.derive(NAME, account.name, [self._step(number, turn, row) for number, turn in turns])
+            observer.derived(NAME, account.name, [self._step(number, turn, row) for number, turn in turns])
 
     def _step(self, number: int, turn: Round, row: int) -> dict[str, Any]:
         named = self.total.scalars or {}
         account = self.accounts[row]
         return {
             "round": number,
-            "remaining": self._resource(turn.remaining, named),
+            "remaining": self._resource(turn.remaining.tolist(), named),
             "weight": account.queue.weight,
             "weight_sum": turn.weight_sum,
-            "offered": self._resource(turn.offered[row], named),
+            "offered": self._resource(turn.offered[row].tolist(), named),
             "clipped_by": self._clipped_by(turn, row),
-            "deserved": self.deserved(turn.deserved[row], account),
+            "deserved": self.deserved(turn.deserved[row].tolist(), account),
             "met": bool(turn.met[row]),
-            "covered": bool(covers(turn.deserved[row : row + 1], self.request[row : row + 1])[0]),
+            "covered": bool(covers(turn.deserved[row : row + 1], np.array(self._request[row : row + 1]))[0]),
         }
 
     def _clipped_by(self, turn: Round, row: int) -> dict[str, Any]:
         """Return, per resource, the last limit that changed what the round would have given."""
         clipped = {}
         columns = (
-            turn.before[row] + turn.offered[row],
-            self.ceiling[row],
-            self.request[row],
-            self.guarantee[row],
+            (turn.before[row] + turn.offered[row]).tolist(),
+            self._ceiling[row],
+            self._request[row],
+            self._guarantee[row],
         )
-        for name, wanted, ceiling, request, guarantee in zip(
-            self.axis.names, *(column.tolist() for column in columns), strict=True
-        ):
+        for name, wanted, ceiling, request, guarantee in zip(self.axis.names, *columns, strict=True):
             if guarantee > min(wanted, ceiling, request):
                 clipped[name] = "guarantee"
             elif request < min(wanted, ceiling):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scheduler_core.conf import Arguments
+from scheduler_core.decision import Why
 from scheduler_core.framework.bounds import PerShapeBound
 from scheduler_core.framework.dry_run import DryRun
 from scheduler_core.framework.extension_points import PERMIT, REJECT, Point, Vote
@@ -21,8 +22,6 @@ from scheduler_core.model.state import Renewal
 from scheduler_core.plugins.proportion.division import NAME, Accounts
 from scheduler_core.release import Rule
 from scheduler_core.resource import ZERO, Resource, total_of
-from scheduler_core.told import Told, number
-from scheduler_core.trace import Why
 
 
 def open_session(session: Session, _arguments: Arguments) -> None:
@@ -36,13 +35,19 @@ def open_session(session: Session, _arguments: Arguments) -> None:
         proportion.reclaimable,
         bound=PerShapeBound(proportion.reclaimable_shapes),
         same_for_equal_tasks=True,
+        same_for_equal_jobs=True,
     )
     session.registry.add_overused(NAME, proportion.overused)
     session.registry.add_allocatable(
-        NAME, proportion.allocatable, after_release=proportion.allocatable_after_release
+        NAME,
+        proportion.allocatable,
+        after_release=proportion.allocatable_after_release,
+        same_for_equal_jobs=True,
     )
-    session.registry.add_preemptive(NAME, proportion.preemptive)
-    session.registry.add_job_enqueueable(NAME, proportion.job_enqueueable)
+    session.registry.add_preemptive(NAME, proportion.preemptive, same_for_equal_jobs=True)
+    session.registry.add_job_enqueueable(
+        NAME, proportion.job_enqueueable, reads=lambda queue: accounts[queue].allocated_version
+    )
     if proportion.reserves_when_enqueued:
         session.registry.add_job_enqueued(NAME, proportion.reserve)
     session.registry.add_simulate_allocatable(NAME, simulate_allocatable)
@@ -85,7 +90,7 @@ class Proportion:
         return -queue.priority, self.accounts[queue.name].share
 
     def overused(self, queue: QueueInfo) -> bool:
-        """Tell whether the queue has all that it deserves of every resource, `pods` too."""
+        """Return whether the queue has all that it deserves of every resource, `pods` too."""
         account = self.accounts[queue.name]
         return account.deserved.less_equal(account.allocated, ZERO)
 
@@ -105,47 +110,49 @@ class Proportion:
             account = self.accounts.get(task.job.queue) if task.job is not None else None
             if account is None:
                 continue
-            held = left.get(account.name)
-            if held is None:
-                held = left[account.name] = account.allocated.clone()
-            above = held.insufficient(account.deserved)
+            remaining = left.get(account.name)
+            if remaining is None:
+                remaining = left[account.name] = account.allocated.clone()
+            above = remaining.insufficient(account.deserved)
             taken = account.name in reduced
             if why is not None:
-                why[task.uid] = _explain(account, held, above[0]) if above else self._keeps(account, taken)
+                why[task.uid] = (
+                    _explain(account, remaining, above[0]) if above else self._keeps(account, taken)
+                )
             if above:
-                held.sub(task.request)
+                remaining.sub(task.request)
                 reduced.add(account.name)
                 accepted.append(task)
         return accepted
 
     def reclaimable_shapes(self, queue: str, shapes: Sequence[PodShape]) -> list[bool]:
-        """Tell which shapes of tasks a queue might lose: all while it has more than it deserves."""
+        """Return which shapes of tasks a queue might lose: all while it has more than it deserves."""
         account = self.accounts.get(queue)
         above = account is not None and bool(account.allocated.insufficient(account.deserved))
         return [above] * len(shapes)
 
     def _keeps(self, account: QueueAccount, taken: bool) -> tuple[str, dict[str, object]]:
         """Return the reason for every candidate of a queue that can lose none, or no more; made once."""
-        told = self.refusals.get((account.name, taken))
-        if told is None:
+        reason = self.refusals.get((account.name, taken))
+        if reason is None:
             holds = "would then hold" if taken else "holds"
             text = f"queue {account.name} {holds} no more than it deserves"
-            told = self.refusals[account.name, taken] = text, {"queue": account.name}
-        return told
+            reason = self.refusals[account.name, taken] = text, {"queue": account.name}
+        return reason
 
     # what a queue may still take
 
     def allocatable(self, queue: QueueInfo, task: TaskInfo, why: Why | None) -> bool:
-        """Tell whether the queue stays within its deserved, in what the task requests."""
+        """Return whether the queue stays within its deserved, in what the task requests."""
         return self._stays_within_deserved(queue, task.shape.request, why)
 
     def allocatable_after_release(self, queue: QueueInfo, task: TaskInfo, freed: Resource) -> bool:
-        """Tell whether it would, once so much of what it holds is given back."""
+        """Return whether it would, once so much of what it holds is given back."""
         account = self.accounts[queue.name]
         return not account.is_short_after_release(task.request, account.deserved, freed)
 
     def preemptive(self, queue: QueueInfo, tasks: Sequence[TaskInfo], why: Why | None) -> bool:
-        """Tell whether the queue would stay within its deserved with all these tasks."""
+        """Return whether the queue would stay within its deserved with all these tasks."""
         return self._stays_within_deserved(queue, total_of(task.request for task in tasks), why)
 
     def _stays_within_deserved(self, queue: QueueInfo, request: Resource, why: Why | None) -> bool:
@@ -180,7 +187,7 @@ class Proportion:
         why["event"] = "queue resource quota insufficient: " + ", ".join(
             f"insufficient {name}" for name in short
         )
-        if self.session.trace is not None:
+        if self.session.observer.listens:
             why.update(account.reservation_facts(job.min_resources, short))
             why["message"] = f"queue {queue.name} has too little {', '.join(short)} left to reserve"
         return REJECT
@@ -217,13 +224,13 @@ class Proportion:
     def report(self) -> dict[str, object]:
         """Return the queues' amounts as they are now."""
         queues = [
-            Told(
-                name=account.name,
-                weight=account.queue.weight,
-                share=number(account.share),
+            {
+                "name": account.name,
+                "weight": account.queue.weight,
+                "share": account.share,
                 **account.figures(),
-                overused=self.overused(account.queue),
-            )
+                "overused": self.overused(account.queue),
+            }
             for account in self.accounts.values()
         ]
         return {"queue_plugin": NAME, "queues": queues} if queues else {"queue_plugin": NAME}
@@ -234,11 +241,11 @@ def not_open(queue: QueueInfo) -> str:
     return f"queue {queue.name} is {queue.state or 'without a state'}, not Open"
 
 
-def _explain(account: QueueAccount, held: Resource, name: str) -> tuple[str, dict[str, object]]:
+def _explain(account: QueueAccount, remaining: Resource, name: str) -> tuple[str, dict[str, object]]:
     return f"queue {account.name} holds more {name} than it deserves", {
         "queue": account.name,
         "resource": name,
-        "allocated": held.get(name),
+        "allocated": remaining.get(name),
         "deserved": account.deserved.get(name),
     }
 
@@ -247,7 +254,7 @@ def _explain(account: QueueAccount, held: Resource, name: str) -> tuple[str, dic
 
 
 def simulate_allocatable(dry_run: DryRun, queue: QueueInfo, task: TaskInfo) -> bool:
-    """Tell whether the queue's copy stays within its deserved with the task."""
+    """Return whether the queue's copy stays within its deserved with the task."""
     copies: dict[str, QueueAccount] = copies_in(dry_run, NAME) or {}
     account = copies.get(queue.name)
     return account is not None and not account.shortage_for(task.request, account.deserved)

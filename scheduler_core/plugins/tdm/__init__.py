@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scheduler_core.conf import Arguments
+from scheduler_core.decision import Why
 from scheduler_core.errors import SchedulerPanic
 from scheduler_core.framework.extension_points import PERMIT, REJECT, Point, Vote
 from scheduler_core.framework.session import Session
@@ -23,7 +24,6 @@ from scheduler_core.model.status import TaskStatus
 from scheduler_core.model.timestamps import parse_duration
 from scheduler_core.plugins.tdm.disruption import evictable_at_once
 from scheduler_core.plugins.tdm.zones import edges_after, inactive_because, zones_of
-from scheduler_core.trace import Why
 
 __all__ = ["NAME", "Tdm", "edges_after", "evict_period_of", "open_session", "zones_of"]
 
@@ -48,7 +48,7 @@ def open_session(session: Session, arguments: Arguments) -> None:
 
 
 def may_use_revocable(task: TaskInfo) -> bool:
-    """Tell whether a pod says that it may use revocable nodes."""
+    """Return whether a pod says that it may use revocable nodes."""
     return may_use_revocable_nodes(task.annotations())
 
 
@@ -113,7 +113,7 @@ class Tdm:
             return []
         accepted = self._within_budgets(task for task in candidates if not self.revocable[task.node])
         if why is not None:
-            self._tell(candidates, accepted, why)
+            self._explain(candidates, accepted, why)
         return accepted
 
     def victim_tasks(self, _running: Sequence[TaskInfo]) -> list[TaskInfo]:
@@ -140,7 +140,7 @@ class Tdm:
         jobs = self.session.jobs
         return [task for key in sorted(by_job) for task in by_job[key][: evictable_at_once(jobs[key])]]
 
-    def _tell(self, candidates: Sequence[TaskInfo], accepted: Sequence[TaskInfo], why: Why) -> None:
+    def _explain(self, candidates: Sequence[TaskInfo], accepted: Sequence[TaskInfo], why: Why) -> None:
         uids = {task.uid for task in accepted}
         for task in candidates:
             numbers: dict[str, Any] = {}
@@ -167,7 +167,7 @@ def job_pipelined(job: JobInfo) -> Vote:
 
 
 def job_starving(job: JobInfo) -> bool:
-    """Tell whether a job that is not preemptable has pending tasks."""
+    """Return whether a job that is not preemptable has pending tasks."""
     return not job.preemptable and bool(job.by_status[TaskStatus.PENDING])
 
 

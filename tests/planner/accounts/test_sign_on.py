@@ -15,6 +15,7 @@ from django.test import Client
 from planner.accounts.models import Identity, Role, User
 from planner.accounts.views.sign_on import _provider
 from tests import factories
+from tests.planner.pages import text_of
 from tests.planner.provider import CLIENT_ID, CLIENT_SECRET, Provider, key, provider
 
 ROOT = Path(__file__).parents[3]
@@ -62,7 +63,7 @@ def refusal(client: Client) -> str:
 
 
 def test_without_an_issuer_there_is_nothing_of_it(client: Client) -> None:
-    assert "sign-on" not in client.get("/login/").content.decode()
+    assert "sign-on" not in text_of(client.get("/login/"))
     assert client.get("/login/sign-on/").status_code == 404
     assert client.get("/login/sign-on/back/?code=a&state=b").status_code == 404
 
@@ -70,7 +71,7 @@ def test_without_an_issuer_there_is_nothing_of_it(client: Client) -> None:
 def test_the_button_leads_to_the_provider_and_back_to_where_one_wanted_to_go(
     client: Client, house: Provider
 ) -> None:
-    page = client.get("/login/?next=/status/").content.decode()
+    page = text_of(client.get("/login/?next=/status/"))
     assert (
         '<a class="btn btn-primary" href="/login/sign-on/?next=%2Fstatus%2F">Log in with Example</a>' in page
     )

@@ -126,3 +126,11 @@ def test_a_command_asks_for_the_id_where_names_are_not_enough(editor: User, seco
         call_command("member", "editor", "viewer", "--workspace", "second")
     call_command("member", "editor", "viewer", "--workspace", str(factories.workspace().pk))
     assert editor.memberships.get(workspace=factories.workspace()).role == Role.VIEWER
+
+
+def test_one_link_leads_to_the_members_of_the_present_workspace(browser: Client, client: Client) -> None:
+    answer = browser.get("/members/")
+    assert answer.status_code == 302
+    assert answer.headers["Location"] == f"/workspaces/{factories.workspace().pk}/members/"
+    client.force_login(factories.user("outsider", role=None))
+    assert client.get("/members/").status_code == 404

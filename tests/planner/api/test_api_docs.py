@@ -8,33 +8,52 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
+from planner.accounts.api.filters import (
+    EventFilter,
+    InvitationFilter,
+    LoginFilter,
+    MemberFilter,
+    OfferFilter,
+    SessionFilter,
+    TokenFilter,
+    WorkspaceFilter,
+)
 from planner.accounts.models import Role
-from planner.api import filters, schema
+from planner.api import schema
 from planner.api.urls import urlpatterns
+from planner.clusters.api.filters import SnapshotFilter
+from planner.experiments.api.filters import ExperimentFilter
+from planner.forecasts.api.filters import ForecastFilter, TraceFilter
+from planner.runs.api.filters import RunFilter
+from planner.runs.selectors import filters as of_runs
 from planner.runs.services.links import link_make
+from planner.scenarios.api.filters import QueueFilter, ScenarioFilter, WorkspaceChangeFilter
 from tests import factories
 from tests.planner.recorded import simulated_run
 
 PAGE = (Path(__file__).parents[3] / "docs" / "api.md").read_text(encoding="utf-8")
 NOT_LISTED = {"nowhere"}
 LISTS = {
-    "workspaces/": filters.WorkspaceFilter,
-    "workspaces/{id}/members/": filters.MemberFilter,
-    "workspaces/{id}/invitations/": filters.InvitationFilter,
-    "invitations/": filters.OfferFilter,
-    "workspaces/{id}/history/": filters.EventFilter,
-    "workspaces/{id}/changes/": filters.WorkspaceChangeFilter,
-    "tokens/": filters.TokenFilter,
-    "sessions/": filters.SessionFilter,
-    "logins/": filters.LoginFilter,
-    "snapshots/": filters.SnapshotFilter,
-    "scenarios/": filters.ScenarioFilter,
-    "scenarios/{id}/queues/": filters.QueueFilter,
-    "runs/": filters.RunFilter,
-    "runs/{id}/queues/": filters.QueueOutcomeFilter,
-    "runs/{id}/jobs/": filters.JobOutcomeFilter,
-    "runs/{id}/victims/": filters.VictimFilter,
-    "runs/{id}/decisions/": filters.DecisionFilter,
+    "workspaces/": WorkspaceFilter,
+    "workspaces/{id}/members/": MemberFilter,
+    "workspaces/{id}/invitations/": InvitationFilter,
+    "invitations/": OfferFilter,
+    "workspaces/{id}/history/": EventFilter,
+    "workspaces/{id}/changes/": WorkspaceChangeFilter,
+    "tokens/": TokenFilter,
+    "sessions/": SessionFilter,
+    "logins/": LoginFilter,
+    "snapshots/": SnapshotFilter,
+    "traces/": TraceFilter,
+    "forecasts/": ForecastFilter,
+    "experiments/": ExperimentFilter,
+    "scenarios/": ScenarioFilter,
+    "scenarios/{id}/queues/": QueueFilter,
+    "runs/": RunFilter,
+    "runs/{id}/queues/": of_runs.QueueOutcomeFilter,
+    "runs/{id}/jobs/": of_runs.JobOutcomeFilter,
+    "runs/{id}/victims/": of_runs.VictimFilter,
+    "runs/{id}/decisions/": of_runs.DecisionFilter,
 }
 
 
@@ -68,6 +87,10 @@ def bodies(api: APIClient) -> dict[str, Any]:
     return {
         "Editing a queue": api.patch(queue, {"weight": 3}, headers={"If-Match": "1"}).json(),
         "Deleting": deletion(api),
+        "What makes a figure reach an amount": api.get(
+            f"/api/v1/scenarios/{scenario.pk}/reach/",
+            {"figure": "deserved", "queue": "busy", "resource": "cpu", "at_least": "13"},
+        ).json(),
         "What the queues get": api.get(f"/api/v1/scenarios/{scenario.pk}/preview/").json(),
         "Figures": next(row for row in queues if row["deserved"].get("cpu") and row["capability"].get("cpu")),
         "Reasons": reason(api, "vote.gang.permit"),

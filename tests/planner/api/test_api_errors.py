@@ -2,6 +2,7 @@
 
 import json
 import uuid
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -199,3 +200,56 @@ def test_a_longer_list_costs_no_more_queries(api: APIClient, path: str) -> None:
     with CaptureQueriesContext(connection) as long:
         assert call(api, "get", path).json()["count"] == 4
     assert len(long) == len(short) <= 6
+
+
+BODIES: dict[str, tuple[str, Any, str]] = {
+    "a number for a text": ("conf/lint/", {"text": 0}, "text"),
+    "a number for a name": ("workspaces/", {"name": 5}, "name"),
+    "a text for a number": ("tokens/", {"scope": "viewer", "days": "7"}, "days"),
+}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("path", "body", "field"), BODIES.values(), ids=BODIES)
+def test_a_value_of_another_json_type_is_refused_at_its_place(
+    api: APIClient, path: str, body: Any, field: str
+) -> None:
+    answer = api.post(f"/api/v1/{path}", body, format="json")
+    assert answer.status_code == 422
+    assert [problem["path"] for problem in answer.json()["problems"]] == [field]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "query", ["scenarios/?archived=maybe", "scenarios/?format=csv&page=null", "workspaces/?page_size=1.5"]
+)
+def test_a_parameter_of_another_type_is_refused(api: APIClient, query: str) -> None:
+    assert api.get(f"/api/v1/{query}").status_code in (404, 422)
+
+
+@pytest.mark.django_db
+def test_a_method_that_nothing_here_answers_is_405(api: APIClient) -> None:
+    address = f"/api/v1/traces/{factories.workload().pk}/"
+    assert [api.generic("TRACE", f"{address}{part}").status_code for part in ("", "preview/")] == [405, 405]
+    assert api.delete(f"{address}?dry_run=1").status_code == 204
+    assert api.get(address).status_code == 200
+
+
+@pytest.mark.django_db
+def test_a_patch_of_a_node_with_parts_of_other_types_is_refused(api: APIClient) -> None:
+    node = f"/api/v1/scenarios/{factories.scenario().pk}/nodes/n0/"
+    for wrong in ({"apiVersion": 0, "metadata": [], "status": None}, {"apiVersion": "", "metadata": None}):
+        refused = api.patch(node, wrong, format="json", headers={"If-Match": "1"})
+        assert refused.status_code == 422
+        assert {problem["path"] for problem in refused.json()["problems"]} == {"apiVersion", "metadata"}
+    emptied = api.patch(node, {"spec": None}, format="json", headers={"If-Match": "1"})
+    assert (emptied.status_code, "spec" in emptied.json()) == (200, False)
+
+
+@pytest.mark.django_db
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("field", ["weight", "priority"])
+def test_a_fraction_for_a_whole_number_of_a_queue_is_refused_at_once(api: APIClient, field: str) -> None:
+    queue = f"/api/v1/scenarios/{factories.scenario().pk}/queues/busy/"
+    refused = api.patch(queue, {field: 0.5}, format="json", headers={"If-Match": "1"})
+    assert refused.status_code == 422

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
+from django.test import Client
 from django.utils import timezone
 from drf_spectacular.generators import SchemaGenerator
 from rest_framework.test import APIClient
@@ -62,7 +63,9 @@ def test_every_call_that_makes_something_makes_it_once(name: str, path: str, fin
     caller = APIClient(HTTP_AUTHORIZATION=f"Token {factories.token(admin)}")
     sent = calls.bodies(finished_run)["post", name]
     scenario = calls.edited(finished_run.scenario)
-    address = path.format(**calls.things(finished_run, scenario))
+    Client().force_login(admin)  # a session to name
+    named = calls.of_route(finished_run, scenario).get(f"api:{name}", {})
+    address = path.format(**{**calls.things(finished_run, scenario), **named})
 
     def call(body: Any) -> Any:
         body, how = calls.uploaded(body), calls.form(name)

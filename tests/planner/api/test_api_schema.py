@@ -60,6 +60,27 @@ def test_every_call_that_makes_something_can_be_repeated_and_tried_dry(schema: d
             assert {"Idempotency-Key", "dry_run"} <= taken, path
 
 
+def test_every_edit_of_a_scenario_answers_problems_and_notes(schema: dict[str, Any]) -> None:
+    others = {
+        ("delete", "/api/v1/scenarios/{scenario_id}/"),  # nothing is left
+        (
+            "post",
+            "/api/v1/scenarios/{scenario_id}/rebase/",
+        ),  # makes another scenario; reading it says what with
+    }
+    edits = {
+        (method, path): call["responses"]
+        for path, calls in schema["paths"].items()
+        for method, call in calls.items()
+        if "If-Match" in {parameter["name"] for parameter in call.get("parameters", ())}
+    }
+    assert len(edits) > 15
+    for (method, path), responses in edits.items():
+        if (method, path) not in others:
+            done = answered(schema, {"responses": {"200": responses.get("201", responses["200"])}})
+            assert {"problems", "notes"} <= set(done["required"]), (method, path)
+
+
 def answered(schema: dict[str, Any], call: dict[str, Any]) -> dict[str, Any]:
     """Return the shape in which a call answers 200 as JSON; nothing when it does not."""
     shape = call.get("responses", {}).get("200", {}).get("content", {}).get("application/json", {})
@@ -83,7 +104,7 @@ def test_strangers_may_read_schema_and_docs(stranger: APIClient) -> None:
     assert page.status_code == 200
     text = page.content.decode()
     for address in re.findall(r'(?:src|href)="([^"]+)"', text):
-        assert address.startswith("/"), "docs come from our own files"
+        assert address.startswith(("/", "#")), "docs come from our own files"
     assert not re.findall(r"<script(?![^>]*\bsrc=)|<style|\bon\w+=|\bstyle=", text), "nothing inline"
     (script,) = re.findall(r'src="([^"]*script[^"]*)"', text)
     assert "SwaggerUIBundle" in stranger.get(script.replace("&amp;", "&")).content.decode()

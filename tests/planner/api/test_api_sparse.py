@@ -41,7 +41,14 @@ def test_nodes_and_workloads_come_in_the_order_asked_for(api: APIClient) -> None
 
 
 @pytest.mark.parametrize(
-    "asked", ["nodes/?ordering=colour", "nodes/?unschedulable=maybe", "workloads/?pending=2"]
+    "asked",
+    [
+        "nodes/?ordering=colour",
+        "nodes/?unschedulable=maybe",
+        "workloads/?pending=2",
+        "workloads/?kind=job",
+        "workloads/?origin=new",
+    ],
 )
 def test_what_a_list_cannot_be_asked_is_refused(api: APIClient, asked: str) -> None:
     answer = api.get(f"/api/v1/scenarios/{factories.scenario().pk}/{asked}")

@@ -59,7 +59,7 @@ def test_filters_and_fields_hold_for_a_table_too(api: APIClient, finished_run: R
     table = rows(api, of_run(finished_run, "jobs", "format=csv&queue=waits&fields=job,queue"))
     assert table == [{"job": "default/wait", "queue": "waits"}]
     assert api.get(of_run(finished_run, "jobs", "format=csv&fields=jbo")).status_code == 422
-    assert api.get(of_run(finished_run, "jobs", "format=xml")).status_code == 404
+    assert api.get(of_run(finished_run, "jobs", "format=xml")).status_code == 422
 
 
 def test_tables_of_a_scenario(api: APIClient, finished_run: Run) -> None:

@@ -21,6 +21,7 @@ from planner.scenarios.services.scenarios import scenario_create
 from planner.work.execution import next_execute
 from queuecast.__main__ import main
 from tests import factories
+from tests.planner.pages import text_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -55,7 +56,7 @@ def test_a_snapshot_says_what_hangs_on_it_and_takes_it_along(api: APIClient, bro
     [kept] = done(other)
     address = f"/api/v1/snapshots/{scenario.snapshot_id}/"
     assert api.delete(f"{address}?dry_run=1").json() == {"scenarios": 1, "runs": 1}
-    page = browser.get(f"/snapshots/{scenario.snapshot_id}/delete/").content.decode()
+    page = text_of(browser.get(f"/snapshots/{scenario.snapshot_id}/delete/"))
     assert "<li>scenarios: 1</li>" in page
     assert "<li>runs: 1</li>" in page
     assert Run.objects.filter(pk=run.pk).exists(), "nothing was deleted yet"
@@ -97,7 +98,7 @@ def test_an_account_deletes_itself_unless_a_workspace_would_have_no_admin(client
     scenario = factories.scenario()
     admin = factories.user("admin", role=Role.ADMIN)
     client.force_login(admin)
-    assert "only admin of default" in client.get("/account/delete/").content.decode()
+    assert "only admin of default" in text_of(client.get("/account/delete/"))
     assert client.post("/account/delete/", CONFIRMED).status_code == 422
     assert User.objects.filter(pk=admin.pk).exists()
     factories.user("second", role=Role.ADMIN)
@@ -162,7 +163,7 @@ def test_an_account_of_single_sign_on_confirms_with_its_name(client: Client) -> 
     leaver.set_unusable_password()
     leaver.save()
     client.force_login(leaver)
-    assert "Your user name, to confirm" in client.get("/account/delete/").content.decode()
+    assert "Your user name, to confirm" in text_of(client.get("/account/delete/"))
     assert client.post("/account/delete/", {"confirmation": "someone"}).status_code == 422
     assert client.post("/account/delete/", {"confirmation": "leaver"}).status_code == 302
     assert not User.objects.filter(pk=leaver.pk).exists()
@@ -182,7 +183,7 @@ def test_the_page_of_a_run_leads_to_its_deletion_except_for_viewers(client: Clie
     [run] = done(factories.scenario())
     for role, leads in ((Role.EDITOR, True), (Role.VIEWER, False)):
         client.force_login(factories.user(role.value, role=role))
-        page = client.get(f"/runs/{run.pk}/").content.decode()
+        page = text_of(client.get(f"/runs/{run.pk}/"))
         assert (f'href="/runs/{run.pk}/delete/"' in page) is leads, role
 
 

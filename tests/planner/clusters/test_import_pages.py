@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+import threading
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,10 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
-from planner.clusters.models import Snapshot
+from planner.clusters.models import Blob, Import, Snapshot
 from planner.scenarios.models import Scenario
+from planner.work.execution import work_execute
+from planner.work.turns import Turn
 from tests import factories
 from tests.planner.pages import text_of
 
@@ -120,10 +123,21 @@ def test_a_real_cluster_and_a_published_manifest_come_in_by_page(browser: Client
     assert set(Scenario.objects.values_list("name", flat=True)) == {"openb-small", "published"}
 
 
-def test_ten_megabytes_come_in_by_page(browser: Client, shared: Path) -> None:
+def test_ten_megabytes_are_read_by_a_worker_and_a_scenario_begins_without_reading_them_again(
+    browser: Client, shared: Path
+) -> None:
     packed = shared / "data" / "openb" / "scenarios" / "openb-burst-qos.json.gz"
     content = gzip.decompress(packed.read_bytes())
     assert len(content) > 10_000_000
-    assert save(browser, preview(browser, ("openb-burst-qos.json", content))).status_code == 302
-    pods = len(json.loads(content)["pods"])
-    assert Snapshot.objects.get().counts["pods"] == pods
+    answer = preview(browser, ("openb-burst-qos.json", content))
+    assert (answer.status_code, Snapshot.objects.count()) == (302, 0)
+    [asked] = Import.objects.all()
+    assert answer.headers["Location"] == f"/imports/{asked.pk}/"
+    assert work_execute(turn=Turn(Import, asked.pk), worker="test", stopping=threading.Event())
+    document = json.loads(content)
+    snapshot = Snapshot.objects.get()
+    assert snapshot.counts["pods"] == len(document["pods"])
+    assert snapshot.queues == document["queues"]
+    Blob.objects.filter(pk=snapshot.content_id).update(packed=b"not read")
+    assert browser.post(f"/imports/{asked.pk}/scenario/").status_code == 302
+    assert Scenario.objects.get().queues.count() == len(document["queues"])

@@ -1,5 +1,6 @@
 """The sample tells its story, and the story holds."""
 
+import json
 import threading
 from collections import Counter
 from io import StringIO
@@ -7,6 +8,8 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
 
 import manifests
 from planner.clusters.models import Snapshot
@@ -20,6 +23,7 @@ from planner.scenarios.services.queues import queue_update
 from planner.work.execution import work_execute
 from planner.work.turns import Turn
 from scheduler_core import simulate_document
+from scheduler_core.explain import loops
 from tests import factories
 
 GPU = "nvidia.com/gpu"
@@ -107,6 +111,29 @@ def test_with_proportion_in_the_first_tier_only_vision_pays() -> None:
     assert victims(mended) == {("vision", GANG): 16, ("vision", "search/reindex"): 4}
 
 
+def looped(conf: str, *, deserved_of_ci: str = "") -> tuple[list[int], list[dict[str, Any]]]:
+    """Return how many pods each of ten cycles evicts, and the eviction loops."""
+    document = manifests.resolve({**sample_document(), "scheduler_conf": conf, "cycles": 10})
+    for queue in document["queues"]:
+        if queue["metadata"]["name"] == "ci" and deserved_of_ci:
+            queue["spec"]["deserved"] = {**queue["spec"].get("deserved", {}), "cpu": deserved_of_ci}
+    result = simulate_document(document)
+    evicted = [sum(victims(cycle).values()) for cycle in result["cycles"]]
+    return evicted, loops(document, result)
+
+
+def test_capacity_in_the_second_tier_evicts_without_end_until_the_loop_is_ended() -> None:
+    wrong = SAMPLE_CONF.replace("- name: proportion", "- name: capacity")
+    evicted, (loop,) = looped(wrong)
+    assert evicted == [5] + [1] * 9
+    assert (loop["first_cycle"], loop["period"]) == (4, 2)
+    assert {pod["pod"] for pod in loop["pods"]} == {"ci/gpu-tests-worker-2", "ci/gpu-tests-worker-3"}
+    assert loop["waiting"] == ["serving/chat-canary"]
+    assert looped(wrong, deserved_of_ci="1") == ([4] + [0] * 9, [])
+    right = PROPORTION_FIRST.replace("- name: proportion", "- name: capacity")
+    assert looped(right) == ([4] + [0] * 9, [])
+
+
 def test_the_whole_way_through_rows_and_a_run_gives_these_figures(transactional_db: None) -> None:
     scenario = sample_load(workspace=factories.workspace())
     queue_update(scenario=scenario, name="agents", patch={"weight": 2}, expected_revision=1)
@@ -141,3 +168,15 @@ def test_the_command_loads_it_and_can_be_quiet(db: None) -> None:
     assert out.getvalue() == ""
     call_command("load_sample", stdout=out)
     assert str(Scenario.objects.get().pk) in out.getvalue()
+
+
+def test_the_page_tells_the_story_and_its_figures_follow_while_typing(
+    loaded: Scenario, browser: Client
+) -> None:
+    page = reverse("planner:scenario-detail", args=[loaded.pk])
+    assert "The sample in five steps" in browser.get(page).text
+    lines = {"agents": {"name": "agents", "weight": "2x"}}
+    answer = browser.post(f"{page}preview/", {"resource": GPU, "lines": json.dumps(lines)}).json()
+    place = answer["cells"]["columns"].index("deserved_calculated")
+    queues = answer["cells"]["queues"]
+    assert (queues["agents"][place], queues["vision"][place]) == ("80", "100")

@@ -308,6 +308,9 @@ def test_the_form_leads_to_the_page_of_the_import_and_from_there_to_a_scenario(b
     assert answer.headers["Location"] == reverse("planner:scenario-detail", args=[scenario.pk])
     assert (scenario.name, scenario.conf_text) == ("big", factories.CONF)
     assert "Open the scenario" in text_of(browser.get(address))
+    answer = browser.post(reverse("planner:import-begin", args=[made.pk]), {"run": "yes"})
+    run = Scenario.objects.order_by("created").last().runs.get()
+    assert answer.headers["Location"] == reverse("planner:run-detail", args=[run.pk])
 
 
 def test_the_page_names_every_problem_with_its_line(browser: Client) -> None:

@@ -30,7 +30,9 @@ def test_old_runs_go_with_their_bytes_and_young_ones_stay() -> None:
     scenario = factories.scenario()
     old = ended(factories.run(scenario, cycles=2), ago=LONG_AGO)
     young = ended(factories.run(scenario, cycles=3), ago=timedelta(days=1))
-    assert old_runs_remove(keep=KEEP) == Removed(runs=1, imports=0, blobs=1, keys=0, tokens=0)
+    assert old_runs_remove(keep=KEEP) == Removed(
+        runs=1, forecasts=0, experiments=0, imports=0, blobs=1, keys=0, tokens=0
+    )
     assert list(Run.objects.all()) == [young]
     assert not Blob.objects.filter(pk=old.input_id).exists()
     assert Blob.objects.filter(pk__in=[young.input_id, scenario.snapshot.content_id]).count() == 2
@@ -51,7 +53,9 @@ def test_bytes_that_two_runs_share_stay_with_the_second() -> None:
     first = ended(factories.run(scenario), ago=LONG_AGO)
     second = ended(factories.run(scenario), ago=timedelta(days=1))
     assert first.input_id == second.input_id
-    assert old_runs_remove(keep=KEEP) == Removed(runs=1, imports=0, blobs=0, keys=0, tokens=0)
+    assert old_runs_remove(keep=KEEP) == Removed(
+        runs=1, forecasts=0, experiments=0, imports=0, blobs=0, keys=0, tokens=0
+    )
     second.refresh_from_db()
     assert second.input.content()
 
@@ -73,7 +77,9 @@ def test_expired_tokens_and_used_up_keys_go() -> None:
     IdempotencyKey.objects.create(caller="a", key="new", fingerprint="f")
     used = IdempotencyKey.objects.create(caller="a", key="used", fingerprint="f")
     IdempotencyKey.objects.filter(pk=used.pk).update(created=timezone.now() - timedelta(days=2))
-    assert old_runs_remove(keep=KEEP) == Removed(runs=0, imports=0, blobs=0, keys=1, tokens=1)
+    assert old_runs_remove(keep=KEEP) == Removed(
+        runs=0, forecasts=0, experiments=0, imports=0, blobs=0, keys=1, tokens=1
+    )
 
 
 def test_many_runs_go_in_steps(monkeypatch) -> None:

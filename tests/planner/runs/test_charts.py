@@ -1,8 +1,10 @@
 """Do the figures hold the numbers of the rows, by name and in the unit of the axis?"""
 
+from dataclasses import replace
 from typing import Any
 
-from planner.runs.charts import amounts_figure, share_figure
+from planner.runs.charts import amounts_figure, bullets, share_figure
+from planner.runs.selectors.figures import queue_lines, shown_queues
 from planning.rows import QueueFigures
 
 
@@ -71,3 +73,48 @@ def test_the_share_figure_shows_start_and_end_in_per_cent() -> None:
 def test_a_figure_grows_with_its_rows() -> None:
     one, many = share_figure([row("a")]), share_figure([row(str(number)) for number in range(30)])
     assert many["layout"]["height"] > one["layout"]["height"]
+
+
+def test_bullets_of_all_queues_share_one_axis_or_each_has_its_deserved_amount_in_the_middle() -> None:
+    rows = [
+        row("a", deserved={"cpu": 8000.0}, allocated={"cpu": 4000.0}, request={"cpu": 16_000.0}),
+        row("b", deserved={"cpu": 1000.0}, allocated={"cpu": 4000.0}, capability={"cpu": None}),
+    ]
+    common = bullets(rows, "cpu")
+    assert [(one.allocated, one.deserved, one.request) for one in common] == [
+        (25.0, 50.0, 100.0),
+        (25.0, 6.25, None),
+    ]
+    own = bullets(rows, "cpu", "own")
+    assert [(one.deserved, one.allocated, one.is_cut) for one in own] == [
+        (50.0, 25.0, False),
+        (50.0, 100.0, True),
+    ]
+
+
+def test_parents_hold_what_the_queues_below_them_hold_and_nothing_of_nothing_has_no_share() -> None:
+    rows = [
+        row("root", parent="", depth=0, in_session=False),
+        row("team", depth=1, in_session=False),
+        row("a", parent="team", depth=2, deserved={"cpu": 8000.0}, allocated={"cpu": 4000.0}, share=0.5),
+        row("b", parent="team", depth=2, deserved={"cpu": 0.0}, allocated={"cpu": 0.0}, share=1.0),
+    ]
+    lines = {line.figures.queue: line for line in queue_lines(rows, "cpu", {"a": 2})}
+    assert lines["root"].figures.allocated == lines["team"].figures.allocated == {"cpu": 4000.0}
+    assert (lines["team"].share, lines["team"].waiting) == (0.5, 2)
+    assert lines["b"].share is None
+
+
+def test_the_queue_that_lacks_most_with_waiting_jobs_comes_first_then_the_fullest() -> None:
+    amounts = {"deserved": {"cpu": 8000.0}, "request": {"cpu": 8000.0}}
+    rows = [
+        row("full", share=1.0, allocated={"cpu": 8000.0}, **amounts),
+        row("idle", share=0.0, allocated={"cpu": 0.0}, **amounts),
+        row("short", share=0.75, allocated={"cpu": 6000.0}, **amounts),
+        row("shorter", share=0.5, allocated={"cpu": 4000.0}, **amounts),
+    ]
+    lines = queue_lines(rows, "cpu", {"short": 1, "shorter": 3})
+    found = [line.figures.queue for line in shown_queues(lines).lines]
+    assert found == ["shorter", "short", "full", "idle"]
+    hierarchical = replace(rows[0], queue="root", parent="", depth=0)
+    assert [line.figures.queue for line in shown_queues(queue_lines([hierarchical], "cpu", {})).lines] == []

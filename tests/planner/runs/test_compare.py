@@ -10,6 +10,7 @@ from rest_framework.test import APIClient
 
 from planner.accounts.models import Role
 from planner.runs.models import Run
+from planner.scenarios.services.branches import scenario_branch
 from planner.scenarios.services.queues import queue_update
 from planner.scenarios.services.scenarios import conf_update
 from tests import factories
@@ -204,10 +205,100 @@ def test_the_filter_keeps_queues_by_name(browser: Client, pair: list[Run]) -> No
 def test_the_page_makes_a_known_number_of_queries(
     browser: Client, pair: list[Run], django_assert_num_queries
 ) -> None:
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(11):
         browser.get(address(pair))
 
 
 def test_a_run_without_an_outcome_says_so(browser: Client, pair: list[Run]) -> None:
     waiting = factories.run(pair[0].scenario)
     assert "has no result to compare" in text_of(browser.get(address([pair[0], waiting])))
+
+
+def test_ticked_runs_are_compared_with_the_older_one_as_the_baseline(
+    browser: Client, pair: list[Run]
+) -> None:
+    first, second = (str(run.pk) for run in pair)
+    answer = browser.get(f"/compare/?runs={second}&runs={first}")
+    assert answer.headers["Location"] == f"/compare/?runs={first},{second}"
+
+
+def test_the_parent_is_the_baseline_even_if_it_ran_later(browser: Client, pair: list[Run]) -> None:
+    parent = pair[0].scenario
+    branch = scenario_branch(scenario=parent, name="branch", user=factories.user())
+    of_branch = finish(factories.run(branch), result(victims=[], nodes={}, share=0.5))
+    later = finish(factories.run(parent), result(victims=[], nodes={}, share=0.5))
+    answer = browser.get(f"/compare/?runs={of_branch.pk}&runs={later.pk}")
+    assert answer.headers["Location"] == f"/compare/?runs={later.pk},{of_branch.pk}"
+
+
+def test_one_link_swaps_the_baseline_and_names_the_scenarios(browser: Client, pair: list[Run]) -> None:
+    page = text_of(browser.get(address(pair)))
+    assert f'href="{address(pair[::-1])}"' in page
+    figure = json.loads(re.search(r'id="share-figure"[^>]*>(.*?)</script>', page)[1])  # type: ignore[index]
+    assert figure["layout"]["xaxis"]["title"]["text"].startswith("A: what if, ")
+
+
+def test_deltas_say_what_each_run_has_more_than_the_first(
+    api: APIClient, browser: Client, pair: list[Run]
+) -> None:
+    body = compared(api, pair)
+    waits, busy = body["queues"]
+    assert [delta and delta["share"] for delta in waits["deltas"]] == [None, 0.25]
+    assert waits["deltas"][1]["allocated"]["cpu"]["value"] == 2000.0
+    assert busy["deltas"][1]["share"] == 0.0
+    assert body["jobs"][0]["deltas"] == [None, {"pods": 0, "pending": -1}]
+    page = words_of(text_of(browser.get(address(pair))))
+    for said in ("<strong>+25 pp</strong>", "<strong>+2 cores</strong>", "<strong>−1 pod</strong>"):
+        assert said in page
+    turned = compared(api, pair[::-1])
+    assert turned["queues"][0]["deltas"][1]["share"] == -0.25
+
+
+def test_runs_of_different_clusters_get_a_short_form_that_says_so(
+    api: APIClient, browser: Client, pair: list[Run]
+) -> None:
+    cluster = factories.cluster()
+    cluster["queues"] = [factories.queue("mine"), factories.queue("yours")]
+    other = result(victims=[], nodes={}, share=0.5)
+    for moment in ("at_open", "at_end"):
+        other["cycles"][0][moment] = {
+            "queues": [{"name": "mine", "share": 0.5}, {"name": "yours", "share": 0.5}]
+        }
+    other["cycles"][0]["nodes"] = [
+        {"name": "elsewhere", "idle": {}, "used": {}, "releasing": {}, "pipelined": {}}
+    ]
+    stranger = finish(factories.run(factories.scenario(name="elsewhere", document=cluster)), other)
+    body = compared(api, [pair[0], stranger])
+    assert body["related"] is False
+    assert body["queues"] == body["jobs"] == body["settings"] == []
+    assert len(body["runs"]) == 2
+    page = text_of(browser.get(address([pair[0], stranger])))
+    assert "These runs are about different clusters" in page
+    assert 'id="queues"' not in page
+    whole = api.get(f"{address([pair[0], stranger], '/api/v1/comparisons/')}&anyway=true").json()
+    assert len(whole["queues"]) == 4
+    assert 'id="queues"' in text_of(browser.get(f"{address([pair[0], stranger])}&anyway=true"))
+
+
+def test_one_button_compares_a_scenario_with_its_parent(browser: Client, pair: list[Run]) -> None:
+    parent = pair[0].scenario
+    branch = scenario_branch(scenario=parent, name="branch", user=factories.user())
+    assert "Compare with parent" in text_of(browser.get(f"/scenarios/{branch.pk}/"))
+    answer = browser.post(f"/scenarios/{branch.pk}/compare/")
+    begun = branch.runs.get()
+    assert answer.headers["Location"] == f"/compare/?runs={pair[1].pk},{begun.pk}"
+    assert "this page follows it" in text_of(browser.get(answer.headers["Location"]))
+    assert browser.post(f"/scenarios/{branch.pk}/compare/").headers["Location"].endswith(str(begun.pk))
+    assert browser.post(f"/scenarios/{parent.pk}/compare/").status_code == 404
+
+
+def test_large_inputs_are_compared_after_the_page_was_sent(
+    browser: Client, pair: list[Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("planner.runs.views.compare.AT_ONCE_BYTES", 10)
+    page = text_of(browser.get(address(pair)))
+    assert "Comparing the inputs of the runs" in page
+    assert "spec.capability.cpu" not in page
+    assert f'hx-get="{address(pair)}"' in page
+    assert "spec.capability.cpu" in part(browser, address(pair), "settings")
+    assert "spec.capability.cpu" in text_of(browser.get(f"{address(pair)}&settings=now"))

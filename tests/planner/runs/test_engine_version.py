@@ -28,7 +28,7 @@ CORE = Path(scheduler_core.__file__).parent
 def copy(tmp_path: Path) -> Path:
     """A copy of the project whose core may be changed."""
     ignored = shutil.ignore_patterns("__pycache__")
-    for room in ("scheduler_core", "planner", "planning", "manifests", "extender_client", "config"):
+    for room in ("scheduler_core", "planner", "planning", "manifests", "extender_client", "traces", "config"):
         shutil.copytree(ROOT / room, tmp_path / room, ignore=ignored)
     return tmp_path
 

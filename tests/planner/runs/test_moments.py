@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from planner.runs.selectors.moments import Moments
+from planner.runs.selectors.moments import moments_of
 from planner.runs.selectors.steps import decisions
 from planning.rows import Moment
 from tests.planner.recorded import simulated_run
@@ -22,8 +22,10 @@ def test_the_steps_lead_from_the_opening_to_the_end(family: str, index: int) -> 
         first = next(iter(decisions(run).where(cycle=number)), None)
         if first is None:
             continue
-        assert_same(Moments(run, number).at(first.seq - 1), cycle["at_open"])
-        assert_same(Moments(run, number).at(len(decisions(run))), cycle["at_end"])
+        moments = moments_of(run, number)
+        assert moments is not None
+        assert_same(moments.at(len(decisions(run))), cycle["at_end"])
+        assert_same(moments.at(first.seq - 1), cycle["at_open"])
 
 
 def assert_same(moment: Moment, session: dict[str, Any]) -> None:

@@ -1,6 +1,5 @@
 """Does the page of a run follow the run, and show what it decided?"""
 
-import json
 import re
 
 import pytest
@@ -63,7 +62,7 @@ def test_the_page_makes_a_known_number_of_queries(
 
 
 @pytest.mark.parametrize(
-    ("name", "queries"), [("amounts", 5), ("victims", 5), ("pending", 5), ("decisions", 4)]
+    ("name", "queries"), [("amounts", 7), ("victims", 5), ("pending", 5), ("decisions", 4)]
 )
 def test_a_part_reads_only_what_it_shows(
     browser: Client, run: Run, django_assert_num_queries, name: str, queries: int
@@ -140,15 +139,19 @@ def test_waiting_jobs_say_why(browser: Client, run: Run) -> None:
     assert "pod group is not ready, 4 Pending, 4 minAvailable" in shown
 
 
-def test_the_figure_holds_the_numbers_of_the_api(browser: Client, run: Run) -> None:
+def test_each_queue_has_a_bullet_chart_on_one_axis(browser: Client, run: Run) -> None:
     shown = part(browser, f"{page_of(run)}?resource=cpu", "amounts")
-    text = re.search(r'<script id="amounts-figure" type="application/json">(.+?)</script>', shown)[1]  # type: ignore[index]
-    traces = {
-        trace["name"]: dict(zip(trace["y"], trace["x"], strict=True)) for trace in json.loads(text)["data"]
-    }
-    for row in run.queue_outcomes.filter(in_session=True).exclude(queue="root"):
-        assert traces["Deserved"][row.queue] == row.deserved["cpu"] / 1000
-        assert traces["Allocated"][row.queue] == row.allocated["cpu"] / 1000
+    rows = list(run.queue_outcomes.filter(in_session=True).exclude(queue="root"))
+    end = max(
+        getattr(row, name).get("cpu") or 0
+        for row in rows
+        for name in ("deserved", "allocated", "request", "guarantee")
+    )
+    widths = [float(width) for width in re.findall(r'bullet__allocated"[^>]*width="([\d.]+)%"', shown)]
+    assert sorted(widths) == [
+        pytest.approx(held, abs=0.01) for held in sorted((row.allocated["cpu"] / end) * 100 for row in rows)
+    ]
+    for row in rows:
         assert f'<data value="{row.deserved["cpu"]}"' in shown
 
 
@@ -161,7 +164,7 @@ def test_what_a_queue_deserved_in_the_run_before_stands_beside_what_it_deserves_
     assert run.result is not None
     again = finish(factories.run(run.scenario), run.result.document())
     shown = part(browser, f"{page_of(again)}?resource=cpu", "amounts")
-    assert words_of(shown).count("was 16 cores") == shown.count(">was ") == 1
+    assert words_of(shown).count("was 16") == shown.count(">was ") == 1
     assert page_of(run) in shown
 
 
@@ -169,20 +172,36 @@ def test_the_most_contested_resource_is_shown_first(browser: Client, run: Run) -
     outcome = run.queue_outcomes.get(queue="q-0")
     outcome.request["memory"] = outcome.deserved["memory"] * 9
     outcome.save()
-    assert "Memory: deserved, allocated" in part(browser, page_of(run), "amounts")
+    assert "Amounts of Memory per queue" in part(browser, page_of(run), "amounts")
 
 
 def test_queues_that_take_no_part_are_shown_only_with_all(browser: Client, run: Run) -> None:
     run.queue_outcomes.filter(queue="q-1").update(in_session=False)
     assert ">q-1<" not in part(browser, page_of(run), "amounts")
-    assert "no PodGroup, not in the session" in part(browser, f"{page_of(run)}?show=all", "amounts")
+    assert "no PodGroup, not in the session" in part(browser, f"{page_of(run)}?as=tree", "amounts")
 
 
-def test_the_resource_switch_changes_table_and_chart(browser: Client, run: Run) -> None:
-    shown = part(browser, f"{page_of(run)}?resource=memory", "amounts")
-    assert "Memory in GiB" in shown
-    assert "80 GiB" in shown
+def test_the_resource_switch_changes_the_table_whose_head_names_the_unit_once(
+    browser: Client, run: Run
+) -> None:
+    shown = words_of(part(browser, f"{page_of(run)}?resource=memory", "amounts"))
+    assert "Memory, GiB" in shown
+    assert shown.count("GiB") == 1
     assert " cores" not in shown
+
+
+def test_queues_are_sorted_by_what_they_lack_and_by_any_column(browser: Client, run: Run) -> None:
+    outcome = run.queue_outcomes.get(queue="q-1")
+    outcome.deserved["cpu"] = outcome.request["cpu"] = (outcome.allocated["cpu"] or 0) + 64_000
+    outcome.save()
+    run.job_outcomes.filter(queue="q-1").update(pending=1)
+    first = re.findall(r">(q-\d)<", part(browser, f"{page_of(run)}?resource=cpu", "amounts"))
+    assert first[0] == "q-1"
+    by_name = re.findall(r">(q-\d)<", part(browser, f"{page_of(run)}?resource=cpu&sort=name", "amounts"))
+    assert by_name == sorted(by_name)
+    back = re.findall(r">(q-\d)<", part(browser, f"{page_of(run)}?resource=cpu&sort=-name", "amounts"))
+    assert back == by_name[::-1]
+    assert 'aria-sort="descending"' in part(browser, f"{page_of(run)}?resource=cpu&sort=share", "amounts")
 
 
 def test_the_filter_keeps_queues_by_name(browser: Client, run: Run) -> None:
@@ -200,7 +219,7 @@ def test_decisions_are_filtered_and_cut_into_pages(browser: Client, run: Run) ->
 
 
 def test_every_decision_says_what_became_of_it(browser: Client, run: Run) -> None:
-    shown = browser.get(page_of(run)).content.decode()
+    shown = text_of(browser.get(page_of(run)))
     labels = re.findall(r'<span class="tag tag--(committed|kept|failed)">([^<]*)</span>', shown)
     assert labels
     assert all(label == state.capitalize() for state, label in labels)

@@ -6,7 +6,7 @@ import pytest
 
 from planner.runs.models import Run
 from planner.work.lifecycle import (
-    Beat,
+    Heartbeat,
     work_cancel,
     work_claim,
     work_fail,
@@ -52,9 +52,9 @@ def test_a_worker_that_lost_its_run_changes_nothing() -> None:
     assert work_release(claim=first)
     second = work_claim(kind=Run, id=run.pk, worker="b")
     assert second is not None
-    assert work_heartbeat(claim=first, progress=0.5, doing="x") is Beat.LOST
+    assert work_heartbeat(claim=first, progress=0.5, doing="x") is Heartbeat.LOST
     assert not work_fail(claim=first, error="late")
-    assert work_heartbeat(claim=second, progress=0.5, doing="x") is Beat.GO_ON
+    assert work_heartbeat(claim=second, progress=0.5, doing="x") is Heartbeat.GO_ON
     run.refresh_from_db()
     assert (run.state, run.worker, run.attempt) == ("running", "b", 2)
 
@@ -70,7 +70,7 @@ def test_a_running_run_learns_at_its_next_heartbeat_that_it_is_cancelled() -> No
     claim = work_claim(kind=Run, id=run.pk, worker="a")
     assert claim is not None
     assert work_cancel(work=run).state == "running"
-    assert work_heartbeat(claim=claim, progress=0.1, doing="x") is Beat.CANCEL
+    assert work_heartbeat(claim=claim, progress=0.1, doing="x") is Heartbeat.CANCEL
     assert work_stop(claim=claim)
     assert Run.objects.get(pk=run.pk).state == "cancelled"
 

@@ -1,7 +1,7 @@
 """Are the numbers of a run's page, and of a comparison, those of the API? Raw values say so."""
 
-import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
@@ -56,6 +56,18 @@ def given(value: float | None) -> list[float]:
     return [] if value is None else [value]
 
 
+def with_deltas(line: dict[str, Any], measure: str) -> list[list[float]]:
+    """Return the cells of a measure: each run's, and beside all but the first what it has more."""
+    cells = []
+    for place, (row, delta) in enumerate(zip(line["runs"], line["deltas"], strict=True)):
+        for there in (row, delta) if place else (row,):
+            if there is None:
+                cells.append([])
+            else:
+                cells.append(given(there["share"]) if measure == "share" else raw(there, measure, "cpu"))
+    return cells
+
+
 def seconds(run: dict[str, Any]) -> float:
     return (datetime.fromisoformat(run["finished"]) - datetime.fromisoformat(run["started"])).total_seconds()
 
@@ -73,12 +85,6 @@ def bodies(html: str) -> list[list[list[Cell]]]:
     return [Figures(table).rows for table in re.findall(r"<tbody>.*?</tbody>", html, flags=re.DOTALL)]
 
 
-def chart(html: str, name: str) -> dict[str, dict[str, float | None]]:
-    """Return what a chart draws: by trace and queue."""
-    figure = json.loads(re.search(rf'id="{name}"[^>]*>(.*?)</script>', html)[1])  # type: ignore[index]
-    return {trace["name"]: dict(zip(trace["y"], trace["x"], strict=True)) for trace in figure["data"]}
-
-
 def test_no_number_of_the_page_stands_without_its_raw_value(browser: Client, run: Run) -> None:
     for address in (f"/runs/{run.pk}/", f"/compare/?runs={run.pk},{factories.run(run.scenario).pk}"):
         assert Figures(text_of(browser.get(address))).bare == [], address
@@ -86,37 +92,22 @@ def test_no_number_of_the_page_stands_without_its_raw_value(browser: Client, run
 
 def test_every_amount_and_share_is_that_of_the_api(browser: Client, api: APIClient, run: Run) -> None:
     queues = {row["queue"]: row for row in listed(api, run, "queues")["results"]}
+    parents = {row["parent"] or "root" for row in queues.values()}
+    waiting = Counter(job["queue"] for job in listed(api, run, "jobs", "&pending=true")["results"])
     resources = sorted({name for row in queues.values() for name in row["deserved"]}) or ["cpu"]
     for resource in resources:
-        html = part(browser, f"/runs/{run.pk}/?show=all&resource={resource}", "amounts")
-        amounts, shares = bodies(html)
-        assert [row[0].text.strip() for row in amounts] == list(queues)
-        for name, *cells in amounts:
+        html = part(browser, f"/runs/{run.pk}/?as=tree&resource={resource}", "amounts")
+        (table,) = bodies(html)
+        assert [row[0].text.strip() for row in table] == list(queues)
+        for name, *cells in table:
             row = queues[name.text.strip()]
+            if row["queue"] in parents:
+                continue
             if row["in_session"]:
-                assert values(cells) == [raw(row, measure, resource) for measure in MEASURES]
-        for name, *cells in shares:
-            row = queues[name.text.strip()]
-            held = [row["allocated"].get(resource, {}).get("value") or 0.0, *raw(row, "deserved", resource)]
-            assert values(cells) == [
-                given(row["weight"]),
-                given(row["share_at_open"]),
-                given(row["share"]),
-                held if row["in_session"] else [],
-            ]
-
-
-def test_the_charts_draw_the_figures_of_the_api(browser: Client, api: APIClient, run: Run) -> None:
-    queues = {row["queue"]: row for row in listed(api, run, "queues")["results"]}
-    html = part(browser, f"/runs/{run.pk}/?show=all&resource=cpu", "amounts")
-    drawn = chart(html, "amounts-figure")
-    for measure in MEASURES:
-        want = {name: (raw(row, measure, "cpu") or [None])[0] for name, row in queues.items()}
-        cores = {name: None if value is None else value / 1000 for name, value in want.items()}
-        assert drawn[measure.capitalize()] == pytest.approx(cores, nan_ok=True)
-    for trace, name in (("Share at the end", "share"), ("Share at the start", "share_at_open")):
-        want = {queue: None if row[name] is None else row[name] * 100 for queue, row in queues.items()}
-        assert chart(html, "share-figure")[trace] == want
+                _chart, _deficit, *amounts, share = cells[:8]
+                assert values(amounts) == [raw(row, measure, resource) for measure in MEASURES]
+                assert share.values in ([], given(row["share"]))
+            assert values(cells[-2:]) == [given(row["weight"]), [waiting[row["queue"]]]]
 
 
 def test_every_number_of_head_and_summary_is_that_of_the_api(
@@ -209,14 +200,14 @@ def test_what_a_queue_deserved_in_the_run_before_is_that_of_the_api(
     now, before = (
         {row["queue"]: row for row in listed(api, run, "queues")["results"]} for run in reversed(pair)
     )
-    html = part(browser, f"/runs/{pair[1].pk}/?show=all&resource=cpu", "amounts")
+    html = part(browser, f"/runs/{pair[1].pk}/?as=tree&resource=cpu", "amounts")
     for name, *cells in bodies(html)[0]:
         row, was = now[name.text.strip()], before[name.text.strip()]
-        if row["in_session"]:
+        if row["in_session"] and row["queue"] != "root":
             changed = [
                 value for value in raw(was, "deserved", "cpu") if [value] != raw(row, "deserved", "cpu")
             ]
-            assert cells[0].values == raw(row, "deserved", "cpu") + changed
+            assert cells[2].values == raw(row, "deserved", "cpu") + changed
 
 
 def test_every_number_of_a_comparison_is_that_of_the_api(
@@ -236,16 +227,24 @@ def test_every_number_of_a_comparison_is_that_of_the_api(
         [head["victims_committed"], *(head[name] for name in told if head is not first)] for head in heads
     ]
     assert values(rows["Work lost"]) == [[head["work_lost"]] for head in heads]
-    assert values(rows["Still waiting"]) == [[head["jobs_pending"], head["jobs"]] for head in heads]
+    assert values(rows["Still waiting"]) == [
+        [head["jobs_pending"], head["jobs"], *more]
+        for head in heads
+        for more in [[] if head is first else [head["jobs_pending"] - first["jobs_pending"]]]
+    ]
 
-    queues = {line["name"]: line["runs"] for line in body["queues"]}
+    queues = {line["name"]: line for line in body["queues"]}
     in_table = re.search(r'<table class="grid compared__table">.*?</table>', html, flags=re.DOTALL)
     assert in_table
     shown = {row[0].text.split()[0]: values(row[1:]) for row in bodies(in_table[0])[0]}
     assert shown == {
-        name: [raw(row, measure, "cpu") if row else [] for measure in MEASURES for row in held]
-        + [given(row[share]) if row else [] for share in ("share_at_open", "share") for row in held]
-        for name, held in queues.items()
+        name: [
+            *(cell for measure in MEASURES[:3] for cell in with_deltas(line, measure)),
+            *with_deltas(line, "share"),
+            *(given(row["share_at_open"]) if row else [] for row in line["runs"]),
+            *(raw(row, measure, "cpu") if row else [] for measure in MEASURES[3:] for row in line["runs"]),
+        ]
+        for name, line in queues.items()
     }
     differing = {
         what: sum(line["differs"] for line in body[what])
@@ -254,9 +253,14 @@ def test_every_number_of_a_comparison_is_that_of_the_api(
     totals = {name: len(body[name]) for name in differing}
     assert page.parts["queues"][:3] == [differing["queues"], totals["queues"], len(shown)]
     assert page.parts["victims-title"] == [differing["victims"], totals["victims"]]
-    jobs = [line["runs"] for line in body["jobs"] if line["differs"]]
     waiting = [
-        [row["pending"], row["pods"]] if row["pending"] else [] for held in jobs for row in held if row
+        [
+            *([row["pending"], row["pods"]] if row and row["pending"] else []),
+            *([delta["pending"]] if delta else []),
+        ]
+        for line in body["jobs"]
+        if line["differs"]
+        for row, delta in zip(line["runs"], line["deltas"], strict=True)
     ]
     assert page.parts["jobs-title"] == [
         differing["jobs"],

@@ -15,12 +15,13 @@ from planner.runs.selectors.runs import runs
 from planner.runs.selectors.searches import found, search_of
 from planner.runs.services.runs import run_create
 from planner.runs.services.searches import change_try, search_create
+from planner.runs.services.simulation_process import simulate
+from planner.runs.services.simulations import found_keep
 from planner.scenarios.models import Scenario
 from planner.work.execution import work_execute
 from planner.work.lifecycle import work_claim
-from planner.work.processes import simulate
 from planner.work.turns import Turn
-from planner.work.watch import Watch, limits
+from planner.work.watch import limits
 from tests import factories
 from tests.planner.pages import part, text_of
 
@@ -166,14 +167,14 @@ def half_found(run: Run, editor: User) -> Run:
         explain=True,
         limits=limits(),
         beat=lambda *_: True,
-        heard=heard.append,
+        on_report=heard.append,
         question=search.question,
     )
     counts = [len(told["changes"]) for told in heard]
     assert counts[0] == 1
     assert counts == sorted(counts)
     assert counts[-1] > 1
-    Watch(claim, threading.Event()).heard(heard[0])
+    found_keep(claim=claim, found=heard[0])
     search.refresh_from_db()
     return search
 

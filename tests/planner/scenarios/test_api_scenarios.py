@@ -73,6 +73,8 @@ def test_queues_are_listed_in_the_spelling_of_their_crd(api: APIClient, at: str)
         "capability": {"cpu": "12"},
         "dequeueStrategy": None,
         "affinity": {},
+        "type": None,
+        "extendClusters": None,
         "annotations": {},
         "labels": {},
     }
@@ -93,6 +95,9 @@ def test_a_patch_changes_what_it_names(api: APIClient, at: str) -> None:
     assert changed["capability"] == {"cpu": "8", "memory": "64Gi"}
     assert changed["guarantee"] == {"resource": {"cpu": "2"}}
     assert changed["reclaimable"] is True
+    rules = {problem["rule"] for problem in changed.pop("problems")}
+    assert "queue.guarantee_without_deserved" in rules
+    assert changed.pop("notes") == []
     assert api.get(f"{at}queues/waits/").json() == changed
     assert set(Change.objects.values_list("key", "field", "user__username")) == {
         ("waits", "weight", "editor"),

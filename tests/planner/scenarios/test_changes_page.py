@@ -47,8 +47,8 @@ def test_differences_are_told_queue_by_queue_and_line_by_line(browser: Client, s
     page = plain(text_of(browser.get(at(scenario))))
     assert "Queue team changed Revert" not in page
     for said in (
-        "Queue team changed name &quot;waits&quot; &quot;team&quot; Revert weight 1 3 Revert",
-        "Queue new added Revert parent not set &quot;team&quot;",
+        "Queue team changed name waits team Revert weight 1 3 Revert",
+        "Queue new added Revert parent not set team",
         "-actions: &quot;enqueue, allocate, reclaim&quot; +actions: &quot;enqueue, allocate, backfill&quot;",
         "Node n0 changed Revert spec.unschedulable not set true",
         "Node n1 removed Revert",
@@ -94,6 +94,15 @@ def test_one_change_is_taken_back_or_the_reason_told(browser: Client, scenario: 
     again = post(browser, scenario, f"changes/{rename.pk}/revert/", 6)
     assert again.status_code == 422
     assert "It has been changed since." in text_of(again)
+
+
+def test_a_revision_of_more_digits_than_a_number_may_have_is_none(
+    browser: Client, scenario: Scenario
+) -> None:
+    digits = {"revision": "9" * 5000}
+    browser.post(at(scenario, "branch/"), {**digits, "name": "all of it"})
+    assert Scenario.objects.get(name="all of it").parent_revision == scenario.revision
+    assert browser.post(at(scenario, "nodes/add/"), {**digits, "prefix": "n", "count": "1"}).status_code < 500
 
 
 def test_an_older_revision_is_read_and_branched(browser: Client, scenario: Scenario) -> None:

@@ -13,6 +13,7 @@ from planner.scenarios.services.scenarios import conf_update
 from planning.review import conf_findings
 from scheduler_core.release import DEFAULT_RELEASE
 from tests import factories
+from tests.planner.pages import text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -69,7 +70,10 @@ def test_a_text_is_linted_without_being_kept(api: APIClient) -> None:
     body = api.post("/api/v1/conf/lint/", {"text": BYPASSING}).json()
     assert "conf.reclaim_bypasses_quota" in [one["rule"] for one in body["problems"]]
     reclaimable = next(one for one in body["questions"] if one["point"] == "reclaimable")
-    assert [(one["tier"], one["plugin"]) for one in reclaimable["asked"]] == [(1, "gang"), (2, "proportion")]
+    assert [(one["tier"], one["plugin"]) for one in reclaimable["plugins"]] == [
+        (1, "gang"),
+        (2, "proportion"),
+    ]
     assert reclaimable["decides"] == 1
 
 
@@ -126,7 +130,7 @@ def test_the_api_exports_what_the_page_does(scenario: Scenario, api: APIClient) 
 
 def test_the_page_lints_and_says_who_decides(scenario: Scenario, browser: Client) -> None:
     conf_update(scenario=scenario, text=BYPASSING, expected_revision=1)
-    page = browser.get(f"/scenarios/{scenario.pk}/conf/").content.decode()
+    page = text_of(browser.get(f"/scenarios/{scenario.pk}/conf/"))
     assert 'data-rule="conf.reclaim_bypasses_quota"' in page
     assert "put proportion into tier 1 with gang" in page
     assert "tier 1 first" in page
@@ -138,7 +142,7 @@ def test_a_text_is_checked_without_being_saved(scenario: Scenario, browser: Clie
         {"text": BYPASSING, "revision": "1", "check": "1"},
         headers={"HX-Request": "true", "HX-Target": "conf"},
     )
-    page = answer.content.decode()
+    page = text_of(answer)
     assert "checked, not saved" in page
     assert 'data-rule="conf.reclaim_bypasses_quota"' in page
     assert "<html" not in page
@@ -148,7 +152,7 @@ def test_a_text_is_checked_without_being_saved(scenario: Scenario, browser: Clie
 
 def test_the_export_page_tells_the_steps_and_sends_the_files(scenario: Scenario, browser: Client) -> None:
     edit(scenario, "waits", weight=7)
-    page = browser.get(f"/scenarios/{scenario.pk}/export/").content.decode()
+    page = text_of(browser.get(f"/scenarios/{scenario.pk}/export/"))
     assert "update queue <strong>waits</strong>" in page
     answer = browser.get(f"/scenarios/{scenario.pk}/export/changed/")
     assert answer.headers["Content-Disposition"] == 'attachment; filename="scenario-2-changed.yaml"'
@@ -160,3 +164,17 @@ def test_the_export_page_tells_the_steps_and_sends_the_files(scenario: Scenario,
 def test_another_workspace_has_no_such_pages(scenario: Scenario, client: Client, tab: str) -> None:
     client.force_login(factories.user("outsider", role=None))
     assert client.get(f"/scenarios/{scenario.pk}/{tab}").status_code == 404
+
+
+def test_the_export_page_warns_of_what_volcano_refuses_and_gives_the_commands(
+    scenario: Scenario, browser: Client
+) -> None:
+    address = f"/scenarios/{scenario.pk}/export/"
+    edit(scenario, "waits", weight=3)
+    page = text_of(browser.get(address))
+    assert "kubectl diff -f scenario-2-changed.yaml" in page
+    assert "kubectl apply -f scenario-2-changed.yaml" in page
+    assert "Volcano refuses this scenario" not in page
+    scenario.conf_text = "actions: [1]\n"
+    scenario.save(update_fields=["conf_text"])
+    assert "Volcano refuses this scenario" in text_of(browser.get(address))

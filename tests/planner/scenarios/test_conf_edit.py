@@ -15,7 +15,7 @@ from planner.scenarios.models import Change, Scenario
 from planner.scenarios.services.scenarios import conf_update
 from scheduler_core.conf import DEFAULT_CONF
 from tests import factories
-from tests.planner.pages import asking_for
+from tests.planner.pages import asking_for, text_of
 from tests.planner.scenarios.test_checks import BYPASSING
 
 pytestmark = pytest.mark.django_db
@@ -106,7 +106,7 @@ def press(browser: Client, scenario: Scenario, seen: int = 2, **fields: str) -> 
     answer = browser.post(
         f"/scenarios/{scenario.pk}/conf/edit/", {"revision": str(seen), **fields}, headers=asking_for("conf")
     )
-    return answer.status_code, html.unescape(answer.content.decode())
+    return answer.status_code, html.unescape(text_of(answer))
 
 
 def button(page: str, name: str) -> str:
@@ -117,7 +117,7 @@ def button(page: str, name: str) -> str:
 
 
 def shown(browser: Client, scenario: Scenario) -> str:
-    return browser.get(f"/scenarios/{scenario.pk}/conf/").content.decode()
+    return text_of(browser.get(f"/scenarios/{scenario.pk}/conf/"))
 
 
 def test_buttons_move_plugins_actions_and_tiers(browser: Client, scenario: Scenario) -> None:

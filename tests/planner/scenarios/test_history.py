@@ -73,7 +73,7 @@ def edit(scenario: Scenario, dice: random.Random) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_every_revision_is_rebuilt_and_all_taken_back_is_the_snapshot(scenario: Scenario, seed: int) -> None:
-    dice = random.Random(seed)  # noqa: S311
+    dice = random.Random(seed)
     at = {1: frozen(scenario)}
     while scenario.revision < 26:
         try:

@@ -59,7 +59,7 @@ def test_the_history_of_the_workspace_keeps_every_change(
     (event,) = api.get(f"{at}/history/?kind=scenario").json()["results"]
     assert (event["actor"], event["action"], event["subject"]) == ("editor", "removed", "to go")
     page = text_of(browser.get(f"/workspaces/{scenario.workspace_id}/history/?words=to+go"))
-    assert "queues.waits.weight" in page
+    assert "queue waits: weight" in page
     assert "1 scenario change" in page
     assert "0 scenario changes" in text_of(
         browser.get(f"/workspaces/{scenario.workspace_id}/history/?words=nobody")

@@ -41,7 +41,7 @@ def test_the_page_shows_every_queue_with_units(browser: Client, scenario: Scenar
     page = text_of(browser.get(page_of(scenario)))
     assert 'role="treegrid"' in page
     assert page.count('aria-level="') == 2
-    assert '<data value="12000.0" title="cpu: 12000m">12 cores</data>' in page
+    assert '<data value="12000.0" title="cpu: 12000m">12</data>' in page
 
 
 def test_the_page_asks_to_log_in(client: Client, scenario: Scenario) -> None:
@@ -79,7 +79,7 @@ def test_the_editor_offers_the_resources_that_nodes_have(browser: Client) -> Non
 def test_saving_changes_only_what_was_typed(browser: Client, scenario: Scenario) -> None:
     answer = save(browser, scenario, weight="4", guarantee__resource__cpu="500m", reclaimable="false")
     assert answer.status_code == 200
-    assert "0.5 cores" in text_of(answer)
+    assert ">0.5</data>" in text_of(answer)
     queue = stored(scenario)
     assert (queue.weight, queue.guarantee, queue.reclaimable) == (4, {"cpu": "500m"}, False)
     assert queue.capability == {"cpu": "12"}
@@ -91,7 +91,7 @@ def test_saving_tells_the_page_its_new_revision(browser: Client, scenario: Scena
     assert 'hx-swap-oob="true">revision 2<' in text_of(answer)
     last = text_of(answer).partition('id="last-changes"')[2]
     assert 'hx-swap-oob="true"' in last
-    assert ".weight</code>" in last
+    assert ": weight</td><td>1</td><td>4</td>" in last
 
 
 def test_an_emptied_field_is_not_set_any_more(browser: Client, scenario: Scenario) -> None:
@@ -128,9 +128,7 @@ def test_a_stale_edit_is_refused_with_both_versions(browser: Client, edited_mean
     assert answer.status_code == 412
     page = text_of(answer)
     assert "You edited revision 1; it is now at revision 2." in page
-    assert re.search(
-        r"<code>queues.waits.weight</code></td><td><code>1</code></td><td><code>7</code></td><td>other<", page
-    )
+    assert re.search(r"queue waits: weight</td><td>1</td><td>7</td><td>other<", page)
     assert stored(edited_meanwhile).weight == 7
 
 
@@ -274,7 +272,7 @@ def test_a_resource_is_added_by_asking_for_its_columns(browser: Client, scenario
     assert 'data-field="deserved.nvidia.com/gpu"' in part_of_page
     saved = save(browser, scenario, **{"deserved.nvidia.com/gpu": "2", "resource": "nvidia.com/gpu"})
     assert stored(scenario).deserved == {"nvidia.com/gpu": "2"}
-    assert "2 GPUs" in text_of(saved)
+    assert ">2</data>" in text_of(saved)
 
 
 def test_affinity_and_hierarchy_are_fields_like_others(browser: Client, scenario: Scenario) -> None:

@@ -31,7 +31,7 @@ def test_the_number_of_queries_does_not_grow(
 ) -> None:
     for number in range(scenarios):
         factories.run(factories.scenario(name=f"what if {number}"))
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(7):
         browser.get("/")
 
 

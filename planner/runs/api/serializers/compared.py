@@ -78,6 +78,25 @@ class ComparedQueue(serializers.Serializer[Any]):
     capability = AmountsField()
 
 
+class QueueDeltaSerializer(serializers.Serializer[Any]):
+    """What a queue has more than in the first run; an amount without limit in either has no difference."""
+
+    deserved = AmountsField()
+    allocated = AmountsField()
+    request = AmountsField()
+    guarantee = AmountsField()
+    capability = AmountsField()
+    share = serializers.FloatField(allow_null=True)
+    share_at_open = serializers.FloatField(allow_null=True)
+
+
+class JobDeltaSerializer(serializers.Serializer[Any]):
+    """How many more pods a job has, and how many more wait, than in the first run."""
+
+    pods = serializers.IntegerField()
+    pending = serializers.IntegerField()
+
+
 class ComparedJob(serializers.Serializer[Any]):
     """The result of a run for a job."""
 
@@ -107,27 +126,38 @@ class ComparedPlacement(serializers.Serializer[Any]):
     op = serializers.ChoiceField(choices=["bind", "pipeline"])
 
 
-class ComparedQueueLine(serializers.Serializer[Any]):
-    """A queue, run by run; null where a run has no such queue."""
+class _Line(serializers.Serializer[Any]):
+    """Something under its name."""
 
     name = serializers.CharField()
     differs = serializers.BooleanField()
+
+
+class ComparedQueueLine(_Line):
+    """A queue, run by run; null where a run has no such queue."""
+
     runs = RunByRun(child=ComparedQueue(), source="held")
+    deltas = RunByRun(
+        child=QueueDeltaSerializer(), help_text="One per run; null for the first, and where a run has none."
+    )
 
 
-class ComparedJobLine(ComparedQueueLine):
+class ComparedJobLine(_Line):
     """A job, run by run; null where a run has no such job."""
 
     runs = RunByRun(child=ComparedJob(), source="held")
+    deltas = RunByRun(
+        child=JobDeltaSerializer(), help_text="One per run; null for the first, and where a run has none."
+    )
 
 
-class ComparedVictimLine(ComparedQueueLine):
+class ComparedVictimLine(_Line):
     """A pod, run by run; null where it stays."""
 
     runs = RunByRun(child=ComparedVictim(), source="held")
 
 
-class ComparedPlacementLine(ComparedQueueLine):
+class ComparedPlacementLine(_Line):
     """A pod, run by run; null where it is not placed."""
 
     runs = RunByRun(child=ComparedPlacement(), source="held")
@@ -136,6 +166,10 @@ class ComparedPlacementLine(ComparedQueueLine):
 class ComparisonSerializer(serializers.Serializer[Any]):
     """Runs side by side, in the requested order; differences come first in every list."""
 
+    related = serializers.BooleanField(
+        help_text="Whether the runs are about one cluster: whether they share names of queues and nodes; "
+        "if not, the lists are empty unless `anyway` is true."
+    )
     runs = ComparedRunSerializer(many=True, source="heads")
     settings = SettingSerializer(many=True)
     queues = ComparedQueueLine(many=True)

@@ -4,7 +4,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from planner.api.serializers import ImportSerializer, RunSerializer
+from planner.api.bodies import Body
+from planner.api.serializers import ImportSerializer
+from planner.runs.api.serializers.runs import RunSerializer
 from planner.runs.models import PublicLink
 from planner.runs.services.links import DEFAULT_DAYS as DEFAULT_LINK_DAYS
 from planner.runs.services.links import LONGEST_DAYS as LONGEST_LINK_DAYS
@@ -34,7 +36,7 @@ class LinkMade(LinkSerializer):
         fields = [*LinkSerializer.Meta.fields, "address"]
 
 
-class LinkMake(serializers.Serializer[Any]):
+class LinkMake(Body):
     """A link to make."""
 
     label = serializers.CharField(max_length=100, allow_blank=True, default="")  # type: ignore[assignment]

@@ -4,7 +4,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from planner.api.serializers import ConfFindingSerializer, ProblemSerializer
+from planner.api.bodies import Body
+from planner.api.serializers import ProblemSerializer
+from planner.scenarios.api.serializers.configuration import ConfFindingSerializer
 from planning.releases import DEFAULT, release_problems
 
 
@@ -14,7 +16,7 @@ class ProblemsSerializer(serializers.Serializer[Any]):
     problems = ProblemSerializer(many=True)
 
 
-class ConfTextSerializer(serializers.Serializer[Any]):
+class ConfTextSerializer(Body):
     """A scheduler configuration as text; empty means Volcano's default."""
 
     text = serializers.CharField(allow_blank=True, trim_whitespace=False)
@@ -29,7 +31,7 @@ class ConfTextSerializer(serializers.Serializer[Any]):
         return name
 
 
-class AskedSerializer(serializers.Serializer[Any]):
+class PluginCallSerializer(serializers.Serializer[Any]):
     """A plugin that implements an extension point; tiers count from 1."""
 
     tier = serializers.IntegerField()
@@ -42,7 +44,7 @@ class QuestionSerializer(serializers.Serializer[Any]):
 
     point = serializers.CharField()
     switches = serializers.ListField(child=serializers.CharField())
-    asked = AskedSerializer(many=True)
+    plugins = PluginCallSerializer(many=True)
     rule = serializers.CharField()
     without = serializers.CharField(help_text="What applies if no plugin answers.")
     decides = serializers.IntegerField(allow_null=True, help_text="Null if every tier runs.")

@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from planner.api.bodies import Body
 from planner.scenarios.models import Change
 from planning.differences import field_changes, line_changes
 from planning.states import CONF, QUEUES, RELEASE, Edit
@@ -74,7 +75,7 @@ class DifferencesSerializer(serializers.Serializer[Any]):
     differences = DifferenceSerializer(many=True)
 
 
-class DifferenceNamed(serializers.Serializer[Any]):
+class DifferenceNamed(Body):
     """Which difference is meant."""
 
     kind = serializers.CharField(max_length=40)
@@ -82,7 +83,7 @@ class DifferenceNamed(serializers.Serializer[Any]):
     field = serializers.CharField(max_length=253, allow_blank=True, default="")
 
 
-class BranchCreate(serializers.Serializer[Any]):
+class BranchCreate(Body):
     """A branch to begin."""
 
     name = serializers.CharField(max_length=253)

@@ -1,10 +1,13 @@
 """What do scripts read and write of Kubernetes objects? The objects themselves, in their own spelling."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
+
+from planner.api.bodies import Body
+from planner.api.serializers import Edit
 
 
 class ManifestSerializer(serializers.Serializer[Any]):
@@ -13,15 +16,19 @@ class ManifestSerializer(serializers.Serializer[Any]):
     apiVersion = serializers.CharField(required=False)  # noqa: N815  # Kubernetes' spelling
     kind = serializers.CharField(required=False)
     metadata = serializers.DictField(help_text="`name` at least.")
-    spec = serializers.DictField(required=False)
-    status = serializers.DictField(required=False)
+    spec = serializers.DictField(required=False, allow_null=True, help_text="A patch removes it by null.")
+    status = serializers.DictField(required=False, allow_null=True, help_text="A patch removes it by null.")
 
     def to_representation(self, instance: Mapping[str, Any]) -> dict[str, Any]:
         """Return the object as it is."""
         return dict(instance)
 
 
-class NodesAddSerializer(serializers.Serializer[Any]):
+class ManifestEdited(Edit, ManifestSerializer):
+    """An object after an edit, the problems and notes beside its parts."""
+
+
+class NodesAddSerializer(Body):
     """Nodes to add: like one that is there, or of a capacity."""
 
     count = serializers.IntegerField(min_value=1, max_value=20_000)
@@ -37,7 +44,7 @@ class NodesAddSerializer(serializers.Serializer[Any]):
         return attrs
 
 
-class NamesSerializer(serializers.Serializer[Any]):
+class NamesSerializer(Edit):
     """What was made."""
 
     names = serializers.ListField(child=serializers.CharField())
@@ -48,3 +55,37 @@ def sent_object(body: Any) -> Mapping[str, Any]:
     if not isinstance(body, Mapping):
         raise ValidationError([ErrorDetail("Send a JSON object.", "not_an_object")])
     return body
+
+
+def sent_manifest(body: Any) -> Mapping[str, Any]:
+    """Return a body that is a Kubernetes object or a patch of one, or answer 422 for parts of other types."""
+    sent = sent_object(body)
+    wrong = {
+        name: [ErrorDetail(f"Send {message}.", "invalid")]
+        for names, is_right, message in _PARTS
+        for name in names
+        if name in sent and not is_right(sent[name])
+    }
+    if wrong:
+        raise ValidationError(wrong)
+    return sent
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str) and value.strip() != ""
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, Mapping)
+
+
+def _is_object_or_nothing(value: Any) -> bool:
+    return value is None or isinstance(value, Mapping)
+
+
+_PARTS: tuple[tuple[tuple[str, ...], Callable[[Any], bool], str], ...] = (
+    (("apiVersion", "kind"), _is_word, "a text that is not empty"),
+    (("metadata",), _is_object, "a JSON object"),
+    (("spec", "status"), _is_object_or_nothing, "a JSON object, or null to remove it"),
+)
+"""The parts of an object that are known here, what each may be, and what is said of all else."""

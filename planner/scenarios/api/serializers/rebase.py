@@ -5,11 +5,13 @@ from typing import Any
 
 from rest_framework import serializers
 
+from planner.api.bodies import Body
 from planner.api.serializers import ProblemSerializer
 from planner.clusters.models import Snapshot
 from planner.scenarios.api.serializers.history import DifferenceSerializer, difference_body
 from planner.scenarios.selectors.revisions import differences_on
-from planning.rebase import SIDES, WHATS, ConflictId, Rebased
+from planning.rebase import Rebased
+from planning.rebase.conflicts import SIDES, WHATS, ConflictId
 
 
 class ConflictSerializer(serializers.Serializer[Any]):
@@ -48,7 +50,7 @@ class ChoiceSerializer(serializers.Serializer[Any]):
     take = serializers.ChoiceField(choices=SIDES)
 
 
-class RebaseCreate(serializers.Serializer[Any]):
+class RebaseCreate(Body):
     """A scenario to rebase."""
 
     snapshot = serializers.UUIDField(
@@ -60,9 +62,9 @@ class RebaseCreate(serializers.Serializer[Any]):
     choices = ChoiceSerializer(many=True, default=list)
 
 
-def choices_of(asked: list[dict[str, str]]) -> dict[ConflictId, str]:
+def choices_of(listed: list[dict[str, str]]) -> dict[ConflictId, str]:
     """Return the choices of a request by what they decide."""
-    return {(one["kind"], one["key"], one["field"]): one["take"] for one in asked}
+    return {(one["kind"], one["key"], one["field"]): one["take"] for one in listed}
 
 
 def rebase_body(snapshot: Snapshot, revision: int, carried: Rebased) -> dict[str, Any]:

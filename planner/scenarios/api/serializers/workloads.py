@@ -4,8 +4,10 @@ from typing import Any
 
 from rest_framework import serializers
 
-from planner.api.serializers import AmountsField, QuantitiesField
-from planning.workloads import KINDS
+from planner.api.bodies import Body
+from planner.api.serializers import AmountsField, Edit
+from planner.scenarios.api.serializers.queues import QuantitiesField
+from planning.workload_fields import KINDS
 
 _KINDS = f"One of {', '.join(KINDS)}."
 
@@ -25,6 +27,10 @@ class WorkloadSerializer(serializers.Serializer[Any]):
     requests = QuantitiesField()
     amounts = AmountsField()
     origin = serializers.ChoiceField(choices=["imported", "changed", "added"])
+
+
+class WorkloadEdited(Edit, WorkloadSerializer):
+    """A workload after an edit."""
 
 
 class JobAddSerializer(serializers.Serializer[Any]):
@@ -48,7 +54,7 @@ class CopySerializer(serializers.Serializer[Any]):
     count = serializers.IntegerField(min_value=1, max_value=10_000, default=1)
 
 
-class WorkloadAddSerializer(serializers.Serializer[Any]):
+class WorkloadAddSerializer(Body):
     """What to add: a job by its fields, the text of vcjobs, podgroups and pods, or copies."""
 
     job = JobAddSerializer(required=False)
@@ -63,10 +69,10 @@ class WorkloadAddSerializer(serializers.Serializer[Any]):
 
 
 class WorkloadPatch(serializers.Serializer[Any]):
-    """What to change; null takes a queue or a priority class away, or the request of a resource."""
+    """What to change; null takes a queue or a priority class away (as an empty text does), or a request."""
 
-    queue = serializers.CharField(allow_null=True, required=False)
-    priorityClassName = serializers.CharField(allow_null=True, required=False)  # noqa: N815
+    queue = serializers.CharField(allow_null=True, allow_blank=True, required=False)
+    priorityClassName = serializers.CharField(allow_null=True, allow_blank=True, required=False)  # noqa: N815
     minMember = serializers.IntegerField(required=False)  # noqa: N815
     replicas = serializers.IntegerField(required=False)
     requests = serializers.DictField(child=serializers.CharField(allow_null=True), required=False)
@@ -79,7 +85,7 @@ class ObjectNamed(serializers.Serializer[Any]):
     key = serializers.CharField()
 
 
-class ObjectsTouched(serializers.Serializer[Any]):
+class ObjectsTouched(Edit):
     """Which objects an edit added."""
 
     objects = ObjectNamed(many=True)

@@ -1,0 +1,117 @@
+"""How long do variants of a Philly day take, by how many workers, and what does a shared prefix give?
+
+``python -m benchmarks.bench_variants`` forecasts 12 variants of day 47 of the Philly trace on 64 nodes, a
+session a second, by one process and by two at once (`--workers`), and 4 whose weight moves at 18:00, which
+share what was replayed until then, beside 2 of them alone. It prints seconds of clock and processor for a
+variant, and what 1,000 variants would take at this pace. The day is made by `data/tools/philly_replay.py` of
+the folder that `QUEUECAST_SHARED` names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any
+
+from benchmarks.bench_forecast import ROW, line_of
+from benchmarks.bench_replay import DAY, TOOL
+from planning.experiments.figures import Figure
+from planning.experiments.forecast_cells import ForecastGrid
+from planning.experiments.space import Combination
+from planning.experiments.written import grid_of
+
+VARIANTS, LATE, WANTED = 12, 4, 1000
+FIGURES = (Figure("wait_p50"), Figure("wait_p95"), Figure("evictions"), Figure("lost_hours"))
+_grid: ForecastGrid | None = None
+
+
+def day(conf: str) -> tuple[dict[str, Any], str]:
+    """Return the cluster and the trace of the day."""
+    made = subprocess.run([sys.executable, str(TOOL), *DAY, "--conf", conf], check=True, capture_output=True)
+    document = json.loads(made.stdout)
+    return document, "\n".join([ROW, *map(line_of, document.pop("replay")["events"])])
+
+
+def grid(document: dict[str, Any], trace: str, *, late: bool) -> ForecastGrid:
+    """Return the variants of a day: weights of a queue and further nodes, or a weight from 18:00 on."""
+    name = document["queues"][0]["metadata"]["name"]
+    node = document["nodes"][0]["metadata"]["name"]
+    queue = {"queue": name, "field": "weight", "range": {"from": 21, "to": 20 + LATE, "step": 1}}
+    settings = [{**queue, "at": "18h"}] if late else [queue, {"like": node, "values": [1, 2]}]
+    forecast = {"trace": "day", "horizon_seconds": 86_400, "period_seconds": 1}
+    found, problems = grid_of(document, {"settings": settings, "forecast": forecast}, trace)
+    assert isinstance(found, ForecastGrid), problems
+    assert not problems, problems
+    return found
+
+
+def begin(of: ForecastGrid) -> None:
+    """Keep the grid of this process."""
+    global _grid
+    _grid = of
+    gc.freeze()
+
+
+def cell(combination: Combination) -> tuple[Any, float]:
+    """Return the figures of a variant, and the processor seconds that it took."""
+    assert _grid is not None, "the process begins with the grid"
+    began = process_time()
+    found = _grid.cell(combination, FIGURES)
+    assert not found.error, found.error
+    return found.figures, process_time() - began
+
+
+def by_workers(
+    of: ForecastGrid, combinations: list[Combination], workers: int
+) -> tuple[list[Any], float, float]:
+    """Return the figures of variants, the seconds of the clock and those of the processor."""
+    began = perf_counter()
+    with ProcessPoolExecutor(workers, initializer=begin, initargs=(of,)) as pool:
+        told = list(pool.map(cell, combinations))
+    return [figures for figures, _ in told], perf_counter() - began, sum(used for _, used in told)
+
+
+def main() -> int:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--workers", type=int, nargs="*", default=[1, 2])
+    parser.add_argument("--variants", type=int, default=VARIANTS)
+    parser.add_argument("--conf", default="capacity-plain", help="the tool's configuration (%(default)s)")
+    asked = parser.parse_args()
+    if not Path(TOOL).exists():
+        print(f"The trace's tool is not there: {TOOL.name}; QUEUECAST_SHARED names its folder.")
+        return 0
+    document, trace = day(asked.conf)
+    many = grid(document, trace, late=False)
+    combinations = list(many.product())[: asked.variants]
+    print(f"| workers | {len(combinations)} variants, s | processor s each | {WANTED:,} so, s | aim, s |")
+    print("|---|---:|---:|---:|---:|")
+    figures = []
+    for workers in asked.workers:
+        found, took, used = by_workers(many, combinations, workers)
+        figures.append(found)
+        each, pace = used / len(combinations), took / len(combinations) * WANTED
+        print(
+            f"| {workers} | {took:.1f} | {each:.2f} | {pace:,.0f} | {800 / workers + 10:,.0f} |", flush=True
+        )
+    assert all(found == figures[0] for found in figures), "the figures do not depend on the workers"
+    shared = grid(document, trace, late=True)
+    moved = [one for one in shared.product() if any(one)]
+    together, _, used = by_workers(shared, moved, 1)
+    began = process_time()
+    alone = [grid(document, trace, late=True).cell(one, FIGURES).figures for one in moved[:2]]
+    each = (process_time() - began) / len(alone)
+    assert together[: len(alone)] == alone
+    print(f"\na weight from 18:00 on: {used / len(moved):.2f} s each of {len(moved)}, alone {each:.2f} s:")
+    print(f"sharing the first 18 hours is {each * len(moved) / used:.2f} times as fast")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""How do scripts make experiments, follow them, and read what they found?"""

@@ -1,0 +1,212 @@
+"""How do scripts make an experiment, follow it, and read what it found?"""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
+from rest_framework import serializers, status
+from rest_framework.exceptions import ErrorDetail, ValidationError
+from rest_framework.generics import get_object_or_404
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from planner.api.access import WorkspaceView, made, saved_unless_dry
+from planner.api.bodies import Body
+from planner.api.filters import (
+    in_requested_order,
+    is_requested,
+    ordering_parameter,
+    refuse_fractions,
+    refuse_unknown,
+)
+from planner.api.idempotency import once
+from planner.api.pagination import Pages
+from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers, listed, paged
+from planner.api.serializers import ScenarioSerializer
+from planner.api.tables import TableList, TableView, is_table
+from planner.experiments.api.filters import ExperimentFilter
+from planner.experiments.api.serializers import (
+    CellForecastSerializer,
+    CellSerializer,
+    ExperimentCreate,
+    ExperimentDetailSerializer,
+    ExperimentSerializer,
+)
+from planner.experiments.models import Experiment
+from planner.experiments.selectors.cells import Cells
+from planner.experiments.selectors.experiments import experiments
+from planner.experiments.services.cells import cell_open
+from planner.experiments.services.experiments import experiment_delete
+from planner.experiments.services.settling import experiment_cancel
+from planner.experiments.tasks import submit_cell_forecast, submit_experiment
+from planner.scenarios.models import Scenario
+from planner.scenarios.selectors.scenarios import scenarios, snapshots
+from planner.scenarios.services.scenarios import scenario_create
+
+FRONT = OpenApiParameter("front", OpenApiTypes.BOOL, description="Only the cells that no other one beats.")
+PAGE = OpenApiParameter("page", OpenApiTypes.INT)
+PAGE_SIZE = OpenApiParameter("page_size", OpenApiTypes.INT)
+_OF_LISTS = {"page", "page_size", "fields", "format", "ordering", "front"}
+
+
+@extend_schema_view(get=extend_schema(responses=listed(ExperimentSerializer)))
+class ExperimentList(TableList):
+    """The experiments of the workspaces, newest first."""
+
+    queryset = Experiment.objects.none()
+    serializer_class = ExperimentSerializer
+    filterset_class = ExperimentFilter
+
+    def get_queryset(self) -> QuerySet[Experiment]:
+        """Return what the caller may see."""
+        return experiments(self.user)
+
+    @extend_schema(
+        request=ExperimentCreate,
+        responses=answers({202: ExperimentDetailSerializer}, 400, 403, 404, 422),
+        parameters=[DRY_RUN, IDEMPOTENCY_KEY],
+        filters=False,
+    )
+    @once
+    def post(self, request: Request) -> Response:
+        """Freeze the scenario's present revision and queue a sweep or a search over it.
+
+        The body is what `queuecast sweep` and `queuecast search` read from a file: `goals` make a search.
+        """
+        serializer = ExperimentCreate(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        written = dict(request.data)
+        with saved_unless_dry(request):
+            scenario = self._scenario(serializer.validated_data)
+            experiment = submit_experiment(scenario=scenario, written=written, user=self.user)
+            body = ExperimentDetailSerializer(experiment).data
+        return made(request, body, status.HTTP_202_ACCEPTED)
+
+    def _scenario(self, body: dict[str, Any]) -> Scenario:
+        if "scenario" in body:
+            there: Scenario = _newest(scenarios(self.user), body["scenario"], "scenario")
+            return there
+        snapshot = _newest(snapshots(self.user), body["snapshot"], "snapshot")
+        return scenario_create(snapshot=snapshot, name=body["name"], owner=self.user)
+
+
+def _newest(rows: QuerySet[Any], name: str, what: str) -> Any:
+    """Return the newest row that has this name or id, or answer 422 with what was not found."""
+    try:
+        named = Q(pk=UUID(name))
+    except ValueError:
+        named = Q(name=name)
+    found = rows.filter(named).order_by("-created").first()
+    if found is None:
+        raise ValidationError({what: [ErrorDetail(f"There is no {what} {name!r}.", "does_not_exist")]})
+    return found
+
+
+class ExperimentView(WorkspaceView):
+    """A call about one experiment."""
+
+    def experiment(self) -> Experiment:
+        """Return the experiment that the address names, or answer 404."""
+        return get_object_or_404(experiments(self.user), pk=self.kwargs["experiment_id"])
+
+
+class ExperimentDetail(ExperimentView):
+    """One experiment."""
+
+    @extend_schema(responses=answers({200: ExperimentDetailSerializer}, 404))
+    def get(self, request: Request, experiment_id: UUID) -> Response:
+        """Return an experiment: what it requests, how far it is, what a search found."""
+        return Response(ExperimentDetailSerializer(self.experiment()).data)
+
+    @extend_schema(responses=answers({204: None}, 403, 404), parameters=[DRY_RUN])
+    def delete(self, request: Request, experiment_id: UUID) -> Response:
+        """Delete an experiment with its cells."""
+        with saved_unless_dry(request):
+            experiment_delete(experiment=self.experiment(), user=self.user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class ExperimentCancel(ExperimentView):
+    """Stopping an experiment."""
+
+    @extend_schema(request=None, responses=answers({200: ExperimentDetailSerializer}, 403, 404))
+    def post(self, request: Request, experiment_id: UUID) -> Response:
+        """Stop an experiment; what is measured stays. One that is over is left as it is."""
+        experiment = experiment_cancel(experiment=self.experiment(), user=self.user)
+        return Response(ExperimentDetailSerializer(experiment).data)
+
+
+class ExperimentCells(ExperimentView, TableView):
+    """The cells of an experiment, as far as they are known."""
+
+    parameters = None
+    orders = ("number", "price")
+
+    @extend_schema(
+        operation_id="experiments_cells_list",
+        responses=answers({200: paged(CellSerializer)}, 404, 422),
+        parameters=[FRONT, ordering_parameter(orders), PAGE, PAGE_SIZE],
+    )
+    def get(self, request: Request, experiment_id: UUID) -> Response:
+        """Return each measured combination: settings, price and figures; partial results as they come."""
+        refuse_unknown(request.query_params, _OF_LISTS)
+        front = is_requested(request, "front")
+        known = Cells(self.experiment()).rows
+        rows = [row for row in known if front is None or row.front == front]
+        ordered = in_requested_order(
+            rows, request, {"number": lambda row: row.number, "price": lambda row: row.price}
+        )
+        if is_table(request):
+            refuse_fractions(request.query_params, ("page", "page_size"))
+            return Response({"results": CellSerializer(ordered, many=True).data})
+        pages = Pages()
+        page = pages.paginate_queryset(ordered, request, self)
+        return pages.get_paginated_response(CellSerializer(page or (), many=True).data)
+
+
+class CellOpen(Body):
+    """How the scenario of a cell is called."""
+
+    name = serializers.CharField(max_length=253, required=False)
+
+
+class ExperimentCell(ExperimentView):
+    """One cell as a scenario."""
+
+    @extend_schema(
+        request=CellOpen,
+        responses=answers({201: ScenarioSerializer}, 400, 403, 404, 422),
+        parameters=[DRY_RUN, IDEMPOTENCY_KEY],
+    )
+    @once
+    def post(self, request: Request, experiment_id: UUID, number: int) -> Response:
+        """Begin a branch of the experiment's scenario with the settings of a cell as edits."""
+        serializer = CellOpen(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        with saved_unless_dry(request):
+            scenario = cell_open(
+                experiment=self.experiment(), number=number, user=self.user, **serializer.validated_data
+            )
+        return made(request, ScenarioSerializer(scenario).data, status.HTTP_201_CREATED)
+
+
+class ExperimentCellForecast(ExperimentView):
+    """One cell as a forecast."""
+
+    @extend_schema(
+        request=None,
+        responses=answers({201: CellForecastSerializer}, 403, 404, 422),
+        parameters=[DRY_RUN, IDEMPOTENCY_KEY],
+    )
+    @once
+    def post(self, request: Request, experiment_id: UUID, number: int) -> Response:
+        """Begin a branch with the settings of a cell, and the forecast of it that the cell is.
+
+        Of a cell over several seeds it is that of the first one, whose work is kept as a trace.
+        """
+        with saved_unless_dry(request):
+            forecast = submit_cell_forecast(experiment=self.experiment(), number=number, user=self.user)
+            body = CellForecastSerializer(forecast).data
+        return made(request, body, status.HTTP_201_CREATED)

@@ -1,0 +1,237 @@
+"""How are the cells of an experiment drawn? Each figure is data for Plotly, a function of the rows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from planner.experiments.selectors.cells import CellRow
+from planning.experiments.figures import WAITS
+from planning.experiments.figures import Figure as Measured
+from planning.experiments.space import Space
+from planning.units import scale_of
+
+Figure = dict[str, Any]
+
+LINES = 200
+"""So many cells fit as lines of the parallel coordinates: those of the front first."""
+SET, UNSET = "set", "not set"
+_COUNTED = {"evictions": "pods", "waiting_pods": "pods", "waiting_jobs": "jobs", "lost_hours": "pod-hours"}
+_TIMES = ((3 * 3600.0, 3600.0, "h"), (180.0, 60.0, "min"), (0.0, 1.0, "s"))
+"""From which wait on which unit is used, its seconds, and its name."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A figure as a column of the page: its heading with the unit, and the size of this unit."""
+
+    name: str
+    heading: str
+    size: float
+
+    def number(self, row: CellRow) -> float | None:
+        """Return the figure of a cell in this unit; None without a limit, or without an outcome."""
+        value = row.figures.get(self.name)
+        return None if value is None else round(value / self.size, 6)
+
+    def interval(self, row: CellRow) -> tuple[float, float] | None:
+        """Return the ends of the figure's 95 % interval in this unit; None where no seeds draw the work."""
+        ends = row.intervals.get(self.name) or {}
+        low, high = ends.get("low"), ends.get("high")
+        return None if low is None or high is None else (low / self.size, high / self.size)
+
+
+def column_of(figure: Measured, rows: Sequence[CellRow], currency: str = "USD") -> Column:
+    """Return how a figure is shown."""
+    name = str(figure)
+    words = name.replace("_", " ")
+    if figure.kind in WAITS:
+        longest = max((row.figures.get(name) or 0.0 for row in rows), default=0.0)
+        size, unit = next((size, unit) for least, size, unit in _TIMES if longest >= least)
+        return Column(name, f"{words} ({unit})", size)
+    if figure.kind == "cost":
+        return Column(name, f"{words} ({currency})", 1)
+    if figure.kind == "lost_hours":
+        words = words.replace("lost hours", "lost run time")
+    if figure.kind in _COUNTED:
+        return Column(name, f"{words.removesuffix(' pods')} ({_COUNTED[figure.kind]})", 1)
+    if figure.kind in ("share", "utilisation"):
+        return Column(name, f"{words} (%)", 0.01)
+    largest = max((row.figures.get(name) or 0.0 for row in rows), default=0.0)
+    scale = scale_of(figure.resource, largest)
+    return Column(name, f"{words} ({scale.many})", scale.size)
+
+
+def level(value: Any) -> str:
+    """Return the value of a setting as a text."""
+    return UNSET if value is None else str(value)
+
+
+def heat_figure(space: Space, rows: Sequence[CellRow], column: Column) -> Figure | None:
+    """Return a figure over two settings as a heat map; None where another number of settings moves."""
+    moving = [axis for axis in space.axes if len(axis.levels) > 1]
+    if len(moving) != 2:
+        return None
+    across, down = moving
+    known = {
+        (level(row.settings[across.name]), level(row.settings[down.name])): row
+        for row in rows
+        if not row.error
+    }
+    xs, ys = ([level(axis.value(place)) for place in _sorted(axis)] for axis in moving)
+    cells = [(x, y, known[x, y]) for y in ys for x in xs if (x, y) in known]
+    values = [column.number(row) for _, _, row in cells]
+    # Squares, not Plotly's heat map: that one needs inline styles, which the page's policy forbids.
+    trace = {
+        "type": "scatter",
+        "mode": "markers+text",
+        "meta": "heat",
+        "x": [x for x, _, _ in cells],
+        "y": [y for _, y, _ in cells],
+        "text": ["∞" if value is None else f"{value:,.4g}" for value in values],
+        "customdata": [hover_text(row) for _, _, row in cells],
+        "hovertemplate": "%{customdata}<extra></extra>",
+        "marker": {"symbol": "square", "size": 30, "color": values, "opacity": 0.55},
+    }
+    return {
+        "data": [trace],
+        "layout": {
+            "height": max(260, 90 + 40 * len(ys)),
+            "margin": {"l": 90, "r": 20, "t": 10, "b": 60},
+            "xaxis": _categories(across.name, xs),
+            "yaxis": {**_categories(down.name, ys), "automargin": True},
+        },
+    }
+
+
+def _categories(name: str, values: Sequence[str]) -> Figure:
+    """Return an axis of all values of a setting, whether they are measured or not yet."""
+    return {
+        "type": "category",
+        "title": {"text": name},
+        "categoryorder": "array",
+        "categoryarray": list(values),
+        "range": [-0.5, len(values) - 0.5],
+        "showgrid": False,
+    }
+
+
+def _sorted(axis: Any) -> list[int]:
+    """Return the levels of an axis in the order of their values, where they are numbers."""
+    places = list(range(len(axis.levels)))
+    values = [axis.value(place) for place in places]
+    if all(isinstance(value, int | float) for value in values):
+        places.sort(key=lambda place: values[place])
+    return places
+
+
+def pareto_figure(rows: Sequence[CellRow], column: Column) -> Figure:
+    """Return price against a figure: what one costs, what the other comes to; the front apart."""
+    return {
+        "data": [
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "name": name,
+                "meta": meta,
+                "x": [row.price for row in listed],
+                "y": [column.number(row) for row in listed],
+                "customdata": [hover_text(row) for row in listed],
+                "hovertemplate": "%{customdata}<extra></extra>",
+                "marker": {"size": size, "symbol": symbol},
+                **_whiskers(listed, column),
+            }
+            for name, meta, size, symbol, listed in (
+                ("Beaten by another", "request", 8, "circle-open", _measured(rows, front=False)),
+                ("Front: no other is better", "deserved", 10, "diamond", _measured(rows, front=True)),
+            )
+        ],
+        "layout": {
+            "height": 320,
+            "margin": {"l": 70, "r": 20, "t": 30, "b": 55},
+            "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"},
+            "xaxis": {"title": {"text": "Price of the change"}, "rangemode": "tozero"},
+            "yaxis": {"title": {"text": column.heading}, "rangemode": "tozero", "automargin": True},
+        },
+    }
+
+
+def _whiskers(rows: Sequence[CellRow], column: Column) -> Figure:
+    """Return the 95 % intervals of a figure as bars; nothing where no seeds draw the work."""
+    ends = [(column.number(row), column.interval(row)) for row in rows]
+    if not any(interval for _, interval in ends):
+        return {}
+    above, below = (
+        [abs(interval[side] - value) if interval and value is not None else 0.0 for value, interval in ends]
+        for side in (1, 0)
+    )
+    return {"error_y": {"type": "data", "symmetric": False, "array": above, "arrayminus": below}}
+
+
+def parallel_figure(space: Space, rows: Sequence[CellRow], columns: Sequence[Column]) -> Figure:
+    """Return each cell as a line through its settings, price and figures, from the least to the most."""
+    axes = [axis for axis in space.axes if len(axis.levels) > 1]
+    names = [*(axis.name for axis in axes), "price", *(column.heading for column in columns)]
+    shown = [*_measured(rows, front=True), *_measured(rows, front=False)][:LINES]
+    tables: list[Sequence[float | None]] = [[float(_rank(axis, row)) for row in shown] for axis in axes]
+    tables.append([row.price for row in shown])
+    tables += [[column.number(row) for row in shown] for column in columns]
+    heights = [_heights(values) for values in tables]
+    return {
+        "data": [
+            {
+                "type": "scatter",
+                "mode": "lines+markers",
+                "x": names,
+                "y": [values[number] for values in heights],
+                "meta": "deserved" if row.front else "request",
+                "line": {"width": 2.5 if row.front else 1},
+                "marker": {"size": 5},
+                "opacity": 1 if row.front else 0.45,
+                "text": hover_text(row),
+                "hovertemplate": "%{text}<extra></extra>",
+                "showlegend": False,
+                "connectgaps": True,
+            }
+            for number, row in reversed(list(enumerate(shown)))
+        ],
+        "layout": {
+            "height": 340,
+            "margin": {"l": 60, "r": 30, "t": 10, "b": 80},
+            "xaxis": {"type": "category", "automargin": True},
+            "yaxis": {"tickvals": [0, 1], "ticktext": ["least", "most"], "range": [-0.06, 1.06]},
+        },
+    }
+
+
+def _rank(axis: Any, row: CellRow) -> int:
+    order = [level(axis.value(place)) for place in _sorted(axis)]
+    return order.index(level(row.settings[axis.name]))
+
+
+def _heights(values: Sequence[float | None]) -> list[float | None]:
+    known = [value for value in values if value is not None]
+    least, most = min(known, default=0.0), max(known, default=0.0)
+    return [None if value is None else (value - least) / ((most - least) or 1.0) for value in values]
+
+
+def _measured(rows: Sequence[CellRow], *, front: bool) -> list[CellRow]:
+    return [row for row in rows if row.figures and row.front == front]
+
+
+def hover_text(row: CellRow) -> str:
+    """Return settings and figures of a cell as lines, for whoever points at it."""
+    parts: list[tuple[str, Any]] = [*row.settings.items(), ("price", f"{row.price:g}")]
+    figures: Mapping[str, float | None] = row.figures
+    parts += [(name, _told(value, row.intervals.get(name))) for name, value in figures.items()]
+    return "<br>".join(f"{_escaped(name)}: {_escaped(level(value))}" for name, value in parts)
+
+
+def _told(value: float | None, interval: Mapping[str, float | None] | None) -> str:
+    if value is None:
+        return "unlimited"
+    return f"{value:,g}" + (f" ({interval['low']:,.5g} to {interval['high']:,.5g})" if interval else "")
+
+
+def _escaped(text: str) -> str:
+    """Return a text in which Plotly finds no markup."""
+    return text.replace("&", "&amp;").replace("<", "&lt;")

@@ -1,0 +1,5 @@
+"""What is kept of experiments?"""
+
+from planner.experiments.models.experiment import Experiment, ExperimentGroup
+
+__all__ = ["Experiment", "ExperimentGroup"]

@@ -1,0 +1,33 @@
+"""Which settings of a scenario can be tried?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from planner.scenarios.models import Scenario
+from planner.scenarios.selectors.revisions import objects_in, state_of
+from planning.forecasts.intake import queues_for_jobs
+
+MOST_NODES = 20
+"""So many kinds of nodes are offered as models of further ones."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """Queues that take jobs, one node of each shape, and the resources that the nodes offer."""
+
+    queues: Sequence[str]
+    nodes: Sequence[str]
+    resources: Sequence[str]
+
+
+def offered(scenario: Scenario) -> Offer:
+    """Return what a scenario has to be tried (3 queries, none for a snapshot that was just read)."""
+    state = state_of(scenario)
+    nodes = objects_in(scenario, state).of_kind("nodes").values()
+    shapes: dict[str, str] = {}
+    resources: dict[str, None] = {"cpu": None, "memory": None}
+    for node in nodes:
+        allocatable = (node.get("status") or {}).get("allocatable") or {}
+        shapes.setdefault(repr(sorted(allocatable.items())), node["metadata"]["name"])
+        resources |= {name: None for name in allocatable if "/" in name}
+    return Offer(queues_for_jobs(state.ordered_queues()), list(shapes.values())[:MOST_NODES], list(resources))

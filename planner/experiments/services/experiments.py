@@ -1,0 +1,155 @@
+"""How does an experiment begin, over an input that never changes?"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count, islice
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from planner.accounts.models import User
+from planner.accounts.services.members import role_require
+from planner.clusters.models import Blob
+from planner.clusters.services.quotas import room_require
+from planner.errors import Invalid
+from planner.experiments.models import Experiment, ExperimentGroup
+from planner.experiments.selectors.cells import Cells
+from planner.experiments.selectors.experiments import SHARED
+from planner.experiments.services.settling import experiment_settle
+from planner.experiments.services.workloads import with_prices, workload_of
+from planner.runs.services.runs import scenario_freeze
+from planner.scenarios.models import Scenario
+from planning.experiments.cells import Grid
+from planning.experiments.known import KnownCells
+from planning.experiments.outcomes import Entry
+from planning.experiments.space import Combination
+from planning.experiments.written import Definition, grid_of, name_problems, size_problems, written_problems
+from planning.version import ENGINE_VERSION
+
+GROUPS = 16
+"""Into so many groups a small experiment is divided, so that several workers have something to do."""
+LEAST_CELLS = 4
+"""A group is not smaller, for each one reads the cluster anew."""
+MOST_CELLS = {Experiment.Kind.SWEEP: 50, Experiment.Kind.SEARCH: 16}
+"""The cells of a group, at most: of a search fewer, for it may be decided by the first ones."""
+EARLIER = 5
+"""In so many earlier experiments on the same input equal cells are looked for."""
+
+
+def experiment_create(
+    *, scenario: Scenario, written: Mapping[str, Any], user: User | None = None
+) -> Experiment:
+    """Freeze the scenario's present revision and queue the cells of an experiment on it.
+
+    `written` is the document of `queuecast sweep` and `search`; `scenario` in it is taken as read. Raises
+    Invalid with every problem. Interfaces call `planner.experiments.tasks.submit_experiment`.
+    """
+    role_require(user=user, workspace=scenario.workspace)
+    with_scenario = {**written, "scenario": scenario.name or str(scenario.pk)}
+    with_scenario.pop("snapshot", None)
+    if isinstance(with_scenario.get("forecast"), Mapping):
+        with_scenario["forecast"] = with_prices(with_scenario["forecast"], scenario.workspace)
+    if problems := written_problems(with_scenario):
+        raise Invalid(problems)
+    workload = workload_of(with_scenario, scenario.workspace)
+    present, _, frozen = scenario_freeze(scenario)
+    text = workload.content().decode() if workload else ""
+    grid, problems = grid_of(json.loads(frozen), with_scenario, text)
+    definition = Definition.of(with_scenario)
+    problems += [
+        *size_problems(with_scenario, definition, grid),
+        *name_problems(grid.document, definition, grid),
+    ]
+    if problems:
+        raise Invalid(problems)
+    return _queue(present, (Blob.of(frozen), workload), with_scenario, grid, user)
+
+
+@transaction.atomic
+def _queue(
+    scenario: Scenario,
+    contents: tuple[Blob, Blob | None],
+    written: dict[str, Any],
+    grid: Grid,
+    user: User | None,
+) -> Experiment:
+    room_require(workspace=scenario.workspace)
+    definition = Definition.of(written)
+    cells = list(definition.combinations(written, grid))
+    experiment = Experiment.objects.create(
+        workspace=scenario.workspace,
+        owner=user,
+        scenario=scenario,
+        scenario_revision=scenario.revision,
+        input=contents[0].keep(),
+        workload=contents[1] and contents[1].keep(),
+        name=written["name"],
+        kind=definition.kind,
+        written=written,
+        axes=grid.to_keep(),
+        grid_size=grid.size,
+        planned=len(cells),
+        engine_version=ENGINE_VERSION,
+    )
+    known = _known(experiment, cells)
+    if known:
+        _shared_group(experiment, known)
+    left = [cell for cell in cells if cell not in known]
+    if experiment.kind == Experiment.Kind.SWEEP:
+        left = grid.kindred(left)
+    ExperimentGroup.objects.bulk_create(
+        ExperimentGroup(
+            workspace=scenario.workspace, owner=user, experiment=experiment, number=number, cells=part
+        )
+        for number, part in zip(count(), _parts(left, experiment.kind), strict=False)
+    )
+    if known:
+        experiment_settle(experiment_id=experiment.pk)
+        experiment.refresh_from_db()
+    return experiment
+
+
+def _parts(cells: Sequence[Combination], kind: str) -> Iterator[list[Combination]]:
+    size = min(MOST_CELLS[Experiment.Kind(kind)], max(LEAST_CELLS, -(-len(cells) // GROUPS)))
+    rest = iter(cells)
+    while part := list(islice(rest, size)):
+        yield part
+
+
+def _known(experiment: Experiment, cells: Sequence[Combination]) -> dict[Combination, Entry]:
+    """Return the cells that an earlier experiment on the same input measured by the same engine."""
+    mine = KnownCells(experiment.written, Cells(experiment, []).space)
+    earlier = Experiment.objects.filter(
+        workspace=experiment.workspace,
+        input=experiment.input_id,
+        workload=experiment.workload_id,
+        engine_version=ENGINE_VERSION,
+    ).exclude(pk=experiment.pk)
+    found: dict[Combination, Entry] = {}
+    for other in earlier.order_by("-created")[:EARLIER]:
+        theirs = Cells(other)
+        found |= mine.shared(cells, KnownCells(other.written, theirs.space), theirs.entries)
+    return found
+
+
+def _shared_group(experiment: Experiment, known: Mapping[Combination, Entry]) -> None:
+    now = timezone.now()
+    ExperimentGroup.objects.create(
+        workspace=experiment.workspace,
+        owner=experiment.owner,
+        experiment=experiment,
+        number=SHARED,
+        cells=list(known),
+        measured=list(known.values()),
+        state=ExperimentGroup.State.SUCCEEDED,
+        progress=1.0,
+        finished=now,
+    )
+
+
+@transaction.atomic
+def experiment_delete(*, experiment: Experiment, user: User | None = None) -> None:
+    """Delete an experiment with its cells; workers that measure them notice and stop."""
+    role_require(user=user, workspace=experiment.workspace)
+    experiment.delete()

@@ -1,0 +1,120 @@
+"""What does a worker do with a group of cells that it has claimed?"""
+
+import logging
+import tempfile
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import DatabaseError, connection
+
+from planner.experiments.models import ExperimentGroup
+from planner.experiments.selectors.experiments import VERIFYING
+from planner.experiments.services.settling import experiment_settle
+from planner.work.lifecycle import Claim, work_end, work_release
+from planner.work.subprocess_runner import (
+    ChildFailed,
+    ChildKilled,
+    ChildStopped,
+    Task,
+    child_answer,
+    room_on_disk,
+)
+from planner.work.turns import does_anybody_wait
+from planner.work.watch import Watch, limits, retry_on_db_error
+from planning.documents import encoded
+from planning.experiments.outcomes import Entry
+
+logger = logging.getLogger(__name__)
+
+PATIENCE_BEATS = 2
+"""After so many heartbeats in a row at which interactive work waits, a group makes room for it."""
+
+
+@dataclass
+class _Measuring:
+    """A group while its child measures it: what is known, and who else waits for this worker."""
+
+    claim: Claim[ExperimentGroup]
+    watch: Watch
+    entries: list[Entry]
+    waits: int = 0
+    makes_room: bool = False
+
+    def beat(self, progress: float, doing: str) -> bool:
+        """Renew the lease; should the child go on? It makes room for what somebody waits for."""
+        if not self.watch.beat(progress, doing):
+            return False
+        try:
+            self.waits = self.waits + 1 if does_anybody_wait() else 0
+        except DatabaseError:
+            connection.close()
+        self.makes_room = self.waits >= PATIENCE_BEATS
+        return not self.makes_room
+
+    def on_report(self, found: Any) -> None:
+        """Keep new entries; while the database is away they wait for the next ones."""
+        self.entries += found["entries"]
+        try:
+            self.keep()
+        except DatabaseError:
+            logger.warning("The database is unavailable; the cells are measured on.")
+            connection.close()
+
+    def keep(self) -> bool:
+        """Keep what is known; a worker that is lost from now on is lost over a later cell."""
+        return bool(self.claim.mine().update(measured=self.entries, losses=0))
+
+
+def group_measure(claim: Claim[ExperimentGroup], watch: Watch) -> None:
+    """Measure the cells of a group that nobody has measured yet, and end it.
+
+    A cell whose child needs too much time or memory is kept as an error, and the others go on. Raises
+    ChildStopped, and ChildKilled the first time that a child is killed, as `child_answer` does.
+    """
+    group = retry_on_db_error(
+        lambda: ExperimentGroup.objects.select_related("experiment__input", "experiment__workload").get(
+            pk=claim.id
+        )
+    )
+    measuring = _Measuring(claim, watch, list(group.measured))
+    try:
+        _measure(group, measuring)
+    except ChildStopped:
+        if not measuring.makes_room:
+            raise
+        retry_on_db_error(lambda: measuring.keep() and work_release(claim=claim))
+        return
+    except ChildFailed as error:
+        if isinstance(error, ChildKilled) and not group.kills:
+            raise
+        measuring.entries.append({"error": str(error)})
+        retry_on_db_error(measuring.keep)
+    if len(measuring.entries) < len(group.cells):
+        retry_on_db_error(lambda: measuring.keep() and work_release(claim=claim))
+        return
+    ended = retry_on_db_error(
+        lambda: work_end(
+            claim=claim, state=ExperimentGroup.State.SUCCEEDED, measured=measuring.entries, error=""
+        )
+    )
+    if ended:
+        retry_on_db_error(lambda: experiment_settle(experiment_id=group.experiment_id))
+
+
+def _measure(group: ExperimentGroup, measuring: _Measuring) -> None:
+    if len(measuring.entries) >= len(group.cells):
+        return
+    task = Task("The experiment", "planner.experiments.measuring")
+    experiment = group.experiment
+    given = {
+        "scenario": experiment.input.document(),
+        "written": experiment.written,
+        "workload": experiment.workload.content().decode() if experiment.workload else "",
+        "cells": group.cells[len(measuring.entries) :],
+        "verifies": group.number == VERIFYING,
+        "seconds": limits().seconds / 2,
+    }
+    with room_on_disk(), tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as result:
+        source.write(encoded(given))
+        answer = child_answer(task, source, result, limits(), measuring.beat, measuring.on_report)
+    measuring.entries += answer["entries"]

@@ -1,0 +1,49 @@
+"""Under which trace and prices are the cells of an experiment forecast? Both are frozen with it."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+
+from planner.accounts.models import Workspace
+from planner.clusters.models import Blob
+from planner.errors import Invalid
+from planner.forecasts.models import WorkloadTrace
+from planner.forecasts.selectors.prices import prices_of
+from planning.rows import Problem
+
+Json = Mapping[str, Any]
+
+
+def with_prices(forecast: Json, workspace: Workspace) -> Json:
+    """Return the forecast of an experiment with the workspace's prices, unless it says its own."""
+    prices = None if "prices" in forecast else prices_of(workspace)
+    if prices is None:
+        return forecast
+    answer = {"pools": prices.pools, "resources": prices.resources, "currency": prices.currency}
+    return {**forecast, "prices": answer}
+
+
+def workload_of(written: Json, workspace: Workspace) -> Blob | None:
+    """Return the text of the trace that an experiment names; None where it has none. Raises Invalid."""
+    named = (written.get("forecast") or {}).get("trace")
+    if named is None:
+        return None
+    if not isinstance(named, str):
+        raise _refused("A server reads no files.", "Upload the trace, and write its name or id.")
+    try:
+        by = Q(pk=UUID(named))
+    except ValueError:
+        by = Q(name=named)
+    traces = WorkloadTrace.objects.select_related("source").filter(by, workspace=workspace)
+    trace = traces.order_by("-created").first()
+    if trace is None:
+        raise _refused(f"There is no trace {named!r} in the workspace.", "Name one of the page Traces.")
+    return trace.source
+
+
+def _refused(message: str, fix: str) -> Invalid:
+    return Invalid(
+        [Problem("experiment.trace", "error", message, path="forecast.trace", actual=None, fix=fix)]
+    )

@@ -1,0 +1,1 @@
+"""Which pages show experiments?"""

@@ -1,0 +1,111 @@
+"""What does the page of an experiment show? Each part is computed only when a template asks for it."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from django.http import QueryDict
+
+from planner.experiments import charts
+from planner.experiments.models import Experiment
+from planner.experiments.selectors.cells import CellRow, Cells
+from planner.experiments.selectors.experiments import Progress
+from planner.web.views.listing import Listing
+from planning.experiments.verification import sentence
+
+
+class ExperimentPage:
+    """The parts of an experiment's page under the switches of its address: the drawn figure, lists."""
+
+    def __init__(self, experiment: Experiment, params: QueryDict) -> None:
+        self.experiment, self.params = experiment, params
+        self.cells = Cells(experiment)
+
+    @cached_property
+    def progress(self) -> Progress:
+        """How far it is."""
+        return self.cells.progress
+
+    @property
+    def seen(self) -> str:
+        """What a poll remembers, to ask whether the experiment moved on."""
+        progress = self.progress
+        return f"{self.experiment.state}-{progress.measured}-{progress.workers}-{progress.verifies}"
+
+    @property
+    def rows(self) -> list[CellRow]:
+        """The cells that are known."""
+        return self.cells.rows
+
+    @cached_property
+    def columns(self) -> list[charts.Column]:
+        """The figures, each with its unit."""
+        currency = (self.experiment.written.get("forecast") or {}).get("prices", {}).get("currency", "USD")
+        return [charts.column_of(figure, self.rows, currency) for figure in self.cells.figures]
+
+    @property
+    def column(self) -> charts.Column:
+        """The figure that is drawn: the one that the address names, else the first."""
+        wanted = self.params.get("figure", "")
+        return next((column for column in self.columns if column.name == wanted), self.columns[0])
+
+    @property
+    def names(self) -> list[str]:
+        """The settings."""
+        return [axis.name for axis in self.cells.space.axes]
+
+    @cached_property
+    def table(self) -> Listing:
+        """The cells: those of the front first, then by price."""
+        ordered = sorted(self.rows, key=lambda row: (not row.front, row.price, row.number))
+        return Listing([self.shown(row) for row in ordered], name="cells", params=self.params)
+
+    def shown(self, row: CellRow) -> dict[str, Any]:
+        """Return a cell with its texts in the order of the columns."""
+        return {
+            "row": row,
+            "settings": [charts.level(row.settings[name]) for name in self.names],
+            "figures": [(column.number(row), column.interval(row)) for column in self.columns],
+        }
+
+    @property
+    def verdict(self) -> dict[str, Any]:
+        """What a search came to, its cell as the table shows it."""
+        row, kept = self.cells.verdict_row(), self.experiment.verdict.get("verification")
+        return {
+            **self.experiment.verdict,
+            "shown": [] if row is None else [self.shown(row)],
+            "verified": None if kept is None else sentence(kept),
+            "unseen": [] if kept is None else self._unseen(kept),
+        }
+
+    def _unseen(self, kept: Mapping[str, Any]) -> list[tuple[charts.Column, Any, Any]]:
+        """Return each figure of a proposal under unseen workloads, and its interval."""
+        row = CellRow(0, {}, 0.0, kept["figures"], False, "", "", kept["intervals"])
+        return [(column, column.number(row), column.interval(row)) for column in self.columns if row.figures]
+
+    @property
+    def measured_as(self) -> str:
+        """What was done with each combination, in a word."""
+        return "forecast" if self.experiment.is_of_forecasts else "simulated"
+
+    @property
+    def then(self) -> str:
+        """What can be begun of a cell once it is a scenario."""
+        return "forecast" if self.experiment.is_of_forecasts else "run"
+
+    @property
+    def best(self) -> list[dict[str, Any]]:
+        """The cells of the front of a sweep, the cheapest first: at most five."""
+        front = sorted((row for row in self.rows if row.front), key=lambda row: (row.price, row.number))
+        return [self.shown(row) for row in front[:5]]
+
+    @cached_property
+    def figures(self) -> dict[str, Any]:
+        """The figures, by the place where they are drawn."""
+        heat = charts.heat_figure(self.cells.space, self.rows, self.column)
+        return {
+            **({} if heat is None else {"heat": heat}),
+            "pareto": charts.pareto_figure(self.rows, self.column),
+            "parallel": charts.parallel_figure(self.cells.space, self.rows, self.columns),
+        }

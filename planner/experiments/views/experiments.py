@@ -1,0 +1,138 @@
+"""How is an experiment begun, followed, stopped and read, and how does a cell become a scenario?"""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from planner.accounts.models import Role
+from planner.errors import Invalid
+from planner.experiments.forms import document_written, example, setting_choices, short_written
+from planner.experiments.models import Experiment
+from planner.experiments.selectors.experiments import experiments, get_experiment, scenario_experiments
+from planner.experiments.selectors.offers import offered
+from planner.experiments.services.cells import cell_open
+from planner.experiments.services.experiments import experiment_delete
+from planner.experiments.services.settling import experiment_cancel
+from planner.experiments.tasks import submit_cell_forecast, submit_experiment
+from planner.experiments.views.experiment_page import ExperimentPage
+from planner.runs.tasks import submit_run
+from planner.scenarios.models import Scenario
+from planner.web.views.following import UNCHANGED
+from planner.web.views.found import scenario_or_404
+from planner.web.views.listing import Listing
+from planner.web.views.pages import INVALID, caller, found_or_404, page_or_part
+
+PARTS = {"experiment": "experiments/_experiment.html"}
+
+
+@login_required
+@require_GET
+def listing(request: HttpRequest) -> HttpResponse:
+    """Show the experiments of all scenarios."""
+    listed = Listing(experiments(caller(request)), name="experiments", params=request.GET)
+    return render(request, "experiments/experiments.html", {"experiments": listed, "place": "experiments"})
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def begin(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
+    """Show a scenario's experiments, and begin another one."""
+    scenario = scenario_or_404(request, scenario_id)
+    if request.method == "GET":
+        return _begin_page(request, scenario)
+    is_document = "document" in request.POST
+    try:
+        if is_document:
+            written, problems = document_written(request.POST["document"])
+        else:
+            written, problems = short_written(request.POST, scenario.name)
+        if problems:
+            raise Invalid(problems)
+        experiment = submit_experiment(scenario=scenario, written=written, user=caller(request))
+    except Invalid as error:
+        return _begin_page(request, scenario, problems=error.problems, status=INVALID)
+    return redirect("planner:experiment", experiment.pk)
+
+
+@login_required
+@require_GET
+def detail(request: HttpRequest, experiment_id: UUID) -> HttpResponse:
+    """Show an experiment; a poll that has seen as many cells hears that nothing changed."""
+    experiment = experiment_or_404(request, experiment_id)
+    page = ExperimentPage(experiment, request.GET)
+    if request.GET.get("seen") == page.seen:
+        return HttpResponse(status=UNCHANGED)
+    context = {"experiment": experiment, "page": page, "place": "experiments"}
+    return page_or_part(request, "experiments/experiment.html", PARTS, context)
+
+
+@login_required
+@require_POST
+def cancel(request: HttpRequest, experiment_id: UUID) -> HttpResponse:
+    """Stop an experiment and show what is measured."""
+    experiment = experiment_cancel(experiment=experiment_or_404(request, experiment_id), user=caller(request))
+    return redirect("planner:experiment", experiment.pk)
+
+
+@login_required
+@require_POST
+def delete(request: HttpRequest, experiment_id: UUID) -> HttpResponse:
+    """Delete an experiment."""
+    experiment = experiment_or_404(request, experiment_id)
+    scenario_id = experiment.scenario_id
+    experiment_delete(experiment=experiment, user=caller(request))
+    messages.success(request, "The experiment is deleted.")
+    return redirect("planner:scenario-experiments", scenario_id)
+
+
+@login_required
+@require_POST
+def cell(request: HttpRequest, experiment_id: UUID, number: int) -> HttpResponse:
+    """Open a cell as a scenario, with `then=run` or `then=forecast` begin one of it."""
+    experiment = experiment_or_404(request, experiment_id)
+    then, user = request.POST.get("then"), caller(request)
+    try:
+        if then == "forecast":
+            forecast = submit_cell_forecast(experiment=experiment, number=number, user=user)
+            return redirect("planner:forecast", forecast.pk)
+        scenario = cell_open(experiment=experiment, number=number, user=user)
+    except Invalid as error:
+        page = ExperimentPage(experiment, request.GET)
+        context = {"experiment": experiment, "page": page, "problems": error.problems}
+        return render(request, "experiments/experiment.html", context, status=INVALID)
+    if then == "run":
+        run = submit_run(scenario=scenario, options=_run_options(experiment), user=user)
+        return redirect("planner:run-detail", run.pk)
+    messages.success(request, f"{scenario.name} is a scenario of its own now.")
+    return redirect("planner:scenario-detail", scenario.pk)
+
+
+def _run_options(experiment: Experiment) -> dict[str, Any]:
+    return {"cycles": (experiment.written.get("run") or {}).get("cycles", 1)}
+
+
+def experiment_or_404(request: HttpRequest, experiment_id: UUID) -> Experiment:
+    """Return an experiment of a workspace of the caller."""
+    return found_or_404(request, get_experiment, experiment_id)
+
+
+def _begin_page(
+    request: HttpRequest, scenario: Scenario, *, problems: Any = (), status: int = 200
+) -> HttpResponse:
+    offer = offered(scenario)
+    leaf = offer.queues[0] if offer.queues else "default"
+    context = {
+        "scenario": scenario,
+        "experiments": scenario_experiments(scenario),
+        "choices": setting_choices(offer.queues, offer.nodes, offer.resources),
+        "document": request.POST.get("document") or example(scenario.name, leaf, next(iter(offer.nodes), "")),
+        "typed": request.POST,
+        "problems": problems,
+        "may_edit": scenario.role != Role.VIEWER,  # type: ignore[attr-defined]  # annotated by `visible`
+    }
+    return render(request, "experiments/begin.html", context, status=status)

@@ -1,0 +1,1 @@
+"""What do scripts read and write of workload traces and forecasts?"""

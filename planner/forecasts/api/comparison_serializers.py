@@ -1,0 +1,75 @@
+"""What do scripts read of two forecasts side by side? Waits in seconds."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from planner.forecasts.api.serializers import IntervalSerializer
+
+
+class JobPairSerializer(serializers.Serializer[Any]):
+    """One job in two forecasts; waits in seconds, at most until the end of the shorter one."""
+
+    job = serializers.CharField()
+    queue = serializers.CharField()
+    before = serializers.FloatField()
+    after = serializers.FloatField()
+    longer = serializers.FloatField()
+    started_before = serializers.BooleanField()
+    started_after = serializers.BooleanField()
+
+
+class PairedQueueSerializer(serializers.Serializer[Any]):
+    """One queue in two forecasts: each pair is before and after, in seconds."""
+
+    queue = serializers.CharField()
+    jobs = serializers.IntegerField()
+    longer = serializers.IntegerField()
+    shorter = serializers.IntegerField()
+    p50 = serializers.ListField(child=serializers.FloatField())
+    p95 = serializers.ListField(child=serializers.FloatField())
+    mean_change = serializers.FloatField()
+    hours = serializers.FloatField(help_text="Sum of the differences, in hours.")
+
+
+class PairedFigureSerializer(serializers.Serializer[Any]):
+    """A figure in both forecasts, and the difference of the second from the first, paired by workload."""
+
+    before = IntervalSerializer()
+    after = IntervalSerializer()
+    change = IntervalSerializer()
+
+
+class PairedFiguresSerializer(serializers.Serializer[Any]):
+    """The waits of a queue's jobs in both forecasts over drawn workloads."""
+
+    queue = serializers.CharField()
+    mean = PairedFigureSerializer()
+    p50 = PairedFigureSerializer()
+    p95 = PairedFigureSerializer()
+
+
+class PaidSerializer(serializers.Serializer[Any]):
+    """What the nodes cost in both forecasts."""
+
+    currency = serializers.CharField()
+    before = serializers.FloatField()
+    after = serializers.FloatField()
+    change = serializers.FloatField(help_text="after - before")
+
+
+class ForecastComparisonSerializer(serializers.Serializer[Any]):
+    """Two forecasts job by job."""
+
+    sentence = serializers.CharField()
+    hours = serializers.FloatField(help_text="Hours that all jobs together wait longer.")
+    queues = PairedQueueSerializer(many=True)
+    pairs = JobPairSerializer(many=True)
+    only_before = serializers.ListField(child=serializers.CharField())
+    only_after = serializers.ListField(child=serializers.CharField())
+    evictions = serializers.ListField(child=serializers.IntegerField())
+    lost = serializers.ListField(child=serializers.FloatField(), help_text="Seconds of run time.")
+    cost = PaidSerializer(allow_null=True, help_text="Null while the workspace has no prices.")
+    seeds = PairedFiguresSerializer(
+        many=True, help_text="Empty unless both were forecast under the same drawn workloads."
+    )

@@ -1,0 +1,283 @@
+"""How do scripts make a forecast, follow it, and read what it found?"""
+
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
+from rest_framework import status
+from rest_framework.exceptions import ErrorDetail, NotFound, ValidationError
+from rest_framework.generics import get_object_or_404
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
+from planner.api.deletion import deleted
+from planner.api.filters import in_requested_order, ordering_parameter, refuse_fractions, refuse_unknown
+from planner.api.idempotency import once
+from planner.api.pagination import Pages
+from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, PREFER, answers, listed, paged
+from planner.api.tables import TableList, TableView, is_table
+from planner.api.waiting import wait_until_over
+from planner.forecasts.api.filters import ForecastFilter
+from planner.forecasts.api.serializers import (
+    EvictionRowSerializer,
+    ForecastCreate,
+    ForecastSerializer,
+    ForecastVerdictSerializer,
+    JobRowSerializer,
+    SeriesSerializer,
+)
+from planner.forecasts.models import Forecast
+from planner.forecasts.selectors.forecasts import forecasts, record_of
+from planner.forecasts.selectors.traces import traces
+from planner.forecasts.selectors.verdicts import verdict_of
+from planner.forecasts.tasks import submit_forecast
+from planner.work.lifecycle import work_cancel
+from planning.forecasts.figures import (
+    curves,
+    eviction_rows,
+    job_rows,
+    room_curves,
+    use_curves,
+    waiting_curves,
+)
+from planning.forecasts.record import Record
+
+PAGE = OpenApiParameter("page", OpenApiTypes.INT)
+PAGE_SIZE = OpenApiParameter("page_size", OpenApiTypes.INT)
+BEGIN = OpenApiParameter("begin", OpenApiTypes.FLOAT, description="Simulated seconds; default 0.")
+END = OpenApiParameter("end", OpenApiTypes.FLOAT, description="Simulated seconds; default: the end.")
+QUEUE = OpenApiParameter("queue", description="Only this queue.")
+RESOURCE = OpenApiParameter("resource", description="Default `cpu`.")
+OF_LISTS = {"page", "page_size", "fields", "format", "ordering"}
+
+
+@extend_schema_view(get=extend_schema(responses=listed(ForecastSerializer)))
+class ForecastList(TableList):
+    """The forecasts of the workspace, newest first."""
+
+    queryset = Forecast.objects.none()
+    serializer_class = ForecastSerializer
+    filterset_class = ForecastFilter
+
+    def get_queryset(self) -> QuerySet[Forecast]:
+        """Return what the caller may see."""
+        return forecasts(self.user)
+
+
+@extend_schema_view(get=extend_schema(operation_id="scenarios_forecasts_list"))
+class ScenarioForecasts(ForecastList):
+    """The forecasts of one scenario, newest first."""
+
+    def get_queryset(self) -> QuerySet[Forecast]:
+        """Return the scenario's forecasts."""
+        return super().get_queryset().filter(scenario=self.scenario())
+
+    @extend_schema(
+        request=ForecastCreate,
+        responses=answers({202: ForecastSerializer}, 400, 403, 404, 422),
+        parameters=[DRY_RUN, IDEMPOTENCY_KEY, PREFER],
+        filters=False,
+    )
+    def post(self, request: Request, scenario_id: UUID) -> Response:
+        """Freeze the scenario's present revision and queue a forecast of it under a trace."""
+        response = self._submitted(request)
+        if not is_dry(request):
+            forecast = get_object_or_404(forecasts(self.user), pk=response.data["id"])
+            for name, value in wait_until_over(request, forecast).items():
+                response[name] = value
+                response.data = ForecastSerializer(forecast).data
+        return response
+
+    @once
+    def _submitted(self, request: Request) -> Response:
+        scenario = self.scenario()
+        serializer = ForecastCreate(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        options = dict(serializer.validated_data)
+        trace = get_object_or_404(traces(self.user), pk=options.pop("trace"))
+        with saved_unless_dry(request):
+            forecast = submit_forecast(scenario=scenario, trace=trace, options=options, user=self.user)
+        return made(request, ForecastSerializer(forecast).data, status.HTTP_202_ACCEPTED)
+
+
+class ForecastView(WorkspaceView):
+    """A call about one forecast."""
+
+    def forecast(self) -> Forecast:
+        """Return the forecast that the address names, or answer 404."""
+        return get_object_or_404(forecasts(self.user), pk=self.kwargs["forecast_id"])
+
+    def ended(self) -> Forecast:
+        """Return the forecast when it has an outcome, or answer 404 with its state."""
+        forecast = self.forecast()
+        if forecast.state != Forecast.State.SUCCEEDED:
+            raise NotFound(f"The forecast is {forecast.state} and has no result.", "no_result")
+        return forecast
+
+    def listed(
+        self, request: Request, rows: Sequence[Any], serializer: Any, orders: Sequence[str]
+    ) -> Response:
+        """Return a page of rows in the order that the query names, or all of them as a table."""
+        ordered = in_requested_order(list(rows), request, {name: _with_none_last(name) for name in orders})
+        if is_table(request):
+            refuse_fractions(request.query_params, ("page", "page_size"))
+            return Response({"results": serializer(ordered, many=True).data})
+        pages = Pages()
+        page = pages.paginate_queryset(ordered, request, self)
+        return pages.get_paginated_response(serializer(page or (), many=True).data)
+
+
+def _with_none_last(name: str) -> Callable[[Any], Any]:
+    """Return what a row is ordered by, rows without a value last."""
+    value = attrgetter(name)
+
+    def key(row: Any) -> tuple[bool, Any]:
+        found = value(row)
+        return found is None, 0 if found is None else found
+
+    return key
+
+
+class ForecastTable(ForecastView, TableView):
+    """A call about one forecast whose body has a table."""
+
+
+class ForecastDetail(ForecastView):
+    """One forecast."""
+
+    @extend_schema(responses=answers({200: ForecastSerializer}, 404), parameters=[PREFER])
+    def get(self, request: Request, forecast_id: UUID) -> Response:
+        """Return a forecast: state, simulated time, jobs done, figures in short."""
+        forecast = self.forecast()
+        headers = wait_until_over(request, forecast)
+        return Response(ForecastSerializer(forecast).data, headers=headers)
+
+    @extend_schema(responses=answers({200: OpenApiTypes.OBJECT, 204: None}, 403, 404), parameters=[DRY_RUN])
+    def delete(self, request: Request, forecast_id: UUID) -> Response:
+        """Delete a forecast with all that it found."""
+        return deleted(request, self.forecast(), self.user)
+
+
+class ForecastCancel(ForecastView):
+    """Stopping a forecast."""
+
+    @extend_schema(request=None, responses=answers({200: ForecastSerializer}, 403, 404))
+    def post(self, request: Request, forecast_id: UUID) -> Response:
+        """Cancel a queued forecast at once, ask a running one to stop, leave one that is over as it is."""
+        return Response(ForecastSerializer(work_cancel(work=self.forecast(), user=self.user)).data)
+
+
+class ForecastVerdict(ForecastTable):
+    """What a forecast says."""
+
+    rows_in = "queues"
+
+    @extend_schema(responses=answers({200: ForecastVerdictSerializer}, 404))
+    def get(self, request: Request, forecast_id: UUID) -> Response:
+        """Return the verdict: sentences, waits by queue, evictions between queues, use, moments."""
+        return Response(ForecastVerdictSerializer(verdict_of(self.ended())).data)
+
+
+class ForecastJobs(ForecastTable):
+    """The jobs of a forecast."""
+
+    parameters = None
+    orders = ("job", "queue", "submitted", "started", "finished", "wait_seconds", "evictions", "lost_seconds")
+
+    @extend_schema(
+        operation_id="forecasts_jobs_list",
+        responses=answers({200: paged(JobRowSerializer)}, 404, 422),
+        parameters=[
+            QUEUE,
+            OpenApiParameter("job", description="Part of the name."),
+            ordering_parameter(orders),
+            PAGE,
+            PAGE_SIZE,
+        ],
+    )
+    def get(self, request: Request, forecast_id: UUID) -> Response:
+        """Return the life of each job: waits, evictions, lost run time."""
+        refuse_unknown(request.query_params, {*OF_LISTS, "queue", "job"})
+        queue, words = request.query_params.get("queue"), request.query_params.get("job", "")
+        rows = [
+            row
+            for row in job_rows(record_of(self.ended()))
+            if (queue is None or row.queue == queue) and words in row.job
+        ]
+        return self.listed(request, rows, JobRowSerializer, self.orders)
+
+
+class ForecastEvictions(ForecastTable):
+    """The evictions of a forecast."""
+
+    parameters = None
+    orders = ("t", "queue", "for_queue", "ran_seconds")
+
+    @extend_schema(
+        operation_id="forecasts_evictions_list",
+        responses=answers({200: paged(EvictionRowSerializer)}, 404, 422),
+        parameters=[QUEUE, BEGIN, END, ordering_parameter(orders), PAGE, PAGE_SIZE],
+    )
+    def get(self, request: Request, forecast_id: UUID) -> Response:
+        """Return each eviction: when, which pod, for which job."""
+        refuse_unknown(request.query_params, {*OF_LISTS, "queue", "begin", "end"})
+        record = record_of(self.ended())
+        begin, end = _window(request, record)
+        queue = request.query_params.get("queue")
+        rows = [
+            row
+            for row in eviction_rows(record)
+            if begin <= row.t <= end and queue in (None, row.queue, row.for_queue)
+        ]
+        return self.listed(request, rows, EvictionRowSerializer, self.orders)
+
+
+class ForecastSeries(ForecastTable):
+    """The queues of a forecast over time."""
+
+    parameters = None
+    rows_in = "curves"
+
+    @extend_schema(
+        responses=answers({200: SeriesSerializer}, 404, 422), parameters=[RESOURCE, QUEUE, BEGIN, END]
+    )
+    def get(self, request: Request, forecast_id: UUID) -> Response:
+        """Return deserved, allocated, request and waiting jobs of queues, and how the nodes are used.
+
+        Of the nodes: `allocated`, `capacity`, `free`, and how much of what is free is `fragmented`.
+        """
+        refuse_unknown(request.query_params, {"resource", "queue", "begin", "end", "fields", "format"})
+        record = record_of(self.ended())
+        begin, end = _window(request, record)
+        resource = request.query_params.get("resource", "cpu")
+        if resource not in record.resources():
+            known = f"Known: {', '.join(record.resources())}."
+            raise ValidationError({"resource": [ErrorDetail(known, "invalid_choice")]})
+        queue = request.query_params.get("queue")
+        queues = record.leaves if queue is None else [queue]
+        found = [
+            *curves(record, resource, begin, end, queues),
+            *waiting_curves(record, begin, end, queues),
+            *use_curves(record, resource, begin, end),
+            *room_curves(record, resource, begin, end),
+        ]
+        body = {"resource": resource, "begin": begin, "end": end, "curves": found}
+        return Response(SeriesSerializer(body).data)
+
+
+def _window(request: Request, record: Record) -> tuple[float, float]:
+    """Return the stretch that is requested."""
+    found = []
+    for name, default in (("begin", 0.0), ("end", record.end)):
+        try:
+            found.append(float(request.query_params.get(name, default)))
+        except ValueError:
+            raise ValidationError({name: [ErrorDetail("Write seconds.", "invalid")]}) from None
+    if not 0.0 <= found[0] < found[1]:
+        raise ValidationError({"begin": [ErrorDetail("It has to be before the end.", "invalid")]})
+    return found[0], found[1]

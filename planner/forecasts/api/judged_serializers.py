@@ -1,0 +1,129 @@
+"""What do scripts read and write of what forecasts cost, and of how right they were?"""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from planner.api.bodies import Body
+from planner.forecasts.models import Backtest
+from planning.forecasts.partings import CAUSES
+
+
+class PricesSerializer(Body):
+    """What nodes cost per hour: a node of a pool, or a core, a GiB or a device."""
+
+    pools = serializers.DictField(child=serializers.FloatField(min_value=0, max_value=1e9), default=dict)
+    resources = serializers.DictField(child=serializers.FloatField(min_value=0, max_value=1e9), default=dict)
+    currency = serializers.CharField(max_length=10, default="USD")
+
+
+class QueueCostSerializer(serializers.Serializer[Any]):
+    """What a queue costs over a forecast; an empty name is what is idle and deserved by no queue."""
+
+    queue = serializers.CharField(allow_blank=True)
+    charged = serializers.FloatField(help_text="allocated + idle")
+    allocated = serializers.FloatField()
+    borrowed = serializers.FloatField()
+    lent = serializers.FloatField()
+    idle = serializers.FloatField()
+    lost = serializers.FloatField()
+    resource_hours = serializers.DictField(child=serializers.FloatField())
+
+
+class CostsSerializer(serializers.Serializer[Any]):
+    """What a forecast costs; all that is charged adds up to the cost of the nodes."""
+
+    currency = serializers.CharField()
+    nodes = serializers.FloatField()
+    pools = serializers.DictField(child=serializers.FloatField())
+    queues = QueueCostSerializer(many=True)
+
+
+class BacktestCreate(Body):
+    """A later snapshot of the cluster, which says what happened."""
+
+    snapshot = serializers.UUIDField()
+
+
+class QueueErrorSerializer(serializers.Serializer[Any]):
+    """How far the predicted waits of a queue's jobs are off, in seconds; bias: predicted minus real."""
+
+    queue = serializers.CharField()
+    jobs = serializers.IntegerField()
+    bias = serializers.FloatField()
+    mean_error = serializers.FloatField()
+    median_error = serializers.FloatField()
+    p95_error = serializers.FloatField()
+    real_p95 = serializers.FloatField()
+    predicted_p95 = serializers.FloatField()
+
+
+class WithinSerializer(serializers.Serializer[Any]):
+    """The part of the compared jobs whose start was predicted within so many seconds."""
+
+    seconds = serializers.FloatField()
+    part = serializers.FloatField()
+
+
+class PartingSerializer(serializers.Serializer[Any]):
+    """The first job whose predicted start is off by more than ten minutes; seconds from the beginning."""
+
+    job = serializers.CharField()
+    queue = serializers.CharField()
+    predicted = serializers.FloatField()
+    real = serializers.FloatField()
+
+
+class ReplayCauseSerializer(serializers.Serializer[Any]):
+    """What may be why a queue's jobs start at other times than predicted."""
+
+    kind = serializers.ChoiceField(choices=list(CAUSES))
+    says = serializers.CharField()
+    count = serializers.IntegerField(help_text="Jobs that show it.")
+    jobs = serializers.ListField(child=serializers.CharField(), help_text="The first of them.")
+
+
+class QueuePartingSerializer(serializers.Serializer[Any]):
+    """Where a queue parts: the first job that starts more than a minute from the predicted time."""
+
+    queue = serializers.CharField()
+    off = serializers.IntegerField(help_text="How many such jobs it has.")
+    job = serializers.CharField()
+    predicted = serializers.FloatField(allow_null=True, help_text="Seconds; null: it had not started.")
+    real = serializers.FloatField(allow_null=True, help_text="Seconds; null: it had not started.")
+    causes = ReplayCauseSerializer(many=True)
+
+
+class SomeJobsSerializer(serializers.Serializer[Any]):
+    """How many jobs, and the first of them by name."""
+
+    count = serializers.IntegerField()
+    first = serializers.ListField(child=serializers.CharField())
+
+
+class BacktestResultSerializer(serializers.Serializer[Any]):
+    """A forecast beside what happened."""
+
+    says = serializers.CharField()
+    jobs = serializers.IntegerField(help_text="That started in both.")
+    within = WithinSerializer(many=True)
+    queues = QueueErrorSerializer(many=True)
+    parts_at = PartingSerializer(allow_null=True)
+    partings = QueuePartingSerializer(many=True, default=list)
+    only_predicted = SomeJobsSerializer()
+    only_real = SomeJobsSerializer()
+    unknown = SomeJobsSerializer(help_text="Jobs that only one of both has.")
+    notes = serializers.ListField(child=serializers.CharField(), help_text="What the forecast leaves out.")
+
+
+class BacktestSerializer(serializers.ModelSerializer[Backtest]):
+    """How right a forecast was."""
+
+    owner = serializers.CharField(source="owner.username", allow_null=True, default=None)
+    result = BacktestResultSerializer()
+
+    class Meta:
+        model = Backtest
+        fields = [
+            "id", "forecast", "snapshot", "snapshot_name", "owner", "created", "until_seconds", "result",
+        ]  # fmt: skip

@@ -1,0 +1,191 @@
+"""What do scripts ask of a finished forecast: a moment as a scenario, a comparison, its cost?"""
+
+from dataclasses import asdict
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
+from rest_framework.exceptions import ErrorDetail, NotFound, ValidationError
+from rest_framework.generics import get_object_or_404
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from planner.api.access import OneWorkspace, made, saved_unless_dry
+from planner.api.filters import ordering_parameter, refuse_unknown
+from planner.api.idempotency import once
+from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers, paged
+from planner.api.serializers import ScenarioSerializer
+from planner.api.tables import is_table
+from planner.forecasts.api.comparison_serializers import ForecastComparisonSerializer
+from planner.forecasts.api.forecasts import OF_LISTS, PAGE, PAGE_SIZE, ForecastTable, ForecastView
+from planner.forecasts.api.judged_serializers import (
+    BacktestCreate,
+    BacktestSerializer,
+    CostsSerializer,
+    PricesSerializer,
+)
+from planner.forecasts.api.serializers import MomentOpen
+from planner.forecasts.models import Forecast
+from planner.forecasts.selectors.backtests import backtests_beside
+from planner.forecasts.selectors.forecasts import changes_over_seeds, get_forecast, record_of
+from planner.forecasts.selectors.prices import costs_of, prices_of
+from planner.forecasts.services.backtests import backtest_make
+from planner.forecasts.services.moments import moment_open
+from planner.forecasts.services.prices import prices_set
+from planner.scenarios.selectors.scenarios import snapshots
+from planning.forecasts.comparison import compared, cost_against_benefit
+from planning.forecasts.costs import Costs, Prices, costs
+
+LONGEST = 1000
+"""Pairs of jobs in an answer, the largest differences first; a table has all."""
+
+
+class ForecastMoment(ForecastView):
+    """A moment of a forecast."""
+
+    @extend_schema(
+        request=MomentOpen,
+        responses=answers({201: ScenarioSerializer}, 400, 403, 404, 422),
+        parameters=[DRY_RUN, IDEMPOTENCY_KEY],
+    )
+    @once
+    def post(self, request: Request, forecast_id: UUID) -> Response:
+        """Make a scenario of the cluster as the first session from a time on finds it."""
+        forecast = self.ended()
+        serializer = MomentOpen(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        with saved_unless_dry(request):
+            scenario = moment_open(forecast=forecast, user=self.user, **serializer.validated_data)
+        return made(request, ScenarioSerializer(scenario).data, status.HTTP_201_CREATED)
+
+
+class ForecastComparison(ForecastTable):
+    """Two forecasts of the same work."""
+
+    rows_in = "pairs"
+    parameters = ("with",)
+
+    @extend_schema(
+        responses=answers({200: ForecastComparisonSerializer}, 404, 422),
+        parameters=[
+            OpenApiParameter("with", OpenApiTypes.UUID, required=True, description="The later forecast.")
+        ],
+    )
+    def get(self, request: Request, forecast_id: UUID) -> Response:
+        """Return who waits longer and who shorter in another forecast, job by job."""
+        before = self.ended()
+        try:
+            after = get_forecast(self.user, UUID(request.query_params.get("with", "")))
+        except ValueError:
+            raise ValidationError({"with": [ErrorDetail("Name a forecast by its id.", "invalid")]}) from None
+        except Forecast.DoesNotExist:
+            raise NotFound from None
+        if after.state != Forecast.State.SUCCEEDED:
+            raise NotFound(f"The forecast is {after.state} and has no result.", "no_result")
+        found = compared(record_of(before), record_of(after))
+        pairs = sorted(found.pairs, key=lambda pair: (-abs(pair.longer), pair.job))
+        paid = [costs_of(forecast) for forecast in (before, after)]
+        body: dict[str, Any] = {
+            **{name: getattr(found, name) for name in ("hours", "queues", "only_before", "only_after")},
+            "evictions": found.evictions,
+            "lost": found.lost,
+            "sentence": cost_against_benefit(found, *paid),
+            "cost": _paid(*paid),
+            "seeds": changes_over_seeds(before, after),
+            "pairs": pairs if is_table(request) else pairs[:LONGEST],
+        }
+        return Response(ForecastComparisonSerializer(body).data)
+
+
+def _paid(before: Costs | None, after: Costs | None) -> dict[str, Any] | None:
+    if before is None or after is None:
+        return None
+    nodes = {"before": before.nodes, "after": after.nodes, "change": after.nodes - before.nodes}
+    return {"currency": after.currency, **nodes}
+
+
+class WorkspacePrices(OneWorkspace):
+    """What the nodes of a workspace cost."""
+
+    @extend_schema(responses=answers({200: PricesSerializer}, 404))
+    def get(self, request: Request, workspace_id: UUID) -> Response:
+        """Return the prices per hour; without any, forecasts say no cost."""
+        return Response(PricesSerializer(prices_of(self.workspace()) or Prices()).data)
+
+    @extend_schema(
+        request=PricesSerializer,
+        responses=answers({200: PricesSerializer}, 400, 403, 404, 422),
+        parameters=[DRY_RUN],
+    )
+    def put(self, request: Request, workspace_id: UUID) -> Response:
+        """Replace the prices; the costs of all forecasts follow."""
+        workspace = self.workspace()
+        serializer = PricesSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        with saved_unless_dry(request):
+            kept = prices_set(workspace=workspace, user=self.user, **serializer.validated_data)
+        return Response(PricesSerializer(kept).data)
+
+
+class ForecastBacktests(ForecastTable):
+    """How right forecasts were."""
+
+    parameters = None
+    orders = ("created",)
+
+    @extend_schema(
+        operation_id="forecasts_backtests_list",
+        responses=answers({200: paged(BacktestSerializer)}, 404, 422),
+        parameters=[PAGE, PAGE_SIZE, ordering_parameter(orders)],
+    )
+    def get(self, request: Request, forecast_id: UUID) -> Response:
+        """Return the backtests of this forecast and of all others of its cluster, newest first."""
+        refuse_unknown(request.query_params, OF_LISTS)
+        rows = list(backtests_beside(self.forecast()).select_related("owner"))
+        return self.listed(request, rows, BacktestSerializer, self.orders)
+
+    @extend_schema(
+        request=BacktestCreate,
+        responses=answers({201: BacktestSerializer}, 400, 403, 404, 422),
+        parameters=[DRY_RUN, IDEMPOTENCY_KEY],
+    )
+    @once
+    def post(self, request: Request, forecast_id: UUID) -> Response:
+        """Compare a forecast with what a later snapshot of its cluster says that happened."""
+        forecast = self.ended()
+        serializer = BacktestCreate(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        snapshot = get_object_or_404(snapshots(self.user), pk=serializer.validated_data["snapshot"])
+        with saved_unless_dry(request):
+            done = backtest_make(forecast=forecast, snapshot=snapshot, user=self.user)
+        return made(request, BacktestSerializer(done).data, status.HTTP_201_CREATED)
+
+
+class ForecastCost(ForecastTable):
+    """What a forecast costs."""
+
+    rows_in = "queues"
+
+    @extend_schema(responses=answers({200: CostsSerializer}, 404))
+    def get(self, request: Request, forecast_id: UUID) -> Response:
+        """Return what each queue costs under the prices of the workspace."""
+        found = costs_of(self.ended())
+        if found is None:
+            raise NotFound("The workspace has no prices.", "no_prices")
+        return Response(_body(found))
+
+    @extend_schema(request=PricesSerializer, responses=answers({200: CostsSerializer}, 400, 404, 422))
+    def post(self, request: Request, forecast_id: UUID) -> Response:
+        """Return what each queue costs under the given prices; nothing is kept."""
+        forecast = self.ended()
+        serializer = PricesSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        return Response(_body(costs(record_of(forecast), Prices(**serializer.validated_data))))
+
+
+def _body(found: Costs) -> dict[str, Any]:
+    rows = [{**asdict(row), "charged": row.charged} for row in found.queues]
+    body = {"currency": found.currency, "nodes": found.nodes, "pools": found.pools, "queues": rows}
+    return CostsSerializer(body).data

@@ -1,0 +1,41 @@
+"""How do scripts say how long jobs of a scenario's queues may wait?"""
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from planner.api.access import WorkspaceView, saved_unless_dry
+from planner.api.schema import DRY_RUN, answers
+from planner.forecasts.api.serializers import TargetsSerializer
+from planner.forecasts.services.forecasts import targets_set
+
+
+class ScenarioTargets(WorkspaceView):
+    """How long jobs of a scenario's queues may wait."""
+
+    def _body(self) -> dict[str, Any]:
+        targets = {target.queue: target.seconds for target in self.scenario().wait_targets.all()}
+        return TargetsSerializer({"targets": targets}).data
+
+    @extend_schema(responses=answers({200: TargetsSerializer}, 404))
+    def get(self, request: Request, scenario_id: UUID) -> Response:
+        """Return the wait targets."""
+        return Response(self._body())
+
+    @extend_schema(
+        request=TargetsSerializer,
+        responses=answers({200: TargetsSerializer}, 400, 403, 404, 422),
+        parameters=[DRY_RUN],
+    )
+    def put(self, request: Request, scenario_id: UUID) -> Response:
+        """Replace the wait targets; forecasts that exist keep those that they began with."""
+        scenario = self.scenario()
+        serializer = TargetsSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        with saved_unless_dry(request):
+            targets_set(scenario=scenario, user=self.user, **serializer.validated_data)
+            body = self._body()
+        return Response(body)

@@ -1,0 +1,128 @@
+"""What do scripts read and write of workload traces? Times in seconds."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from planner.api.bodies import Body
+from planner.forecasts.models import WorkloadTrace
+from planning.forecasts.intake import FORMATS
+from planning.forecasts.preview import Preview
+
+
+class TraceSerializer(serializers.ModelSerializer[WorkloadTrace]):
+    """A workload trace."""
+
+    owner = serializers.CharField(source="owner.username", allow_null=True, default=None)
+    queues = serializers.DictField(child=serializers.IntegerField(), help_text="Jobs by queue.")
+    notes = serializers.ListField(child=serializers.CharField())
+
+    class Meta:
+        model = WorkloadTrace
+        fields = [
+            "id", "name", "format", "provenance", "owner", "created", "begin", "span_seconds", "jobs", "pods",
+            "queues", "notes",
+        ]  # fmt: skip
+
+
+class PatternSerializer(serializers.Serializer[Any]):
+    """The work of one queue, from which jobs are drawn."""
+
+    queue = serializers.CharField(max_length=253)
+    jobs_per_hour = serializers.FloatField(min_value=0, max_value=100_000)
+    run_median = serializers.FloatField(min_value=1, max_value=1e9, default=1200, help_text="Seconds.")
+    run_spread = serializers.FloatField(
+        min_value=0, max_value=5, default=1.5, help_text="Standard deviation of the run time's logarithm."
+    )
+    pods = serializers.DictField(
+        child=serializers.FloatField(min_value=0),
+        required=False,
+        help_text="How often each number of pods occurs; default: always 1.",
+    )
+    requests = serializers.DictField(
+        child=serializers.CharField(), required=False, help_text="Of each pod: Kubernetes quantities."
+    )
+    by_hour = serializers.ListField(
+        child=serializers.FloatField(min_value=0), min_length=24, max_length=24, required=False
+    )
+    by_weekday = serializers.ListField(
+        child=serializers.FloatField(min_value=0), min_length=7, max_length=7, required=False
+    )
+
+    def validate_pods(self, value: dict[str, float]) -> dict[str, float]:
+        """Take numbers of pods that are counts, one of which occurs."""
+        if not all(name.isdecimal() and int(name) > 0 for name in value) or not sum(value.values()):
+            raise serializers.ValidationError("Write counts of pods with a share above 0.", "invalid")
+        return value
+
+
+class GeneratorSerializer(serializers.Serializer[Any]):
+    """A workload to be drawn; the same patterns and seed give the same jobs."""
+
+    patterns = PatternSerializer(many=True, allow_empty=False)
+    seconds = serializers.FloatField(min_value=1, max_value=1e8)
+    seed = serializers.IntegerField(min_value=0, max_value=2**53, default=1)
+
+
+class OwnJobsSerializer(serializers.Serializer[Any]):
+    """The jobs of a snapshot: those that have finished, or all that came since a time."""
+
+    snapshot = serializers.UUIDField()
+    since = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=40,
+        help_text="RFC 3339; default: finished ones.",
+    )
+
+
+class TraceUpload(Body):
+    """A trace as the text of a file, as a file, of a snapshot's jobs, or to be generated."""
+
+    name = serializers.CharField(max_length=253)
+    text = serializers.CharField(required=False, trim_whitespace=False)
+    file = serializers.FileField(required=False)
+    generate = GeneratorSerializer(required=False)
+    jobs_of = OwnJobsSerializer(required=False)
+    format = serializers.ChoiceField(
+        choices=sorted(FORMATS), required=False, help_text="Default: recognized by the first line."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Ask for exactly one source."""
+        if len({"text", "file", "generate", "jobs_of"} & attrs.keys()) != 1:
+            raise serializers.ValidationError("Send one of text, file, generate and jobs_of.", code="one_of")
+        return attrs
+
+
+class QueueWorkSerializer(serializers.Serializer[Any]):
+    """The jobs of one queue of a trace; run times in seconds."""
+
+    queue = serializers.CharField(allow_blank=True)
+    jobs = serializers.IntegerField()
+    pods = serializers.IntegerField()
+    run_median = serializers.FloatField(allow_null=True)
+    run_p95 = serializers.FloatField(allow_null=True)
+    pod_hours = serializers.FloatField()
+
+
+class TracePreviewSerializer(serializers.Serializer[Any]):
+    """What a trace brings, and when."""
+
+    jobs = serializers.IntegerField()
+    span = serializers.FloatField(help_text="Seconds.")
+    begin = serializers.CharField(allow_blank=True)
+    queues = QueueWorkSerializer(many=True)
+    bar_seconds = serializers.FloatField(help_text="How long each count of `arrivals` lasts.")
+    arrivals = serializers.DictField(
+        child=serializers.ListField(child=serializers.IntegerField()), help_text="Submitted jobs, by queue."
+    )
+    sizes = serializers.DictField(child=serializers.IntegerField(), help_text="Jobs by number of pods.")
+    run_times = serializers.SerializerMethodField(help_text="Jobs by the longest run time, in seconds.")
+    sources = serializers.DictField(child=serializers.IntegerField(), help_text="Where run times come from.")
+    notes = serializers.ListField(child=serializers.CharField())
+
+    def get_run_times(self, preview: Preview) -> dict[str, int]:
+        """Return how many jobs run at most so long; `inf` holds the rest."""
+        return {f"{limit:g}": count for limit, count in preview.run_times.items()}

@@ -1,0 +1,106 @@
+"""How do scripts bring workload traces in, and look at them?"""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import status
+from rest_framework.generics import get_object_or_404
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from planner.api.access import WorkspaceView, made, saved_unless_dry
+from planner.api.idempotency import once
+from planner.api.parsers import JsonBody
+from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, WORKSPACE, answers, listed
+from planner.api.tables import TableList
+from planner.forecasts.api.filters import TraceFilter
+from planner.forecasts.api.trace_serializers import TracePreviewSerializer, TraceSerializer, TraceUpload
+from planner.forecasts.models import WorkloadTrace
+from planner.forecasts.selectors.traces import trace_preview, traces
+from planner.forecasts.services.traces import (
+    file_text,
+    trace_create,
+    trace_delete,
+    trace_generate,
+    trace_of_snapshot,
+)
+from planner.scenarios.selectors.scenarios import snapshots
+
+
+@extend_schema_view(get=extend_schema(responses=listed(TraceSerializer)))
+class TraceList(TableList):
+    """The workload traces of the workspace, newest first."""
+
+    queryset = WorkloadTrace.objects.none()
+    serializer_class = TraceSerializer
+    filterset_class = TraceFilter
+    parser_classes = [JsonBody, MultiPartParser]
+
+    def get_queryset(self) -> QuerySet[WorkloadTrace]:
+        """Return what the caller may see."""
+        return traces(self.user)
+
+    @extend_schema(
+        request={"application/json": TraceUpload, "multipart/form-data": TraceUpload},
+        responses=answers({201: TraceSerializer}, 400, 403, 413, 422),
+        parameters=[DRY_RUN, IDEMPOTENCY_KEY, WORKSPACE],
+        filters=False,
+    )
+    @once
+    def post(self, request: Request) -> Response:
+        """Keep a trace: a text, a file, plain or gzip, the jobs of a snapshot, or one to be generated."""
+        workspace = self.workspace_for_import()
+        serializer = TraceUpload(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        sent = serializer.validated_data
+        facts: dict[str, Any] = {"workspace": workspace, "name": sent["name"], "user": self.user}
+        with saved_unless_dry(request):
+            if "generate" in sent:
+                trace = trace_generate(**facts, **sent["generate"])
+            elif "jobs_of" in sent:
+                snapshot = get_object_or_404(snapshots(self.user), pk=sent["jobs_of"]["snapshot"])
+                trace = trace_of_snapshot(**facts, snapshot=snapshot, since=sent["jobs_of"]["since"])
+            else:
+                file = sent.get("file")
+                text = sent["text"] if file is None else file_text(file)
+                origin = "API" if file is None else f"API: {file.name}"[:500]
+                trace = trace_create(
+                    text=text, format_name=sent.get("format", ""), provenance=origin, **facts
+                )
+        return made(request, TraceSerializer(trace).data, status.HTTP_201_CREATED)
+
+
+class TraceView(WorkspaceView):
+    """A call about one trace."""
+
+    def found(self) -> WorkloadTrace:
+        """Return the trace that the address names, or answer 404."""
+        return get_object_or_404(traces(self.user), pk=self.kwargs["trace_id"])
+
+
+class TraceDetail(TraceView):
+    """One workload trace."""
+
+    @extend_schema(responses=answers({200: TraceSerializer}, 404))
+    def get(self, request: Request, trace_id: UUID) -> Response:
+        """Return a trace: counts, span, queues."""
+        return Response(TraceSerializer(self.found()).data)
+
+    @extend_schema(responses=answers({204: None}, 403, 404), parameters=[DRY_RUN])
+    def delete(self, request: Request, trace_id: UUID) -> Response:
+        """Delete a trace; forecasts of it stay, for their input is frozen."""
+        with saved_unless_dry(request):
+            trace_delete(trace=self.found(), user=self.user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class TracePreviewDetail(TraceView):
+    """What arrives when."""
+
+    @extend_schema(responses=answers({200: TracePreviewSerializer}, 404))
+    def get(self, request: Request, trace_id: UUID) -> Response:
+        """Return arrivals over time, sizes and run times of each queue."""
+        return Response(TracePreviewSerializer(trace_preview(self.found())).data)

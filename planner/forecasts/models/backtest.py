@@ -1,0 +1,31 @@
+"""How right was a forecast?"""
+
+from django.conf import settings
+from django.db import models
+
+from planner.accounts.models.workspace import Identified
+from planner.clusters.models.snapshot import Snapshot
+from planner.forecasts.models.forecast import Forecast
+
+
+class Backtest(Identified):
+    """A forecast beside what a later snapshot says that really happened."""
+
+    forecast = models.ForeignKey(Forecast, on_delete=models.CASCADE, related_name="backtests")
+    snapshot = models.ForeignKey(Snapshot, null=True, on_delete=models.SET_NULL, related_name="backtests")
+    snapshot_name = models.CharField(max_length=253)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="backtests"
+    )
+    created = models.DateTimeField(auto_now_add=True)
+    until_seconds = models.FloatField(help_text="Until when it is known what happened, from second 0.")
+    result = models.JSONField(help_text="What `planning.forecasts.backtest` found.")
+
+    class Meta:
+        ordering = ["-created"]
+        constraints = [
+            models.UniqueConstraint(fields=["forecast", "snapshot"], name="backtest_once_a_snapshot")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.forecast_id} beside {self.snapshot_name}"

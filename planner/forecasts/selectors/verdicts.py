@@ -1,0 +1,47 @@
+"""What does a forecast mean for queues and jobs? Figures of its record."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from planner.forecasts.models import Forecast
+from planner.forecasts.selectors.forecasts import drawn_waits, record_of
+from planning.forecasts.figures import FlowRow, WaitRow, eviction_rows, flow_rows, wait_rows
+from planning.forecasts.seeds import QueueOverSeeds, over_seeds
+from planning.forecasts.use import UseRow, use_rows
+from planning.forecasts.verdict import Finding, utilisations, verdict
+from planning.shelf import Shelf
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Who waits, who is evicted for which queue, how much is used, and when it shows."""
+
+    begin: str
+    findings: list[Finding]
+    queues: list[WaitRow]
+    evictions: list[FlowRow]
+    utilisation: Mapping[str, float]
+    resources: list[UseRow]
+    seeds: list[QueueOverSeeds]
+
+
+MOST_KEPT = 16
+_shelf: Shelf[Verdict] = Shelf(MOST_KEPT, lambda verdict: 1)
+
+
+def verdict_of(forecast: Forecast) -> Verdict:
+    """Return the verdict of a succeeded forecast, which never changes (no query while it is kept, else 2)."""
+    return _shelf.get(str(forecast.pk), lambda: _made(forecast))
+
+
+def _made(forecast: Forecast) -> Verdict:
+    record, targets = record_of(forecast), forecast.options["targets"]
+    return Verdict(
+        begin=record.begin,
+        findings=verdict(record, targets),
+        queues=wait_rows(record, targets),
+        evictions=flow_rows(eviction_rows(record)),
+        utilisation=utilisations(record),
+        resources=use_rows(record),
+        seeds=over_seeds(drawn_waits(forecast)),
+    )

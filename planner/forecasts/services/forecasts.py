@@ -1,0 +1,81 @@
+"""How does a forecast begin, over an input that never changes?"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+
+from planner.accounts.models import User
+from planner.accounts.services.members import role_require
+from planner.clusters.models import Blob
+from planner.clusters.services.quotas import room_require
+from planner.errors import Invalid
+from planner.forecasts.models import Forecast, WaitTarget, WorkloadTrace
+from planner.runs.services.runs import scenario_freeze
+from planner.scenarios.models import Scenario
+from planning.forecasts.changes import timed_changes
+from planning.forecasts.document import late_problems
+from planning.forecasts.intake import queues_for_jobs
+from planning.forecasts.options import DEFAULTS, option_problems
+
+
+def forecast_create(
+    *,
+    scenario: Scenario,
+    trace: WorkloadTrace,
+    options: Mapping[str, Any] | None = None,
+    user: User | None = None,
+) -> Forecast:
+    """Freeze the scenario's present revision and queue a forecast of it under a trace.
+
+    `options`: those of `planning.forecasts.options.DEFAULTS`; the wait targets are the scenario's. Raises
+    Invalid with every problem of the options. Interfaces call `planner.forecasts.tasks.submit_forecast`.
+    """
+    role_require(user=user, workspace=scenario.workspace)
+    targets = {target.queue: target.seconds for target in scenario.wait_targets.all()}
+    effective = {**DEFAULTS, "targets": targets, **(options or {})}
+    present, state, frozen = scenario_freeze(scenario)
+    queues = queues_for_jobs(state.ordered_queues())
+    problems = option_problems(effective, trace_queues=trace.queues, queues=queues)
+    if effective["changes"]:
+        document = json.loads(frozen)
+        timed, found = timed_changes(document, effective["changes"], str(document.get("now") or ""))
+        problems += [*found, *late_problems(timed, float(effective["horizon_seconds"]))]
+    if problems:
+        raise Invalid(problems)
+    content = Blob.of(frozen)
+    with transaction.atomic():
+        room_require(workspace=scenario.workspace)
+        return Forecast.objects.create(
+            workspace=present.workspace,
+            owner=user,
+            scenario=present,
+            scenario_revision=present.revision,
+            input=content.keep(),
+            trace=trace,
+            trace_name=trace.name,
+            workload=trace.source,
+            options=effective,
+        )
+
+
+@transaction.atomic
+def targets_set(
+    *, scenario: Scenario, targets: Mapping[str, float], user: User | None = None
+) -> list[WaitTarget]:
+    """Replace the wait targets of a scenario; forecasts that exist keep those that they began with."""
+    role_require(user=user, workspace=scenario.workspace)
+    scenario.wait_targets.all().delete()
+    return WaitTarget.objects.bulk_create(
+        WaitTarget(scenario=scenario, queue=queue, seconds=seconds)
+        for queue, seconds in sorted(targets.items())
+    )
+
+
+def targets_copy(*, source: Scenario, target: Scenario) -> None:
+    """Give a scenario the wait targets of another one."""
+    WaitTarget.objects.bulk_create(
+        WaitTarget(scenario=target, queue=wanted.queue, seconds=wanted.seconds)
+        for wanted in source.wait_targets.all()
+    )

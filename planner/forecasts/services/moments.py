@@ -1,0 +1,81 @@
+"""How does a moment of a forecast become a scenario of its own?"""
+
+import json
+import threading
+
+from django.conf import settings
+from django.db import transaction
+
+from planner.accounts.models import User
+from planner.accounts.services.members import role_require
+from planner.clusters.services.quotas import room_require
+from planner.clusters.services.snapshots import snapshot_create
+from planner.errors import Busy, Invalid
+from planner.forecasts.models import Forecast
+from planner.forecasts.services.forecasts import targets_copy
+from planner.forecasts.services.replays import replayed
+from planner.scenarios.models import Scenario
+from planner.scenarios.services.scenarios import scenario_create
+from planner.work.subprocess_runner import ChildFailed, Limits
+from planning.documents import items
+from planning.forecasts.clock import moment_of
+from planning.rows import Problem
+from planning.search import conf_text
+from planning.states import KINDS, QUEUES
+
+PATIENCE_SECONDS = 2.0
+_opener = threading.BoundedSemaphore(1)
+"""One moment at a time is replayed in a web process."""
+
+
+def moment_open(*, forecast: Forecast, at: float, name: str = "", user: User | None = None) -> Scenario:
+    """Make a scenario of the cluster as the first session from `at` on finds it.
+
+    The scenario is a branch of the forecast's: its snapshot is that moment. Raises RoleTooLow, QuotaExceeded,
+    Busy while another moment is opened here, and Invalid when it cannot be replayed.
+    """
+    role_require(user=user, workspace=forecast.workspace)
+    room_require(workspace=forecast.workspace)
+    document = moment_document(forecast, at)
+    original = forecast.input.document()
+    message = moment_of(at, str(original.get("now") or ""))
+    called = (name or f"{forecast.scenario.name} at {message}")[:253]
+    # Until a change of the forecast replaces it, the configuration stays as its user wrote it.
+    is_replaced = any("scheduler_conf" in change for change in forecast.options["changes"])
+    conf = document.get("scheduler_conf") if is_replaced else original.get("scheduler_conf")
+    with transaction.atomic():
+        snapshot = snapshot_create(
+            workspace=forecast.workspace,
+            name=called,
+            document=document,
+            scheduler_conf=conf_text(conf) if conf else "",
+            counts={kind: len(items(document[kind])) for kind in (QUEUES, *KINDS) if document.get(kind)},
+            provenance=f"forecast {forecast.pk} at {at:g} s ({message})"[:500],
+            cluster=forecast.scenario.name,
+            owner=user,
+        )
+        scenario = scenario_create(snapshot=snapshot, name=called, owner=user)
+        scenario.parent, scenario.parent_revision = forecast.scenario, forecast.scenario_revision
+        scenario.save(update_fields=["parent", "parent_revision"])
+        targets_copy(source=forecast.scenario, target=scenario)
+    return scenario
+
+
+def moment_document(forecast: Forecast, at: float) -> dict[str, object]:
+    """Return the cluster at a moment as a scenario document, replayed in a child process."""
+    if not 0 <= at <= forecast.horizon_seconds:
+        message = f"{at:g} s is not within the forecast."
+        fix = f"Choose 0 to {forecast.horizon_seconds:g} s."
+        raise Invalid([Problem("forecast.moment", "error", message, path="at", actual=at, fix=fix)])
+    if not _opener.acquire(timeout=PATIENCE_SECONDS):
+        raise Busy("The server is opening another moment. Try again in a few seconds.")
+    limits = Limits(settings.RUN_MEMORY_MB, settings.IMPORT_SECONDS, settings.RUN_HEARTBEAT_SECONDS)
+    try:
+        with replayed(forecast, limits=limits, beat=lambda _done, _doing: True, moment=at) as (_, result):
+            document: dict[str, object] = json.loads(result.read())
+            return document
+    except ChildFailed as error:
+        fix = "Choose an earlier moment."
+        raise Invalid([Problem("forecast.moment", "error", str(error), path="at", fix=fix)]) from None
+    finally:
+        _opener.release()

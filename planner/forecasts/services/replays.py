@@ -1,0 +1,132 @@
+"""What does a worker do with a forecast that it has claimed?"""
+
+import base64
+import json
+import logging
+import tempfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import IO, Any
+
+from django.conf import settings
+from django.db import transaction
+
+from planner.forecasts.models import Forecast, ForecastPart
+from planner.work.lifecycle import Claim, work_end
+from planner.work.subprocess_runner import (
+    Beat,
+    Limits,
+    OnReport,
+    Task,
+    child_answer,
+    room_on_disk,
+    unreported,
+)
+from planner.work.watch import Watch, limits, retry_on_db_error, unless_away
+from planning.documents import encoded
+from planning.version import ENGINE_VERSION
+
+logger = logging.getLogger(__name__)
+
+Json = Mapping[str, Any]
+
+
+def forecast_replay(claim: Claim[Forecast], watch: Watch) -> None:
+    """Replay a forecast in a child process, from where an earlier attempt left off, and store what it found.
+
+    Raises ChildFailed and ChildStopped as `child_answer` does.
+    """
+    forecast = retry_on_db_error(
+        lambda: Forecast.objects.select_related("input", "workload").get(pk=claim.id)
+    )
+    frozen = retry_on_db_error(lambda: frozen_state(forecast))
+    if frozen is not None:
+        retry_on_db_error(lambda: claim.mine().update(resumed_at=frozen["end"]))
+
+    def on_report(found: Any) -> None:
+        unless_away(lambda: state_keep(claim=claim, found=found))
+
+    with replayed(forecast, frozen=frozen, limits=limits(), beat=watch.beat, on_report=on_report) as (
+        answer,
+        result,
+    ):
+        rows = [
+            ForecastPart(forecast=forecast, part=part, key=key, packed=result.read(length), size=size)
+            for part, key, length, size in answer["parts"]
+        ]
+        with watch.beating("storing what was found"):
+            retry_on_db_error(lambda: forecast_finish(claim=claim, parts=rows, answer=answer))
+
+
+@contextmanager
+def replayed(
+    forecast: Forecast,
+    *,
+    limits: Limits,
+    beat: Beat,
+    frozen: Json | None = None,
+    on_report: OnReport = unreported,
+    moment: float | None = None,
+) -> Iterator[tuple[Any, IO[bytes]]]:
+    """Run the child process of a forecast; yield what it reported, and the file that it wrote."""
+    task = Task(
+        "The forecast",
+        "planner.forecasts.replaying",
+        [str(settings.FORECAST_FREEZE_SECONDS), "" if moment is None else str(moment)],
+    )
+    given = {
+        "scenario": forecast.input.document(),
+        "workload": forecast.workload.content().decode(),
+        "options": forecast.options,
+        "frozen": frozen,
+    }
+    with room_on_disk(), tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as result:
+        source.write(encoded(given))
+        yield child_answer(task, source, result, limits, beat, on_report), result
+
+
+def frozen_state(forecast: Forecast) -> Json | None:
+    """Return the state from which a forecast goes on; None where there is none that this engine made."""
+    part = forecast.parts.filter(part=ForecastPart.FROZEN, key=ENGINE_VERSION).first()
+    if part is None:
+        return None
+    state: Json = json.loads(zlib.decompress(part.packed))
+    return state
+
+
+@transaction.atomic
+def state_keep(*, claim: Claim[Forecast], found: Mapping[str, Any]) -> None:
+    """Keep how far a forecast is, and now and then the state from which another worker can go on."""
+    kept = claim.mine().update(
+        simulated_seconds=found["simulated_seconds"],
+        jobs_done=found["jobs_done"],
+        sessions_per_second=found["sessions_per_second"],
+    )
+    if kept and "frozen" in found:
+        ForecastPart.objects.update_or_create(
+            forecast_id=claim.id,
+            part=ForecastPart.FROZEN,
+            key=ENGINE_VERSION,
+            defaults={"packed": base64.b85decode(found["frozen"]), "size": found["frozen_size"]},
+        )
+
+
+@transaction.atomic
+def forecast_finish(*, claim: Claim[Forecast], parts: list[ForecastPart], answer: Json) -> bool:
+    """Store what was found and end the forecast, or nothing at all; was it still this worker's?"""
+    if claim.mine().select_for_update().first() is None:
+        return False
+    ForecastPart.objects.filter(forecast_id=claim.id).delete()
+    ForecastPart.objects.bulk_create(parts, batch_size=20)
+    summary = answer["summary"]
+    return work_end(
+        claim=claim,
+        state=Forecast.State.SUCCEEDED,
+        simulated_seconds=summary["end_seconds"],
+        jobs_done=summary["finished"],
+        notes=answer["notes"],
+        summary=summary,
+        timings=answer["timings"],
+        engine_version=answer["engine_version"],
+    )

@@ -1,0 +1,148 @@
+"""How does a workload trace come into a workspace, and go?"""
+
+import gzip
+import zlib
+from collections.abc import Mapping
+from io import BytesIO
+from typing import IO, Any
+
+from django.db import transaction
+
+from planner.accounts.models import User, Workspace
+from planner.accounts.services.members import role_require
+from planner.clusters.models import Blob, Snapshot
+from planner.clusters.services.quotas import room_require
+from planner.errors import Invalid
+from planner.forecasts.models import WorkloadTrace
+from planning.forecasts.backtest import real_work
+from planning.forecasts.clock import instant
+from planning.forecasts.intake import Read, csv_of, generated_text, read_workload
+from planning.forecasts.workload import own_trace
+from planning.rows import Problem
+
+MOST_BYTES = 50_000_000
+"""Text of one trace: 82,000 jobs of the Philly trace are 5 MB."""
+GZIP = b"\x1f\x8b"
+
+
+def trace_read(*, text: str, format_name: str = "") -> Read:
+    """Read the text of a trace and save nothing; raise Invalid with every problem that was found."""
+    read, problems = read_workload(text, format_name)
+    if read is None:
+        raise Invalid(problems)
+    return read
+
+
+def trace_create(
+    *,
+    workspace: Workspace,
+    name: str,
+    text: str,
+    format_name: str = "",
+    provenance: str = "",
+    user: User | None = None,
+) -> WorkloadTrace:
+    """Keep a trace; raise RoleTooLow, QuotaExceeded, and Invalid when it cannot be read."""
+    role_require(user=user, workspace=workspace)
+    room_require(workspace=workspace)
+    read = trace_read(text=text, format_name=format_name)
+    source = Blob.of(text.encode())
+    with transaction.atomic():
+        return WorkloadTrace.objects.create(
+            workspace=workspace,
+            name=name,
+            owner=user,
+            provenance=provenance,
+            format=read.format,
+            source=source.keep(),
+            begin=read.trace.begin,
+            span_seconds=read.trace.span,
+            jobs=len(read.trace.jobs),
+            pods=sum(job.pods for job in read.trace.jobs),
+            queues=read.trace.queues(),
+            notes=list(read.trace.notes),
+        )
+
+
+def trace_generate(
+    *,
+    workspace: Workspace,
+    name: str,
+    patterns: list[Mapping[str, Any]],
+    seconds: float,
+    seed: int,
+    user: User | None = None,
+) -> WorkloadTrace:
+    """Keep a trace that is drawn from patterns; the same patterns and seed give the same jobs."""
+    text, problems = generated_text(patterns, seconds=seconds, seed=seed)
+    if problems:
+        raise Invalid(problems)
+    return trace_create(
+        workspace=workspace,
+        name=name,
+        text=text,
+        format_name="queuecast",
+        provenance=f"generated with seed {seed}",
+        user=user,
+    )
+
+
+def trace_of_snapshot(
+    *, workspace: Workspace, name: str, snapshot: Snapshot, since: str = "", user: User | None = None
+) -> WorkloadTrace:
+    """Keep the jobs of a snapshot as a trace: those that have finished, or all that were submitted `since`.
+
+    `since`, an RFC 3339 time, makes the work of a backtest: what really came after an earlier snapshot.
+    Raises as `trace_create` does; a snapshot without such jobs, and a time that is none, are Invalid.
+    """
+    document = snapshot.content.document()
+    if since and instant(since) is None:
+        message, fix = f"{since!r} is not a time.", "Write it as 2026-01-31T12:00:00Z."
+        raise Invalid([Problem("trace.since", "error", message, path="since", fix=fix)])
+    jobs = real_work(document, since) if since else own_trace(document)
+    if not jobs.jobs:
+        which = f"came since {since}" if since else "has finished"
+        message = f"Snapshot {snapshot.name} has no job that {which}."
+        fix = "Choose a snapshot that was taken while finished jobs were still there."
+        raise Invalid([Problem("trace.empty", "error", message, path="snapshot", fix=fix)])
+    begun = f" since {since}" if since else ", finished"
+    return trace_create(
+        workspace=workspace,
+        name=name,
+        text=csv_of(jobs),
+        format_name="queuecast",
+        provenance=f"jobs of snapshot {snapshot.name}{begun}"[:500],
+        user=user,
+    )
+
+
+@transaction.atomic
+def trace_delete(*, trace: WorkloadTrace, user: User | None = None) -> None:
+    """Delete a trace; forecasts of it stay, for their input is frozen."""
+    role_require(user=user, workspace=trace.workspace)
+    trace.delete()
+
+
+def file_text(file: IO[bytes]) -> str:
+    """Return the text of an uploaded file, plain or gzip; raise Invalid when it is none, or too large."""
+    content = file.read(MOST_BYTES + 1)
+    if content[:2] == GZIP:
+        try:
+            with gzip.open(BytesIO(content)) as unpacked:
+                content = unpacked.read(MOST_BYTES + 1)
+        except (OSError, EOFError, zlib.error):
+            raise _unfit(
+                "trace.gzip", "The file is damaged: it cannot be unpacked.", "Send it again."
+            ) from None
+    if len(content) > MOST_BYTES:
+        limit = f"The trace is larger than {MOST_BYTES / 1e6:,.0f} MB."
+        raise _unfit("trace.too_large", limit, "Cut it to the days that you need.")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        message = f"The file is not UTF-8 text: byte {error.start} cannot be read."
+        raise _unfit("trace.not_text", message, "Save it as UTF-8.") from None
+
+
+def _unfit(rule: str, message: str, fix: str) -> Invalid:
+    return Invalid([Problem(rule, "error", message, path="file", fix=fix)])

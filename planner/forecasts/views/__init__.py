@@ -1,0 +1,1 @@
+"""Which pages show workload traces and forecasts?"""

@@ -1,0 +1,59 @@
+"""What is different in another forecast?"""
+
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from planner.forecasts.models import Forecast
+from planner.forecasts.selectors.forecasts import changes_over_seeds, two_forecasts
+from planner.forecasts.selectors.prices import costs_of
+from planner.web.views.listing import Listing
+from planner.web.views.pages import caller
+from planning.forecasts.comparison import cost_against_benefit
+from planning.forecasts.costs import UNASSIGNED, Costs, QueueCost
+
+
+def bills(before: Costs | None, after: Costs | None) -> list[tuple[str, QueueCost, QueueCost]]:
+    """Return what each queue of either forecast costs in both; nothing without prices."""
+    if before is None or after is None:
+        return []
+    first, second = ({row.queue: row for row in one.queues} for one in (before, after))
+    names = sorted({*first, *second}, key=lambda name: (name == UNASSIGNED, name))
+    nothing = QueueCost("", 0.0, 0.0, 0.0, 0.0, 0.0, {})
+    return [(name, first.get(name, nothing), second.get(name, nothing)) for name in names]
+
+
+@login_required
+@require_GET
+def compare(request: HttpRequest) -> HttpResponse:
+    """Show two forecasts side by side, paired by job: the older one first."""
+    try:
+        ids = [UUID(text) for text in request.GET.getlist("forecasts")]
+    except ValueError:
+        raise Http404 from None
+    if len(ids) != 2:
+        return render(request, "forecasts/compare_none.html", {"why": "Choose two forecasts."})
+    try:
+        before, after, found = two_forecasts(caller(request), *ids)
+    except Forecast.DoesNotExist:
+        raise Http404 from None
+    if found is None:
+        why = "Both forecasts must have succeeded."
+        return render(request, "forecasts/compare_none.html", {"why": why})
+    pairs = sorted(found.pairs, key=lambda pair: (-abs(pair.longer), pair.job))
+    paid = [costs_of(forecast) for forecast in (before, after)]
+    context = {
+        "before": before,
+        "after": after,
+        "found": found,
+        "same_work": before.workload_id == after.workload_id,
+        "sentence": cost_against_benefit(found, *paid),
+        "paid": paid if all(paid) else None,
+        "bills": bills(*paid),
+        "seeds": changes_over_seeds(before, after),
+        "jobs": Listing(pairs, name="page", params=request.GET),
+    }
+    return render(request, "forecasts/compare.html", context)

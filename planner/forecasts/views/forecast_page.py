@@ -1,0 +1,266 @@
+"""What does the page of a forecast show? Each part is computed only when a template asks for it."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, overload
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+
+from planner.clusters.models import Snapshot
+from planner.forecasts import charts, wait_charts
+from planner.forecasts.models import Backtest, Forecast
+from planner.forecasts.selectors.backtests import backtests_beside, later_snapshots
+from planner.forecasts.selectors.forecasts import record_of
+from planner.forecasts.selectors.prices import prices_of
+from planner.forecasts.selectors.verdicts import Verdict, verdict_of
+from planner.web.templatetags.quantities import resource_order
+from planner.web.views.listing import Listing
+from planning.forecasts.changes import timed_changes
+from planning.forecasts.costs import Costs, Prices, costs
+from planning.forecasts.figures import (
+    Curve,
+    EvictionRow,
+    JobRow,
+    curves,
+    eviction_rows,
+    job_rows,
+    longest_first,
+    room_curves,
+    started_waits,
+    use_curves,
+    waiting_curves,
+)
+from planning.forecasts.record import Record
+from planning.forecasts.typed_changes import Timeline, timeline
+from planning.forecasts.verdict import utilisations
+
+MOST_QUEUES = 12
+"""A figure with a row for each queue shows so many: those that request the most."""
+
+
+def priced(resource: str) -> str:
+    """Return what a price of a resource is for.
+
+    >>> priced("cpu"), priced("memory"), priced("nvidia.com/gpu")
+    ('A core', 'A GiB of memory', 'One nvidia.com/gpu')
+    """
+    known = {
+        "cpu": "A core",
+        "memory": "A GiB of memory",
+        "ephemeral-storage": "1,000 GiB of local storage",
+    }
+    return known.get(resource, f"One {resource}")
+
+
+class JobsInOrder(Sequence[JobRow]):
+    """The jobs of a record, the longest waits first; only those that are looked at become rows."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._places = longest_first(record)
+
+    def __len__(self) -> int:
+        """Return how many they are."""
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, place: int) -> JobRow: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[JobRow]: ...
+
+    def __getitem__(self, place: int | slice) -> JobRow | list[JobRow]:
+        """Return one row, or those of a page."""
+        if isinstance(place, slice):
+            return job_rows(self._record, self._places[place])
+        return job_rows(self._record, self._places[place : place + 1])[0]
+
+
+class ForecastPage:
+    """The parts of a forecast's page under the switches of its address: resource, window, lists."""
+
+    def __init__(self, forecast: Forecast, params: QueryDict, typed: QueryDict | None = None) -> None:
+        self.forecast = forecast
+        self.params = params
+        self.typed = typed
+
+    @cached_property
+    def record(self) -> Record:
+        """What the forecast found."""
+        return record_of(self.forecast)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What it means."""
+        return verdict_of(self.forecast)
+
+    @cached_property
+    def prices(self) -> Prices | None:
+        """What the nodes of its workspace cost; None while nobody has said."""
+        return prices_of(self.forecast.workspace)
+
+    @cached_property
+    def timeline(self) -> Timeline | None:
+        """What changes when; None where nothing does."""
+        if not self.forecast.options["changes"]:
+            return None
+        document = self.forecast.input.document()
+        timed, _ = timed_changes(document, self.forecast.options["changes"], self.record.begin)
+        return timeline(timed, self.record.end)
+
+    @cached_property
+    def costs(self) -> Costs | None:
+        """What it costs; None without prices."""
+        return None if self.prices is None else costs(self.record, self.prices)
+
+    @cached_property
+    def pools(self) -> list[str]:
+        """The pools of its nodes."""
+        return sorted(pool.name for pool in self.record.pools)
+
+    @cached_property
+    def priced_resources(self) -> list[str]:
+        """The resources that can have a price."""
+        return [name for name in resource_order(self.record.resources()) if name != "pods"]
+
+    @property
+    def price_fields(self) -> list[tuple[str, str, str]]:
+        """The fields of prices: name, label, and what stands in them."""
+        held = self.prices or Prices()
+        shown = {
+            **{f"pools.{name}": (f"A node of pool {name}", held.pools.get(name)) for name in self.pools},
+            **{
+                f"resources.{name}": (priced(name), held.resources.get(name))
+                for name in self.priced_resources
+            },
+        }
+        typed: Mapping[str, Any] = self.typed or {}
+        return [
+            (name, label, typed.get(name, "" if price is None else f"{price:g}"))
+            for name, (label, price) in shown.items()
+        ]
+
+    @cached_property
+    def backtests(self) -> list[Backtest]:
+        """How right the forecasts of its cluster were, its own first."""
+        found = backtests_beside(self.forecast)
+        return sorted(found, key=lambda one: one.forecast_id != self.forecast.pk)
+
+    @cached_property
+    def later_snapshots(self) -> list[Snapshot]:
+        """What it can be compared with."""
+        return list(later_snapshots(self.forecast))
+
+    @cached_property
+    def resources(self) -> list[str]:
+        """The resources to switch between."""
+        used = [name for name in self.record.resources() if any(self.record.allocated(name).values)]
+        return resource_order(used or self.record.resources()) or ["cpu"]
+
+    @cached_property
+    def resource(self) -> str:
+        """The resource that is shown: the requested one, else the one of which most is used."""
+        wanted = self.params.get("resource", "")
+        if wanted in self.resources:
+            return wanted
+        main = [name for name in self.resources if name not in ("pods", "memory")] or self.resources
+        used = utilisations(self.record)
+        return max(main, key=lambda name: used.get(name, 0.0))
+
+    @property
+    def unit(self) -> str:
+        """The unit of the figures of the resource that is shown."""
+        return charts.unit_of([curve for curve in self.curves if curve.figure != "waiting"], self.resource)
+
+    @property
+    def series_query(self) -> str:
+        """The query under which the API gives the figures over time as a table."""
+        begin, end = self.window
+        return urlencode({"resource": self.resource, "begin": f"{begin:g}", "end": f"{end:g}"})
+
+    @property
+    def is_zoomed(self) -> bool:
+        """Does the address name a window?"""
+        return "begin" in self.params
+
+    @cached_property
+    def window(self) -> tuple[float, float]:
+        """The simulated seconds that are shown."""
+        whole = (0.0, max(self.record.end, 1.0))
+        try:
+            begin = float(self.params.get("begin", whole[0]))
+            end = float(self.params.get("end", whole[1]))
+        except ValueError:
+            return whole
+        return (begin, end) if 0.0 <= begin < end < float("inf") else whole
+
+    @cached_property
+    def evictions(self) -> list[EvictionRow]:
+        """Every eviction."""
+        return eviction_rows(self.record)
+
+    @cached_property
+    def queues(self) -> list[str]:
+        """The queues of the figures, those that request most of the resource."""
+        leaves = self.record.leaves
+        wanted = {
+            queue: self.record.steps(queue, "request", self.resource).integral(0.0, self.record.end)
+            for queue in leaves
+        }
+        most = sorted(leaves, key=lambda queue: (-wanted[queue], queue))[:MOST_QUEUES]
+        return sorted(queue for queue in most if wanted[queue]) or sorted(most)
+
+    @property
+    def hidden(self) -> int:
+        """How many queues the figures leave out."""
+        return len(self.record.leaves) - len(self.queues)
+
+    @cached_property
+    def curves(self) -> list[Curve]:
+        """Deserved, allocated and request of the queues in the window."""
+        return curves(self.record, self.resource, *self.window, self.queues)
+
+    @property
+    def over_time(self) -> dict[str, Any]:
+        """The figures over time, by the place where they are drawn."""
+        begin, end = self.window
+        shown = charts.window(begin, end)
+        use = use_curves(self.record, self.resource, begin, end)
+        of_resource = {
+            name: use_curves(self.record, name, begin, end) for name in self.resources if name != "pods"
+        }
+        fragmented = {
+            name: curve
+            for name in of_resource
+            for curve in room_curves(self.record, name, begin, end)
+            if curve.figure == "fragmented_part"
+        }
+        return {
+            "queues": charts.queues_figure(self.curves, self.resource, shown),
+            "stacked": charts.stacked_figure(self.curves, use, self.resource, shown),
+            "waiting": charts.waiting_figure(waiting_curves(self.record, begin, end, self.queues), shown),
+            "use": charts.use_figure(of_resource, shown),
+            "fragmentation": charts.fragmentation_figure(fragmented, shown),
+            "evictions": charts.evictions_figure(self.evictions, begin, end),
+            "gantt": charts.gantt_figure(self.record, begin, end),
+        }
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """All figures of the page."""
+        return {
+            **self.over_time,
+            "waits": wait_charts.waits_figure(started_waits(self.record)),
+            "cdf": wait_charts.cdf_figure(started_waits(self.record)),
+        }
+
+    @cached_property
+    def longest(self) -> Listing:
+        """The jobs: those that never started, then the longest waits, then those that were there before."""
+        return Listing(JobsInOrder(self.record), name="jobs", params=self.params)
+
+    @cached_property
+    def evicted(self) -> Listing:
+        """The evictions in their order."""
+        return Listing(self.evictions, name="evictions", params=self.params)

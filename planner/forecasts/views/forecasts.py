@@ -1,0 +1,151 @@
+"""How is a forecast begun, followed, stopped and read?"""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from planner.accounts.models import Role
+from planner.clusters.services.deletion import thing_delete
+from planner.errors import Invalid
+from planner.forecasts.forms import FACTORS, TIMES, options_typed, targets_typed
+from planner.forecasts.models import Forecast
+from planner.forecasts.selectors.forecasts import get_forecast, scenario_forecasts, scenario_leaves
+from planner.forecasts.selectors.traces import traces
+from planner.forecasts.services.forecasts import targets_set
+from planner.forecasts.tasks import submit_forecast
+from planner.forecasts.views.forecast_page import ForecastPage
+from planner.forecasts.views.timed import TypedChanges
+from planner.forecasts.views.traces import trace_or_404
+from planner.scenarios.models import Scenario
+from planner.web.views.following import UNCHANGED, seen
+from planner.web.views.found import scenario_or_404
+from planner.web.views.pages import INVALID, caller, found_or_404, page_or_part
+from planner.work.lifecycle import work_cancel
+from planning.forecasts.options import EVICTED
+
+PARTS = {"forecast": "forecasts/_forecast.html"}
+CHANGES = {"changes": "forecasts/_changes.html", "timeline": "forecasts/_timeline.html"}
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def begin(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
+    """Show a scenario's forecasts and wait targets, and begin another one."""
+    scenario = scenario_or_404(request, scenario_id)
+    if request.method == "GET":
+        return _begin_page(request, scenario)
+    trace = trace_or_404(request, request.POST.get("trace", ""))
+    options, problems = options_typed(request.POST, list(trace.queues))
+    timed = TypedChanges(scenario, request.POST, [])
+    options["changes"] = timed.changes
+    try:
+        if problems or timed.unread:
+            raise Invalid([*problems, *timed.problems])
+        forecast = submit_forecast(scenario=scenario, trace=trace, options=options, user=caller(request))
+    except Invalid as error:
+        return _begin_page(request, scenario, problems=error.problems, status=INVALID)
+    return redirect("planner:forecast", forecast.pk)
+
+
+@login_required
+@require_POST
+def changes(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
+    """Show what the typed changes in time mean, and what is wrong with them; nothing is saved."""
+    return _begin_page(request, scenario_or_404(request, scenario_id))
+
+
+@login_required
+@require_POST
+def targets(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
+    """Set how long jobs of the scenario's queues may wait."""
+    scenario = scenario_or_404(request, scenario_id)
+    found, problems = targets_typed(request.POST, scenario_leaves(scenario))
+    if problems:
+        return _begin_page(request, scenario, problems=problems, status=INVALID)
+    targets_set(scenario=scenario, targets=found, user=caller(request))
+    messages.success(request, "Wait targets are saved; the next forecast is judged by them.")
+    return redirect("planner:scenario-forecasts", scenario.pk)
+
+
+@login_required
+@require_GET
+def detail(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
+    """Show a forecast; a poll that has seen this state and progress hears that nothing changed."""
+    forecast = forecast_or_404(request, forecast_id)
+    if request.GET.get("seen") == seen(forecast):
+        return HttpResponse(status=UNCHANGED)
+    context = {"forecast": forecast, "page": ForecastPage(forecast, request.GET), "seen": seen(forecast)}
+    return page_or_part(request, "forecasts/forecast.html", PARTS, context)
+
+
+@login_required
+@require_GET
+def figures(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
+    """Return the figures of a window, for a page that zooms."""
+    forecast = ended_or_404(request, forecast_id)
+    return JsonResponse({"figures": ForecastPage(forecast, request.GET).over_time})
+
+
+@login_required
+@require_POST
+def cancel(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
+    """Ask a forecast to stop and show where it is."""
+    forecast = work_cancel(work=forecast_or_404(request, forecast_id), user=caller(request))
+    return redirect("planner:forecast", forecast.pk)
+
+
+@login_required
+@require_POST
+def delete(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
+    """Delete a forecast."""
+    forecast = forecast_or_404(request, forecast_id)
+    scenario_id = forecast.scenario_id
+    thing_delete(thing=forecast, user=caller(request))
+    messages.success(request, "The forecast is deleted.")
+    return redirect("planner:scenario-forecasts", scenario_id)
+
+
+def forecast_or_404(request: HttpRequest, forecast_id: UUID) -> Forecast:
+    """Return a forecast of a workspace of the caller."""
+    return found_or_404(request, get_forecast, forecast_id)
+
+
+def ended_or_404(request: HttpRequest, forecast_id: UUID) -> Forecast:
+    """Return a forecast of a workspace of the caller that has an answer."""
+    forecast = forecast_or_404(request, forecast_id)
+    if forecast.state != Forecast.State.SUCCEEDED:
+        raise Http404
+    return forecast
+
+
+def _begin_page(
+    request: HttpRequest, scenario: Scenario, *, problems: Any = (), status: int = 200
+) -> HttpResponse:
+    user = caller(request)
+    known = list(traces(user).filter(workspace=scenario.workspace))
+    chosen = request.POST.get("trace") or request.GET.get("trace", "")
+    trace = next((trace for trace in known if str(trace.pk) == chosen), known[0] if known else None)
+    leaves = scenario_leaves(scenario)
+    kept = {target.queue: target.seconds for target in scenario.wait_targets.all()}
+    context = {
+        "scenario": scenario,
+        "forecasts": scenario_forecasts(scenario),
+        "traces": known,
+        "trace": trace,
+        "leaves": leaves,
+        "targets": [(queue, kept.get(queue)) for queue in leaves],
+        "mapped": [(name, jobs, name in leaves) for name, jobs in trace.queues.items()] if trace else [],
+        "times": [(name, label, request.POST.get(name, default)) for name, label, default in TIMES],
+        "factors": [(name, label, request.POST.get(name, "1")) for name, label in FACTORS],
+        "evicted": EVICTED,
+        "timed": TypedChanges(scenario, request.POST, leaves),
+        "typed": request.POST,
+        "problems": problems,
+        "may_edit": scenario.role != Role.VIEWER,  # type: ignore[attr-defined]  # annotated by `visible`
+    }
+    return page_or_part(request, "forecasts/begin.html", CHANGES, context, status=status)

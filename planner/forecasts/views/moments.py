@@ -1,0 +1,80 @@
+"""What was the cluster like at a time of a forecast, and how does one go on from there?"""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from planner.errors import Busy, Invalid
+from planner.forecasts.models import Forecast
+from planner.forecasts.selectors.forecasts import decisions_at, record_of
+from planner.forecasts.services.moments import moment_open
+from planner.forecasts.views.forecasts import forecast_or_404
+from planner.runs.tasks import submit_run
+from planner.web.templatetags.quantities import resource_order
+from planner.web.views.listing import Listing
+from planner.web.views.pages import INVALID, caller
+from planning.forecasts.clock import moment_of
+from planning.forecasts.moment import Now, cluster_now
+from planning.rows import Problem
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def moment(request: HttpRequest, forecast_id: UUID) -> HttpResponse:
+    """Show queues and jobs at a time; or make a scenario of it, and run it for its explanations."""
+    forecast = forecast_or_404(request, forecast_id)
+    if forecast.state != Forecast.State.SUCCEEDED:
+        return redirect("planner:forecast", forecast.pk)
+    at = _seconds(request)
+    if request.method == "GET":
+        return _page(request, forecast, at)
+    try:
+        scenario = moment_open(forecast=forecast, at=at, user=caller(request))
+    except Invalid as error:
+        return _page(request, forecast, at, problems=error.problems, status=INVALID)
+    except Busy as error:
+        problem = Problem("forecast.busy", "error", str(error), path="at")
+        return _page(request, forecast, at, problems=[problem], status=503)
+    if request.POST.get("then") == "run":
+        run = submit_run(scenario=scenario, user=caller(request))
+        return redirect("planner:run-detail", run.pk)
+    messages.success(request, f"{scenario.name} is a scenario of its own now.")
+    return redirect("planner:scenario-detail", scenario.pk)
+
+
+def _seconds(request: HttpRequest) -> float:
+    """Return the time that is requested; what is no number is the beginning."""
+    data = request.POST if request.method == "POST" else request.GET
+    try:
+        at = float(data.get("at", "0"))
+    except ValueError:
+        return 0.0
+    return at if 0.0 <= at < float("inf") else 0.0
+
+
+def _page(
+    request: HttpRequest, forecast: Forecast, at: float, *, problems: Any = (), status: int = 200
+) -> HttpResponse:
+    record = record_of(forecast)
+    shown = min(at, record.end)
+    now: Now = cluster_now(record, shown)
+    steps = decisions_at(forecast, shown)
+    context = {
+        "forecast": forecast,
+        "at": shown,
+        "says": moment_of(shown, record.begin),
+        "now": now,
+        "resources": resource_order({name for row in now.queues for name in row.request} or {"cpu"}),
+        "waiting": Listing(now.waiting, name="waiting", params=request.GET),
+        "running": len(now.running),
+        "decisions": Listing(steps, name="decisions", params=request.GET),
+        "before": max(shown - record.period, 0.0),
+        "after": min(shown + record.period, record.end),
+        "problems": problems,
+    }
+    return render(request, "forecasts/moment.html", context, status=status)

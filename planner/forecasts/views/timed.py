@@ -1,0 +1,93 @@
+"""What changes when during a forecast, as it is typed into the rows of a form?"""
+
+import json
+import re
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from django.http import QueryDict
+
+from planner.clusters.selectors.contents import content_of
+from planner.forecasts.forms import changes_typed
+from planner.runs.services.runs import scenario_freeze
+from planner.scenarios.models import Scenario
+from planning.forecasts.changes import timed_changes
+from planning.forecasts.clock import duration
+from planning.forecasts.document import late_problems
+from planning.forecasts.options import DEFAULTS
+from planning.forecasts.typed_changes import HAPPENS, Timeline, TypedChange, timeline
+from planning.nodes import pool_name
+from planning.rows import Problem
+
+PLACE = re.compile(r"changes\[(\d+)\]")
+SPARE = 2
+"""So many empty rows follow the typed ones."""
+
+
+class TypedChanges:
+    """The rows of timed changes of a form: as typed, as changes, on a time axis, with every problem."""
+
+    happens = HAPPENS
+
+    def __init__(self, scenario: Scenario, typed: QueryDict, leaves: list[str]) -> None:
+        self.scenario = scenario
+        self.leaves = leaves
+        self.typed = typed
+        self.filled, self.changes, self.unread = changes_typed(typed)
+
+    @property
+    def rows(self) -> list[TypedChange]:
+        """Return the typed rows and some empty ones."""
+        more = SPARE + 1 if "add" in self.typed else SPARE
+        return [*self.filled, *[TypedChange("", "queue", "", "")] * more]
+
+    @property
+    def problems(self) -> list[Problem]:
+        """Return everything that is wrong with them."""
+        timed, found = self._timed
+        return [*self.unread, *found, *late_problems(timed.changes, self._horizon)]
+
+    @property
+    def timeline(self) -> Timeline:
+        """Return those that are possible on a time axis."""
+        return self._timed[0]
+
+    @cached_property
+    def subjects(self) -> list[str]:
+        """The queues, and the pools of the snapshot, to choose from."""
+        nodes = content_of(self.scenario.snapshot).document.get("nodes") or ()
+        return [*self.leaves, *sorted({pool_name(node) for node in nodes})]
+
+    @property
+    def begin(self) -> str:
+        """Return the time of second 0; empty when the scenario says none."""
+        return str(self._document.get("now") or "")
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        document: dict[str, Any] = json.loads(scenario_freeze(self.scenario)[2])
+        return document
+
+    @property
+    def _horizon(self) -> float:
+        typed = duration(self.typed.get("horizon_seconds", ""))
+        return typed or float(DEFAULTS["horizon_seconds"])
+
+    @cached_property
+    def _timed(self) -> tuple[Timeline, list[Problem]]:
+        if not self.changes:
+            return timeline([], self._horizon), []
+        broken = {place_of(problem) for problem in self.unread}
+        places = [place for place in range(len(self.changes)) if place not in broken]
+        timed, found = timed_changes(self._document, [self.changes[place] for place in places], self.begin)
+        problems = [
+            replace(one, path=PLACE.sub(f"changes[{places[place_of(one)]}]", one.path or "")) for one in found
+        ]
+        return timeline(timed, self._horizon), problems
+
+
+def place_of(problem: Problem) -> int:
+    """Return to which change of a list a problem belongs."""
+    found = PLACE.match(problem.path or "")
+    return int(found[1]) if found else 0

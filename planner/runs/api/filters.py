@@ -1,0 +1,29 @@
+"""By what can lists of runs and public links be filtered and ordered?"""
+
+import django_filters
+
+from planner.api.filters import LabelledFilter
+from planner.runs.models import PublicLink, Run
+from planner.web.selectors.orders import order
+
+
+class LinkFilter(django_filters.FilterSet):
+    """Public links of a run."""
+
+    ordering = order("created")
+
+    class Meta:
+        model = PublicLink
+        fields: list[str] = []
+
+
+class RunFilter(LabelledFilter):
+    """Runs."""
+
+    name = django_filters.CharFilter(lookup_expr="icontains")
+
+    ordering = order("created", "finished")
+
+    class Meta:
+        model = Run
+        fields = ["scenario", "state"]

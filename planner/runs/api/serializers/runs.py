@@ -1,0 +1,163 @@
+"""Which bodies have the calls about runs and their outcomes?"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from planner.api.bodies import Body
+from planner.api.serializers import AmountSerializer, AmountsField, ReadableRow, amount_body
+from planner.runs.models import JobOutcome, QueueOutcome, Run, Victim
+from planner.runs.models.outcome import DecisionState
+from planning.rows import Decision
+from planning.unlimited import amounts
+
+_MEASURED = ("required", "available", "missing")
+
+
+class RunOptions(Body):
+    """How to run a scenario."""
+
+    cycles = serializers.IntegerField(min_value=1, max_value=1000, default=1)
+
+
+class KeptRunOptions(RunOptions):
+    """The options of a run."""
+
+    cycles = serializers.IntegerField(allow_null=True)
+
+
+class RunCountsSerializer(serializers.Serializer[Any]):
+    """How much a run decided: a pod that occurs in several cycles counts once, but each eviction of it."""
+
+    bound = serializers.IntegerField(help_text="Pods.")
+    pipelined = serializers.IntegerField(help_text="Pods.")
+    evictions = serializers.IntegerField()
+    victims_committed = serializers.IntegerField(help_text="Pods.")
+    victims_kept = serializers.IntegerField(help_text="Pods.")
+    victims_failed = serializers.IntegerField(help_text="Pods.")
+    jobs = serializers.IntegerField()
+    jobs_pending = serializers.IntegerField()
+    decisions = serializers.IntegerField()
+
+
+class RunSerializer(ReadableRow, serializers.ModelSerializer[Run]):
+    """One execution of a scenario's revision."""
+
+    owner = serializers.CharField(source="owner.username", allow_null=True, default=None)
+    input_sha256 = serializers.CharField(source="input_id")
+    result_sha256 = serializers.CharField(source="result_id", allow_null=True)
+    timings = serializers.DictField(child=serializers.FloatField(), help_text="Milliseconds.")
+    options = KeptRunOptions()
+    tags = serializers.ListField(child=serializers.CharField())
+    counts = RunCountsSerializer(
+        source="outcome.counts", allow_null=True, default=None, help_text="null until the run succeeded."
+    )
+    notes = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="What the run leaves out (`Not modelled: …`) and what it assumes.",
+    )
+
+    class Meta:
+        model = Run
+        fields = [
+            "id", "name", "note", "tags", "archived", "state", "scenario", "scenario_revision", "owner",
+            "options", "counts", "progress", "doing", "error",
+            "notes", "engine_version", "attempt", "cancel_requested", "created", "started", "finished",
+            "timings", "input_sha256", "result_sha256",
+        ]  # fmt: skip
+
+
+class QueueOutcomeSerializer(serializers.ModelSerializer[QueueOutcome]):
+    """The result of a run for one queue, at the end of the last cycle unless the name says otherwise."""
+
+    deserved = AmountsField()
+    allocated = AmountsField()
+    allocated_at_open = AmountsField()
+    request = AmountsField()
+    capability = AmountsField()
+    real_capability = AmountsField()
+    guarantee = AmountsField()
+    elastic = AmountsField()
+    inqueue = AmountsField()
+
+    class Meta:
+        model = QueueOutcome
+        fields = [
+            "queue", "parent", "depth", "weight", "in_session", "overused", "share", "share_at_open",
+            "deserved", "allocated", "allocated_at_open", "request", "capability", "real_capability",
+            "guarantee", "elastic", "inqueue",
+        ]  # fmt: skip
+
+
+class PendingSerializer(serializers.Serializer[Any]):
+    """Why a job waits, and by how much; fields that do not apply to the gate are null."""
+
+    gate = serializers.CharField()
+    plugin = serializers.CharField(allow_null=True)
+    queue = serializers.CharField(allow_null=True)
+    pod = serializers.CharField(allow_null=True)
+    resource = serializers.CharField(allow_null=True)
+    required = AmountSerializer(allow_null=True)  # type: ignore[assignment]  # a field, not the base's flag
+    available = AmountSerializer(allow_null=True)
+    missing = AmountSerializer(allow_null=True)
+    message = serializers.CharField(allow_null=True)
+    nodes = serializers.DictField(child=serializers.IntegerField(), help_text="Nodes by reason.")
+
+    def to_representation(self, instance: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the core's explanation with a unit at each amount."""
+        resource = instance.get("resource")
+        measured = amounts({key: instance[key] for key in _MEASURED if key in instance})
+        return {
+            **{key: instance.get(key) for key in self.get_fields()},
+            **{key: amount_body(resource, value) for key, value in measured.items() if resource},
+            "nodes": instance.get("nodes") or {},
+        }
+
+
+class JobOutcomeSerializer(serializers.ModelSerializer[JobOutcome]):
+    """The result of a run for one job, at the end of the last cycle."""
+
+    task_status = serializers.DictField(child=serializers.IntegerField())
+    pending_reasons = serializers.DictField()
+    pending_explain = serializers.SerializerMethodField()
+
+    class Meta:
+        model = JobOutcome
+        fields = [
+            "job", "queue", "phase_before", "phase_after", "priority", "min_available", "pods", "task_status",
+            "pending", "ready", "pipelined", "starving", "gate", "message", "fit_error", "pending_reasons",
+            "pending_explain",
+        ]  # fmt: skip
+
+    @extend_schema_field(PendingSerializer(allow_null=True))
+    def get_pending_explain(self, job: JobOutcome) -> dict[str, Any] | None:
+        """Return why the job waits, or None when it does not."""
+        return PendingSerializer(job.pending_explain).data if job.pending_explain else None
+
+
+class VictimSerializer(serializers.ModelSerializer[Victim]):
+    """A running pod that a run chose to evict, and the pod it was evicted for."""
+
+    class Meta:
+        model = Victim
+        fields = [
+            "order", "cycle", "pod", "job", "queue", "node", "for_pod", "for_job", "for_queue", "action",
+            "reason", "state", "ran_seconds",
+        ]  # fmt: skip
+
+
+class DecisionSerializer(serializers.Serializer[Decision]):
+    """One decision of a run."""
+
+    seq = serializers.IntegerField()
+    cycle = serializers.IntegerField()
+    action = serializers.CharField()
+    op = serializers.CharField()
+    job = serializers.CharField()
+    pod = serializers.CharField()
+    node = serializers.CharField()
+    reason = serializers.CharField()
+    for_pod = serializers.CharField()
+    state = serializers.ChoiceField(choices=DecisionState.choices, allow_blank=True)

@@ -1,0 +1,176 @@
+"""What does a comparison of runs say of each queue, job and victim?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+from planner.runs.models import Run
+from planning.rows import Amounts, QueueFigures, RunCounts
+
+Held = TypeVar("Held")
+
+
+@dataclass(frozen=True)
+class JobFigures:
+    """What a run made of one job."""
+
+    queue: str
+    pods: int
+    pending: int
+    ready: bool
+    phase: str
+    gate: str
+
+
+@dataclass(frozen=True)
+class VictimFigures:
+    """An eviction that a run committed."""
+
+    job: str
+    queue: str
+    for_job: str
+    for_queue: str
+    action: str
+    ran_seconds: float | None
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where a run puts a pod; `op` is bind, or pipeline when the pod still waits for room there."""
+
+    node: str
+    op: str
+
+
+@dataclass(frozen=True)
+class QueueDelta:
+    """What a queue has more in a run than in the baseline."""
+
+    deserved: Amounts
+    allocated: Amounts
+    request: Amounts
+    guarantee: Amounts
+    capability: Amounts
+    share: float | None
+    share_at_open: float | None
+
+
+@dataclass(frozen=True)
+class JobDelta:
+    """How many more pods a job has, and how many more wait, than in the baseline."""
+
+    pods: int
+    pending: int
+
+
+@dataclass(frozen=True)
+class Line(Generic[Held]):
+    """One thing under its name, with what each run made of it; None where a run has no such thing."""
+
+    name: str
+    held: tuple[Held | None, ...]
+
+    @property
+    def differs(self) -> bool:
+        """Did two runs not make the same of it?"""
+        return any(held != self.held[0] for held in self.held)
+
+    @property
+    def deltas(self) -> list[Any]:
+        """What each run has more than the first one, which comes first and has None."""
+        first = self.held[0]
+        delta: Any = {QueueFigures: queue_delta, JobFigures: job_delta}.get(self._kind)
+        return [None, *(delta(first, other) for other in self.held[1:])] if delta else []
+
+    @property
+    def _kind(self) -> type[Any]:
+        return next((type(held) for held in self.held if held is not None), type(None))
+
+    @property
+    def pairs(self) -> list[tuple[Any, Any]]:
+        """What each run made of it, beside what it has more than the first one."""
+        return list(zip(self.held, self.deltas, strict=True))
+
+
+@dataclass(frozen=True)
+class Lines(Generic[Held]):
+    """Every name that any run knows, what differs first, then by name."""
+
+    rows: Sequence[Line[Held]]
+
+    @cached_property
+    def differing(self) -> Sequence[Line[Held]]:
+        """The names under which runs differ."""
+        return [row for row in self.rows if row.differs]
+
+
+@dataclass(frozen=True)
+class VictimChange:
+    """The victims of a run beside those of the first one, in numbers of pods."""
+
+    new: int
+    gone: int
+    same: int
+
+
+@dataclass(frozen=True)
+class Head:
+    """How a run came off as a whole: `work_lost` in pod-seconds, `waiting_delta` in jobs."""
+
+    run: Run
+    counts: RunCounts
+    victims: VictimChange
+    work_lost: float
+    waiting_delta: int
+
+
+@dataclass(frozen=True)
+class Kinship:
+    """How many names of queues and nodes all runs have in common, and how many the smallest of them has."""
+
+    queues: int
+    queues_common: int
+    nodes: int
+    nodes_common: int
+
+    @property
+    def related(self) -> bool:
+        """Are the runs about the same cluster, as far as names tell?"""
+        return self.queues_common * 2 > self.queues or self.nodes_common * 2 > self.nodes
+
+
+def queue_delta(first: QueueFigures | None, other: QueueFigures | None) -> QueueDelta | None:
+    """Return what a queue has more in a run than in the first one; None where one of them lacks it."""
+    if first is None or other is None:
+        return None
+    return QueueDelta(
+        deserved=_more(first.deserved, other.deserved),
+        allocated=_more(first.allocated, other.allocated),
+        request=_more(first.request, other.request),
+        guarantee=_more(first.guarantee, other.guarantee),
+        capability=_more(first.capability, other.capability),
+        share=_grown(first.share, other.share),
+        share_at_open=_grown(first.share_at_open, other.share_at_open),
+    )
+
+
+def _grown(first: float | None, other: float | None) -> float | None:
+    return None if first is None or other is None else other - first
+
+
+def _more(first: Amounts, other: Amounts) -> dict[str, float]:
+    """Return by how much each amount grew; one that is without limit in either has no difference."""
+    grown = {}
+    for name in dict.fromkeys([*first, *other]):
+        before, after = first.get(name, 0.0), other.get(name, 0.0)
+        if before is not None and after is not None:
+            grown[name] = after - before
+    return grown
+
+
+def job_delta(first: JobFigures | None, other: JobFigures | None) -> JobDelta | None:
+    """Return how many more pods of a job there are and wait than in the first run."""
+    if first is None or other is None:
+        return None
+    return JobDelta(pods=other.pods - first.pods, pending=other.pending - first.pending)

@@ -1,0 +1,49 @@
+"""How full are the nodes of a run at its end, and whose pods are on them?"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+
+from planner.runs.models import Run
+from planner.runs.selectors.explain import payload
+from planning.heat import NodeHeat, PoolHeat, heat
+from planning.traces import NODES, PODS, POOLS
+
+ORDERS = ("node", "pool", "pods", "used", "free", "fits")
+"""By what nodes can be ordered; used and free are of the chosen resource."""
+
+
+def pool_heats(run: Run, request: Mapping[str, float] | None = None) -> list[PoolHeat]:
+    """Return the pools of a run with their nodes at its end; empty when nothing was kept (4 queries)."""
+    cycles = payload(run, NODES) or [[]]
+    pools = {node: pool for pool, nodes in (payload(run, POOLS) or {}).items() for node in nodes}
+    queue_of = dict(run.job_outcomes.values_list("job", "queue"))
+    queues_on: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for job, pods in (payload(run, PODS) or {}).items():
+        for _, status, node, _ in pods:
+            if node and status not in ("Releasing", "Pipelined"):
+                queues_on[node][queue_of.get(job, "")] += 1
+    return heat(cycles[-1], pools, queues_on, request)
+
+
+def nodes_in_order(nodes: Sequence[NodeHeat], order: str, resource: str) -> list[NodeHeat]:
+    """Return nodes in an order, with a minus the largest first; equal ones by name."""
+    field = order.removeprefix("-")
+    keys = {
+        "pool": lambda node: node.pool,
+        "pods": lambda node: node.pods,
+        "used": lambda node: node.used.get(resource) or 0.0,
+        "free": lambda node: node.free.get(resource) or 0.0,
+        "fits": lambda node: node.fits or 0,
+    }
+    by_name = sorted(nodes, key=lambda node: node.node)
+    if field == "node":
+        return by_name[::-1] if order.startswith("-") else by_name
+    key = keys.get(field)
+    return sorted(by_name, key=key, reverse=order.startswith("-")) if key else by_name
+
+
+def node_found(node: NodeHeat, pool: str, words: str) -> bool:
+    """Is a node in a pool, and do its name or its queues hold the words? Empty ones let all through."""
+    sought = words.lower()
+    named = (node.node, node.pool, *node.queues)
+    return (not pool or node.pool == pool) and any(sought in name.lower() for name in named)

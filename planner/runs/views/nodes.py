@@ -1,0 +1,223 @@
+"""How full are the nodes of a run, and where would one more pod fit?"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect
+from django.utils.html import format_html_join
+from django.utils.http import urlencode
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_GET, require_http_methods
+
+from planner.errors import Invalid
+from planner.runs.models import Run
+from planner.runs.selectors.nodes import node_found, nodes_in_order, pool_heats
+from planner.runs.selectors.searches import Fitting, fitting_found, newest_fitting
+from planner.runs.tasks import submit_fitting
+from planner.web.templatetags.quantities import resource_order
+from planner.web.views.following import UNCHANGED, seen
+from planner.web.views.found import run_or_404
+from planner.web.views.listing import Listing
+from planner.web.views.pages import caller, page_or_part
+from planning.fitting import END, MOMENTS, Probe
+from planning.heat import NodeHeat, PoolHeat
+from planning.quantities import amounts
+from planning.rows import Problem
+
+SHADES = 10
+"""Into so many steps the colour of a node is divided."""
+PALETTE = 8
+"""So many queues have a colour of their own; the others share one."""
+_OF_THE_PAGE = ("colour", "page")
+COLOURS = ("used", "queue", "fits")
+REQUESTS = ("cpu", "memory", "nvidia.com/gpu")
+
+
+class NodesPage:
+    """The nodes of a run under the switches of the page's address."""
+
+    def __init__(self, run: Run, params: QueryDict) -> None:
+        self.run = run
+        self.params = params
+        self.pool = params.get("pool", "")
+        self.words = params.get("words", "").strip()
+        self.typed = {name: params.get(f"requests.{name}", "").strip() for name in self._typed_names}
+        self.request = {name: value for name, value in amounts(self.typed).items() if value} or None
+
+    @property
+    def _typed_names(self) -> list[str]:
+        named = [name.removeprefix("requests.") for name in self.params if name.startswith("requests.")]
+        return list(dict.fromkeys([*REQUESTS, *named]))
+
+    @cached_property
+    def pools(self) -> list[PoolHeat]:
+        """All pools with their nodes."""
+        return pool_heats(self.run, self.request)
+
+    @cached_property
+    def resources(self) -> list[str]:
+        """The resources to switch between."""
+        return resource_order({name for pool in self.pools for name, held in pool.total.items() if held})
+
+    @cached_property
+    def resource(self) -> str:
+        """The resource that is shown: the requested one, else the fullest one but pods."""
+        wanted = self.params.get("resource", "")
+        if wanted in self.resources:
+            return wanted
+        totals = {name: self._sum("total", name) for name in self.resources if name != "pods"}
+        return max(totals, key=lambda name: self._sum("used", name) / totals[name], default="cpu")
+
+    @property
+    def colour(self) -> str:
+        """What the colour of a node says."""
+        wanted = self.params.get("colour", "")
+        colours = [name for name in COLOURS if name != "fits" or self.request]
+        return wanted if wanted in colours else "fits" if self.request and not wanted else "used"
+
+    @cached_property
+    def queues(self) -> list[str]:
+        """The queues that have the most pods on some node, those of the most nodes first."""
+        counts: dict[str, int] = {}
+        for node in self._all:
+            if node.queue:
+                counts[node.queue] = counts.get(node.queue, 0) + 1
+        return sorted(counts, key=lambda name: (-counts[name], name))
+
+    @property
+    def legend(self) -> list[tuple[str, str]]:
+        """The class of each colour, and what it says."""
+        if self.colour == "queue":
+            named = [(f"heat__node--queue-{place}", name) for place, name in enumerate(self.queues[:PALETTE])]
+            rest = [("heat__node--queue-rest", f"{len(self.queues) - PALETTE} other queues")]
+            return [*named, *(rest if len(self.queues) > PALETTE else []), ("heat__node--none", "no pod")]
+        if self.colour == "fits":
+            return [("heat__node--fits", "the request fits"), ("heat__node--full", "it does not fit")]
+        return [("heat__node--0", "0 % used"), ("heat__node--5", "50 %"), (f"heat__node--{SHADES}", "100 %")]
+
+    def shade(self, node: NodeHeat) -> str:
+        """Return the class of a node's colour."""
+        if self.colour == "queue":
+            if not node.queue:
+                return "heat__node--none"
+            place = self.queues.index(node.queue)
+            return f"heat__node--queue-{place if place < PALETTE else 'rest'}"
+        if self.colour == "fits":
+            return "heat__node--fits" if node.fits else "heat__node--full"
+        part = node.part(self.resource)
+        return "heat__node--none" if part is None else f"heat__node--{min(SHADES, round(part * SHADES))}"
+
+    @cached_property
+    def maps(self) -> list[tuple[PoolHeat, SafeString]]:
+        """Each pool with a square for each of its nodes, which leads to its page."""
+        return [(pool, self._squares(pool)) for pool in self.pools]
+
+    def _squares(self, pool: PoolHeat) -> SafeString:
+        """Return the squares of a pool; written here, as a template takes ten times as long for thousands."""
+        square = '<a class="h {}" href="{}/" tabindex="-1" title="{}"></a>'
+        return format_html_join(
+            "", square, ((self.shade(node), quote(node.node, safe=""), node.node) for node in pool.nodes)
+        )
+
+    @cached_property
+    def listing(self) -> Listing:
+        """One page of the nodes that the filters let through."""
+        found = [node for node in self._all if node_found(node, self.pool, self.words)]
+        order = self.params.get("ordering", "")
+        return Listing(nodes_in_order(found, order, self.resource), name="page", params=self.params)
+
+    @cached_property
+    def _all(self) -> Sequence[NodeHeat]:
+        return [node for pool in self.pools for node in pool.nodes]
+
+    @property
+    def total(self) -> int:
+        """How many nodes there are."""
+        return len(self._all)
+
+    @property
+    def query(self) -> str:
+        """What the API is requested the same nodes."""
+        given = {name: str(text) for name, text in self.params.items() if text and name not in _OF_THE_PAGE}
+        return urlencode(given)
+
+    @property
+    def fits(self) -> int:
+        """How many pods of the request fit on all nodes."""
+        return sum(pool.fits or 0 for pool in self.pools)
+
+    def _sum(self, measure: str, resource: str) -> float:
+        return sum(getattr(pool, measure).get(resource) or 0.0 for pool in self.pools)
+
+
+@login_required
+@require_GET
+def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Show the nodes at the end of a run."""
+    run = run_or_404(request, run_id)
+    context = {"run": run, "table": NodesPage(run, request.GET), **_fit_context(run, request.GET)}
+    return page_or_part(request, "runs/nodes.html", {}, context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def fit(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Begin to ask every node whether it takes a pod, or show how far that is."""
+    run = run_or_404(request, run_id)
+    problems: Sequence[Problem] = ()
+    if request.method == "POST":
+        try:
+            submit_fitting(run=run, probe=_probe(request.POST), user=caller(request))
+        except Invalid as error:
+            problems = error.problems
+        else:
+            if not request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
+                return redirect("planner:run-fit", run.pk)
+    context = {"run": run, "fit_problems": problems, **_fit_context(run, request.POST)}
+    search = context["fit_search"]
+    if search is not None and request.GET.get("seen") == seen(search):
+        return HttpResponse(status=UNCHANGED)
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if problems else HTTPStatus.OK
+    return page_or_part(request, "runs/fit.html", {"fit": "runs/_fit.html"}, context, status)
+
+
+def _probe(typed: QueryDict) -> Probe:
+    """Return the pod that a form describes."""
+    prefix = "requests."
+    named = {name.removeprefix(prefix): str(typed[name]).strip() for name in typed if name.startswith(prefix)}
+    if extra := typed.get("resource_name", "").strip():
+        named[extra] = typed.get("resource_amount", "").strip()
+    pairs = (part.partition("=") for part in typed.get("selector", "").replace(",", " ").split())
+    return Probe(
+        queue=typed.get("queue", "").strip(),
+        requests={name: text for name, text in named.items() if text},
+        selector={key: value for key, _, value in pairs},
+        tolerates="tolerates" in typed,
+        at=typed.get("at", END),
+    )
+
+
+def _fit_context(run: Run, typed: QueryDict) -> dict[str, Any]:
+    """Return what the part about one more pod shows: the form, the last search and what it found."""
+    search = newest_fitting(run)
+    kept = None if search is None or search.probe is None else Probe(**search.probe)
+    probe = _probe(typed) if "queue" in typed else kept
+    found: Fitting | None = fitting_found(search) if search else None
+    return {
+        "fit_search": search,
+        "fit_found": found,
+        "fit_seen": seen(search) if search else "",
+        "fit_probe": probe,
+        "fit_selector": ", ".join(f"{key}={value}" for key, value in probe.selector.items()) if probe else "",
+        "fit_requests": [(name, probe.requests.get(name, "") if probe else "") for name in REQUESTS],
+        "fit_moments": MOMENTS,
+        "fit_queues": run.queue_outcomes.exclude(queue="root")
+        .values_list("queue", flat=True)
+        .order_by("queue"),
+    }

@@ -1,0 +1,273 @@
+"""Which jobs, victims and decisions of a run are requested: sorted, filtered, grouped, page by page?"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.views.decorators.http import require_GET
+
+from planner.runs.models import Run
+from planner.runs.selectors.groups import Group
+from planner.runs.selectors.lists import LISTS
+from planner.web.views.found import run_or_404
+from planner.web.views.listing import Listing
+from planner.web.views.pages import page_or_part
+
+BY, ORDERING, HIDE = "by", "ordering", "hide"
+_OF_THE_PAGE = {BY, HIDE, "page"}
+"""What an address asks of a page and no call knows."""
+MOST_VALUES = 50
+"""So many values of a field are offered to choose from; the search finds the others."""
+
+WORDS = {
+    "gate": "Reason", "queue": "Queue", "resource": "Resource", "phase": "Phase", "for_queue": "For queue",
+    "job": "Job", "for_job": "For job", "node": "Node", "action": "Action", "state": "Outcome",
+    "op": "Decision", "cycle": "Cycle", "pending": "Waiting",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How a list of a run is shown: what its rows are called, and by which fields they are chosen."""
+
+    title: str
+    word: str
+    columns: Sequence[tuple[str, str]]
+    """The field that the API calls so, and the head of its column."""
+    facets: Sequence[str]
+    route: str
+    groups_route: str
+    template: str
+    note: str = ""
+
+
+KINDS = {
+    "jobs": Kind(
+        title="Jobs",
+        word="job",
+        columns=(
+            ("job", "Job"), ("queue", "Queue"), ("pending", "Waiting"), ("min_available", "minMember"),
+            ("priority", "Priority"), ("phase_after", "Phase"), ("message", "Why"),
+        ),
+        facets=LISTS["jobs"].groups,
+        route="api:run-jobs",
+        groups_route="api:run-job-groups",
+        template="runs/_job_rows.html",
+        note="Waiting: pods without a node at the end of the run.",
+    ),
+    "victims": Kind(
+        title="Victims",
+        word="victim",
+        columns=(
+            ("pod", "Pod"), ("job", "Job"), ("queue", "Queue"), ("node", "Node"), ("for_pod", "For pod"),
+            ("for_queue", "For queue"), ("action", "Action"), ("state", "Outcome"),
+        ),
+        facets=("queue", "for_queue", "action", "state"),
+        route="api:run-victims",
+        groups_route="api:run-victim-groups",
+        template="runs/_victim_rows.html",
+        note="Committed: the pod is evicted. Kept: selected for a gang that stayed incomplete, so it is not "
+        "evicted. Failed: the eviction was not possible.",
+    ),
+    "decisions": Kind(
+        title="Decisions",
+        word="decision",
+        columns=(
+            ("seq", "Step"), ("action", "Action"), ("op", "Decision"), ("job", "Job"), ("pod", "Pod"),
+            ("node", "Node"), ("for_pod", "For pod"), ("state", "State"), ("reason", "Reason"),
+        ),
+        facets=("action", "op", "state", "cycle"),
+        route="api:run-decisions",
+        groups_route="api:run-decision-groups",
+        template="runs/_decision_rows.html",
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Facet:
+    """A field to choose a value of, with how many rows have each."""
+
+    name: str
+    word: str
+    chosen: str
+    values: Sequence[Group]
+    more: int
+
+
+@dataclass(frozen=True)
+class GroupRow:
+    """A group, and the address of its rows."""
+
+    group: Group
+    address: str
+
+
+class TablePage:
+    """The rows of one list under what its address asks for, which is what the API takes."""
+
+    def __init__(self, run: Run, name: str, params: QueryDict) -> None:
+        self.run = run
+        self.name = name
+        self.kind = KINDS[name]
+        self._list = LISTS[name]
+        self.params = params
+        self.words = params.get("words", "").strip()
+
+    @cached_property
+    def by(self) -> str:
+        """The field by which rows are grouped, empty when they are not."""
+        by = self.params.get(BY, "")
+        return by if by in self._list.groups else ""
+
+    @cached_property
+    def found(self) -> Any:
+        """The rows that the filters let through."""
+        return self._found(self.params)
+
+    @cached_property
+    def listing(self) -> Listing:
+        """One page of the rows, or of the groups."""
+        rows = list(self._group_rows()) if self.by else self.found
+        return Listing(rows, name="page", params=self.params)
+
+    @cached_property
+    def total(self) -> int:
+        """How many rows the filters let through, however they are grouped."""
+        return self.found.count() if hasattr(self.found, "query") else len(self.found)
+
+    @property
+    def of(self) -> int:
+        """How many rows the run has."""
+        return self._rows.count() if hasattr(self._rows, "query") else len(self._rows)
+
+    @cached_property
+    def _rows(self) -> Any:
+        """All rows of the run."""
+        return self._list.rows_of(self.run)
+
+    @property
+    def facets(self) -> Iterator[Facet]:
+        """What can be chosen, counted among the rows that all other choices let through."""
+        for name in self.kind.facets:
+            values = self._list.grouped(self._found(self._without(name, BY, "page")), name)
+            chosen = self.params.get(name, "")
+            shown = values[:MOST_VALUES]
+            if chosen and all(group.value != chosen for group in shown):
+                shown = [*shown, *(group for group in values if group.value == chosen)]
+            yield Facet(name, WORDS[name], chosen, shown, len(values) - len(shown))
+
+    @property
+    def group_words(self) -> list[tuple[str, str]]:
+        """By what rows can be grouped, with what it is called."""
+        return [(name, WORDS[name]) for name in self._list.groups]
+
+    @property
+    def by_word(self) -> str:
+        """What the field is called by which rows are grouped."""
+        return WORDS.get(self.by, "")
+
+    @property
+    def kept(self) -> list[tuple[str, str]]:
+        """What the address asks for that the form has no field for."""
+        fields = {"words", "page", HIDE, *self.kind.facets}
+        return [(name, str(value)) for name, value in self.params.items() if name not in fields]
+
+    @cached_property
+    def hidden(self) -> set[str]:
+        """The fields whose columns are left out; the first column stays."""
+        others = [field for field, _ in self.kind.columns[1:]]
+        return set(others).intersection(self.params.getlist(HIDE))
+
+    @property
+    def hiding(self) -> str:
+        """The classes of a table that hide these columns, by their places."""
+        places = [place for place, (field, _) in enumerate(self.kind.columns, 1) if field in self.hidden]
+        return "".join(f" grid--without-{place}" for place in places)
+
+    @property
+    def choices(self) -> list[tuple[str, str, bool]]:
+        """The columns that can be left out, and whether each is."""
+        return [(field, head, field in self.hidden) for field, head in self.kind.columns[1:]]
+
+    @property
+    def problems(self) -> list[str]:
+        """What of the address is no filter of this list; the rows are shown without it."""
+        unknown = self.params.keys() - _OF_THE_PAGE - set(self._list.filters.base_filters)
+        errors = self._list.filters(self.params, queryset=self._rows).form.errors
+        return [
+            *(f"{name}: there is no such filter." for name in sorted(unknown)),
+            *(f"{name}: {texts[0]}" for name, texts in errors.items()),
+        ]
+
+    @property
+    def query(self) -> str:
+        """What the API is requested the same rows."""
+        given = self._without(*_OF_THE_PAGE, *([ORDERING] if self.by else []))
+        for name in [name for name in given if not given[name]]:
+            del given[name]
+        if self.hidden and not self.by:
+            given["fields"] = ",".join(field for field, _ in self.kind.columns if field not in self.hidden)
+        return given.urlencode()
+
+    @property
+    def route(self) -> str:
+        """The API's list of the same rows."""
+        return self.kind.route
+
+    @property
+    def groups_route(self) -> str:
+        """The API's list of the same groups."""
+        return self.kind.groups_route
+
+    @property
+    def is_filtered(self) -> bool:
+        """Is any row left out by a filter?"""
+        return any(value for name, value in self.params.items() if name not in (*_OF_THE_PAGE, ORDERING))
+
+    def _found(self, params: QueryDict) -> Any:
+        return self._list.filters(params, queryset=self._rows).qs
+
+    def _without(self, *names: str) -> QueryDict:
+        kept = self.params.copy()
+        for name in names:
+            kept.pop(name, None)
+        return kept
+
+    def _group_rows(self) -> Iterator[GroupRow]:
+        """Yield the groups, each with the address of its own rows; none where the field is empty."""
+        kept = self._without(BY, "page")
+        for group in self._list.grouped(self.found, self.by):
+            kept[self.by] = group.value
+            yield GroupRow(group, f"?{kept.urlencode()}" if group.value else "")
+
+
+@login_required
+@require_GET
+def jobs(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Show the jobs of a run."""
+    return _page(request, run_id, "jobs")
+
+
+@login_required
+@require_GET
+def victims_of_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Show the victims of a run."""
+    return _page(request, run_id, "victims")
+
+
+@login_required
+@require_GET
+def decisions_of_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Show the decisions of a run."""
+    return _page(request, run_id, "decisions")
+
+
+def _page(request: HttpRequest, run_id: UUID, name: str) -> HttpResponse:
+    run = run_or_404(request, run_id)
+    context = {"run": run, "table": TablePage(run, name, request.GET)}
+    return page_or_part(request, "runs/table.html", {"table": "runs/_table_of_run.html"}, context)

@@ -1,0 +1,46 @@
+"""How do a scenario and a run get a name, a note and tags, and how do they leave the lists?"""
+
+from typing import Any, TypedDict, TypeVar, Unpack
+
+from django.db import transaction
+from django.utils import timezone
+
+from planner.accounts.models import User
+from planner.accounts.services.members import role_require
+from planner.errors import Invalid
+from planner.runs.models import Run
+from planner.scenarios.models import Scenario
+from planning.labels import label_problems
+
+Labelled = TypeVar("Labelled", Scenario, Run)
+
+
+class Labels(TypedDict, total=False):
+    """What people call a thing; only what is given changes."""
+
+    name: str
+    note: str
+    tags: list[str]
+    archived: bool
+
+
+@transaction.atomic
+def label(*, thing: Labelled, user: User | None, **labels: Unpack[Labels]) -> Labelled:
+    """Keep the labels that are given; none of them makes a revision. A run may have no name of its own.
+
+    Raises RoleTooLow, and Invalid with every problem; then nothing was saved.
+    """
+    role_require(user=user, workspace=thing.workspace)
+    if problems := label_problems(labels, name_required=isinstance(thing, Scenario)):
+        raise Invalid(problems)
+    kept: dict[str, Any] = {**labels}
+    if "name" in labels:
+        kept["name"] = labels["name"].strip()
+    if "tags" in labels:
+        kept["tags"] = sorted(set(labels["tags"]))
+    if "archived" in labels:
+        kept["archived"] = (thing.archived or timezone.now()) if labels["archived"] else None
+    for field, value in kept.items():
+        setattr(thing, field, value)
+    thing.save(update_fields=list(kept))
+    return thing

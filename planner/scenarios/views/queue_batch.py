@@ -1,0 +1,196 @@
+"""How are several queues edited at once, and what would come of edits that are still being typed?"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.http import require_POST
+
+from planner.errors import Invalid, StaleRevision
+from planner.scenarios.forms import (
+    Texts,
+    posted_resources,
+    queue_body,
+    queue_fields,
+    queue_patch,
+    typed_fields,
+)
+from planner.scenarios.models import Queue, Scenario
+from planner.scenarios.selectors.preview import edited_preview
+from planner.scenarios.services.queues import queues_update
+from planner.scenarios.views.editing import STALE, changed_since, seen_revision
+from planner.scenarios.views.queue_columns import COLUMNS
+from planner.scenarios.views.queue_tree import shown_of, tree_of
+from planner.scenarios.views.queues import edit_refused, queues_changed
+from planner.web.templatetags.quantities import counted
+from planner.web.views.found import scenario_or_404
+from planner.web.views.pages import INVALID, caller
+from planning.arithmetic import is_arithmetic
+from planning.pasted import Pasted, pasted
+from planning.queue_batches import Batch
+from planning.queues import queue_spec
+from planning.rows import Problem
+from planning.units import scale_of
+
+_UNSET = ("-", "–", "—")
+_NOTHING = Problem(
+    "edit.nothing",
+    "error",
+    "Nothing to apply.",
+    fix="Select queues and write a value (- unsets the field), or paste rows of a spreadsheet.",
+)
+
+
+@dataclass
+class Entered:
+    """Edits as they were typed: texts by queue and field, under the name that the page knows the queue by."""
+
+    texts: dict[str, Texts] = field(default_factory=dict)
+    block: Pasted = field(default_factory=Pasted)
+
+    def patches(self, stored: Mapping[str, Queue]) -> dict[str, dict[str, Any]]:
+        """Return the merge patch of each queue; an open line without a queue is one to come."""
+        found = {}
+        for name, texts in self.texts.items():
+            spec = queue_spec(stored[name]) if name in stored else {}
+            present = queue_fields(spec, posted_resources(texts))
+            typed = typed_fields(texts, present)
+            if name in stored:
+                found[name] = queue_patch(typed, present)
+            elif typed["name"]:
+                found[typed["name"]] = queue_body(typed)
+        return found
+
+    def placed(self, problems: Sequence[Problem]) -> list[Problem]:
+        """Return problems, each with the row and column of the pasted block that it is about."""
+        places = [(problem, self.block.place(problem.path or "")) for problem in problems]
+        return [
+            replace(problem, message=f"{place}: {problem.message}") if place else problem
+            for problem, place in places
+        ]
+
+
+@login_required
+@require_POST
+def apply(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
+    """Set one field of the selected queues, or what a pasted block says, in one revision."""
+    scenario = scenario_or_404(request, scenario_id)
+    stored = {row.name: row for row in scenario.queues.all()}
+    entered = _entered(request, list(stored))
+    expected = seen_revision(request)
+    typed = {"batch": {**request.POST.dict(), "selected": request.POST.getlist("selected")}}
+    if problems := entered.block.problems or ([] if entered.texts else [_NOTHING]):
+        return edit_refused(request, scenario, {"refused": problems, **typed}, INVALID)
+    try:
+        saved = queues_update(
+            scenario=scenario,
+            patches=entered.patches(stored),
+            expected_revision=expected,
+            user=caller(request),
+        )
+    except Invalid as error:
+        context = {"refused": entered.placed(error.problems), **typed}
+        return edit_refused(request, scenario, context, INVALID)
+    except StaleRevision as error:
+        return edit_refused(request, scenario, {"stale": changed_since(scenario, error), **typed}, STALE)
+    return queues_changed(request, scenario, saved[0].name, f"{counted(len(saved), 'queue')} saved", expected)
+
+
+@login_required
+@require_POST
+def preview(request: HttpRequest, scenario_id: UUID) -> JsonResponse:
+    """Return every figure of the table as it would be with what is typed; nothing is saved.
+
+    ``cells`` has a text for each queue and column, in the unit of the page's table, which follows from
+    ``largest``; ``computed`` what arithmetic comes to; ``problems`` what would be refused and was left out.
+    """
+    scenario = scenario_or_404(request, scenario_id)
+    stored = {row.name: row for row in scenario.queues.all()}
+    entered = _entered(request, list(stored))
+    for name, texts in _open_lines(request).items():
+        entered.texts[name] = texts
+    patches = entered.patches(stored)
+    batch, figures = edited_preview(scenario, patches)
+    problems = [*entered.block.problems, *entered.placed(batch.problems)]
+    return JsonResponse(
+        {
+            "cells": _cells(request, scenario, batch, figures),
+            "computed": _computed(entered, batch),
+            "problems": [_problem(problem) for problem in problems],
+            "edited": len([name for name, (before, after) in batch.edited.items() if before != after]),
+        }
+    )
+
+
+def _entered(request: HttpRequest, known: Sequence[str]) -> Entered:
+    """Return what the form of several queues says: a pasted block, else one field of the selected ones."""
+    post = request.POST
+    value, place = post.get("value", "").strip(), post.get("field", "")
+    if block := post.get("paste", "").strip("\r\n"):
+        read = pasted(block, resource=post.get("resource") or "cpu", known=known)
+        return Entered(dict(read.texts), read)
+    if not value or not place:
+        return Entered()
+    text = "" if value in _UNSET else value
+    return Entered({name: {place: text} for name in post.getlist("selected") if name in known})
+
+
+def _open_lines(request: HttpRequest) -> dict[str, Texts]:
+    """Return the fields of the lines that are open for editing, as the page sends them."""
+    try:
+        lines = json.loads(request.POST.get("lines") or "{}")
+    except ValueError:
+        return {}
+    if not isinstance(lines, dict):
+        return {}
+    return {
+        str(name): {str(place): str(text) for place, text in texts.items()}
+        for name, texts in lines.items()
+        if isinstance(texts, dict)
+    }
+
+
+def _cells(request: HttpRequest, scenario: Scenario, batch: Batch, figures: Any) -> dict[str, Any]:
+    shown = replace(shown_of(request), sort="")
+    tree = tree_of(scenario, batch.queues, figures, shown)
+    scale = scale_of(tree.resource, _number(request.POST.get("largest")) or tree.largest)
+    formerly = {after["name"]: name for name, (_, after) in batch.edited.items()}
+    return {
+        "columns": [column.name for column in COLUMNS],
+        "queues": {
+            formerly.get(line.row.name, line.row.name): [
+                column.text(column.value(line, tree.resource), scale) for column in COLUMNS
+            ]
+            for line in tree.lines
+        },
+    }
+
+
+def _computed(entered: Entered, batch: Batch) -> dict[str, dict[str, str]]:
+    """Return what the arithmetic in each queue's fields comes to."""
+    found: dict[str, dict[str, str]] = {}
+    for name, texts in entered.texts.items():
+        places = [place for place, text in texts.items() if is_arithmetic(text)]
+        edited = batch.edited.get(name or texts.get("name", ""))
+        if places and edited:
+            after = queue_fields(edited[1], posted_resources(texts))
+            found[name] = {place: after.get(place, "") for place in places}
+    return found
+
+
+def _problem(problem: Problem) -> dict[str, str]:
+    queue = problem.queue or ""
+    place = (problem.path or "").removeprefix(f"queues.{queue}.")
+    return {"queue": queue, "field": place, "message": problem.message, "fix": problem.fix or ""}
+
+
+def _number(text: str | None) -> float:
+    try:
+        number = float(text or 0)
+    except ValueError:
+        return 0.0
+    return number if 0 < number < float("inf") else 0.0

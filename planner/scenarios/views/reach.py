@@ -1,0 +1,116 @@
+"""What makes a figure of the workbench reach an amount, and how is one of the changes made?"""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from planner.errors import Invalid
+from planner.scenarios.models import Scenario
+from planner.scenarios.selectors.reach import scenario_reach
+from planner.scenarios.selectors.revisions import objects_in, state_of
+from planner.scenarios.services.nodes import NODES, nodes_add
+from planner.scenarios.services.queues import queue_update
+from planner.scenarios.views.editing import edited
+from planner.web.templatetags.quantities import counted
+from planner.web.views.found import queue_or_404, scenario_or_404
+from planner.web.views.pages import INVALID, caller, fragment_requested, whole_number
+from planning.nodes import node_like
+from planning.reach.answers import answer_of
+from planning.reach.questions import FIGURES, NAMES
+from planning.rows import Problem
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def reach(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
+    """Show the form, with an amount the smallest change of each kind; or make one of these changes."""
+    scenario = scenario_or_404(request, scenario_id)
+    params = {name: request.GET.get(name, "") for name in NAMES}
+    if params["figure"] not in FIGURES:
+        raise Http404
+    if request.method == "POST":
+        return _used(request, scenario, params)
+    if not params["at_least"] and not params["at_most"]:
+        return _shown(request, scenario, params)
+    try:
+        answer = answer_of(scenario_reach(scenario, params))
+    except Invalid as error:
+        return _shown(request, scenario, params, {"unanswered": error.problems}, INVALID)
+    return _shown(request, scenario, params, {"answer": answer})
+
+
+def _used(request: HttpRequest, scenario: Scenario, params: Mapping[str, str]) -> HttpResponse:
+    """Make a change that was offered: an edit like any other, in one revision."""
+
+    def page(changed: Mapping[str, Any], status: int) -> HttpResponse:
+        return _shown(request, scenario, params, changed, status)
+
+    leads_to = reverse("planner:scenario-detail", args=[scenario.pk])
+    if params["queue"]:
+        leads_to = f"{leads_to}#queue-{params['queue']}"
+    return edited(request, scenario, _making(request, scenario), page, leads_to)
+
+
+def _making(request: HttpRequest, scenario: Scenario) -> Callable[[int], str]:
+    post = request.POST
+
+    def made(expected: int) -> str:
+        if post.get("like"):
+            model = objects_in(scenario, state_of(scenario)).get(NODES, post["like"])
+            if model is None:
+                raise Http404
+            count = whole_number(post.get("count", ""))
+            nodes_add(
+                scenario=scenario,
+                prefix=post["like"],
+                count=count,
+                made=lambda name: node_like(model, name),
+                expected_revision=expected,
+                user=caller(request),
+            )
+            return f"{counted(count, 'node')} like {post['like']} added"
+        queue_update(
+            scenario=scenario,
+            name=queue_or_404(scenario, post.get("queue", "")).name,
+            patch=_patch_of(post.get("patch", "")),
+            expected_revision=expected,
+            user=caller(request),
+        )
+        return f"Queue {post['queue']} saved"
+
+    return made
+
+
+def _patch_of(text: str) -> dict[str, Any]:
+    try:
+        patch = json.loads(text)
+    except ValueError:
+        patch = None
+    if not isinstance(patch, dict):
+        message, fix = "The change is not a JSON object.", "Search again, and use one of the changes found."
+        raise Invalid([Problem("reach.bad", "error", message, path="patch", field="patch", fix=fix)])
+    return patch
+
+
+def _shown(
+    request: HttpRequest,
+    scenario: Scenario,
+    params: Mapping[str, str],
+    changed: Mapping[str, Any] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """Return the form with what was found, as a line of the tree to htmx, else as a page of its own."""
+    named = {name: text for name, text in params.items() if name not in ("at_least", "at_most")}
+    context = {"scenario": scenario, "params": params, "question": urlencode(named), **(changed or {})}
+    if answer := context.get("answer"):
+        context["changes"] = [{**one, "patch": json.dumps(one["patch"])} for one in answer["changes"]]
+    template = "scenarios/reach.html" if fragment_requested(request) is None else "scenarios/_reach_line.html"
+    return render(request, template, context, status=status)

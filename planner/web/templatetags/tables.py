@@ -1,0 +1,99 @@
+"""How does a table say in which order it is, and where does another order lead?"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import template
+from django.http import QueryDict
+from django.template import Context
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from planner.web.templatetags.quantities import counted, plain
+from planning.rows import Amounts
+
+register = template.Library()
+
+NOTHING = 1e-9
+"""So small a difference of two floats is none."""
+
+ORDERING, PAGE = "ordering", "page"
+
+
+@register.simple_tag(takes_context=True)
+def column(context: Context, field: str, label: str, kind: str = "") -> SafeString:
+    """Return the head of a column; where the page's `table` can be sorted, it is a link to that order.
+
+    `kind` is `number` for a column of numbers. A column that is sorted by turns round at the next click.
+    """
+    css = SafeString(' class="grid__number"') if kind == "number" else ""
+    params: QueryDict | None = getattr(context.get("table"), "params", None)
+    if params is None or not field:
+        return format_html('<th scope="col"{}>{}</th>', css, label)
+    order = params.get(ORDERING, "")
+    falls = order == f"-{field}"
+    rises = order == field
+    first = f"-{field}" if kind == "number" else field
+    following = {field: f"-{field}", f"-{field}": field}.get(order, first)
+    sort = "descending" if falls else "ascending" if rises else "none"
+    return format_html(
+        '<th scope="col"{} aria-sort="{}"><a class="grid__sort" href="{}">{}'
+        '<span class="grid__way" aria-hidden="true">{}</span></a></th>',
+        css,
+        sort,
+        with_query(params, {ORDERING: following, PAGE: ""}),
+        label,
+        "▾" if falls else "▴" if rises else "",
+    )
+
+
+@register.simple_tag
+def more(delta: Amounts, resource: str) -> SafeString:
+    """Say by how much an amount grew, with its sign; a dash where a limit is missing on one side."""
+    grown = delta.get(resource)
+    if grown is None:
+        return _soft("–")
+    return _signed(grown, plain(abs(grown), resource))
+
+
+@register.simple_tag
+def more_share(grown: float | None) -> SafeString:
+    """Say by how many percentage points a share grew."""
+    if grown is None:
+        return _soft("–")
+    return _signed(grown, f"{abs(grown) * 100:.3g} pp")
+
+
+@register.simple_tag
+def more_of(grown: int, word: str) -> SafeString:
+    """Say by how many a count grew."""
+    return _signed(grown, counted(abs(grown), word))
+
+
+def _signed(grown: float, text: str) -> SafeString:
+    if abs(grown) < NOTHING:
+        return _soft(format_html('<data value="{}">±0</data>', repr(grown)))
+    return format_html(
+        '<strong><data value="{}">{}{}</data></strong>', repr(grown), "+" if grown > 0 else "−", text
+    )
+
+
+def _soft(text: str) -> SafeString:
+    return format_html('<span class="soft">{}</span>', text)
+
+
+@register.filter
+def without(params: QueryDict, name: str) -> str:
+    """Return the query without a parameter, from its first page on."""
+    return with_query(params, {name: "", PAGE: ""})
+
+
+def with_query(params: QueryDict, changed: Mapping[str, Any]) -> str:
+    """Return a query with other values; an empty one leaves its parameter out."""
+    kept = params.copy()
+    for name, value in changed.items():
+        if value:
+            kept[name] = value
+        else:
+            kept.pop(name, None)
+    return f"?{kept.urlencode()}"

@@ -1,0 +1,39 @@
+"""In which words does a page say a verdict, and where do its sentences lead?"""
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from planner.web.templatetags.quantities import counted
+from planning.units import written
+
+register = template.Library()
+
+_LEVELS = {"bad": "harm", "warn": "look", "info": "info", "good": "good"}
+_PLACES = {"queues": "amounts", "flow": "victims", "loops": "loop-title"}
+
+
+@register.filter
+def level_word(level: str) -> str:
+    """Return the word beside a sentence, so that its colour is not all that says how grave it is."""
+    return _LEVELS[level]
+
+
+@register.filter
+def anchor_of(place: str) -> str:
+    """Return the part of a run's page that a sentence leads to."""
+    return _PLACES.get(place, place)
+
+
+@register.filter
+def pool_name(pool: str) -> str:
+    """Return what a pool of nodes is called: its instance type, else what each node offers."""
+    return pool.partition(": ")[0] or "all nodes"
+
+
+@register.simple_tag
+def change(by: float, before: float, unit: str) -> SafeString:
+    """Say by how much a figure differs from the baseline's."""
+    text = "±0" if not by else f"{'+' if by > 0 else '−'}{written(abs(by))}"
+    where = f"{written(before)} %" if unit == "%" else counted(int(before), unit)
+    return format_html('<data value="{}">{}</data>, was <data value="{}">{}</data>', by, text, before, where)

@@ -1,0 +1,27 @@
+"""Which page has the thing of that name?"""
+
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_GET
+
+from planner.web.selectors.search import search
+from planner.web.views.pages import caller, page_or_part
+
+
+@login_required
+@require_GET
+def find(request: HttpRequest) -> HttpResponse:
+    """Show what the words name; the dialog of every page asks for the list alone."""
+    words = request.GET.get("q", "").strip()
+    found = search(caller(request), words, _run_id(request.GET.get("run", "")))
+    context = {"words": words, "found": found, "place": "search"}
+    return page_or_part(request, "web/search.html", {"find-list": "web/_search_found.html"}, context)
+
+
+def _run_id(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

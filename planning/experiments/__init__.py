@@ -1,0 +1,1 @@
+"""What do many settings of one cluster come to, and which smallest change reaches a goal?"""

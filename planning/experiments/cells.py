@@ -1,0 +1,199 @@
+"""What does a cluster come to at each chosen combination of settings?
+
+Each cell is a run here, a forecast in `planning.experiments.forecast_cells`.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from planning.documents import items
+from planning.experiments.figures import Figure
+from planning.experiments.levels import Setting
+from planning.experiments.openings import Openings
+from planning.experiments.settings import changes
+from planning.experiments.space import Combination, Space
+from planning.forecasts.seeds import interval
+from scheduler_core import Options, Prepared, prepare
+
+Json = Mapping[str, Any]
+MOST_TOGETHER, PODS_TOGETHER = 16, 8_000
+"""What so many sessions of a cluster, or sessions with so many pods, left behind is collected at once."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One combination, and what the simulation of it came to.
+
+    Attributes
+    ----------
+    combination : tuple of int
+        Where each setting is.
+    price : float
+        What the move there costs.
+    figures : tuple of float
+        The measured figures, in their order; empty when the simulation gave an error.
+    error : str
+        Why there is no outcome, empty when there is one.
+    over : tuple of tuple of float
+        The figures under each seed, of which `figures` are the means; empty where no seed draws the work.
+    highest : tuple of float
+        How large each figure is if jobs that had not started by the end of a forecast never do; empty: so
+        large as it is.
+
+    """
+
+    combination: Combination
+    price: float
+    figures: tuple[float, ...]
+    error: str = ""
+    over: tuple[tuple[float, ...], ...] = ()
+    highest: tuple[float, ...] = ()
+
+    @cached_property
+    def intervals(self) -> tuple[tuple[float, float], ...]:
+        """Return the ends of the 95 % interval of each mean; with less than two seeds the figure itself."""
+        if len(self.over) < 2:
+            return tuple((value, value) for value in self.figures)
+        found = (interval(values, least=0.0) for values in zip(*self.over, strict=True))
+        return tuple((float(one.low or 0.0), float(one.high or 0.0)) for one in found)
+
+
+def intervals_written(cell: Cell, figures: Sequence[Figure]) -> dict[str, dict[str, float | None]]:
+    """Return the 95 % intervals of a cell, `low` and `high` by figure; empty without seeds."""
+    if not cell.over:
+        return {}
+    return {
+        str(figure): {
+            name: end if isfinite(end) else None for name, end in zip(("low", "high"), ends, strict=True)
+        }
+        for figure, ends in zip(figures, cell.intervals, strict=True)
+    }
+
+
+class Grid(Space):
+    """The space of some settings of one cluster, and the cluster, of which each combination can be simulated.
+
+    Parameters
+    ----------
+    document : mapping
+        The scenario, with its configuration as a structure; `cycles` is how long each cell is simulated.
+    settings : sequence of Setting
+        What is moved.
+
+    Raises
+    ------
+    UnusableSetting
+        If the cluster has no such thing.
+
+    """
+
+    def __init__(self, document: Json, settings: Sequence[Setting]) -> None:
+        super().__init__(Space.of(document, settings).axes)
+        self.document, self.settings = document, tuple(settings)
+        self._openings = Openings(document, self.settings)
+        self._known: dict[tuple[str, tuple[Figure, ...]], tuple[tuple[float, ...], str]] = {}
+        self._simulated = 0
+
+    @cached_property
+    def _prepared(self) -> Prepared:
+        return prepare(self.document)
+
+    def kindred(self, combinations: Iterable[Combination]) -> list[Combination]:
+        """Return combinations in the order in which to measure them: together what shares work."""
+        return list(combinations)
+
+    def parts(self, combination: Combination) -> dict[str, Any]:
+        """Return the parts of the document that differ at a combination, whole lists under their names."""
+        return changes(self.document, self.settings, self.chosen(combination))
+
+    def changed(self, combination: Combination) -> dict[str, Any]:
+        """Return the whole document at a combination."""
+        return {**self.document, **self.parts(combination)}
+
+    def cell(self, combination: Combination, figures: Sequence[Figure]) -> Cell:
+        """Simulate a combination; the figures are those that a run of the changed document has."""
+        parts, price = self.parts(combination), self.price(combination)
+        key = self._openings.key(combination, parts), tuple(figures)
+        if key not in self._known or not key[0]:
+            self._known[key] = self._measured(parts, figures)
+        measured, error = self._known[key]
+        return Cell(combination, price, measured, error)
+
+    def _measured(self, parts: Json, figures: Sequence[Figure]) -> tuple[tuple[float, ...], str]:
+        """Return the figures of a simulation, and its error."""
+        with self._collected_later():
+            result = self._prepared.simulate(parts, Options(explain=False))
+            error = str(result.get("error") or "")
+            return () if error else tuple(float(figure.of(result)) for figure in figures), error
+
+    @contextmanager
+    def _collected_later(self) -> Iterator[None]:
+        """Have what sessions leave behind collected once for some of them.
+
+        It refers to itself, and Python's collector would look through the whole cluster several times in each
+        session. When it runs changes no result; that memory stays small is why only single sessions wait.
+        """
+        if self._together == 1 or not gc.isenabled():
+            yield
+            return
+        gc.disable()
+        try:
+            yield
+        finally:
+            gc.enable()
+            self._simulated += 1
+            if self._simulated % self._together == 0:
+                gc.collect()
+
+    @cached_property
+    def _together(self) -> int:
+        """Return of how many simulations what they left behind is collected at once."""
+        if self.document.get("cycles", 1) != 1:
+            return 1
+        pods = len(items(self.document.get("pods"))) or 1
+        return max(1, min(MOST_TOGETHER, PODS_TOGETHER // pods))
+
+
+def front(cells: Sequence[Cell], directions: Sequence[int]) -> list[Cell]:
+    """Return the cells that no other one beats: nowhere worse, and somewhere better.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        Measured cells; those with an error are left out.
+    directions : sequence of int
+        For each figure 1 if less is better, -1 if more is better, 0 if it does not count; the price counts
+        as one more figure of which less is better.
+
+    Examples
+    --------
+    >>> two = [Cell((0,), 0.0, (3.0,)), Cell((1,), 1.0, (3.0,))]
+    >>> [cell.combination for cell in front(two, [1])]
+    [(0,)]
+
+    """
+    measured = [cell for cell in cells if not cell.error]
+    if not measured:
+        return []
+    costs = np.array(
+        [
+            [cell.price, *(way * value for way, value in zip(directions, cell.figures, strict=True))]
+            for cell in measured
+        ]
+    )
+    kept = []
+    for place, cell in enumerate(measured):
+        no_worse = (costs <= costs[place]).all(axis=1)
+        better = (costs < costs[place]).any(axis=1)
+        if not (no_worse & better).any():
+            kept.append(cell)
+    return kept

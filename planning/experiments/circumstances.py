@@ -1,0 +1,52 @@
+"""What comes to the cluster of a forecast, and may differ from cell to cell: how much work, and which?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from planning.experiments.levels import Json, Level, Setting, UnusableSetting
+
+WORK: Mapping[str, Any] = {"rate": 1.0, "size": 1.0, "run_time": 1.0, "seed": None}
+"""What may move, each with what a forecast has that does not say it: without a seed the trace itself."""
+
+
+@dataclass(frozen=True)
+class WorkSetting(Setting):
+    """Jobs, pods of a job or run times for each one of the trace, or the seed that draws the work.
+
+    Attributes
+    ----------
+    option : str
+        A key of `WORK`.
+    now : float or None
+        What the forecast of the experiment says.
+
+    """
+
+    option: str
+    now: float | None
+
+    def present(self, document: Json) -> Any:
+        """Return what the forecast of the experiment says."""
+        return self.now
+
+    def levels(self, document: Json) -> list[Level]:
+        """Return the levels; a factor that is none is refused."""
+        for value in self.values:
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if self.option == "seed" and not (isinstance(value, int) and is_number and value >= 0):
+                raise UnusableSetting("values", f"{value!r} is not a seed", "write whole numbers from 0 on")
+            if not is_number or (self.option != "seed" and not 0.0001 <= value <= 1e6):
+                raise UnusableSetting("values", f"{value!r} is not a factor", "write numbers above 0")
+        return super().levels(document)
+
+    def options(self, value: Any) -> Json:
+        """Return the option with this value."""
+        return {self.option: value}
+
+    @property
+    def is_circumstance(self) -> bool:
+        """Return True: nobody reaches a goal by choosing which work comes."""
+        return True

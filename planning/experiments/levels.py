@@ -1,0 +1,137 @@
+"""What is a setting that an experiment moves, and at which price does it move?
+
+A setting has levels: the present one, which changes nothing, and those that were listed. The price of a level
+grows with the distance from the present one, counted in listed levels.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from scheduler_core.quantity import QuantityError, parse_quantity
+
+Json = Mapping[str, Any]
+Parts = dict[str, Any]
+"""Whole lists of a scenario document, under their names, that take the place of those that are there."""
+
+
+class UnusableSetting(Exception):
+    """A setting of which this cluster has nothing.
+
+    Attributes
+    ----------
+    key : str
+        The key of the setting that is wrong.
+    message, fix : str
+        What is wrong, and what would do.
+
+    """
+
+    def __init__(self, key: str, message: str, fix: str) -> None:
+        super().__init__(message)
+        self.key, self.message, self.fix = key, message, fix
+
+
+@dataclass(frozen=True)
+class Level:
+    """One value of a setting, and what it costs to move there; None is what the cluster has today."""
+
+    value: Any
+    price: float
+
+    @property
+    def is_present(self) -> bool:
+        """Is nothing changed at this level?"""
+        return self.value is None
+
+
+PRESENT = Level(None, 0.0)
+
+
+@dataclass(frozen=True)
+class Setting(ABC):
+    """Something that an experiment moves.
+
+    Attributes
+    ----------
+    name : str
+        How tables name it.
+    values : tuple
+        The values to try, as written.
+    price : float
+        What one step away from the present value costs.
+    at : str or float
+        When it moves, as in a timed change of a forecast; empty: it has its value from the beginning.
+
+    """
+
+    name: str
+    values: tuple[Any, ...]
+    price: float
+    at: str | float = field(default="", kw_only=True)
+
+    @abstractmethod
+    def present(self, document: Json) -> Any:
+        """Return the value that the document has, None for none, or raise UnusableSetting."""
+
+    def moved(self, document: Json, value: Any) -> Parts:
+        """Return the parts of the document that differ when the setting has this value."""
+        return {}
+
+    def options(self, value: Any) -> Json:
+        """Return the options of a forecast that differ when the setting has this value."""
+        return {}
+
+    def timed(self, document: Json, value: Any) -> Json:
+        """Return the timed change of a forecast that gives the setting this value; `at` is added to it."""
+        raise UnusableSetting("at", f"{self.name} cannot move at a time", "remove at")
+
+    @property
+    def is_circumstance(self) -> bool:
+        """Does it say what comes to the cluster, rather than what somebody could change?"""
+        return False
+
+    def levels(self, document: Json) -> list[Level]:
+        """Return the present level and the listed ones, by rising price; equal prices as listed.
+
+        What is listed twice, or is the present value, is one level.
+        """
+        present, others = self.present(document), list[Any]()
+        for value in self.values:
+            if not any(_equal(value, known) for known in (present, *others)):
+                others.append(value)
+        ranks = _ranks([*others, present])
+        steps = [abs(rank - ranks[-1]) for rank in ranks[:-1]]
+        by_price = sorted(range(len(others)), key=lambda place: steps[place])
+        return [PRESENT, *(Level(others[place], self.price * steps[place]) for place in by_price)]
+
+
+def _equal(one: Any, other: Any) -> bool:
+    amounts = (_amount(one), _amount(other))
+    return one == other if None in amounts else amounts[0] == amounts[1]
+
+
+def _amount(value: Any) -> Fraction | None:
+    """Return a number or quantity as one that compares; None for what is neither."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    try:
+        return parse_quantity(value)
+    except QuantityError:
+        return None
+
+
+def _ranks(values: Sequence[Any]) -> list[int]:
+    """Return the place of each value among all; what does not compare is one step from the last."""
+    amounts = [_amount(value) for value in values]
+    if amounts[-1] is None and all(amount is not None for amount in amounts[:-1]):
+        # What is not set lies before everything that can be set.
+        amounts[-1] = min((amount for amount in amounts[:-1] if amount is not None), default=Fraction()) - 1
+    if any(amount is None for amount in amounts):
+        return [*([1] * (len(values) - 1)), 0]
+    order = sorted({amount for amount in amounts if amount is not None})
+    return [order.index(amount) for amount in amounts if amount is not None]

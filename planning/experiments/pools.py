@@ -1,0 +1,66 @@
+"""How many nodes has a pool at a level of an experiment?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from manifests.pools import node_like, numbered_names
+from planning.experiments.levels import Json, Level, Parts, Setting, UnusableSetting
+from planning.nodes import pool_name
+
+
+@dataclass(frozen=True)
+class PoolSetting(Setting):
+    """How many nodes a pool has; those that it loses are the last ones by name that hold no pods."""
+
+    pool: str
+
+    def present(self, document: Json) -> Any:
+        """Return how many nodes of the pool there are."""
+        return len(self._members(document))
+
+    def moved(self, document: Json, value: Any) -> Parts:
+        """Return the nodes with so many of the pool."""
+        nodes, members = list(document.get("nodes") or ()), self._members(document)
+        more = self._count(value) - len(members)
+        if more >= 0:
+            first = members[0]["metadata"]["name"]
+            names = numbered_names(f"{first}-more", more, {node["metadata"]["name"] for node in nodes})
+            return {"nodes": [*nodes, *(node_like(members[0], name) for name in names)]}
+        held = {(pod.get("spec") or {}).get("nodeName") for pod in document.get("pods") or ()}
+        empty = [name for node in members if (name := node["metadata"]["name"]) not in held]
+        if len(empty) < -more:
+            raise UnusableSetting(
+                "values",
+                f"only {len(empty)} of {len(members)} nodes of pool {self.pool} hold no pods",
+                f"write {len(members) - len(empty)} or more, or drain nodes at a time of a forecast",
+            )
+        gone = set(empty[more:])
+        return {"nodes": [node for node in nodes if node["metadata"]["name"] not in gone]}
+
+    def timed(self, document: Json, value: Any) -> Json:
+        """Return how many nodes join the pool, or are drained."""
+        more = self._count(value) - len(self._members(document))
+        return {"pool": self.pool, **({"add": more} if more > 0 else {"remove": -more, "how": "drain"})}
+
+    def levels(self, document: Json) -> list[Level]:
+        """Return the levels; a count that the pool cannot have is refused at once."""
+        found = super().levels(document)
+        for level in found:
+            if not level.is_present and not self.at:
+                self.moved(document, level.value)
+        return found
+
+    def _count(self, value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise UnusableSetting("values", f"{value!r} is not a number of nodes", "write whole numbers")
+        return value
+
+    def _members(self, document: Json) -> list[Json]:
+        nodes = document.get("nodes") or ()
+        members = [node for node in nodes if pool_name(node) == self.pool]
+        if not members:
+            known = ", ".join(sorted({pool_name(node) for node in nodes})[:10])
+            raise UnusableSetting("pool", f"there is no pool {self.pool!r}", f"name one of {known}")
+        return sorted(members, key=lambda node: str(node["metadata"]["name"]))

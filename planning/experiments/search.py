@@ -1,0 +1,178 @@
+"""Which change is the smallest that reaches a goal?
+
+Combinations are simulated by rising price, so that the first one that reaches every goal is the smallest of
+the grid: each cheaper one was simulated and missed. No property of the scheduler is assumed; more weight may
+well mean less.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal
+
+from planning.experiments.cells import Cell, Grid
+from planning.experiments.figures import Figure, Goal
+from planning.experiments.space import Combination, Space
+
+Status = Literal["found", "impossible", "undecided"]
+Measure = Callable[[Sequence[Combination]], Iterable[Cell]]
+"""Simulates combinations and gives their cells in the same order, by whatever means."""
+Accept = Callable[[Cell], bool]
+BATCH = 16
+
+
+@dataclass(frozen=True)
+class Missed:
+    """A goal that a cell does not reach, by how much, in the figure's unit."""
+
+    goal: Goal
+    by: float
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search came to.
+
+    Attributes
+    ----------
+    status : str
+        ``found``: `cell` is the smallest change of the grid; ``impossible``: no combination reaches the
+        goals, and `cell` comes closest; ``undecided``: the limit ended the search; `cell` is the closest.
+    cell : Cell or None
+        None when every simulation gave an error.
+    missed : tuple of Missed
+        The goals that `cell` does not reach.
+    tried : tuple of Cell
+        Everything that was simulated, by rising price.
+    grid_size : int
+        How many combinations there are.
+
+    """
+
+    status: Status
+    cell: Cell | None
+    missed: tuple[Missed, ...]
+    tried: tuple[Cell, ...]
+    grid_size: int
+
+
+def by_price(space: Space) -> Iterator[Combination]:
+    """Yield every combination by rising price; of equal price those with fewer moved settings first.
+
+    Each step moves one setting to its next level: levels are sorted by price, so that no combination is
+    cheaper than the one that it was reached from, and the heap gives them in order.
+    """
+    start = (0,) * len(space.axes)
+    waiting = [(0.0, 0, start, 0)]
+    while waiting:
+        _, _, combination, first = heapq.heappop(waiting)
+        yield combination
+        # Only later settings move on from here: each combination is reached in one way.
+        for place in range(first, len(combination)):
+            if combination[place] + 1 < len(space.axes[place].levels):
+                after = (*combination[:place], combination[place] + 1, *combination[place + 1 :])
+                moved = sum(map(bool, after))
+                heapq.heappush(waiting, (space.price(after), moved, after, place))
+
+
+def smallest(
+    grid: Grid,
+    goals: Sequence[Goal],
+    *,
+    limit: int,
+    measure: Measure | None = None,
+    acceptable: Accept = lambda cell: True,
+) -> Found:
+    """Return the smallest change that reaches every goal.
+
+    Parameters
+    ----------
+    grid : Grid
+        The settings that may move.
+    goals : sequence of Goal
+        What must hold.
+    limit : int
+        The most combinations that are simulated.
+    measure : callable, optional
+        Simulates batches; without it one after the other.
+    acceptable : callable, optional
+        Says whether a cell that reaches the goals may be proposed: the webhook may refuse its change.
+
+    """
+    figures = goal_figures(goals)
+    many = measure or (lambda batch: [grid.cell(combination, figures) for combination in batch])
+    order, tried = by_price(grid), list[Cell]()
+    while batch := list(islice(order, min(BATCH, limit - len(tried)))):
+        for cell in many(batch):
+            tried.append(cell)
+            if not cell.error and not missed_goals(cell, goals) and acceptable(cell):
+                return Found("found", cell, (), tuple(tried), grid.size)
+    return closest(tried, goals, grid.size)
+
+
+def closest(
+    tried: Sequence[Cell], goals: Sequence[Goal], size: int, figures: Sequence[Figure] | None = None
+) -> Found:
+    """Return what a search came to of which no cell reaches every goal.
+
+    `size` is how many combinations there are, `figures` what was measured: those of the goals without it.
+    """
+    status: Status = "impossible" if len(tried) == size else "undecided"
+    measured = [cell for cell in tried if not cell.error]
+
+    def order(cell: Cell) -> tuple[float, float]:
+        return _distance(missed_goals(cell, goals, figures)), cell.price
+
+    nearest = min(measured, key=order, default=None)
+    missed = missed_goals(nearest, goals, figures) if nearest else ()
+    return Found(status, nearest, missed, tuple(tried), size)
+
+
+def at_the_end(space: Space, combination: Combination) -> list[str]:
+    """Return the settings that are at the last of their levels: their bounds keep a search from more."""
+    return [
+        axis.name
+        for axis, place in zip(space.axes, combination, strict=True)
+        if place and place == len(axis.levels) - 1
+    ]
+
+
+def goal_figures(goals: Sequence[Goal]) -> list[Figure]:
+    """Return the figures that goals are about, each once."""
+    return list(dict.fromkeys(goal.figure for goal in goals))
+
+
+def missed_goals(
+    cell: Cell, goals: Sequence[Goal], figures: Sequence[Figure] | None = None
+) -> tuple[Missed, ...]:
+    """Return the goals that a measured cell does not reach; `figures` are those of the goals without it.
+
+    Over seeds a goal is reached when the whole 95 % interval of the mean reaches it.
+    """
+    ends = dict(zip(figures or goal_figures(goals), cell.intervals, strict=True))
+    gaps = ((goal, max(map(goal.missed_by, ends[goal.figure]))) for goal in goals)
+    return tuple(Missed(goal, gap) for goal, gap in gaps if gap > 0)
+
+
+def left_open(cell: Cell, goals: Sequence[Goal], figures: Sequence[Figure] | None = None) -> str:
+    """Return why a cell of which every goal is reached may yet miss one; empty: it does not.
+
+    A wait counts until the end of the forecast for jobs that had not started by then. A goal that such jobs
+    may miss by waiting on is open, as a wait target of a forecast is.
+    """
+    most = dict(zip(figures or goal_figures(goals), cell.highest, strict=True)) if cell.highest else {}
+    for goal in goals:
+        if goal.most is not None and most.get(goal.figure, goal.most) > goal.most:
+            return f"{goal} is open: jobs that had not started by the end of the forecast decide"
+    return ""
+
+
+def _distance(missed: Sequence[Missed]) -> float:
+    """Return how far a cell is from all goals, each measured by its own end, or by 1 where that is 0."""
+    return sum(
+        one.by / max(abs(one.goal.most if one.goal.most is not None else one.goal.least or 0), 1.0)
+        for one in missed
+    )

@@ -1,0 +1,107 @@
+"""Which combinations are there of the levels of some settings, and what does each of them cost?"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from planning.experiments.levels import Level, Setting
+
+Combination = tuple[int, ...]
+"""For each setting the place of its level among those of its axis; 0 is the present one."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One setting that moves: what tables call it, its value today, and its levels by rising price."""
+
+    name: str
+    present: Any
+    levels: tuple[Level, ...]
+
+    def value(self, place: int) -> Any:
+        """Return the value at a level; the present one where nothing is changed."""
+        level = self.levels[place]
+        return self.present if level.is_present else level.value
+
+
+class Space:
+    """All combinations of the levels of some axes. It knows no cluster: it is small and may be kept."""
+
+    def __init__(self, axes: Sequence[Axis]) -> None:
+        self.axes = tuple(axes)
+
+    @staticmethod
+    def of(document: Mapping[str, Any], settings: Sequence[Setting]) -> Space:
+        """Return the space of settings of a cluster, or raise UnusableSetting."""
+        return Space(
+            [
+                Axis(setting.name, setting.present(document), tuple(setting.levels(document)))
+                for setting in settings
+            ]
+        )
+
+    @staticmethod
+    def kept(written: Sequence[Mapping[str, Any]]) -> Space:
+        """Return the space that `to_keep` wrote."""
+        return Space(
+            [
+                Axis(axis["name"], axis["present"], tuple(Level(*level) for level in axis["levels"]))
+                for axis in written
+            ]
+        )
+
+    def to_keep(self) -> list[dict[str, Any]]:
+        """Return all that there is to know, as JSON."""
+        return [
+            {
+                "name": axis.name,
+                "present": axis.present,
+                "levels": [[level.value, level.price] for level in axis.levels],
+            }
+            for axis in self.axes
+        ]
+
+    @property
+    def size(self) -> int:
+        """Return how many combinations there are."""
+        return math.prod(len(axis.levels) for axis in self.axes)
+
+    def chosen(self, combination: Combination) -> list[Level]:
+        """Return the level of each setting."""
+        return [axis.levels[place] for axis, place in zip(self.axes, combination, strict=True)]
+
+    def price(self, combination: Combination) -> float:
+        """Return what the move to a combination costs."""
+        return sum(level.price for level in self.chosen(combination))
+
+    def values(self, combination: Combination) -> list[Any]:
+        """Return the value of each setting; what the cluster has where nothing is changed."""
+        return [axis.value(place) for axis, place in zip(self.axes, combination, strict=True)]
+
+    def product(self) -> Iterator[Combination]:
+        """Yield every combination, the last setting moving fastest."""
+        return itertools.product(*(range(len(axis.levels)) for axis in self.axes))
+
+    def sample(self, count: int, seed: int) -> list[Combination]:
+        """Return so many different combinations, drawn evenly and kept in the order of the product."""
+        if count >= self.size:
+            return list(self.product())
+        shape = tuple(len(axis.levels) for axis in self.axes)
+        chosen: set[int] = set()
+        # Floyd's way: as many draws as cells, whatever the size of the space.
+        for top in range(self.size - count, self.size):
+            drawn = _drawn(seed, top) % (top + 1)
+            chosen.add(top if drawn in chosen else drawn)
+        return [tuple(int(place) for place in np.unravel_index(flat, shape)) for flat in sorted(chosen)]
+
+
+def _drawn(seed: int, number: int) -> int:
+    """Return a number that looks drawn by chance, and is the same on every machine."""
+    return int.from_bytes(blake2b(f"{seed} {number}".encode(), digest_size=16).digest())

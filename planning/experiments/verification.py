@@ -1,0 +1,97 @@
+"""Does what a search proposes hold under work that the search did not see?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from planning.experiments.cells import Cell, intervals_written
+from planning.experiments.figures import Figure, Goal
+from planning.experiments.search import Missed, left_open, missed_goals
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What a proposal came to under seeds that no cell was measured on.
+
+    Attributes
+    ----------
+    seeds : int
+        How many there were.
+    reached : int
+        Under how many of them alone every goal is reached.
+    cell : Cell
+        The proposal over these seeds.
+    missed : tuple of Missed
+        The goals that the means of its figures miss.
+    open : str
+        Which goal jobs that had not started by the end leave open; empty: none.
+
+    """
+
+    seeds: int
+    reached: int
+    cell: Cell
+    missed: tuple[Missed, ...]
+    open: str
+
+    @property
+    def holds(self) -> bool:
+        """Do the means reach every goal, whatever becomes of jobs that had not started?"""
+        return not (self.cell.error or self.missed or self.open)
+
+    def to_keep(self, figures: Sequence[Figure]) -> dict[str, Any]:
+        """Return all of it as JSON, figures by their names; without a finite end null."""
+        cell = self.cell
+        names = [str(figure) for figure in figures]
+        return {
+            "holds": self.holds,
+            "seeds": self.seeds,
+            "reached": self.reached,
+            "figures": dict(zip(names, map(_finite, cell.figures), strict=False)),
+            "intervals": intervals_written(cell, figures),
+            "missed": [{"goal": str(one.goal), "by": one.by} for one in self.missed],
+            "open": self.open,
+            "error": cell.error,
+        }
+
+
+def verified(cell: Cell, goals: Sequence[Goal], figures: Sequence[Figure], seeds: int) -> Verification:
+    """Return whether a cell over so many unseen seeds reaches the goals.
+
+    The search wants the whole interval of the mean to reach them; here the mean itself is held against them.
+    """
+    if cell.error:
+        return Verification(seeds, 0, cell, (), "")
+    each = [replace(cell, figures=one, over=(), highest=()) for one in cell.over]
+    return Verification(
+        seeds=seeds,
+        reached=sum(not missed_goals(one, goals, figures) for one in each),
+        cell=cell,
+        missed=missed_goals(replace(cell, over=()), goals, figures),
+        open=left_open(cell, goals, figures),
+    )
+
+
+def not_verified(error: str, seeds: int) -> dict[str, Any]:
+    """Return what is kept of a proposal that could not be measured under unseen seeds."""
+    return Verification(seeds, 0, Cell((), 0.0, (), error), (), "").to_keep(())
+
+
+def sentence(kept: Mapping[str, Any]) -> str:
+    """Return what a verification that is kept says, in words."""
+    if kept["error"]:
+        return f"Not verified: {kept['error']}"
+    unseen = f"{kept['seeds']} workloads that the search did not see"
+    alone = f"{kept['reached']} of them reach every goal alone."
+    if kept["holds"]:
+        return f"Verified: the means over {unseen} reach every goal; {alone}"
+    missed = [f"{one['goal']} is missed by {one['by']:g}" for one in kept["missed"]]
+    why = "; ".join([*missed, *filter(None, [kept["open"]])])
+    return f"The proposal does not hold: over {unseen}, {why}; {alone}"
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

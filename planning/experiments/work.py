@@ -1,0 +1,91 @@
+"""Under which work are the cells of an experiment forecast? A trace or patterns, options, prices, seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from planning.experiments.circumstances import WORK
+from planning.experiments.levels import Json
+from planning.forecasts.costs import Prices
+from planning.forecasts.intake import csv_of, generated_text
+from planning.forecasts.options import DEFAULTS
+from planning.forecasts.workload import Fitting, drawn_from
+from traces import Trace
+
+UNSEEN = 10
+"""So many further seeds a proposal is verified on, where an experiment does not say it."""
+OPTIONS = tuple(name for name in DEFAULTS if name != "targets")
+
+
+@dataclass(frozen=True)
+class Work:
+    """The work of forecasts.
+
+    Attributes
+    ----------
+    options : mapping
+        Those of a forecast, all of them.
+    text : str
+        The text of the trace; empty where patterns draw the work.
+    patterns : sequence of mapping
+        As for `traces.Pattern`; empty for a trace.
+    prices : Prices
+        Under which figure `cost` is reckoned.
+    seeds : tuple of int
+        Each draws the work of one forecast of every cell; empty: a trace is taken as it is.
+    unseen : tuple of int
+        Seeds that no cell is measured on.
+
+    """
+
+    options: Json
+    text: str
+    patterns: Sequence[Json]
+    prices: Prices
+    seeds: tuple[int, ...]
+    unseen: tuple[int, ...]
+
+    @classmethod
+    def of(cls, written: Json, text: str) -> Work:
+        """Return the work of a valid experiment's `forecast`; `text` is that of its trace."""
+        options = {**DEFAULTS, **{name: written[name] for name in OPTIONS if name in written}}
+        patterns = written.get("patterns") or ()
+        count = written.get("seeds", 0)
+        seeds = tuple(range(1, count + 1))
+        if not count and (patterns or written.get("seed") is not None):
+            seeds = (written.get("seed") or 1,)
+        beyond = max(seeds, default=0)
+        unseen = tuple(range(beyond + 1, beyond + 1 + written.get("unseen_seeds", UNSEEN))) if count else ()
+        return cls(options, text, patterns, prices_of(written.get("prices") or {}), seeds, unseen)
+
+    def drawn(self, trace: Trace | None, seed: int | None) -> str:
+        """Return the text of the work that a seed draws; without a seed that is the trace as it is.
+
+        What is drawn like a trace begins with the forecast.
+        """
+        if seed is None:
+            return self.text
+        seconds = float(self.options["horizon_seconds"])
+        begin = float(self.options["window_begin_seconds"])
+        if self.patterns:
+            return generated_text(self.patterns, seconds=begin + seconds, seed=seed)[0]
+        assert trace is not None, "without patterns there is a trace"
+        return csv_of(drawn_from(trace, Fitting(begin=begin), seconds, seed)[0])
+
+
+def unseen_seeds(written: Json) -> tuple[int, ...]:
+    """Return the seeds on which a proposal is verified; none where no seeds draw the work."""
+    return Work.of(written["forecast"], "").unseen if "forecast" in written else ()
+
+
+def prices_of(written: Json) -> Prices:
+    """Return prices as a workspace or a file has them."""
+    parts = ("pools", "resources", "currency")
+    return Prices(**{name: written[name] for name in parts if name in written})
+
+
+def seed_of(moved: Mapping[str, Any]) -> int | None:
+    """Return the seed that a setting moves to; None where none does."""
+    return moved.get("seed", WORK["seed"])  # type: ignore[no-any-return]  # a value of a JSON document

@@ -1,0 +1,272 @@
+"""How right was a forecast? Its starts beside those that really happened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from math import inf
+from statistics import mean, median
+from typing import Any
+
+import numpy as np
+
+from planning.documents import items
+from planning.forecasts.clock import spelled
+from planning.forecasts.demand import key_of, members_of
+from planning.forecasts.partings import QueueParting, RealJob, queue_partings, uses_of
+from planning.forecasts.record import Record
+from scheduler_core.model.timestamps import parse_time
+from scheduler_core.replay.metrics import quantile
+from traces import Trace, cut
+from traces.events import dns_name
+from traces.kubernetes import run_seconds_of, trace_of_objects
+
+Json = Mapping[str, Any]
+
+WITHIN = (60.0, 600.0)
+"""Seconds by which a predicted start may differ: the two that are published of other forecasts."""
+
+
+@dataclass(frozen=True)
+class QueueError:
+    """How far the predicted waits of a queue's jobs are off, in seconds.
+
+    Attributes
+    ----------
+    queue : str
+    jobs : int
+    bias : float
+        Mean of predicted minus real waits: positive, the forecast is too pessimistic.
+    mean_error, median_error, p95_error : float
+        Of the absolute differences.
+    real_p95, predicted_p95 : float
+        Of the waits themselves.
+
+    """
+
+    queue: str
+    jobs: int
+    bias: float
+    mean_error: float
+    median_error: float
+    p95_error: float
+    real_p95: float
+    predicted_p95: float
+
+
+@dataclass(frozen=True)
+class Parting:
+    """The first job whose predicted start is off by more than ten minutes."""
+
+    job: str
+    queue: str
+    predicted: float
+    real: float
+
+
+@dataclass(frozen=True)
+class Backtest:
+    """A forecast beside what happened.
+
+    Attributes
+    ----------
+    jobs : int
+        Jobs that started in both.
+    within : mapping
+        The part of all compared jobs whose start was predicted within so many seconds; a job that started in
+        only one of both is off.
+    queues : tuple of QueueError
+    parts_at : Parting or None
+    only_predicted, only_real : tuple of str
+        Jobs that started in the forecast only, and in reality only.
+    unknown : tuple of str
+        Real jobs that the forecast does not have, and jobs of the forecast that never came.
+    notes : tuple of str
+        What the forecast assumed or left out, which may be why they part.
+    partings : tuple of QueueParting
+        Where each queue with a job that is off by more than a minute parts, and what may be why.
+
+    """
+
+    jobs: int
+    within: Mapping[float, float]
+    queues: tuple[QueueError, ...]
+    parts_at: Parting | None
+    only_predicted: tuple[str, ...]
+    only_real: tuple[str, ...]
+    unknown: tuple[str, ...]
+    notes: tuple[str, ...]
+    partings: tuple[QueueParting, ...] = ()
+
+    @property
+    def says(self) -> str:
+        """Return the result in words."""
+        if not self.within:
+            return "No job started both in the forecast and in reality, so nothing can be compared."
+        parts = ", ".join(
+            f"{part:.0%} within {spelled(limit)}".replace("%", " %") for limit, part in self.within.items()
+        )
+        total = self.jobs + len(self.only_predicted) + len(self.only_real)
+        where = ""
+        if self.parts_at is not None:
+            apart = self.parts_at
+            word = "later" if apart.real > apart.predicted else "earlier"
+            where = (
+                f" They part at {apart.job} of queue {apart.queue}, which really started"
+                f" {spelled(abs(apart.real - apart.predicted))} {word} than predicted."
+            )
+        return f"Of {total:,} job{'' if total == 1 else 's'} the start was predicted {parts}.{where}"
+
+
+def real_jobs(document: Json, begin: str) -> dict[str, RealJob]:
+    """Return what the PodGroups and pods of a later snapshot say, in seconds from the forecast's beginning.
+
+    A job has started when minMember of its pods had.
+    """
+    origin = parse_time(begin)
+    members = members_of(document)
+    found = {}
+    for group in items(document.get("podgroups")):
+        created = group["metadata"].get("creationTimestamp")
+        if created:
+            key, spec = key_of(group), group.get("spec") or {}
+            least = max(int(spec.get("minMember") or 1), 1)
+            pods = members.get(key, ())
+            started = [(pod.get("status") or {}).get("startTime") for pod in pods]
+            times = sorted(parse_time(time) - origin for time in started if time)
+            started_at = times[least - 1] if len(times) >= least else None
+            ran = run_seconds_of(pods) if started_at is not None and pods else None
+            found[key] = RealJob(
+                queue=spec.get("queue") or "default",
+                submitted=parse_time(created) - origin,
+                started=started_at,
+                finished=None if ran is None else times[0] + ran,
+                uses=uses_of(group, pods),
+            )
+    return found
+
+
+def real_work(document: Json, begin: str) -> Trace:
+    """Return the jobs of a later snapshot that were submitted from the beginning of the forecast on."""
+    whole = trace_of_objects(items(document.get("podgroups")), items(document.get("pods")))
+    if not whole.jobs:
+        return whole
+    return cut(whole, parse_time(begin) - parse_time(whole.begin), inf)
+
+
+def in_trace(key: str) -> str:
+    """Return the key under which a forecast has a job that was read from a snapshot as part of a trace.
+
+    >>> in_trace("ml/train-7")
+    'trace/ml-train-7'
+    """
+    return f"trace/{dns_name(key.replace('/', '-'))}"
+
+
+def backtest(
+    predicted: Record,
+    real: Mapping[str, RealJob],
+    until: float | None = None,
+    later: Json | None = None,
+    scenario: Json | None = None,
+) -> Backtest:
+    """Return how far a forecast and reality agree on the jobs that had not started at its beginning.
+
+    Parameters
+    ----------
+    predicted : Record
+        The forecast.
+    real : mapping
+        What happened, by the key of the PodGroup.
+    until : float, optional
+        Until when it is known what happened, in seconds; None: the end of the forecast.
+    later, scenario : mapping, optional
+        The later snapshot and the scenario that was forecast, whose differences may be why both part.
+
+    """
+    end = predicted.end if until is None else min(until, predicted.end)
+    rows = dict(zip(predicted.jobs.names, range(len(predicted.jobs.names)), strict=True))
+    real = {
+        name if name in rows or in_trace(name) not in rows else in_trace(name): job
+        for name, job in real.items()
+    }
+    both, only_predicted, only_real = [], [], []
+    starts: dict[str, tuple[float | None, float | None]] = {}
+    for name in sorted(set(rows) & set(real)):
+        message = _until(known(predicted.jobs.started[rows[name]]), end)
+        happened = _until(real[name].started, end)
+        if (message is not None and message < 0) or (happened is not None and happened < 0):
+            continue
+        if message is not None or happened is not None:
+            starts[name] = message, happened
+        if message is not None and happened is not None:
+            both.append((name, real[name], message, happened))
+        elif message is not None:
+            only_predicted.append(name)
+        elif happened is not None:
+            only_real.append(name)
+    total = len(both) + len(only_predicted) + len(only_real)
+    apart = [
+        Parting(name, job.queue, message, happened)
+        for name, job, message, happened in both
+        if abs(message - happened) > WITHIN[-1]
+    ]
+    of_queue: dict[str, list[tuple[float, float]]] = {}
+    for _, job, message, happened in both:
+        of_queue.setdefault(job.queue, []).append((message - job.submitted, happened - job.submitted))
+    missing = {name for name in set(real) - set(rows) if 0 <= real[name].submitted <= end}
+    never_came = {name for name in set(rows) - set(real) if predicted.jobs.submitted[rows[name]] <= end}
+    return Backtest(
+        jobs=len(both),
+        within={
+            limit: sum(abs(message - happened) <= limit for _, _, message, happened in both) / total
+            for limit in WITHIN
+        }
+        if total
+        else {},
+        queues=tuple(_error(queue, waits) for queue, waits in sorted(of_queue.items())),
+        parts_at=min(apart, key=lambda one: (min(one.predicted, one.real), one.job), default=None),
+        only_predicted=tuple(only_predicted),
+        only_real=tuple(only_real),
+        unknown=tuple(sorted(missing | never_came)),
+        notes=predicted.notes,
+        partings=queue_partings(predicted, real, starts, end, later, scenario),
+    )
+
+
+def plain(found: Backtest, most: int = 100) -> dict[str, Any]:
+    """Return a backtest as JSON has it; of lists of jobs the first so many, with their number."""
+    rows = {name: getattr(found, name) for name in ("only_predicted", "only_real", "unknown")}
+    return {
+        "says": found.says,
+        "jobs": found.jobs,
+        "within": [{"seconds": limit, "part": part} for limit, part in found.within.items()],
+        "queues": [asdict(queue) for queue in found.queues],
+        "parts_at": None if found.parts_at is None else asdict(found.parts_at),
+        **{name: {"count": len(names), "first": list(names[:most])} for name, names in rows.items()},
+        "partings": [asdict(parting) for parting in found.partings],
+        "notes": list(found.notes),
+    }
+
+
+def _error(queue: str, waits: list[tuple[float, float]]) -> QueueError:
+    errors = [abs(message - happened) for message, happened in waits]
+    return QueueError(
+        queue=queue,
+        jobs=len(waits),
+        bias=mean(message - happened for message, happened in waits),
+        mean_error=mean(errors),
+        median_error=median(errors),
+        p95_error=quantile(errors, 0.95) or 0.0,
+        real_p95=quantile([happened for _, happened in waits], 0.95) or 0.0,
+        predicted_p95=quantile([message for message, _ in waits], 0.95) or 0.0,
+    )
+
+
+def known(time: Any) -> float | None:
+    """Return a time, None for what is not a number."""
+    return None if np.isnan(time) else float(time)
+
+
+def _until(time: float | None, end: float) -> float | None:
+    return None if time is None or time > end else time

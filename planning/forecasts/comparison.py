@@ -1,0 +1,190 @@
+"""Who waits longer and who shorter when the same work meets another plan? Compared job by job."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import mean
+
+import numpy as np
+
+from planning.forecasts.clock import spelled
+from planning.forecasts.costs import Costs
+from planning.forecasts.record import Record
+from planning.forecasts.steps import Floats
+from scheduler_core.replay.metrics import quantile
+
+_SAME = 1e-6
+
+
+@dataclass(frozen=True)
+class JobPair:
+    """One job under both plans; a wait that had not ended counts until the shorter horizon.
+
+    Attributes
+    ----------
+    job, queue : str
+    before, after : float
+        Seconds that it waited.
+    started_before, started_after : bool
+        Whether it had started by then.
+
+    """
+
+    job: str
+    queue: str
+    before: float
+    after: float
+    started_before: bool
+    started_after: bool
+
+    @property
+    def longer(self) -> float:
+        """Return how much longer it waits under the second plan, in seconds; negative: shorter."""
+        return self.after - self.before
+
+
+@dataclass(frozen=True)
+class QueueComparison:
+    """The jobs of one queue under both plans.
+
+    Attributes
+    ----------
+    queue : str
+    jobs, longer, shorter : int
+        Jobs of both, and how many of them wait longer and shorter under the second.
+    p50, p95 : pair of float
+        Percentiles of the waits under both, in seconds.
+    mean_change : float
+        Mean of the differences, in seconds.
+    hours : float
+        Sum of the differences, in hours.
+
+    """
+
+    queue: str
+    jobs: int
+    longer: int
+    shorter: int
+    p50: tuple[float, float]
+    p95: tuple[float, float]
+    mean_change: float
+    hours: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two forecasts of the same work.
+
+    Attributes
+    ----------
+    pairs : tuple of JobPair
+        Jobs of both by name.
+    only_before, only_after : tuple of str
+        Jobs that only one of them has.
+    queues : tuple of QueueComparison
+        By the queue of the jobs under the first plan.
+    evictions, lost : pair
+        Pods evicted, and run time lost in seconds, under both.
+
+    """
+
+    pairs: tuple[JobPair, ...]
+    only_before: tuple[str, ...]
+    only_after: tuple[str, ...]
+    queues: tuple[QueueComparison, ...]
+    evictions: tuple[int, int]
+    lost: tuple[float, float]
+
+    @property
+    def hours(self) -> float:
+        """Return how many hours all jobs together wait longer under the second plan."""
+        return sum(queue.hours for queue in self.queues)
+
+
+def compared(before: Record, after: Record) -> Comparison:
+    """Return how the same jobs fare in two forecasts."""
+    end = min(before.end, after.end)
+    first, second = (
+        dict(zip(one.jobs.names, range(len(one.jobs.names)), strict=True)) for one in (before, after)
+    )
+    waits_before, waits_after = (_waits_until(one, end) for one in (before, after))
+    pairs = []
+    for name in sorted(set(first) & set(second)):
+        one, other = first[name], second[name]
+        if before.jobs.submitted[one] > end or after.jobs.submitted[other] > end:
+            continue
+        pairs.append(
+            JobPair(
+                job=name,
+                queue=before.jobs.queues[one],
+                before=float(waits_before[one]),
+                after=float(waits_after[other]),
+                started_before=bool(before.jobs.started[one] <= end),
+                started_after=bool(after.jobs.started[other] <= end),
+            )
+        )
+    queues = sorted({pair.queue for pair in pairs})
+    return Comparison(
+        pairs=tuple(pairs),
+        only_before=tuple(sorted(set(first) - set(second))),
+        only_after=tuple(sorted(set(second) - set(first))),
+        queues=tuple(_queue(queue, [pair for pair in pairs if pair.queue == queue]) for queue in queues),
+        evictions=(len(before.evictions.times), len(after.evictions.times)),
+        lost=(float(before.jobs.lost.sum()), float(after.jobs.lost.sum())),
+    )
+
+
+def _waits_until(record: Record, end: float) -> Floats:
+    jobs = record.jobs
+    return np.where(jobs.started <= end, jobs.started, np.fmin(jobs.ended, end)) - jobs.submitted
+
+
+def _queue(queue: str, pairs: Sequence[JobPair]) -> QueueComparison:
+    before, after = [pair.before for pair in pairs], [pair.after for pair in pairs]
+    changes = [pair.longer for pair in pairs]
+    return QueueComparison(
+        queue=queue,
+        jobs=len(pairs),
+        longer=sum(change > _SAME for change in changes),
+        shorter=sum(change < -_SAME for change in changes),
+        p50=(quantile(before, 0.5) or 0.0, quantile(after, 0.5) or 0.0),
+        p95=(quantile(before, 0.95) or 0.0, quantile(after, 0.95) or 0.0),
+        mean_change=mean(changes),
+        hours=sum(changes) / 3600.0,
+    )
+
+
+def cost_against_benefit(found: Comparison, before: Costs | None = None, after: Costs | None = None) -> str:
+    """Return in one sentence what the second plan costs more, and what it saves of waiting.
+
+    Nodes and lost run time are what a plan costs; where no prices are known the first is left out.
+    """
+    gained = found.hours
+    waiting = (
+        "changes no wait"
+        if abs(gained) * 3600 <= _SAME * max(len(found.pairs), 1)
+        else f"{'saves' if gained < 0 else 'adds'} {spelled(abs(gained) * 3600)} of waiting"
+    )
+    losers = [queue for queue in found.queues if queue.mean_change > _SAME]
+    worst = max(losers, key=lambda queue: (queue.hours, queue.queue), default=None)
+    but = (
+        f"; jobs of queue {worst.queue} wait {spelled(worst.mean_change)} longer on average"
+        if worst is not None and gained < 0
+        else ""
+    )
+    lost = found.lost[1] - found.lost[0]
+    losing = (
+        ""
+        if abs(lost) < 1.0
+        else f" and loses {spelled(abs(lost))} of run time {'more' if lost > 0 else 'less'} to evictions"
+    )
+    if before is None or after is None:
+        return f"This change {waiting}{losing}{but}."
+    more = after.nodes - before.nodes
+    price = (
+        "costs nothing more"
+        if abs(more) < 0.005
+        else f"{'costs' if more > 0 else 'saves'} {abs(more):,.2f} {after.currency}"
+    )
+    return f"This change {price}, {waiting}{losing}{but}."

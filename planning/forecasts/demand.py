@@ -1,0 +1,174 @@
+"""What do the jobs of a forecast request? Their pods, and what each of these requests."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from planning.documents import items
+from scheduler_core.model.pod import pod_request
+
+Json = Mapping[str, Any]
+GROUP_NAME = "scheduling.k8s.io/group-name"
+
+
+@dataclass(frozen=True)
+class JobSize:
+    """A job's pods, and what one of them requests on average, by resource in the scheduler's units."""
+
+    pods: int
+    request: Mapping[str, float]
+
+
+Request = tuple[tuple[str, float], ...]
+"""What a pod requests, by resource in the scheduler's units, in the order of the names."""
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What the jobs of a forecast request.
+
+    Attributes
+    ----------
+    sizes : mapping
+        The size of each job, by the key of its PodGroup.
+    kinds : mapping
+        How many pods of all jobs together request the same.
+
+    """
+
+    sizes: Mapping[str, JobSize]
+    kinds: Mapping[Request, int]
+
+
+def demand_of(document: Json, vcjobs: Mapping[str, Json]) -> Demand:
+    """Return what the jobs of a replay request.
+
+    Parameters
+    ----------
+    document : mapping
+        The document of the replay.
+    vcjobs : mapping
+        The Jobs of its result, each with its PodGroup.
+
+    """
+    default_requests = document.get("admission_defaults") is not False
+    groups, jobs = _Sums(default_requests), _Sums(default_requests)
+    for pod in created(document, "pods"):
+        group = (pod["metadata"].get("annotations") or {}).get(GROUP_NAME)
+        if group:
+            groups.add(f"{namespace_of(pod)}/{group}", pod.get("spec") or {}, 1)
+    for key, tasks in _tasks(document, vcjobs).items():
+        for task in tasks:
+            replicas = task.get("replicas")
+            template = (task.get("template") or {}).get("spec") or {}
+            jobs.add(key, template, 1 if replicas is None else int(replicas))
+    of_job = jobs.sizes()
+    of_group = {job["podgroup"]: of_job[key] for key, job in vcjobs.items() if key in of_job}
+    return Demand(groups.sizes() | of_group, groups.kinds + jobs.kinds)
+
+
+def pod_jobs(document: Json, vcjobs: Mapping[str, Json]) -> Callable[[str], str]:
+    """Return a function that gives a pod's job by the key of its PodGroup; empty: it has none."""
+    group_of = {
+        key_of(pod): f"{namespace_of(pod)}/{group}"
+        for pod in created(document, "pods")
+        if (group := (pod["metadata"].get("annotations") or {}).get(GROUP_NAME))
+    }
+    made_by = {
+        f"{key}-{task.get('name')}": vcjobs[key]["podgroup"]
+        for key, tasks in _tasks(document, vcjobs).items()
+        for task in tasks
+    }
+    return lambda pod: group_of.get(pod) or made_by.get(pod.rpartition("-")[0], "")
+
+
+def _tasks(document: Json, vcjobs: Iterable[str]) -> dict[str, Sequence[Json]]:
+    """Return the tasks of Jobs; those that a CronJob or a JobFlow has created are among them."""
+    specs = _job_specs(document)
+    return {
+        key: (specs.get(key) or specs.get(f"{key.rpartition('-')[0]} of cron") or {}).get("tasks") or ()
+        for key in vcjobs
+    }
+
+
+def _job_specs(document: Json) -> dict[str, Json]:
+    """Return the specifications of Jobs by name, of those of a CronJob as `<name> of cron`."""
+    specs: dict[str, Json] = {}
+    for job in created(document, "jobs"):
+        specs[key_of(job)] = job.get("spec") or {}
+    for cron in created(document, "cronjobs"):
+        template = (cron.get("spec") or {}).get("jobTemplate") or {}
+        specs[f"{key_of(cron)} of cron"] = template.get("spec") or {}
+    templates = {
+        key_of(template): template.get("spec") or {} for template in created(document, "jobtemplates")
+    }
+    for flow in created(document, "jobflows"):
+        for step in (flow.get("spec") or {}).get("flows") or ():
+            name = step.get("name")
+            specs[f"{key_of(flow)}-{name}"] = templates.get(f"{namespace_of(flow)}/{name}") or {}
+    return specs
+
+
+class _Sums:
+    """Pods and what they request together, by key."""
+
+    def __init__(self, default_requests: bool) -> None:
+        self._default_requests = default_requests
+        self._pods: dict[str, int] = {}
+        self._amounts: dict[str, dict[str, float]] = {}
+        self.kinds: Counter[Request] = Counter()
+
+    def add(self, key: str, spec: Json, count: int) -> None:
+        """Count some pods of a specification."""
+        amounts = self._amounts.setdefault(key, {})
+        request = {
+            resource: float(amount)
+            for resource, amount in pod_request(spec, default_requests=self._default_requests).items()
+        }
+        for resource, amount in request.items():
+            amounts[resource] = amounts.get(resource, 0.0) + amount * count
+        self.kinds[tuple(sorted(request.items()))] += count
+        self._pods[key] = self._pods.get(key, 0) + count
+
+    def sizes(self) -> dict[str, JobSize]:
+        """Return the number of pods of each key, and the mean of what they request."""
+        return {
+            key: JobSize(pods, {name: amount / pods for name, amount in self._amounts[key].items()})
+            for key, pods in self._pods.items()
+            if pods
+        }
+
+
+def key_of(thing: Json) -> str:
+    """Return namespace/name of an object."""
+    return f"{namespace_of(thing)}/{thing['metadata']['name']}"
+
+
+def namespace_of(thing: Json) -> str:
+    """Return the namespace of an object."""
+    return thing["metadata"].get("namespace") or "default"
+
+
+def members_of(document: Json) -> dict[str, list[Json]]:
+    """Return the pods of each PodGroup of a snapshot, by the PodGroup's key."""
+    members: dict[str, list[Json]] = {}
+    for pod in items(document.get("pods")):
+        group = (pod["metadata"].get("annotations") or {}).get(GROUP_NAME)
+        if group:
+            members.setdefault(f"{namespace_of(pod)}/{group}", []).append(pod)
+    return members
+
+
+def created(document: Json, kind: str) -> Iterator[Json]:
+    """Yield the objects of a kind that a replay has at the beginning, then those that its events create."""
+    yield from items(document.get(kind))
+    for event in events_of(document):
+        yield from items((event.get("create") or {}).get(kind))
+
+
+def events_of(document: Json) -> Iterable[Json]:
+    """Return the events of a replay."""
+    return (document.get("replay") or {}).get("events") or ()

@@ -1,0 +1,132 @@
+"""What does a forecast compute on? A scenario with its workload, its clock and what changes when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from planning.forecasts.changes import Timed, timed_changes
+from planning.forecasts.clock import HOUR, spelled
+from planning.forecasts.run_times import RunTime, notes_of, run_times, with_run_times
+from planning.rows import Problem
+from traces import Trace, cut, events_of
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Times:
+    """The clock of a forecast; see the keys of `replay` in docs/replay.md.
+
+    Attributes
+    ----------
+    horizon : float
+        How long it lasts, in seconds.
+    period : float
+        Seconds from one session to the next.
+    start_delay, termination : float
+        Seconds from a bind until the pod runs, and for which an evicted pod terminates; a termination of None
+        is the pod's own grace period.
+    evicted : str
+        What becomes of an evicted pod.
+    checkpoint, restore : float
+        Seconds of work from one checkpoint to the next, 0 without any, and to read one again.
+    default_run : float
+        The run time of jobs of which none is known, in seconds.
+
+    """
+
+    horizon: float
+    period: float = 1.0
+    start_delay: float = 0.0
+    termination: float | None = None
+    evicted: str = "restart"
+    checkpoint: float = 0.0
+    restore: float = 0.0
+    default_run: float = HOUR
+
+    def as_replay(self) -> dict[str, Any]:
+        """Return the key `replay` of a document, without events."""
+        replay = {
+            "period_seconds": self.period,
+            "horizon_seconds": self.horizon,
+            "start_delay_seconds": self.start_delay,
+            "termination_seconds": self.termination,
+            "evicted": self.evicted,
+            "checkpoint_seconds": self.checkpoint,
+            "restore_seconds": self.restore,
+        }
+        return {name: value for name, value in replay.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a forecast computes on.
+
+    Attributes
+    ----------
+    document : mapping
+        The scenario with the key `replay`; it alone decides.
+    changes : tuple of Timed
+        What changes, in order of time, with the change in words.
+    run_times : tuple of RunTime
+        Of the snapshot's jobs.
+    notes : tuple of str
+        What was assumed about the workload.
+
+    """
+
+    document: Json
+    changes: tuple[Timed, ...]
+    run_times: tuple[RunTime, ...]
+    notes: tuple[str, ...]
+
+
+def late_problems(timed: Sequence[Timed], horizon: float) -> list[Problem]:
+    """Return a problem for each change after the end of the forecast."""
+    return [
+        Problem(
+            "forecast.change",
+            "error",
+            f"{change.says} This is at {spelled(change.at)}, after the end of the forecast",
+            path="changes",
+            fix=f"choose a moment within {spelled(horizon)}",
+        )
+        for change in timed
+        if change.at > horizon
+    ]
+
+
+def forecast_of(
+    document: Json, trace: Trace, times: Times, changes: Sequence[Json] = ()
+) -> tuple[Forecast, list[Problem]]:
+    """Return the forecast of a scenario under a workload with timed changes, and every problem that it has.
+
+    Parameters
+    ----------
+    document : mapping
+        The scenario.
+    trace : Trace
+        Its workload, whose queues are those of the scenario; submissions after the horizon are left out.
+    times : Times
+        Clock, delays and what an eviction costs.
+    changes : sequence of mapping
+        What changes when, see `planning.forecasts.changes`.
+
+    """
+    known = run_times(document, times.default_run)
+    timed, problems = timed_changes(document, changes, str(document.get("now") or ""))
+    problems += late_problems(timed, times.horizon)
+    window = cut(trace, 0.0, times.horizon)
+    arrivals, notes = events_of(window, default_run_seconds=times.default_run)
+    events = sorted([*arrivals, *(change.event for change in timed)], key=lambda event: float(event["at"]))
+    whole = with_run_times(document, known) | {"replay": {**times.as_replay(), "events": events}}
+    left = len(trace.jobs) - len(window.jobs)
+    if left:
+        notes.append(
+            f"Left out: {left:,} job{'' if left == 1 else 's'} submitted after the end of the forecast."
+        )
+    return Forecast(
+        whole, tuple(timed), tuple(known), (*notes, *notes_of(known, times.default_run))
+    ), problems

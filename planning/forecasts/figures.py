@@ -1,0 +1,264 @@
+"""Which rows and curves does a forecast's record give to pages, calls and charts?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan
+
+import numpy as np
+
+from planning.forecasts.record import FIGURES, NO_JOB, Record
+from planning.forecasts.steps import Floats, Ints, Steps
+from planning.forecasts.targets import TargetVerdict, judged, submitted_in_time, waits_of
+
+POINTS = 250
+"""So many intervals of a window keep their peaks; a chart is no wider."""
+
+
+@dataclass(frozen=True)
+class JobRow:
+    """The life of one job, in seconds from the beginning; None: it did not happen.
+
+    `wait_seconds` is None for jobs that were there before: what they waited until then is not the forecast's.
+    """
+
+    job: str
+    queue: str
+    pods: int
+    submitted: float | None
+    enqueued: float | None
+    started: float | None
+    finished: float | None
+    wait_seconds: float | None
+    evictions: int
+    lost_seconds: float
+
+
+@dataclass(frozen=True)
+class WaitRow:
+    """What jobs of one queue met that were submitted during the forecast; waits in seconds.
+
+    Jobs that had not started count with their wait until the end. Evictions and lost run time are those of
+    all its jobs. `target_status` is empty without a target, else as `targets.TargetVerdict` has it.
+    """
+
+    queue: str
+    jobs: int
+    started: int
+    finished: int
+    wait_p50: float | None
+    wait_p95: float | None
+    wait_longest: float | None
+    evictions: int
+    lost_seconds: float
+    most_waiting: int
+    most_waiting_at: float
+    target_seconds: float | None
+    target_status: str
+
+    @property
+    def unstarted(self) -> int:
+        """Return how many of its jobs never started."""
+        return self.jobs - self.started
+
+
+@dataclass(frozen=True)
+class EvictionRow:
+    """One eviction; `ran_seconds` is how long the pod had run. Empty names: the scheduler names none."""
+
+    t: float
+    pod: str
+    job: str
+    queue: str
+    for_job: str
+    for_queue: str
+    ran_seconds: float
+
+
+@dataclass(frozen=True)
+class FlowRow:
+    """Evictions of one queue's pods for another queue."""
+
+    queue: str
+    for_queue: str
+    evictions: int
+    ran_seconds: float
+    first: float
+    last: float
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A figure of a queue, or of all, in a window: the times where it changes, its values from there."""
+
+    queue: str
+    figure: str
+    t: list[float]
+    values: list[float]
+
+
+def _said(value: float) -> float | None:
+    return None if isnan(value) else float(value)
+
+
+def job_rows(record: Record, places: Ints | None = None) -> list[JobRow]:
+    """Return the jobs by name; with `places` those in these rows of the record, in this order."""
+    jobs = record.jobs
+    all_of_them = np.arange(len(jobs.names)) if places is None else places
+    names = [(jobs.names[place], jobs.queues[place]) for place in all_of_them.tolist()]
+    numbers = (
+        jobs.pods, jobs.submitted, jobs.enqueued, jobs.started, jobs.finished, jobs.waits, jobs.evictions,
+        jobs.lost,
+    )  # fmt: skip
+    columns = zip(names, *(column[all_of_them].tolist() for column in numbers), strict=True)
+    return [
+        JobRow(
+            job=name,
+            queue=queue,
+            pods=pods,
+            submitted=_said(submitted),
+            enqueued=_said(enqueued),
+            started=_said(started),
+            finished=_said(finished),
+            wait_seconds=_said(wait) if submitted >= 0 else None,
+            evictions=evictions,
+            lost_seconds=lost,
+        )
+        for (name, queue), pods, submitted, enqueued, started, finished, wait, evictions, lost in columns
+    ]
+
+
+def longest_first(record: Record) -> Ints:
+    """Return the rows of the jobs: those that never started, then the longest waits; equal ones by name."""
+    jobs = record.jobs
+    waits = np.where(jobs.submitted >= 0, np.nan_to_num(jobs.waits), 0.0)
+    return np.lexsort((-waits, ~np.isnan(jobs.started)))
+
+
+def started_waits(record: Record) -> dict[str, Floats]:
+    """Return the waits of each queue's jobs that were submitted during the forecast and started, by queue."""
+    jobs = record.jobs
+    counted = (jobs.submitted >= 0) & ~np.isnan(jobs.started)
+    rows = {queue: jobs.of_queue(queue) for queue in sorted(set(jobs.queues))}
+    found = {queue: jobs.waits[own[counted[own]]] for queue, own in rows.items()}
+    return {queue: waits for queue, waits in found.items() if len(waits)}
+
+
+def wait_rows(record: Record, targets: Mapping[str, float]) -> list[WaitRow]:
+    """Return the waits of every queue, of the jobs submitted during the forecast, by name."""
+    judged_queues = {found.queue: found for found in judged(record, targets)}
+    queues = sorted({*record.jobs.queues, *judged_queues})
+    return [_wait_row(record, queue, judged_queues.get(queue)) for queue in queues]
+
+
+def _wait_row(record: Record, queue: str, target: TargetVerdict | None) -> WaitRow:
+    jobs, rows, waits = record.jobs, submitted_in_time(record, queue), waits_of(record, queue)
+    counts = waiting(record, queue)
+    most = int(np.argmax(counts.values)) if len(counts.values) else None
+    own = jobs.of_queue(queue)
+    return WaitRow(
+        queue=queue,
+        jobs=waits.jobs,
+        started=waits.started,
+        finished=int((~np.isnan(jobs.finished[rows])).sum()),
+        wait_p50=waits.p50,
+        wait_p95=waits.p95,
+        wait_longest=waits.longest,
+        evictions=int(jobs.evictions[own].sum()),
+        lost_seconds=float(jobs.lost[own].sum()),
+        most_waiting=0 if most is None else int(counts.values[most]),
+        most_waiting_at=0.0 if most is None else float(counts.times[most]),
+        target_seconds=None if target is None else target.target,
+        target_status="" if target is None else target.status,
+    )
+
+
+def waiting(record: Record, queue: str) -> Steps:
+    """Return how many jobs of a queue were submitted and had not started."""
+    jobs = record.jobs
+    rows = jobs.of_queue(queue)
+    rows = rows[~np.isnan(jobs.submitted[rows])]
+    began = np.maximum(jobs.submitted[rows], 0.0)
+    ended = np.fmin(jobs.finished[rows], jobs.ended[rows])
+    gone = np.where(np.isnan(jobs.started[rows]), ended, jobs.started[rows])
+    return _counted(began, gone)
+
+
+def _counted(begins: Floats, ends: Floats) -> Steps:
+    """Return how many stretches hold at a time; one whose end is not a number never ends."""
+    ends = ends[~np.isnan(ends)]
+    times = np.concatenate([begins, ends])
+    order = np.argsort(times, kind="stable")
+    moves = np.concatenate([np.ones(len(begins)), -np.ones(len(ends))])[order]
+    return Steps.from_changes(times[order], np.cumsum(moves))
+
+
+def eviction_rows(record: Record) -> list[EvictionRow]:
+    """Return the evictions in their order."""
+    jobs, found = record.jobs, record.evictions
+    rows = []
+    for t, victim, pod, preemptor, ran in zip(
+        found.times.tolist(), found.victims.tolist(), found.pods, found.preemptors.tolist(),
+        found.ran.tolist(), strict=True,
+    ):  # fmt: skip
+        job, queue = (jobs.names[victim], jobs.queues[victim]) if victim != NO_JOB else ("", "")
+        for_job, for_queue = (
+            (jobs.names[preemptor], jobs.queues[preemptor]) if preemptor != NO_JOB else ("", "")
+        )
+        rows.append(EvictionRow(t, pod, job, queue, for_job, for_queue, ran))
+    return rows
+
+
+def flow_rows(rows: Sequence[EvictionRow]) -> list[FlowRow]:
+    """Return from which queue to which one pods were evicted, the largest flow first."""
+    between: dict[tuple[str, str], list[EvictionRow]] = {}
+    for row in rows:
+        between.setdefault((row.queue, row.for_queue), []).append(row)
+    flows = [
+        FlowRow(queue, for_queue, len(found), sum(row.ran_seconds for row in found), found[0].t, found[-1].t)
+        for (queue, for_queue), found in between.items()
+    ]
+    return sorted(flows, key=lambda flow: (-flow.evictions, flow.queue, flow.for_queue))
+
+
+def curves(
+    record: Record, resource: str, begin: float, end: float, queues: Sequence[str] | None = None
+) -> list[Curve]:
+    """Return deserved, allocated and request of queues in a window, with every peak."""
+    shown = record.leaves if queues is None else queues
+    return [
+        _curve(queue, figure, record.steps(queue, figure, resource), begin, end)
+        for queue in shown
+        for figure in FIGURES
+    ]
+
+
+def waiting_curves(record: Record, begin: float, end: float, queues: Sequence[str]) -> list[Curve]:
+    """Return the number of waiting jobs of queues in a window."""
+    return [_curve(queue, "waiting", waiting(record, queue), begin, end) for queue in queues]
+
+
+def use_curves(record: Record, resource: str, begin: float, end: float) -> list[Curve]:
+    """Return what all queues have allocated of a resource and what the nodes offer, in a window."""
+    return [
+        _curve("", "allocated", record.allocated(resource), begin, end),
+        _curve("", "capacity", record.capacity(resource), begin, end),
+    ]
+
+
+def room_curves(record: Record, resource: str, begin: float, end: float) -> list[Curve]:
+    """Return what is free of a resource in a window, how much of it is fragmented, and which part that is.
+
+    None where no pod requests the resource, or the forecast is of an older release.
+    """
+    room = record.rooms.get(resource)
+    if room is None:
+        return []
+    amounts = {"free": room.free, "fragmented": room.fragmented, "fragmented_part": room.part}
+    return [_curve("", figure, steps, begin, end) for figure, steps in amounts.items()]
+
+
+def _curve(queue: str, figure: str, steps: Steps, begin: float, end: float) -> Curve:
+    thin = steps.thinned(begin, end, POINTS)
+    return Curve(queue, figure, thin.times.tolist(), thin.values.tolist())

@@ -1,0 +1,124 @@
+"""Which pods are evicted again and again at a steady interval, and what does that cost?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from planning.forecasts.losses import lost_by_eviction, preemptor_queue
+from planning.forecasts.record import NO_JOB, Record
+from planning.forecasts.steps import Floats
+
+LEAST_TURNS = 3
+"""Evictions of one pod for jobs of one queue, at equal intervals, that make a loop."""
+
+
+@dataclass(frozen=True)
+class EvictionLoop:
+    """Pods of one job that are evicted at a steady interval for jobs of the same queue.
+
+    Attributes
+    ----------
+    victim : str
+        The job that loses the pods.
+    preemptors : tuple of str
+        The jobs that they are evicted for, by name; empty where the scheduler names none.
+    queue, by : str
+        The queues of both; the second is empty where the scheduler names no job.
+    pods : tuple of str
+        The pods, by name.
+    interval : float
+        Seconds from one eviction of a pod to its next.
+    begin, end : float
+        Of the first and of the last eviction, in seconds.
+    evictions : int
+    lost : float
+        Run time of pods of the job that these evictions threw away, in seconds.
+    lasts : bool
+        Whether it goes on at the end of the forecast: the next eviction would come after it.
+
+    """
+
+    victim: str
+    preemptors: tuple[str, ...]
+    queue: str
+    by: str
+    pods: tuple[str, ...]
+    interval: float
+    begin: float
+    end: float
+    evictions: int
+    lost: float
+    lasts: bool
+
+    @property
+    def lost_per_hour(self) -> float:
+        """Return the run time that is lost in an hour of the loop, in seconds."""
+        turns = (self.end - self.begin) / self.interval + 1.0
+        return self.lost / turns / self.interval * 3600.0
+
+
+@dataclass(frozen=True)
+class _Turns:
+    """Successive evictions of a pod at equal intervals, as rows of the record."""
+
+    pod: str
+    by: str
+    rows: Sequence[int]
+    interval: float
+
+
+def eviction_loops(record: Record) -> list[EvictionLoop]:
+    """Return the loops, the one with the most evictions first."""
+    together: dict[tuple[int, str, float], list[_Turns]] = {}
+    for turns in _all_turns(record):
+        victim = int(record.evictions.victims[turns.rows[0]])
+        together.setdefault((victim, turns.by, turns.interval), []).append(turns)
+    lost = lost_by_eviction(record)
+    loops = [_loop(record, lost, victim, by, turns) for (victim, by, _), turns in together.items()]
+    return sorted(loops, key=lambda loop: (-loop.evictions, loop.begin, loop.victim, loop.by))
+
+
+def _all_turns(record: Record) -> Iterator[_Turns]:
+    by_pod: dict[tuple[str, str], list[int]] = {}
+    for row, pod in enumerate(record.evictions.pods):
+        by_pod.setdefault((pod, preemptor_queue(record, row)), []).append(row)
+    for (pod, by), rows in by_pod.items():
+        if len(rows) >= LEAST_TURNS:
+            yield from _steady(record, pod, by, rows)
+
+
+def _steady(record: Record, pod: str, by: str, rows: Sequence[int]) -> Iterator[_Turns]:
+    """Yield the longest stretches of a pod's evictions whose intervals are equal."""
+    times = record.evictions.times
+    stretch, interval = [rows[0]], 0.0
+    for before, after in pairwise(rows):
+        gap = round(float(times[after] - times[before]), 6)
+        if gap != interval and len(stretch) > 1:
+            if len(stretch) >= LEAST_TURNS:
+                yield _Turns(pod, by, stretch, interval)
+            stretch = [before]
+        interval = gap
+        stretch.append(after)
+    if len(stretch) >= LEAST_TURNS:
+        yield _Turns(pod, by, stretch, interval)
+
+
+def _loop(record: Record, lost: Floats, victim: int, by: str, turns: Sequence[_Turns]) -> EvictionLoop:
+    rows = sorted({row for one in turns for row in one.rows})
+    begin, end = float(record.evictions.times[rows[0]]), float(record.evictions.times[rows[-1]])
+    names, preemptors = record.jobs.names, record.evictions.preemptors[rows].tolist()
+    return EvictionLoop(
+        victim=names[victim],
+        preemptors=tuple(sorted({names[row] for row in set(preemptors) if row != NO_JOB})),
+        queue=record.jobs.queues[victim],
+        by=by,
+        pods=tuple(sorted({one.pod for one in turns})),
+        interval=turns[0].interval,
+        begin=begin,
+        end=end,
+        evictions=len(rows),
+        lost=float(lost[rows].sum()),
+        lasts=end + turns[0].interval > record.end,
+    )

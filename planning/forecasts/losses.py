@@ -1,0 +1,94 @@
+"""Which run time was thrown away, of which queue, and by which?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from planning.forecasts.record import NO_JOB, Record
+from planning.forecasts.steps import Floats
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Run time of one queue's pods that was thrown away.
+
+    Attributes
+    ----------
+    queue : str
+        The queue that lost it.
+    by : str
+        The queue whose jobs the pods were evicted for; empty: no eviction for a job, such as a lost node.
+    evictions : int
+    pod_seconds : float
+    resource_seconds : dict
+        By resource, in the scheduler's units times seconds.
+    worst_at : float or None
+        When the eviction was that threw the most away.
+
+    """
+
+    queue: str
+    by: str
+    evictions: int
+    pod_seconds: float
+    resource_seconds: dict[str, float]
+    worst_at: float | None
+
+
+def preemptor_queue(record: Record, row: int) -> str:
+    """Return the queue that an eviction was for; empty where the scheduler names no job."""
+    job = int(record.evictions.preemptors[row])
+    return "" if job == NO_JOB else record.jobs.queues[job]
+
+
+def lost_by_eviction(record: Record) -> Floats:
+    """Return what each eviction threw away, in seconds of run time.
+
+    A job's lost run time is divided among the evictions of its pods as the times that these pods had run.
+    Where none of them had run, it is not an eviction that lost it.
+    """
+    evictions, jobs = record.evictions, record.jobs
+    if not len(evictions.times):
+        return np.empty(0)
+    ran = np.bincount(evictions.victims, weights=evictions.ran, minlength=len(jobs.names))
+    part = np.divide(jobs.lost, ran, out=np.zeros_like(jobs.lost), where=ran > 0)
+    found: Floats = evictions.ran * part[evictions.victims]
+    return found
+
+
+def losses(record: Record) -> list[Loss]:
+    """Return what was lost, by the queue that lost it and the one that it was lost to; the largest first."""
+    lost, evictions, jobs = lost_by_eviction(record), record.evictions, record.jobs
+    rows: dict[tuple[str, str], list[int]] = {}
+    for row, victim in enumerate(evictions.victims.tolist()):
+        rows.setdefault((jobs.queues[victim], preemptor_queue(record, row)), []).append(row)
+    by_job = np.bincount(evictions.victims, weights=lost, minlength=len(jobs.names)) if len(lost) else 0.0
+    left = np.where(jobs.lost - by_job > 1e-9, jobs.lost - by_job, 0.0)
+    for queue in sorted({jobs.queues[job] for job in np.flatnonzero(left)}):
+        rows.setdefault((queue, ""), [])
+    found = [_loss(record, lost, left, queue, by, of_pair) for (queue, by), of_pair in rows.items()]
+    return sorted(found, key=lambda loss: (-loss.pod_seconds, loss.queue, loss.by))
+
+
+def _loss(record: Record, lost: Floats, left: Floats, queue: str, by: str, rows: list[int]) -> Loss:
+    jobs = record.jobs
+    victims = record.evictions.victims[rows] if rows else np.empty(0, dtype=np.int64)
+    of_jobs = np.bincount(victims, weights=lost[rows] if rows else None, minlength=len(jobs.names)) * 1.0
+    if not by:
+        mine = np.array([name == queue for name in jobs.queues])
+        of_jobs = of_jobs + np.where(mine, left, 0.0)
+    worst = max(rows, key=lambda row: (lost[row], -row), default=None)
+    return Loss(
+        queue=queue,
+        by=by,
+        evictions=len(rows),
+        pod_seconds=float(of_jobs.sum()),
+        resource_seconds={
+            resource: float(np.dot(of_jobs, sizes))
+            for resource, sizes in sorted(jobs.sizes.items())
+            if np.dot(of_jobs, sizes) > 0
+        },
+        worst_at=None if worst is None else float(record.evictions.times[worst]),
+    )

@@ -1,0 +1,128 @@
+"""How does a forecast begin: from a scenario, a trace and options, or from where it was frozen?"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import manifests
+from planning.forecasts.document import Times, forecast_of
+from planning.forecasts.workload import Fitting, drawn_from, fitted_to, leaf_queues
+from scheduler_core.replay import Replay
+from scheduler_core.validate import Inspection
+from traces import Trace, Unreadable, read_trace
+
+Json = Mapping[str, Any]
+
+
+class NoForecast(Exception):
+    """The scenario cannot be replayed under this workload; the text is one sentence for the user."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A forecast that is about to go on; `document` is what it replays, `notes` what its trace assumes."""
+
+    replay: Replay
+    document: Json
+    notes: list[str]
+
+
+def opened(
+    scenario: Json, workload: str, options: Json, frozen: Json | None = None, *, seed: int = 0
+) -> Opened:
+    """Return a forecast at its beginning, or where it was frozen. Raises NoForecast.
+
+    With a `seed` above 0 its workload is drawn like the trace.
+    """
+    document, notes = forecast_document(scenario, workload, options, seed=seed)
+    return Opened(replay_of(document, frozen), document, notes)
+
+
+def replay_of(document: Json, frozen: Json | None = None) -> Replay:
+    """Return the replay of a document at its beginning, or where it was frozen. Raises NoForecast."""
+    inspection = Inspection(document)
+    errors = [problem.message for problem in inspection.errors()]
+    if errors or inspection.conf is None:
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        raise NoForecast((errors or ["The scheduler configuration cannot be read"])[0] + more)
+    return Replay(document, inspection, frozen=frozen)
+
+
+def cluster_at(
+    scenario: Json, workload: str, options: Json, time: float, frozen: Json | None = None
+) -> dict[str, Any]:
+    """Return the cluster as the first session from `time` on finds it, as a scenario. Raises NoForecast.
+
+    `frozen` is a state from before that time.
+    """
+    period = float(options["period_seconds"])
+    number = ceil(time / period)
+    before = {**options, "until_seconds": max(number - 1, 0) * period}
+    replay = opened(scenario, workload, before, frozen).replay
+    for _ in replay.steps() if number else ():
+        pass
+    return replay.moment(number * period)
+
+
+def forecast_document(
+    scenario: Json, workload: str, options: Json, *, seed: int = 0
+) -> tuple[Json, list[str]]:
+    """Return the document of a replay, and what was assumed of its workload. Raises NoForecast."""
+    try:
+        given, fitting = read_trace(workload), _fitting(options)
+    except Unreadable as error:
+        raise NoForecast(f"The trace cannot be read: {error.problems[0]}.") from None
+    if seed:
+        given, fitting = drawn_from(given, fitting, float(options["horizon_seconds"]), seed)
+    return document_under(scenario, given, options, fitting)
+
+
+def document_under(
+    scenario: Json, work: Trace, options: Json, fitting: Fitting | None = None
+) -> tuple[Json, list[str]]:
+    """Return the document of a replay under a trace that is read; without `fitting` the options fit it.
+
+    Raises NoForecast.
+    """
+    try:
+        document = manifests.resolve(dict(scenario))
+    except manifests.Unreadable as error:
+        raise NoForecast(f"The scheduler configuration cannot be read: {error}.") from None
+    trace, problems = fitted_to(work, leaf_queues(document), fitting or _fitting(options))
+    if not problems:
+        forecast, problems = forecast_of(document, trace, _times(options), options["changes"])
+    if problems:
+        first = problems[0]
+        raise NoForecast(f"{first.path}: {first.message}.")
+    whole = dict(forecast.document)
+    if "until_seconds" in options:
+        whole["replay"] = {**whole["replay"], "horizon_seconds": options["until_seconds"]}
+    return whole, list(forecast.notes)
+
+
+def _fitting(options: Json) -> Fitting:
+    begin = float(options["window_begin_seconds"])
+    return Fitting(
+        queues=options["queues"],
+        rest=options["rest"],
+        begin=begin,
+        end=begin + float(options["horizon_seconds"]),
+        rate=float(options["rate"]),
+        size=float(options["size"]),
+        run_time=float(options["run_time"]),
+    )
+
+
+def _times(options: Json) -> Times:
+    termination = options["termination_seconds"]
+    return Times(
+        horizon=float(options["horizon_seconds"]),
+        period=float(options["period_seconds"]),
+        start_delay=float(options["start_delay_seconds"]),
+        termination=None if termination is None else float(termination),
+        evicted=options["evicted"],
+        checkpoint=float(options["checkpoint_seconds"]),
+        restore=float(options["restore_seconds"]),
+        default_run=float(options["default_run_seconds"]),
+    )

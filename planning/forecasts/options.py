@@ -1,0 +1,117 @@
+"""May a scenario be forecast under these options? Every problem at once, each with its place and its fix."""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from planning.forecasts.seeds import MOST_SEEDS
+from planning.rows import Problem
+
+Json = Mapping[str, Any]
+
+EVICTED = {
+    "restart": "start again from zero",
+    "resume": "go on where they were",
+    "restart-job": "start again together with their whole job",
+    "delete": "are lost",
+    "owner": "are replaced by their controller",
+}
+"""What becomes of evicted pods, in words that follow "Evicted pods"."""
+
+DEFAULTS: Mapping[str, Any] = {
+    "period_seconds": 1.0,
+    "horizon_seconds": 86_400.0,
+    "start_delay_seconds": 0.0,
+    "termination_seconds": None,
+    "evicted": "restart",
+    "checkpoint_seconds": 0.0,
+    "restore_seconds": 0.0,
+    "default_run_seconds": 3600.0,
+    "window_begin_seconds": 0.0,
+    "queues": {},
+    "rest": "",
+    "rate": 1.0,
+    "size": 1.0,
+    "run_time": 1.0,
+    "changes": [],
+    "targets": {},
+    "seeds": 0,
+}
+SHORTEST_PERIOD, LONGEST = 0.001, 10.0**9
+MOST_SESSIONS = 10_000_000
+_AT_LEAST = {"period_seconds": SHORTEST_PERIOD, "rate": 0.0001, "size": 0.0001, "run_time": 0.0001}
+_NUMBERS = [name for name, value in DEFAULTS.items() if isinstance(value, float)]
+
+
+def option_problems(
+    options: Json, *, trace_queues: Collection[str], queues: Collection[str]
+) -> list[Problem]:
+    """Return what is wrong with options; `queues` are the scenario's that may hold jobs."""
+    return [
+        *_numbers(options),
+        *_seeds(options),
+        *_evicted(options),
+        *_mapping(options, trace_queues, queues),
+    ]
+
+
+def _numbers(options: Json) -> Iterator[Problem]:
+    for name in _NUMBERS:
+        value, least = float(options[name]), _AT_LEAST.get(name, 0.0)
+        if not least <= value <= LONGEST:
+            yield _problem(
+                name, f"{name} is out of range", actual=value, fix=f"Choose {least:g} to {LONGEST:,.0f}."
+            )
+    sessions = float(options["horizon_seconds"]) / max(float(options["period_seconds"]), SHORTEST_PERIOD)
+    if sessions > MOST_SESSIONS:
+        yield _problem(
+            "horizon_seconds",
+            f"It would take {sessions:,.0f} sessions; at most {MOST_SESSIONS:,} are allowed.",
+            actual=options["horizon_seconds"],
+            fix="Choose a longer period or a shorter horizon.",
+        )
+
+
+def _seeds(options: Json) -> Iterator[Problem]:
+    if options["seeds"] != 0 and not 2 <= options["seeds"] <= MOST_SEEDS:
+        message = "The number of drawn workloads is out of range."
+        yield _problem("seeds", message, actual=options["seeds"], fix=f"Choose 0, or 2 to {MOST_SEEDS}.")
+
+
+def _evicted(options: Json) -> Iterator[Problem]:
+    if options["evicted"] not in EVICTED:
+        message = "It is not known what becomes of evicted pods."
+        yield _problem(
+            "evicted", message, actual=options["evicted"], fix=f"Choose one of {', '.join(EVICTED)}."
+        )
+
+
+def _mapping(options: Json, trace_queues: Collection[str], queues: Collection[str]) -> Iterator[Problem]:
+    for name in sorted(trace_queues):
+        place = options["queues"].get(name)
+        if place is None:
+            continue
+        if place not in queues:
+            message = (
+                f"Queue {name!r} of the trace is mapped to {place!r}, which takes no jobs in the scenario."
+            )
+            yield _problem(f"queues.{name}", message, actual=place, fix="Choose a queue without children.")
+    unmapped = [name for name in sorted(trace_queues) if name not in queues and name not in options["queues"]]
+    if options["rest"] and options["rest"] not in queues:
+        message = f"The queue for the rest, {options['rest']!r}, takes no jobs in the scenario."
+        yield _problem("rest", message, actual=options["rest"], fix="Choose a queue without children.")
+    elif unmapped and not options["rest"]:
+        shown = ", ".join(unmapped[:5]) + (f" and {len(unmapped) - 5} more" if len(unmapped) > 5 else "")
+        message = f"The scenario has no queue for these queues of the trace: {shown}."
+        yield _problem("rest", message, actual=len(unmapped), fix="Map them, or choose a queue for the rest.")
+    for name, seconds in sorted(options["targets"].items()):
+        if name not in queues:
+            yield _problem(
+                f"targets.{name}", f"The scenario has no queue {name!r} that takes jobs.", fix="Remove it."
+            )
+        elif not 0 < float(seconds) <= LONGEST:
+            message = f"The wait target of {name} is out of range."
+            yield _problem(f"targets.{name}", message, actual=seconds, fix="Choose more than 0 seconds.")
+
+
+def _problem(path: str, message: str, *, actual: Any = None, fix: str = "") -> Problem:
+    return Problem("forecast.option", "error", message, path=path, actual=actual, fix=fix)

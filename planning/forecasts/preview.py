@@ -1,0 +1,131 @@
+"""What does a trace say before it is used? Counts, arrivals, sizes, run times and their origin."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from planning.forecasts.clock import HOUR
+from scheduler_core.replay.metrics import quantile
+from traces import Trace
+
+MOST_BARS = 96
+
+
+@dataclass(frozen=True)
+class QueueWork:
+    """What arrives in one queue.
+
+    Attributes
+    ----------
+    queue : str
+    jobs, pods : int
+    run_median, run_p95 : float or None
+        Of the run times that the trace gives, in seconds.
+    pod_hours : float
+        Run time of all pods together; those without a run time count with the queue's median.
+
+    """
+
+    queue: str
+    jobs: int
+    pods: int
+    run_median: float | None
+    run_p95: float | None
+    pod_hours: float
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a trace says, in figures.
+
+    Attributes
+    ----------
+    jobs : int
+    span : float
+        Seconds from the beginning of the trace to the last submission.
+    begin : str
+        The RFC 3339 time of its beginning, empty when it has relative times only.
+    queues : tuple of QueueWork
+        The largest number of jobs first.
+    bar_seconds : float
+        The width of a bar of `arrivals`.
+    arrivals : mapping
+        By queue, the jobs that arrive within each bar.
+    sizes : mapping
+        How many jobs have so many pods, by pods.
+    run_times : mapping
+        How many jobs run for at most so long, in seconds; infinite for the rest.
+    sources : mapping
+        How many jobs have their run time from the trace, from their queue's median, from the default.
+    notes : tuple of str
+
+    """
+
+    jobs: int
+    span: float
+    begin: str
+    queues: tuple[QueueWork, ...]
+    bar_seconds: float
+    arrivals: Mapping[str, Sequence[int]]
+    sizes: Mapping[int, int]
+    run_times: Mapping[float, int]
+    sources: Mapping[str, int]
+    notes: tuple[str, ...]
+
+
+RUN_TIME_LIMITS = (60.0, 600.0, 3600.0, 6 * 3600.0, 86400.0, 7 * 86400.0, float("inf"))
+BARS = (60.0, 300.0, 900.0, 3600.0, 3 * 3600.0, 6 * 3600.0, 86400.0, 7 * 86400.0)
+
+
+def preview(trace: Trace) -> Preview:
+    """Return what a trace says, in figures."""
+    width = next((bar for bar in BARS if trace.span / bar < MOST_BARS), BARS[-1])
+    bars = int(trace.span // width) + 1 if trace.jobs else 0
+    arrivals: dict[str, list[int]] = {}
+    runs: Counter[float] = Counter()
+    for job in trace.jobs:
+        of_queue = arrivals.setdefault(job.queue, [0] * bars)
+        of_queue[int(job.submitted // width)] += 1
+        if job.run_seconds is not None:
+            runs[next(limit for limit in RUN_TIME_LIMITS if job.run_seconds <= limit)] += 1
+    sizes = Counter(job.pods for job in trace.jobs)
+    known = {queue: _known(trace, queue) for queue in arrivals}
+    without = Counter(job.queue for job in trace.jobs if job.run_seconds is None)
+    sources = {
+        "trace": sum(map(len, known.values())),
+        "queue_median": sum(count for queue, count in without.items() if known[queue]),
+        "default": sum(count for queue, count in without.items() if not known[queue]),
+    }
+    return Preview(
+        jobs=len(trace.jobs),
+        span=trace.span,
+        begin=trace.begin,
+        queues=tuple(_queue_work(trace, queue, known[queue]) for queue in trace.queues()),
+        bar_seconds=width,
+        arrivals=dict(sorted(arrivals.items())),
+        sizes=dict(sorted(sizes.items())),
+        run_times={limit: runs[limit] for limit in RUN_TIME_LIMITS},
+        sources={name: count for name, count in sources.items() if count},
+        notes=trace.notes,
+    )
+
+
+def _known(trace: Trace, queue: str) -> list[float]:
+    return [job.run_seconds for job in trace.jobs if job.queue == queue and job.run_seconds is not None]
+
+
+def _queue_work(trace: Trace, queue: str, known: Sequence[float]) -> QueueWork:
+    jobs = [job for job in trace.jobs if job.queue == queue]
+    middle = median(known) if known else None
+    seconds = sum(job.pods * (job.run_seconds or middle or 0.0) for job in jobs)
+    return QueueWork(
+        queue=queue,
+        jobs=len(jobs),
+        pods=sum(job.pods for job in jobs),
+        run_median=middle,
+        run_p95=quantile(known, 0.95),
+        pod_hours=seconds / HOUR,
+    )

@@ -1,0 +1,279 @@
+"""What is kept of a forecast? One row per job and per eviction, and of every amount its changes only.
+
+Times are seconds from the beginning of the forecast, amounts in the scheduler's units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from planning.documents import items
+from planning.forecasts.demand import JobSize, demand_of, pod_jobs
+from planning.forecasts.fragmentation import Room, rooms_of
+from planning.forecasts.machines import Pool, pools_of
+from planning.forecasts.steps import NOTHING, Floats, Ints, Steps, total
+from scheduler_core.replay import metrics
+
+Json = Mapping[str, Any]
+QueueSteps = Mapping[str, Mapping[str, Steps]]
+"""By figure (`deserved`, `allocated`, `request`), then by resource."""
+
+FIGURES = ("deserved", "allocated", "request")
+NEVER = np.nan
+NO_JOB = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Jobs:
+    """The jobs of a forecast, one per row; a time that did not come is not a number.
+
+    Attributes
+    ----------
+    names : tuple of str
+        ``namespace/name`` of each PodGroup, in order.
+    queues : tuple of str
+        The queue of each.
+    submitted, enqueued, started, finished : array
+        Seconds; `started` is when minMember pods ran at once for the first time.
+    ended : array
+        When a Job ended that did not complete: it failed, was aborted or terminated.
+    evictions : array
+        How many of its pods were evicted.
+    lost : array
+        Run time of its pods that was thrown away, in seconds.
+    pods : array
+        How many pods it has.
+    sizes : mapping
+        By resource, what one of its pods requests on average.
+
+    """
+
+    names: tuple[str, ...]
+    queues: tuple[str, ...]
+    submitted: Floats
+    enqueued: Floats
+    started: Floats
+    finished: Floats
+    ended: Floats
+    evictions: Ints
+    lost: Floats
+    pods: Ints
+    sizes: Mapping[str, Floats]
+
+    def of_queue(self, queue: str) -> Ints:
+        """Return the rows of a queue's jobs."""
+        return self._of_queues.get(queue, np.empty(0, dtype=np.int64))
+
+    @cached_property
+    def _of_queues(self) -> dict[str, Ints]:
+        rows: dict[str, list[int]] = {}
+        for row, queue in enumerate(self.queues):
+            rows.setdefault(queue, []).append(row)
+        return {queue: np.array(found, dtype=np.int64) for queue, found in rows.items()}
+
+    @property
+    def waits(self) -> Floats:
+        """Return the seconds from submission to start; not a number for a job that has not started."""
+        return self.started - self.submitted
+
+    def waits_at_least(self, end: float) -> Floats:
+        """Return the waits, those of jobs that have not started until they ended, else until `end`."""
+        until = np.where(np.isnan(self.ended), end, self.ended)
+        return np.where(np.isnan(self.started), until, self.started) - self.submitted
+
+
+@dataclass(frozen=True, eq=False)
+class Evictions:
+    """The evictions of a forecast, one per row, in their order.
+
+    Attributes
+    ----------
+    times : array
+        Seconds.
+    victims : array
+        Rows of the jobs that lost a pod.
+    pods : tuple of str
+        The pods.
+    preemptors : array
+        Rows of the jobs that they were evicted for; -1 where the scheduler names none.
+    ran : array
+        How long each pod had run, in seconds.
+
+    """
+
+    times: Floats
+    victims: Ints
+    pods: tuple[str, ...]
+    preemptors: Ints
+    ran: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """All that is kept of a forecast.
+
+    Attributes
+    ----------
+    begin : str
+        RFC 3339 time of second 0, empty when the scenario has no clock.
+    end, period : float
+        The horizon and the time between sessions, in seconds. A replay that has nothing more to decide ends
+        before: all stays as it is until the horizon.
+    sessions : int
+        How many sessions were due.
+    jobs : Jobs
+    evictions : Evictions
+    queues : mapping
+        By queue, its amounts over time.
+    leaves : tuple of str
+        The queues without children; only they have jobs.
+    pools : tuple of Pool
+        The nodes over time.
+    notes : tuple of str
+        What was assumed or left out.
+    rooms : mapping
+        What is free by resource, and how much of it is fragmented; empty in a forecast of an older release.
+
+    """
+
+    begin: str
+    end: float
+    period: float
+    sessions: int
+    jobs: Jobs
+    evictions: Evictions
+    queues: Mapping[str, QueueSteps]
+    leaves: tuple[str, ...]
+    pools: tuple[Pool, ...]
+    notes: tuple[str, ...]
+    rooms: Mapping[str, Room] = field(default_factory=dict)
+
+    def steps(self, queue: str, figure: str, resource: str) -> Steps:
+        """Return an amount of a queue over time."""
+        return self.queues.get(queue, {}).get(figure, {}).get(resource, NOTHING)
+
+    def allocated(self, resource: str) -> Steps:
+        """Return what all queues together had allocated."""
+        if resource not in self._allocated:
+            self._allocated[resource] = total(
+                [self.steps(queue, "allocated", resource) for queue in self.leaves]
+            )
+        return self._allocated[resource]
+
+    @cached_property
+    def _allocated(self) -> dict[str, Steps]:
+        """The sums that were requested: those of a long forecast take long to add up."""
+        return {}
+
+    def capacity(self, resource: str) -> Steps:
+        """Return what all nodes together offered."""
+        return total([pool.capacity(resource) for pool in self.pools])
+
+    def resources(self) -> list[str]:
+        """Return the resources that any node offers."""
+        return sorted({resource for pool in self.pools for resource in pool.offers})
+
+
+def record_of(document: Json, result: Json) -> Record:
+    """Return what is kept of the result of a replay of a document."""
+    vcjobs = result.get("vcjobs") or {}
+    demand = demand_of(document, vcjobs)
+    jobs = _jobs(result["jobs"], demand.sizes, metrics.podgroup_ends(result))
+    replay = document["replay"]
+    end = float(replay["horizon_seconds"])
+    rows = metrics.spans({**result, "end_seconds": end})
+    queues = [queue["metadata"]["name"] for queue in items(document.get("queues"))]
+    parents = {(queue.get("spec") or {}).get("parent") for queue in items(document.get("queues"))}
+    named = sorted({*queues, *jobs.queues, *rows} - {"root"})
+    return Record(
+        begin=str(document.get("now") or ""),
+        end=end,
+        period=float(replay.get("period_seconds") or 1),
+        sessions=int(result["sessions"]),
+        jobs=jobs,
+        evictions=_evictions(result["log"], jobs, pod_jobs(document, vcjobs)),
+        queues={name: _queue_steps(spans) for name, spans in rows.items()},
+        leaves=tuple(name for name in named if name not in parents),
+        pools=tuple(pools_of(document, end)),
+        notes=tuple(result.get("notes") or ()),
+        rooms=rooms_of(result["nodes"], demand.kinds),
+    )
+
+
+def _jobs(rows: Mapping[str, Json], sizes: Mapping[str, JobSize], ends: Mapping[str, float]) -> Jobs:
+    names = sorted(rows)
+    resources = sorted({resource for size in sizes.values() for resource in size.request})
+
+    def column(read: Callable[[Json], Any]) -> Floats:
+        values = [read(rows[name]) for name in names]
+        return np.array([NEVER if value is None else value for value in values], dtype=np.float64)
+
+    return Jobs(
+        names=tuple(names),
+        queues=tuple(rows[name]["queue"] for name in names),
+        submitted=column(lambda job: job["submitted"]),
+        enqueued=column(lambda job: job["enqueued"]),
+        started=column(lambda job: job["started"]),
+        finished=column(lambda job: job["finished"]),
+        ended=np.array(
+            [NEVER if rows[name]["finished"] is not None else ends.get(name, NEVER) for name in names],
+            dtype=np.float64,
+        ),
+        evictions=np.array([rows[name]["evictions"] for name in names], dtype=np.int64),
+        lost=column(lambda job: job["lost_seconds"]),
+        pods=np.array([sizes[name].pods if name in sizes else 0 for name in names], dtype=np.int64),
+        sizes={
+            resource: np.array(
+                [sizes[name].request.get(resource, 0.0) if name in sizes else 0.0 for name in names],
+                dtype=np.float64,
+            )
+            for resource in resources
+        },
+    )
+
+
+def _evictions(log: Iterable[Json], jobs: Jobs, job_of: Callable[[str], str]) -> Evictions:
+    """Return the evictions; how long a pod had run is counted from its last bind, else from time 0."""
+    row_of = {name: row for row, name in enumerate(jobs.names)}
+    bound: dict[str, float] = {}
+    rows: list[tuple[float, int, str, str, float]] = []
+    for entry in log:
+        for decision in entry["decisions"]:
+            pod, row = decision.get("pod"), row_of.get(decision.get("job", ""), NO_JOB)
+            if pod is None:
+                continue
+            if decision["op"] == "bind":
+                bound[pod] = entry["t"]
+            elif decision["op"] == "evict":
+                ran = entry["t"] - bound.pop(pod, 0.0)
+                rows.append((entry["t"], row, pod, decision.get("for", ""), ran))
+    return Evictions(
+        times=np.array([row[0] for row in rows], dtype=np.float64),
+        victims=np.array([row[1] for row in rows], dtype=np.int64),
+        pods=tuple(row[2] for row in rows),
+        preemptors=np.array([row_of.get(job_of(row[3]), NO_JOB) for row in rows], dtype=np.int64),
+        ran=np.array([row[4] for row in rows], dtype=np.float64),
+    )
+
+
+def _queue_steps(spans: Sequence[metrics.Span]) -> QueueSteps:
+    """Return a queue's amounts over time; between two stretches of rows it has and requests nothing."""
+    found: dict[str, dict[str, Steps]] = {}
+    ends = [
+        span.end
+        for span, following in zip(spans, [*spans[1:], None], strict=True)
+        if following is None or following.begin > span.end
+    ]
+    for figure in FIGURES:
+        resources = sorted({resource for span in spans for resource in span.row[figure]})
+        for resource in resources:
+            changes = [(span.begin, float(span.row[figure].get(resource, 0.0))) for span in spans]
+            changes += [(end, 0.0) for end in ends]
+            changes.sort(key=lambda change: change[0])
+            found.setdefault(figure, {})[resource] = Steps.of(changes)
+    return found

@@ -1,0 +1,203 @@
+"""How long will the jobs of a snapshot run? As they say, else as finished jobs like them, else a default."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from planning.documents import items
+from planning.forecasts.clock import spelled
+from planning.forecasts.demand import key_of, members_of, namespace_of
+from scheduler_core.replay.metrics import quantile
+from scheduler_core.replay.timeline import RUN_SECONDS
+from traces.kubernetes import run_seconds_of
+
+Json = Mapping[str, Any]
+Alike = tuple[str, str, str, str]
+"""What jobs that run for a similar time have in common: kind of owner, name pattern, queue, requests."""
+
+ANNOTATION, ALIKE, QUEUE, DEFAULT, ENDLESS = "annotation", "similar_jobs", "queue", "default", "endless"
+SOURCES = {
+    ANNOTATION: "annotation queuecast/run-seconds",
+    ALIKE: "median of finished jobs of the same owner kind, name pattern, queue and requests",
+    QUEUE: "median of finished jobs of the same queue",
+    DEFAULT: "default of the forecast",
+    ENDLESS: "pods of a Deployment, StatefulSet or DaemonSet: they run until they are deleted",
+}
+_SERVICES = ("ReplicaSet", "Deployment", "StatefulSet", "DaemonSet")
+_ENDED = ("Completed", "Failed", "Terminated", "Aborted")
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+@dataclass(frozen=True)
+class RunTime:
+    """The run time of one job of the snapshot.
+
+    Attributes
+    ----------
+    job : str
+        ``namespace/name`` of its PodGroup.
+    queue : str
+    seconds : float or None
+        None: it never ends.
+    source : str
+        One of `SOURCES`.
+    samples : int
+        How many finished jobs the median is of.
+    low, high : float or None
+        Their 10th and 90th percentile.
+
+    """
+
+    job: str
+    queue: str
+    seconds: float | None
+    source: str
+    samples: int = 0
+    low: float | None = None
+    high: float | None = None
+
+
+def run_times(document: Json, default: float) -> list[RunTime]:
+    """Return the run time of every job that has not finished, by name."""
+    members = members_of(document)
+    alike: dict[Alike, list[float]] = {}
+    of_queue: dict[str, list[float]] = {}
+    open_jobs = []
+    for group in items(document.get("podgroups")):
+        pods = members.get(key_of(group), ())
+        seconds = run_seconds_of(pods) if pods else None
+        if seconds is None:
+            open_jobs.append((group, pods))
+        else:
+            alike.setdefault(_alike(group, pods), []).append(seconds)
+            of_queue.setdefault(_queue(group), []).append(seconds)
+    waiting = [(_group_of(job), ()) for job in items(document.get("jobs")) if not _has_group(job, document)]
+    found = [_run_time(group, pods, alike, of_queue, default) for group, pods in (*open_jobs, *waiting)]
+    return sorted(found, key=lambda entry: entry.job)
+
+
+def _has_group(job: Json, document: Json) -> bool:
+    """Tell whether a Job has a PodGroup, or had one: a finished Job needs no run time."""
+    ended = ((job.get("status") or {}).get("state") or {}).get("phase") in _ENDED
+    name = job["metadata"]["name"]
+    return ended or any(
+        owner.get("kind") == "Job" and owner.get("name") == name and namespace_of(group) == namespace_of(job)
+        for group in items(document.get("podgroups"))
+        for owner in group["metadata"].get("ownerReferences") or ()
+    )
+
+
+def _group_of(job: Json) -> dict[str, Any]:
+    """Return what the PodGroup of a Job will say about its run time: its queue and its pods."""
+    tasks = (job.get("spec") or {}).get("tasks") or [{}]
+    template = tasks[0].get("template") or {}
+    annotations = {**_annotations({"metadata": template.get("metadata") or {}}), **_annotations(job)}
+    owner = {"kind": "Job", "name": job["metadata"]["name"]}
+    return {
+        "metadata": {**job["metadata"], "annotations": annotations, "ownerReferences": [owner]},
+        "spec": {**(template.get("spec") or {}), "queue": (job.get("spec") or {}).get("queue")},
+    }
+
+
+def _run_time(
+    group: Json,
+    pods: Sequence[Json],
+    alike: Mapping[Alike, list[float]],
+    of_queue: Mapping[str, list[float]],
+    default: float,
+) -> RunTime:
+    job, queue = key_of(group), _queue(group)
+    if any(RUN_SECONDS in _annotations(thing) for thing in (group, *pods)):
+        given = _annotations(group).get(RUN_SECONDS)
+        return RunTime(job, queue, None if given is None else float(given), ANNOTATION)
+    if _owner_kind(group, pods) in _SERVICES:
+        return RunTime(job, queue, None, ENDLESS)
+    for source, samples in ((ALIKE, alike.get(_alike(group, pods))), (QUEUE, of_queue.get(queue))):
+        if samples:
+            low, middle, high = (quantile(samples, part) for part in (0.1, 0.5, 0.9))
+            return RunTime(job, queue, middle, source, len(samples), low, high)
+    return RunTime(job, queue, default, DEFAULT)
+
+
+def with_run_times(document: Json, found: Iterable[RunTime]) -> dict[str, Any]:
+    """Return the document with the run times written on the PodGroups and Jobs that do not say theirs."""
+    seconds = {
+        entry.job: entry.seconds
+        for entry in found
+        if entry.source != ANNOTATION and entry.seconds is not None
+    }
+    groups = [
+        _annotated(group, seconds[key_of(group)]) if key_of(group) in seconds else group
+        for group in items(document.get("podgroups"))
+    ]
+    jobs = [
+        _annotated(job, seconds[key_of(job)]) if key_of(job) in seconds else job
+        for job in items(document.get("jobs"))
+    ]
+    return {**document, "podgroups": groups, **({"jobs": jobs} if jobs else {})}
+
+
+def sources_of(found: Iterable[RunTime]) -> dict[str, int]:
+    """Return how many jobs have their run time from where."""
+    counts = Counter(entry.source for entry in found)
+    return {source: counts[source] for source in SOURCES if counts[source]}
+
+
+def notes_of(found: Sequence[RunTime], default: float) -> list[str]:
+    """Return what was assumed about run times, as notes of a result."""
+    message = {
+        ALIKE: "the median of finished jobs like them as run time",
+        QUEUE: "the median of their queue's finished jobs as run time",
+        DEFAULT: f"{spelled(default)} as run time",
+        ENDLESS: "no end, as Deployments, StatefulSets and DaemonSets have none,",
+    }
+    return [
+        f"Assumed: {message[source]} of {count:,} job{'' if count == 1 else 's'} of the snapshot."
+        for source, count in sources_of(found).items()
+        if source in message
+    ]
+
+
+def _alike(group: Json, pods: Sequence[Json]) -> Alike:
+    containers = ((pods[0] if pods else group).get("spec") or {}).get("containers") or ()
+    requests = [(container.get("resources") or {}).get("requests") or {} for container in containers]
+    written = "; ".join(
+        ", ".join(f"{name}={amount}" for name, amount in sorted(one.items())) for one in requests
+    )
+    kind, pattern = _owner_kind(group, pods), name_pattern(group["metadata"]["name"])
+    if kind == "Job" and pods:
+        pattern = pattern.removesuffix("-#")  # a Job's PodGroup is named <job>-<uid>
+    return kind, pattern, _queue(group), written
+
+
+def name_pattern(name: str) -> str:
+    """Return what the names of similar jobs have in common.
+
+    >>> name_pattern("train-17-7c9e6679-7425-40de-944b-e07fc1f90ae7"), name_pattern("etl-2026-11-22")
+    ('train-#-#', 'etl-#-#-#')
+    """
+    return re.sub(r"\d+", "#", _UUID.sub("#", name))
+
+
+def _owner_kind(group: Json, pods: Sequence[Json]) -> str:
+    for thing in (*pods[:1], group):
+        for owner in thing["metadata"].get("ownerReferences") or ():
+            return str(owner.get("kind") or "")
+    return ""
+
+
+def _queue(group: Json) -> str:
+    return str((group.get("spec") or {}).get("queue") or "default")
+
+
+def _annotations(thing: Json) -> Mapping[str, str]:
+    return thing["metadata"].get("annotations") or {}
+
+
+def _annotated(thing: Json, seconds: float) -> dict[str, Any]:
+    annotations = {**_annotations(thing), RUN_SECONDS: f"{seconds:g}"}
+    return {**thing, "metadata": {**thing["metadata"], "annotations": annotations}}

@@ -1,0 +1,86 @@
+"""Which queues do not get what they deserve and request, and for how long?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from planning.forecasts.record import Record
+from planning.forecasts.steps import moments
+
+
+@dataclass(frozen=True)
+class Starvation:
+    """The longest stretch in which a queue lacked a resource that it deserves and requests.
+
+    Attributes
+    ----------
+    queue : str
+    begin, seconds : float
+        When it began and how long it lasted.
+    resource : str
+        The resource of which it lacked the largest part of what it deserves.
+    lacking : float
+        The most that it lacked of it within the stretch, in the scheduler's units.
+    at : float
+        When that was.
+    lasts : bool
+        Whether it goes on at the end of the forecast.
+
+    """
+
+    queue: str
+    begin: float
+    seconds: float
+    resource: str
+    lacking: float
+    at: float
+    lasts: bool
+
+
+def starvations(record: Record) -> list[Starvation]:
+    """Return the longest starvation of each queue that had any, the longest first."""
+    found = [starved for queue in record.leaves if (starved := longest(record, queue)) is not None]
+    return sorted(found, key=lambda starved: (-starved.seconds, starved.queue))
+
+
+def longest(record: Record, queue: str) -> Starvation | None:
+    """Return the longest starvation of a queue; None when it always had what it deserves and requests.
+
+    It lacks max(0, min(deserved, request) - allocated) of a resource; `pods` are left out.
+    """
+    figures = record.queues.get(queue) or {}
+    resources = sorted(set(figures.get("deserved") or ()) - {"pods"})
+    functions = [function for figure in figures.values() for function in figure.values()]
+    edges = moments(functions, record.end)
+    if not resources or record.end <= 0:
+        return None
+    lacking, parts = [], []
+    for resource in resources:
+        deserved, request, allocated = (
+            record.steps(queue, figure, resource).at(edges[:-1])
+            for figure in ("deserved", "request", "allocated")
+        )
+        lacks = np.maximum(np.minimum(deserved, request) - allocated, 0.0)
+        lacking.append(lacks)
+        parts.append(np.divide(lacks, deserved, out=np.zeros_like(lacks), where=deserved > 0))
+    starving = np.any(np.array(lacking) > 0, axis=0)
+    if not starving.any():
+        return None
+    padded = np.concatenate(([False], starving, [False]))
+    begins = np.flatnonzero(~padded[:-1] & padded[1:])
+    ends = np.flatnonzero(padded[:-1] & ~padded[1:])
+    place = int(np.argmax(edges[ends] - edges[begins]))
+    first, last = int(begins[place]), int(ends[place])
+    worst = np.array(parts)[:, first:last]
+    row, column = np.unravel_index(int(np.argmax(worst)), worst.shape)
+    return Starvation(
+        queue=queue,
+        begin=float(edges[first]),
+        seconds=float(edges[last] - edges[first]),
+        resource=resources[int(row)],
+        lacking=float(lacking[int(row)][first + int(column)]),
+        at=float(edges[first + int(column)]),
+        lasts=last == len(starving),
+    )

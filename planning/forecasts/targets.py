@@ -1,0 +1,129 @@
+"""Do the jobs of a queue start as soon as its wait target says?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from planning.forecasts.record import Record
+from scheduler_core.replay.metrics import quantile
+
+Status = Literal["met", "missed", "open", "no_jobs"]
+PART = 0.95
+"""The part of a queue's jobs that must start within the target."""
+
+
+@dataclass(frozen=True)
+class Waits:
+    """How long the jobs of a queue waited.
+
+    Jobs that had not started by the end count in `p50` and `p95` with their wait until then, so these are at
+    least that long.
+
+    Attributes
+    ----------
+    jobs, started : int
+    p50, p95, longest : float or None
+        In seconds; None without jobs.
+    p95_at_most : float or None
+        The 95th percentile if the jobs that had not started never do: infinite when these are too many.
+
+    """
+
+    jobs: int
+    started: int
+    p50: float | None
+    p95: float | None
+    longest: float | None
+    p95_at_most: float | None
+
+
+@dataclass(frozen=True)
+class TargetVerdict:
+    """Whether a queue meets its wait target.
+
+    Attributes
+    ----------
+    queue : str
+    target : float
+        Seconds within which 95 % of its jobs must have started.
+    waits : Waits
+    status : str
+        `open`: jobs that had not started by the end decide.
+    at : float or None
+        When the first job of those that waited too long had waited for the target, in seconds.
+    job : str
+        That job.
+    late : int
+        How many jobs waited for longer than the target.
+
+    """
+
+    queue: str
+    target: float
+    waits: Waits
+    status: Status
+    at: float | None
+    job: str
+    late: int
+
+
+def submitted_in_time(record: Record, queue: str) -> np.ndarray:
+    """Return the rows of a queue's jobs that were submitted during the forecast.
+
+    What a snapshot already had waited for before its beginning is not the forecast's. Jobs that failed or
+    were aborted before they started do not wait any more and are left out.
+    """
+    jobs = record.jobs
+    rows = jobs.of_queue(queue)
+    at, never = jobs.submitted[rows], np.isnan(jobs.started[rows]) & ~np.isnan(jobs.ended[rows])
+    inside: np.ndarray = rows[(at >= 0.0) & (at <= record.end) & ~never]
+    return inside
+
+
+def waits_of(record: Record, queue: str) -> Waits:
+    """Return how long a queue's jobs waited that were submitted during the forecast."""
+    rows = submitted_in_time(record, queue)
+    so_far = record.jobs.waits_at_least(record.end)[rows].tolist()
+    started = ~np.isnan(record.jobs.started[rows])
+    at_most = np.where(started, record.jobs.waits[rows], np.inf).tolist()
+    return Waits(
+        jobs=len(rows),
+        started=int(started.sum()),
+        p50=quantile(so_far, 0.5),
+        p95=quantile(so_far, PART),
+        longest=max(so_far, default=None),
+        p95_at_most=quantile(at_most, PART),
+    )
+
+
+def judged(record: Record, targets: Mapping[str, float]) -> list[TargetVerdict]:
+    """Return whether each queue meets its target, in seconds, by name."""
+    return [_judged(record, queue, target) for queue, target in sorted(targets.items())]
+
+
+def _judged(record: Record, queue: str, target: float) -> TargetVerdict:
+    waits, jobs = waits_of(record, queue), record.jobs
+    rows = submitted_in_time(record, queue)
+    late = rows[jobs.waits_at_least(record.end)[rows] > target]
+    first = min(late.tolist(), key=lambda row: (jobs.submitted[row], jobs.names[row]), default=None)
+    return TargetVerdict(
+        queue=queue,
+        target=target,
+        waits=waits,
+        status=_status(waits, target),
+        at=None if first is None else float(jobs.submitted[first] + target),
+        job="" if first is None else jobs.names[first],
+        late=len(late),
+    )
+
+
+def _status(waits: Waits, target: float) -> Status:
+    if waits.p95 is None or waits.p95_at_most is None:
+        return "no_jobs"
+    if waits.p95 > target:
+        return "missed"
+    return "met" if waits.p95_at_most <= target else "open"

@@ -1,0 +1,255 @@
+"""What does a forecast mean for the people who wait? Sentences from its figures, each with its moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from planning.forecasts.clock import spelled
+from planning.forecasts.loops import EvictionLoop, eviction_loops
+from planning.forecasts.losses import Loss, losses
+from planning.forecasts.record import Record
+from planning.forecasts.starvation import Starvation, starvations
+from planning.forecasts.steps import ratio
+from planning.forecasts.targets import TargetVerdict, judged
+from planning.forecasts.use import highest
+from scheduler_core.explain.wording import quantity
+from traces.text import counted
+
+Tone = Literal["harm", "safe", "neutral"]
+
+STARVES_AFTER = 600.0
+"""Seconds for which a queue lacks what it deserves before the verdict names it."""
+MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One sentence of the verdict.
+
+    Attributes
+    ----------
+    kind : str
+        `target`, `starvation`, `loop`, `lost`, `unstarted` or `utilisation`.
+    tone : str
+        Whether it is harm, safe, or neither.
+    says : str
+        The sentence.
+    at : float or None
+        The moment where it shows, in seconds from the beginning.
+    queue : str
+        The queue that it is about, empty for the cluster.
+    figures : mapping
+        The numbers of the sentence: seconds, counts, parts of 1, amounts in the scheduler's units.
+
+    """
+
+    kind: str
+    tone: Tone
+    says: str
+    at: float | None = None
+    queue: str = ""
+    figures: Mapping[str, Any] = field(default_factory=dict)
+
+
+def verdict(
+    record: Record, targets: Mapping[str, float], *, starves_after: float = STARVES_AFTER
+) -> list[Finding]:
+    """Return what a forecast means, harm first.
+
+    Parameters
+    ----------
+    record : Record
+        The forecast.
+    targets : mapping
+        Seconds within which 95 % of a queue's jobs must have started, by queue.
+    starves_after : float
+        Seconds for which a queue lacks what it deserves before it is named.
+
+    """
+    starved = [one for one in starvations(record) if one.seconds >= starves_after]
+    findings = [
+        *map(_of_target, judged(record, targets)),
+        *map(_of_starvation, starved),
+        *map(_of_loop, eviction_loops(record)),
+        *_of_losses(losses(record)),
+        *_of_unstarted(record),
+        *_of_utilisation(record),
+    ]
+    return sorted(findings, key=lambda finding: finding.tone != "harm")
+
+
+def _of_target(found: TargetVerdict) -> Finding:
+    target, waits = spelled(found.target), found.waits
+    figures = {
+        "target_seconds": found.target,
+        "p95_seconds": waits.p95,
+        "jobs": waits.jobs,
+        "started": waits.started,
+        "late": found.late,
+        "status": found.status,
+    }
+    at_least = "at least " if waits.started < waits.jobs else ""
+    tone: Tone = "harm" if found.status == "missed" else "safe" if found.status == "met" else "neutral"
+    if found.status == "no_jobs":
+        message = f"Queue {found.queue} gets no job, so its wait target of {target} is not tested."
+    elif waits.p95 is None:
+        raise AssertionError("a queue with jobs has a wait")
+    elif found.status == "open":
+        open_jobs = counted(waits.jobs - waits.started, "job")
+        message = (
+            f"Queue {found.queue}: whether its wait target of {target} is met is open, as {open_jobs} had not"
+            " started by the end."
+        )
+    else:
+        word = "misses" if found.status == "missed" else "meets"
+        message = (
+            f"Queue {found.queue} {word} its wait target of {target}: the 95th percentile is"
+            f" {at_least}{spelled(waits.p95)}, and {found.late:,} of {counted(waits.jobs, 'job')}"
+            " wait longer."
+        )
+    return Finding("target", tone, message, found.at, found.queue, figures)
+
+
+def _of_starvation(found: Starvation) -> Finding:
+    lasts = " It lasts beyond the end." if found.lasts else ""
+    message = (
+        f"Queue {found.queue} gets less than it deserves and requests for {spelled(found.seconds)} without"
+        f" interruption, at worst {quantity(found.resource, found.lacking)} less.{lasts}"
+    )
+    figures = {
+        "seconds": found.seconds,
+        "begin_seconds": found.begin,
+        "resource": found.resource,
+        "lacking": found.lacking,
+        "lasts": found.lasts,
+    }
+    return Finding("starvation", "harm", message, found.at, found.queue, figures)
+
+
+def _of_loop(found: EvictionLoop) -> Finding:
+    pods = found.pods[0] if len(found.pods) == 1 else f"{len(found.pods):,} pods of {found.victim}"
+    by = f" for queue {found.by}" if found.by else ""
+    lasts = ", and this goes on at the end" if found.lasts else ""
+    message = (
+        f"{pods} of queue {found.queue} {'is' if len(found.pods) == 1 else 'are'} evicted{by} every"
+        f" {spelled(found.interval)}, {found.evictions:,} times{lasts}."
+        + (f" An hour of this loop loses {spelled(found.lost_per_hour)} of run time." if found.lost else "")
+    )
+    figures = {
+        "interval_seconds": found.interval,
+        "evictions": found.evictions,
+        "begin_seconds": found.begin,
+        "end_seconds": found.end,
+        "lost_seconds": found.lost,
+        "lost_seconds_per_hour": found.lost_per_hour,
+        "victim": found.victim,
+        "preemptors": list(found.preemptors),
+        "by": found.by,
+        "lasts": found.lasts,
+    }
+    return Finding("loop", "harm", message, found.begin, found.queue, figures)
+
+
+def _of_losses(found: list[Loss]) -> Iterator[Finding]:
+    for loss in found:
+        if loss.pod_seconds <= 0:
+            continue
+        gpus = gpu_hours(loss.resource_seconds)
+        amount = f"{gpus:,.2f} GPU-hours" if gpus else f"{spelled(loss.pod_seconds)} of its pods' run time"
+        if loss.by == loss.queue:
+            cause = f"to {_evictions(loss.evictions)} for its own jobs"
+        elif loss.by:
+            cause = f"to {_evictions(loss.evictions)} for queue {loss.by}"
+        else:
+            cause = "to restarts, lost nodes and evictions that name no job"
+        figures = {
+            "pod_seconds": loss.pod_seconds,
+            "resource_seconds": loss.resource_seconds,
+            "evictions": loss.evictions,
+            "by": loss.by,
+        }
+        message = f"Queue {loss.queue} loses {amount} {cause}."
+        yield Finding("lost", "harm", message, loss.worst_at, loss.queue, figures)
+
+
+def gpu_hours(resource_seconds: Mapping[str, float]) -> float:
+    """Return the GPU-hours of resource-seconds, of all vendors together.
+
+    >>> gpu_hours({"cpu": 7_200_000, "nvidia.com/gpu": 7_200_000})
+    2.0
+    """
+    return sum(amount for name, amount in resource_seconds.items() if name.endswith("/gpu")) / 1000 / 3600
+
+
+def _of_unstarted(record: Record) -> Iterator[Finding]:
+    jobs = record.jobs
+    waiting = (
+        np.isnan(jobs.started)
+        & np.isnan(jobs.finished)
+        & np.isnan(jobs.ended)
+        & ~(jobs.submitted > record.end)
+    )
+    if not waiting.any():
+        return
+    counts: dict[str, int] = {}
+    for row in np.flatnonzero(waiting).tolist():
+        counts[jobs.queues[row]] = counts.get(jobs.queues[row], 0) + 1
+    first = min(np.flatnonzero(waiting).tolist(), key=lambda row: (jobs.submitted[row], jobs.names[row]))
+    most = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
+    named = ", ".join(f"{count:,} of {queue}" for queue, count in most[:MOST_NAMED])
+    others = len(most) - MOST_NAMED
+    more = f" and {others} other queue{'' if others == 1 else 's'}" if others > 0 else ""
+    total = sum(counts.values())
+    longest = record.end - float(jobs.submitted[first])
+    message = (
+        f"{counted(total, 'job')} still {'waits' if total == 1 else 'wait'} at the end: {named}{more}."
+        f" {jobs.names[first]} has waited longest, {spelled(longest)}."
+    )
+    figures = {"jobs": total, "by_queue": counts, "longest_seconds": longest, "job": jobs.names[first]}
+    yield Finding("unstarted", "neutral", message, record.end, "", figures)
+
+
+def _of_utilisation(record: Record) -> Iterator[Finding]:
+    parts = utilisations(record)
+    shown = [name for name in parts if name not in ("pods", "ephemeral-storage") and "hugepages" not in name]
+    if not shown:
+        return
+    first = next((name for name in shown if name.endswith("/gpu")), shown[0])
+    peak, _ = highest(ratio(record.allocated(first), record.capacity(first)), record.end)
+    listed = ", ".join(f"{parts[name]:.1%} of {name}".replace("%", " %") for name in shown)
+    message = f"Volcano's queues have allocated {listed} on average."
+    until = last_arrival(record)
+    figures = {"parts": parts, "last_arrival": until, "parts_until_last_arrival": utilisations(record, until)}
+    yield Finding("utilisation", "neutral", message, peak, "", figures)
+
+
+def utilisations(record: Record, until: float | None = None) -> dict[str, float]:
+    """Return by resource which part of what the nodes offered was allocated to queues, on average.
+
+    Parameters
+    ----------
+    record : Record
+        The forecast.
+    until : float, optional
+        The end of the time that counts, in seconds; None: the end of the forecast.
+
+    """
+    found, end = {}, record.end if until is None else until
+    for resource in record.resources():
+        offered = record.capacity(resource).integral(0.0, end)
+        if offered > 0:
+            found[resource] = record.allocated(resource).integral(0.0, end) / offered
+    return found
+
+
+def last_arrival(record: Record) -> float:
+    """Return when the last job was submitted, in seconds; after it the work only drains."""
+    return float(np.nanmax(record.jobs.submitted, initial=0.0))
+
+
+def _evictions(count: int) -> str:
+    return f"{count:,} eviction{'' if count == 1 else 's'}"

@@ -1,0 +1,138 @@
+"""Which work arrives during a forecast? A trace fitted to the queues of a scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from planning.documents import items
+from planning.rows import Problem
+from traces import Trace, cut, fitted, generate, mapped, scaled
+from traces.kubernetes import trace_of_objects
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """How a trace becomes the work of a scenario.
+
+    Attributes
+    ----------
+    queues : mapping
+        The scenario's queue for each queue of the trace; one that is not named goes to the queue of its
+        own name.
+    rest : str
+        The queue of all that is left; empty: it is an error when anything is left.
+    begin, end : float
+        The window of the trace, in seconds from its beginning; an end of None is that of the trace.
+    rate, size, run_time : float
+        What the number of jobs, the pods of each and the run times are multiplied by.
+
+    """
+
+    queues: Mapping[str, str] = field(default_factory=dict)
+    rest: str = ""
+    begin: float = 0.0
+    end: float | None = None
+    rate: float = 1.0
+    size: float = 1.0
+    run_time: float = 1.0
+
+
+def leaf_queues(document: Json) -> list[str]:
+    """Return the queues of a scenario that may have jobs, by name."""
+    queues = {queue["metadata"]["name"]: queue.get("spec") or {} for queue in items(document.get("queues"))}
+    parents = {spec.get("parent") for spec in queues.values()}
+    return sorted({*queues, "default"} - parents - {"root"})
+
+
+def fitted_to(trace: Trace, queues: Collection[str], fitting: Fitting) -> tuple[Trace, list[Problem]]:
+    """Return a trace whose jobs are in queues of the scenario, or why it cannot be.
+
+    Parameters
+    ----------
+    trace : Trace
+        The workload as it was read.
+    queues : collection of str
+        The scenario's queues that may have jobs.
+    fitting : Fitting
+        How it is fitted.
+
+    """
+    window = trace
+    if fitting.begin or fitting.end is not None:
+        end = trace.span + 1.0 if fitting.end is None else fitting.end
+        window = cut(trace, fitting.begin, end)
+    table = {name: fitting.queues.get(name, name if name in queues else "") for name in window.queues()}
+    problems = [
+        _problem(f"queues.{name}", f"there is no queue {to!r} that may have jobs", queues)
+        for name, to in sorted(fitting.queues.items())
+        if to not in queues
+    ]
+    problems += [
+        Problem(
+            "forecast.queue",
+            "error",
+            f"the trace has no queue {name!r}",
+            path=f"queues.{name}",
+            fix=f"name one of {', '.join(sorted(trace.queues())[:10])}",
+        )
+        for name in sorted(set(fitting.queues) - set(trace.queues()))
+    ]
+    if fitting.rest and fitting.rest not in queues:
+        problems.append(_problem("rest", f"there is no queue {fitting.rest!r} that may have jobs", queues))
+    left = sorted(name for name, to in table.items() if not to)
+    if left and not fitting.rest:
+        named = ", ".join(name or "no name" for name in left[:10])
+        problems.append(_problem("rest", f"the scenario has no queue for {named} of the trace", queues))
+    if problems:
+        return window, problems
+    there = mapped(window, {name: to for name, to in table.items() if to}, fitting.rest)
+    more = scaled(there, rate=fitting.rate, size=fitting.size, run_time=fitting.run_time)
+    return Trace(more.jobs, more.begin, (*more.notes, *_left_notes(window, left, fitting.rest))), []
+
+
+def _left_notes(trace: Trace, left: Sequence[str], rest: str) -> list[str]:
+    counts = trace.queues()
+    jobs = sum(counts[name] for name in left)
+    if not jobs:
+        return []
+    return [f"Assumed: queue {rest} for {jobs:,} job{'' if jobs == 1 else 's'} of other queues in the trace."]
+
+
+def _problem(path: str, message: str, queues: Collection[str]) -> Problem:
+    shown = ", ".join(sorted(queues)[:10]) + (" …" if len(queues) > 10 else "")
+    return Problem("forecast.queue", "error", message, path=path, fix=f"name one of {shown}")
+
+
+def own_trace(document: Json) -> Trace:
+    """Return the work of the snapshot's own jobs that have finished."""
+    whole = trace_of_objects(items(document.get("podgroups")), items(document.get("pods")))
+    done = tuple(job for job in whole.jobs if job.run_seconds is not None)
+    left = len(whole.jobs) - len(done)
+    notes = [f"Left out: {left:,} job{'' if left == 1 else 's'} that had not finished."] if left else []
+    return Trace(done, whole.begin, tuple(notes))
+
+
+def more_of(trace: Trace, *, seconds: float, seed: int, covers: float | None = None) -> Trace:
+    """Return work of the same pattern: the rate of each hour and weekday, jobs like those of each queue.
+
+    `covers` is how many seconds the trace covers; None: until its last submission.
+    """
+    patterns = [fitted(trace, queue, covers) for queue in sorted(trace.queues())]
+    return generate(patterns, seconds=seconds, seed=seed)
+
+
+def drawn_from(trace: Trace, fitting: Fitting, seconds: float, seed: int) -> tuple[Trace, Fitting]:
+    """Return work that a seed draws from the pattern of a window of a trace, and how it is fitted then.
+
+    The window is as long as the forecast, or what the trace has of it when that is shorter.
+    """
+    end = fitting.begin + seconds
+    window = cut(trace, fitting.begin, end)
+    covers = min(seconds, max(trace.span - fitting.begin, 3600.0))
+    made = more_of(window, seconds=covers, seed=seed, covers=covers)
+    there = {name: to for name, to in fitting.queues.items() if name in made.queues()}
+    return made, replace(fitting, queues=there, begin=0.0, end=seconds)

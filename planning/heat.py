@@ -1,0 +1,149 @@
+"""How full is each node at the end of a run, pool by pool, and how many pods of one request fit where?"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import floor, inf
+from typing import Any
+
+from planning.rows import Amounts
+from scheduler_core.resource import MIN_RESOURCE, PODS
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class NodeHeat:
+    """One node once evicted pods have left and pipelined ones run; `queues` counts its pods by queue.
+
+    `fits` is how many pods of the chosen request its free amounts would hold, None without a request.
+    """
+
+    node: str
+    pool: str
+    total: Amounts
+    used: Amounts
+    free: Amounts
+    pods: int
+    queues: Mapping[str, int]
+    fits: int | None
+
+    def part(self, resource: str) -> float | None:
+        """Return the part of a resource that is used; None where the node has none of it."""
+        total = self.total.get(resource) or 0.0
+        return (self.used.get(resource) or 0.0) / total if total else None
+
+    @property
+    def queue(self) -> str:
+        """Return the queue with the most pods on it, of equal ones the first by name; empty without pods."""
+        return min(self.queues, key=lambda name: (-self.queues[name], name), default="")
+
+
+@dataclass(frozen=True)
+class PoolHeat:
+    """The nodes of a pool.
+
+    `ideal` is how many pods of the chosen request would fit if what is free were on one node; both are None
+    without a request.
+    """
+
+    pool: str
+    nodes: Sequence[NodeHeat]
+    total: Amounts
+    used: Amounts
+    free: Amounts
+    fits: int | None
+    ideal: int | None
+
+    def part(self, resource: str) -> float | None:
+        """Return the part of a resource that is used; None where no node has any of it."""
+        total = self.total.get(resource) or 0.0
+        return (self.used.get(resource) or 0.0) / total if total else None
+
+    @property
+    def fragmentation(self) -> float | None:
+        """Return the part of the ideal pods that do not fit; None when there are none."""
+        return None if not self.ideal or self.fits is None else 1 - self.fits / self.ideal
+
+
+def heat(
+    nodes: Iterable[Json],
+    pools: Mapping[str, str],
+    queues_on: Mapping[str, Counter[str]],
+    request: Mapping[str, float] | None = None,
+) -> list[PoolHeat]:
+    """Return pools, the largest first, with their nodes by name.
+
+    `nodes` are idle, used, releasing and pipelined of each at the end of a run; `pools` names the pools,
+    and `queues_on` counts the pods on each node by queue.
+    """
+    by_pool: dict[str, list[NodeHeat]] = {}
+    for node in sorted(nodes, key=lambda node: str(node["name"])):
+        row = _node(
+            node, pools.get(node["name"]) or shape_of(node), queues_on.get(node["name"], Counter()), request
+        )
+        by_pool.setdefault(row.pool, []).append(row)
+    rows = [_pool(name, of, request) for name, of in by_pool.items()]
+    return sorted(rows, key=lambda row: (-len(row.nodes), row.pool))
+
+
+def room_for(free: Amounts, request: Mapping[str, float]) -> int:
+    """Return how many pods of a request free amounts hold; a request of nothing is held by nothing.
+
+    >>> room_for({"cpu": 8000.0, "nvidia.com/gpu": 3000.0}, {"cpu": 2000.0, "nvidia.com/gpu": 1000.0})
+    3
+    """
+    holds = min(
+        ((free.get(name) or 0.0) / amount for name, amount in request.items() if amount >= MIN_RESOURCE),
+        default=0.0,
+    )
+    return 0 if holds in (inf, -inf) else max(0, floor(holds + 1e-9))
+
+
+def shape_of(node: Json) -> str:
+    """Return what a node offers, as the name of its pool where none was kept."""
+    total = _sum([node["idle"], node["used"]])
+    return ", ".join(
+        f"{name} {amount:g}" for name, amount in sorted(total.items()) if amount and name != PODS
+    )
+
+
+def _node(node: Json, pool: str, queues: Counter[str], request: Mapping[str, float] | None) -> NodeHeat:
+    idle, used, releasing, pipelined = (node[part] for part in ("idle", "used", "releasing", "pipelined"))
+    total: dict[str, float] = {}
+    left: dict[str, float] = {}
+    for name in (*idle, *(name for name in used if name not in idle)):
+        unused = idle.get(name, 0.0)
+        total[name] = unused + used.get(name, 0.0)
+        left[name] = max(0.0, unused + releasing.get(name, 0.0) - pipelined.get(name, 0.0))
+    return NodeHeat(
+        node=node["name"],
+        pool=pool,
+        total=total,
+        used={name: amount - left[name] for name, amount in total.items()},
+        free=left,
+        pods=sum(queues.values()),
+        queues=dict(sorted(queues.items())),
+        fits=None if request is None else room_for(left, request),
+    )
+
+
+def _pool(name: str, nodes: Sequence[NodeHeat], request: Mapping[str, float] | None) -> PoolHeat:
+    free = _sum([node.free for node in nodes])
+    return PoolHeat(
+        pool=name,
+        nodes=nodes,
+        total=_sum([node.total for node in nodes]),
+        used=_sum([node.used for node in nodes]),
+        free=free,
+        fits=None if request is None else sum(node.fits or 0 for node in nodes),
+        ideal=None if request is None else room_for(free, request),
+    )
+
+
+def _sum(vectors: Iterable[Amounts]) -> dict[str, float]:
+    total: dict[str, float] = {}
+    for vector in vectors:
+        for name, amount in vector.items():
+            total[name] = total.get(name, 0.0) + (amount or 0.0)
+    return total

@@ -1,0 +1,145 @@
+"""What do edits of several queues come to, arithmetic included, and what is wrong with them?"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from planning.arithmetic import (
+    NotComputable,
+    computed_quantity,
+    computed_whole,
+    is_arithmetic,
+)
+from planning.queue_fields import queue_problems
+from planning.queues import Queue, apply_spec, merge_patch, planned_queue, queue_spec
+from planning.rows import Amounts, Problem
+from scheduler_core.quantity import QuantityError, parse_quantity
+
+Json = dict[str, Any]
+Patches = Mapping[str, Mapping[str, Any]]
+"""A queue's name to the merge patch of its fields, in the spelling of the CRD."""
+
+_QUANTITIES = ("guarantee", "deserved", "capability")
+_COUNTS = ("weight", "priority")
+_BASE_UNITS = ("memory", "pods")
+_FIX = "Write +10%, 2x, 1/3 of root or 40% of parent, or a plain value."
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Queues after edits that are not saved yet; with problems, those without fault are edited all the same.
+
+    `edited` holds the fields of each edited queue before and after, in the spelling of the CRD.
+    """
+
+    queues: Sequence[Queue]
+    edited: Mapping[str, tuple[Json, Json]]
+    problems: Sequence[Problem]
+
+
+def edit_queues(queues: Sequence[Queue], patches: Patches, total: Callable[[], Amounts]) -> Batch:
+    """Apply merge patches to queues, in which arithmetic may stand for a weight, priority or quantity.
+
+    Parts are taken of the values before the edits: of root, what the cluster's nodes have together (`total`);
+    of parent, what the parent states in the same field. An unknown name is a new queue.
+    """
+    rows = {row.name: planned_queue(row, row.id) for row in queues}
+    before = {name: queue_spec(row) for name, row in rows.items()}
+    parents = {name: row.parent for name, row in rows.items()}
+    edited: dict[str, tuple[Json, Json]] = {}
+    problems: list[Problem] = []
+    for name, patch in patches.items():
+        resolved, faults = resolved_patch(name, patch, before, total)
+        after = merge_patch(before.get(name) or {"name": name}, resolved)
+        faults += queue_problems(name if name in before else "", after, parents)
+        problems += faults
+        if faults:
+            continue
+        row = rows.setdefault(name, Queue(name, position=len(rows)))
+        apply_spec(row, after)
+        row.name, parents[name] = after["name"], row.parent
+        edited[name] = before.get(name, {}), queue_spec(row)
+    return Batch(list(rows.values()), edited, problems)
+
+
+def resolved_patch(
+    name: str, patch: Mapping[str, Any], specs: Mapping[str, Json], total: Callable[[], Amounts]
+) -> tuple[Json, list[Problem]]:
+    """Return a patch of the queue `name` with its arithmetic computed, and why some of it cannot be.
+
+    `specs` holds the fields of all queues before the edit.
+    """
+    resolved, problems = dict(patch), list[Problem]()
+    for way, text in _arithmetic(patch):
+        path = ".".join(way)
+        try:
+            value: Any = _value(name, way, text, specs, total)
+        except NotComputable as error:
+            message = f"queue {name}: {path}: {error}"
+            problems.append(
+                Problem(
+                    "edit.arithmetic", "error", message, f"queues.{name}.{path}", name, way[0], text, fix=_FIX
+                )
+            )
+            value = None
+        _put(resolved, way, value)
+    return resolved, problems
+
+
+def _arithmetic(patch: Mapping[str, Any]) -> Iterator[tuple[list[str], str]]:
+    """Yield the place of each field of a patch that holds arithmetic, and its text."""
+    for field in _COUNTS:
+        if is_arithmetic(patch.get(field)):
+            yield [field], patch[field]
+    for field in _QUANTITIES:
+        held, way = patch.get(field), [field]
+        if field == "guarantee" and isinstance(held, Mapping):
+            held, way = held.get("resource"), [field, "resource"]
+        if isinstance(held, Mapping):
+            yield from (([*way, resource], text) for resource, text in held.items() if is_arithmetic(text))
+
+
+def _value(
+    name: str, way: list[str], text: str, specs: Mapping[str, Json], total: Callable[[], Amounts]
+) -> Any:
+    spec, resource = specs.get(name, {}), way[-1]
+
+    def whole(of: str) -> Fraction | None:
+        parent = spec.get("parent") or "root"
+        if of == "root" or parent == "root":
+            return None if way[0] in _COUNTS else _in_base_units(resource, total())
+        return _number(_at(specs.get(parent, {}), way))
+
+    if way[0] in _COUNTS:
+        return computed_whole(text, spec.get(way[0]), whole)
+    return computed_quantity(text, resource, _at(spec, way), whole)
+
+
+def _at(spec: Mapping[str, Any], way: list[str]) -> Any:
+    held: Any = spec
+    for key in way:
+        held = (held or {}).get(key)
+    return held
+
+
+def _put(patch: Json, way: list[str], value: Any) -> None:
+    """Write a value into a copy of the patch's own dictionaries on the way to it."""
+    for key in way[:-1]:
+        patch[key] = dict(patch[key])
+        patch = patch[key]
+    patch[way[-1]] = value
+
+
+def _in_base_units(resource: str, total: Amounts) -> Fraction | None:
+    amount = total.get(resource)
+    if amount is None:
+        return None
+    return Fraction(round(amount)) / (1 if resource in _BASE_UNITS else 1000)
+
+
+def _number(value: Any) -> Fraction | None:
+    try:
+        return None if value in (None, "") else parse_quantity(value)
+    except QuantityError:
+        return None

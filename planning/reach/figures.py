@@ -1,0 +1,298 @@
+"""What is a figure of the workbench now, and after a change? Each answer is the core's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+from planning.deficits import dominant
+from planning.demands import Demand, demand_of
+from planning.reach.kinds import DOUBLED, WEIGHT, Grid, Kind, Move, amount_sizes, request_sizes
+from planning.reach.questions import DESERVED, Question
+from planning.unlimited import amounts
+from scheduler_core import Options, prepare
+from scheduler_core.conf import SchedulerConf, parse_conf
+from scheduler_core.demand import queues_at_open
+from scheduler_core.errors import InputError
+from scheduler_core.explain import Unknown
+from scheduler_core.explain.cycle_view import CycleView
+from scheduler_core.explain.effects import PLACED, PROMISED
+from scheduler_core.explain.remedies.waiting import Waiting
+from scheduler_core.release import release_of
+from scheduler_core.resource import Resource
+
+Json = Mapping[str, Any]
+_BARE = Options(explain=False, reasons=False)
+
+
+class Unanswered(Exception):
+    """The figure has no value in this scenario; the message says why."""
+
+
+class Value(NamedTuple):
+    """A figure after a change; `refused` says why nobody should make the change, empty where they may."""
+
+    figure: float | None
+    refused: str = ""
+
+
+class Figure(Protocol):
+    """A figure of one scenario.
+
+    Attributes
+    ----------
+    now : float
+        What it is.
+
+    """
+
+    now: float
+
+    def chain(self) -> Sequence[str]:
+        """Return the queue whose fields move, and those above it where queues form a tree."""
+
+    def grid(self) -> Grid:
+        """Return by how much each kind moves."""
+
+    def after(self, kind: Kind, move: Move) -> Value:
+        """Return the figure after a move."""
+
+
+def conf_of(document: Json) -> SchedulerConf:
+    """Return the configuration that decides.
+
+    Raises
+    ------
+    Unanswered
+        If it cannot be used.
+
+    """
+    try:
+        return parse_conf(document.get("scheduler_conf"), release_of(document))
+    except InputError as error:
+        raise Unanswered(str(error)) from None
+
+
+def chain_of(document: Json, queue: str, *, is_tree: bool) -> list[str]:
+    """Return a queue and, where queues form a tree, those above it, root left out."""
+    parents = {
+        entry["metadata"]["name"]: (entry.get("spec") or {}).get("parent") or ""
+        for entry in document.get("queues") or ()
+    }
+    chain = [queue]
+    while is_tree and (above := parents.get(chain[-1], "")) not in ("", "root", *chain):
+        chain.append(above)
+    return chain
+
+
+class QueueFigure:
+    """What a queue deserves, or its share, when a session opens: as the page shows it.
+
+    Parameters
+    ----------
+    document : mapping
+        The scenario, its configuration a structure.
+    question : Question
+        A question about a queue.
+    demand : Demand, optional
+        What `demand_of` counts of the document, where that is at hand.
+
+    Raises
+    ------
+    Unanswered
+        If the scenario cannot be simulated, or the queue has no such figure.
+
+    """
+
+    def __init__(self, document: Json, question: Question, demand: Demand | None = None) -> None:
+        self.document, self.question = document, question
+        try:
+            self.demand = demand_of(document) if demand is None else demand
+        except InputError as error:
+            raise Unanswered(str(error)) from None
+        opened = self._opened(self.demand, document["queues"])
+        if wrong := opened.get("error") or opened.get("obstacle"):
+            raise Unanswered(str(wrong))
+        value = self._value(opened)
+        if value is None:
+            raise Unanswered(self._why_none(opened))
+        self.now, self._entry = value, self._named(opened) or {}
+
+    def chain(self) -> Sequence[str]:
+        """Return the queue and those above it."""
+        is_tree = conf_of(self.document).hierarchy_enabled("capacity")
+        return chain_of(self.document, self.question.queue, is_tree=is_tree)
+
+    def grid(self) -> Grid:
+        """Return steps that suit what is missing of the resource."""
+        resource, amount = self.question.resource, self.question.amount
+        held = amounts(self._entry.get("allocated")).get(resource) or 0.0
+        deserved = amounts(self._entry.get("deserved")).get(resource) or 0.0
+        # A share is what is allocated of what is deserved: at the amount it deserves allocated / amount.
+        wanted = amount if self.question.figure == DESERVED else held / amount if amount else deserved
+        limit = self.demand.total.get(resource)
+        return Grid(amount_sizes(resource, abs(wanted - deserved) or 1.0, limit))
+
+    def after(self, kind: Kind, move: Move) -> Value:
+        """Return the figure after a move."""
+        demand, queues = self.demand, self.document["queues"]
+        if move.count:
+            demand = replace(demand, total=self._total_with(kind, move.count))
+        else:
+            queues = kind.parts(self.document, move)["queues"]
+        opened = self._opened(demand, queues)
+        return Value(self._value(opened), str(opened.get("error") or opened.get("obstacle") or ""))
+
+    def _opened(self, demand: Demand, queues: Sequence[Json]) -> Json:
+        return queues_at_open(demand, queues, self.document.get("scheduler_conf"))
+
+    def _total_with(self, kind: Kind, count: int) -> Resource:
+        """Return the total with so many nodes more, added one by one as the core sums nodes."""
+        sums = self._sums.setdefault(kind.like, [self.demand.total])
+        if len(sums) == 1:
+            model = next(node for node in self.document["nodes"] if node["metadata"]["name"] == kind.like)
+            alone = {**self.document, "nodes": [model], "pods": [], "podgroups": [], "jobs": []}
+            alone["nodes"] = kind.parts(alone, Move("1", {}, 1))["nodes"][1:]
+            sums.append(demand_of(alone).total)
+        one = sums[1]
+        total = self.demand.total.clone()
+        for _ in range(count):
+            total.add(one)
+        return total
+
+    @cached_property
+    def _sums(self) -> dict[str, list[Resource]]:
+        return {}
+
+    def _named(self, opened: Json) -> Json | None:
+        queues: Sequence[Json] = opened.get("queues") or ()
+        return next((queue for queue in queues if queue["name"] == self.question.queue), None)
+
+    def _value(self, opened: Json) -> float | None:
+        entry = self._named(opened)
+        if entry is None or entry.get("deserved") is None:
+            return None
+        deserved = amounts(entry["deserved"])
+        if self.question.figure == DESERVED:
+            amount = deserved.get(self.question.resource, 0.0)
+            return float("inf") if amount is None else amount
+        if self._is_parent:
+            # Volcano leaves a parent's share out; the page shows that of its own amounts.
+            return dominant(amounts(entry.get("allocated")), deserved)[1]
+        share: float | None = entry.get("share")
+        return share
+
+    @cached_property
+    def _is_parent(self) -> bool:
+        name = self.question.queue
+        return any((queue.get("spec") or {}).get("parent") == name for queue in self.document["queues"])
+
+    def _why_none(self, opened: Json) -> str:
+        name = self.question.queue
+        if all(queue["metadata"]["name"] != name for queue in self.document["queues"]):
+            return f"There is no queue {name!r}."
+        if "queue_plugin" not in opened:
+            return "Without plugin proportion or capacity no queue deserves anything."
+        if self._named(opened) is None:
+            return f"Queue {name} has no job, so it takes no part in the session and deserves nothing."
+        return f"Queue {name} has no {self.question.figure}: there is nothing that it deserves."
+
+
+class JobFigure:
+    """How many pods of a job have a place when one session is over: on a node, or pipelined to one.
+
+    Parameters
+    ----------
+    document : mapping
+        The scenario, its configuration a structure.
+    question : Question
+        A question about a job.
+
+    Raises
+    ------
+    Unanswered
+        If the scenario cannot be simulated, or has no such job.
+
+    """
+
+    def __init__(self, document: Json, question: Question) -> None:
+        self.document = {**document, "cycles": 1}
+        self._prepared = prepare(self.document)
+        result = self._prepared.simulate(options=_BARE)
+        if "error" in result:
+            raise Unanswered(str(result["error"]))
+        view = CycleView(self.document, result)
+        try:
+            self._waiting = Waiting(view, _job_named(view, question.job), {})
+        except Unknown as error:
+            raise Unanswered(f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
+        self.now = float(_placed(self._waiting.entry))
+
+    def chain(self) -> Sequence[str]:
+        """Return the job's queue and those above it."""
+        return self._waiting.chain
+
+    def grid(self) -> Grid:
+        """Return doubled steps, for amounts of what the waiting pods request together.
+
+        Raises
+        ------
+        Unanswered
+            If no pod waits, so that nothing can place more of them.
+
+        """
+        if not self._waiting.pods:
+            raise Unanswered(f"No pod of job {self._waiting.job} waits.")
+        return Grid(request_sizes(self._waiting.request), DOUBLED, DOUBLED)
+
+    def after(self, kind: Kind, move: Move) -> Value:
+        """Return the figure after a move."""
+        parts = kind.parts(self.document, move)
+        if kind.field == WEIGHT and self._opens_as_before(parts):
+            return Value(self.now)
+        result = self._prepared.simulate(parts, _BARE)
+        if "error" in result:
+            return Value(None, str(result["error"]))
+        entries = result["cycles"][-1]["podgroups"]
+        entry = next((one for one in entries if one["name"] == self._waiting.job), None)
+        return Value(None if entry is None else float(_placed(entry)))
+
+    def _opens_as_before(self, parts: Json) -> bool:
+        """Return whether a session with other weights is the present one, which need not be simulated again.
+
+        A weight is read where proportion divides, at the opening of a session, and nowhere else but by an
+        extender: queues with the same accounts in a cluster that is otherwise the same decide alike.
+        """
+        if conf_of(self.document).first_option("extender") is not None:
+            return False
+        return self._opened(parts["queues"]) == self._opens
+
+    @cached_property
+    def _opens(self) -> Json:
+        return self._opened(self.document["queues"])
+
+    @cached_property
+    def _demand(self) -> Demand:
+        return demand_of(self.document)
+
+    def _opened(self, queues: Sequence[Json]) -> Json:
+        opened = queues_at_open(self._demand, queues, self.document.get("scheduler_conf"))
+        listed = opened.get("queues") or ()
+        return {**opened, "queues": [{**queue, "weight": None} for queue in listed]}
+
+
+def _placed(entry: Json) -> int:
+    return sum(task["status"] in (*PLACED, *PROMISED) for task in entry["tasks"])
+
+
+def _job_named(view: CycleView, job: str) -> str:
+    """Return the PodGroup of this key, or the one that a controller made of the vcjob of this key."""
+    if job in view.jobs:
+        return job
+    for vcjob in view.items("jobs"):
+        metadata = vcjob["metadata"]
+        if f"{metadata.get('namespace') or 'default'}/{metadata['name']}" == job:
+            return f"{job}-{metadata.get('uid') or job.replace('/', '-')}"
+    return job

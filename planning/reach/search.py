@@ -1,0 +1,171 @@
+"""What is the smallest change of each kind with which a figure reaches an amount?
+
+Every kind of change has a grid, from the smallest change on, and its points are tried in this order until the
+first that reaches the amount: each smaller one was tried and misses it. Nothing is concluded from one point
+to another, for Volcano is not monotone: more weight for a queue may place fewer of its pods, and too large a
+guarantee takes from everybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from planning.demands import Demand
+from planning.reach.figures import Figure, JobFigure, QueueFigure, Value, conf_of
+from planning.reach.kinds import Kind, Move, node_kinds, queue_kinds
+from planning.reach.questions import PLACED, SHARE, Question
+from scheduler_core.explain.changes import refusals
+from scheduler_core.queue_fields import unread_fields
+
+Json = Mapping[str, Any]
+Status = Literal["found", "none", "undecided"]
+
+
+@dataclass
+class Found:
+    """What was found of one kind of change.
+
+    Attributes
+    ----------
+    kind : Kind
+        What moves, and its grid.
+    tried : int
+        How many points of the grid were tried, from the smallest on.
+    move : Move or None
+        The smallest with which the figure reaches the amount; None when there is none, or none yet.
+    value : float or None
+        The figure after the move; without a move after the last one tried.
+    refused : str
+        Why a smaller move that reaches the amount is not offered: the webhook refuses it, or the scenario
+        could not be simulated.
+
+    """
+
+    kind: Kind
+    tried: int = 0
+    move: Move | None = None
+    value: float | None = None
+    refused: str = ""
+
+    @property
+    def status(self) -> Status:
+        """Return whether the move is `found`, there is `none` on the grid, or time was up before."""
+        if self.move is not None:
+            return "found"
+        return "none" if self.tried == len(self.kind.moves) else "undecided"
+
+
+@dataclass(frozen=True)
+class Reached:
+    """The answer: what the figure is, and the smallest change of each kind.
+
+    Attributes
+    ----------
+    question : Question
+        What was asked.
+    now : float
+        The figure as the scenario stands.
+    found : sequence of Found
+        One for each kind, none where the figure is as asked for already.
+
+    """
+
+    question: Question
+    now: float
+    found: Sequence[Found] = field(default_factory=list)
+
+    @property
+    def is_met(self) -> bool:
+        """Return whether nothing needs to change."""
+        return self.question.is_met_by(self.now)
+
+
+def reached(
+    document: Json,
+    question: Question,
+    demand: Demand | None = None,
+    is_late: Callable[[], bool] = lambda: False,
+) -> Reached:
+    """Return the smallest change of each kind with which a figure reaches an amount.
+
+    Parameters
+    ----------
+    document : mapping
+        The scenario, its configuration a structure or missing for Volcano's default.
+    question : Question
+        Which figure shall reach what.
+    demand : Demand, optional
+        What `demand_of` counts of the document, where that is at hand.
+    is_late : callable
+        Whether the time is up; then kinds without an answer are `undecided`.
+
+    Raises
+    ------
+    Unanswered
+        If the figure has no value in this scenario.
+
+    """
+    figure: Figure
+    if question.figure == PLACED:
+        figure = JobFigure(document, question)
+    else:
+        figure = QueueFigure(document, question, demand)
+    if question.is_met_by(figure.now):
+        return Reached(question, figure.now)
+    found = [Found(kind) for kind in kinds(document, question, figure) if kind.moves]
+    _search(document, question, figure, found, is_late)
+    return Reached(question, figure.now, found)
+
+
+def kinds(document: Json, question: Question, figure: Figure) -> list[Kind]:
+    """Return the kinds of change that a question tries: what can raise the figure, or lower it.
+
+    A queue deserves more, and a job finds more room, with more of every field and with more nodes; a share is
+    larger where less is deserved.
+    """
+    is_raised = question.is_least != (question.figure == SHARE)
+    unread = unread_fields(conf_of(document))
+    grid = figure.grid()
+    listed = list(queue_kinds(document, figure.chain(), unread, grid, is_raised=is_raised))
+    return [*listed, *node_kinds(document, grid)] if is_raised else listed
+
+
+def _search(
+    document: Json,
+    question: Question,
+    figure: Figure,
+    found: Sequence[Found],
+    is_late: Callable[[], bool],
+) -> None:
+    """Try the kinds by turns, each from its smallest move on, so that no kind takes all the time."""
+    open_ones = list(found)
+    while open_ones:
+        for one in open_ones:
+            if is_late():
+                return
+            _try_next(document, question, figure, one)
+        open_ones = [one for one in open_ones if one.status == "undecided"]
+
+
+def _try_next(document: Json, question: Question, figure: Figure, one: Found) -> None:
+    move = one.kind.moves[one.tried]
+    value = figure.after(one.kind, move)
+    one.tried, one.value = one.tried + 1, value.figure
+    if value.figure is None or not question.is_met_by(value.figure):
+        return
+    if why := value.refused or _refused(document, one.kind, move):
+        one.refused = why
+    else:
+        one.move = move
+
+
+def _refused(document: Json, kind: Kind, move: Move) -> str:
+    """Return why the webhook would refuse a move, empty where it takes it."""
+    if move.count:
+        return ""
+    return next(iter(refusals(document, [kind.change(document, move)])), "")
+
+
+__all__ = ["Found", "Reached", "Value", "kinds", "reached"]

@@ -1,0 +1,104 @@
+"""Between which sides are there conflicts, and who decides them?"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
+from typing import Any
+
+from planning.contents import Content
+from planning.differences import field_changes
+from planning.queues import Queue, queue_row
+from planning.states import CONF, KINDS, QUEUES
+
+OURS, THEIRS = "ours", "theirs"
+SIDES = (OURS, THEIRS)
+
+BOTH_CHANGED, REMOVED_HERE, REMOVED_THERE = "both_changed", "removed_here", "removed_there"
+NAME_TAKEN, CIRCLE = "name_taken", "circle"
+WHATS = (BOTH_CHANGED, REMOVED_HERE, REMOVED_THERE, NAME_TAKEN, CIRCLE)
+
+ConflictId = tuple[str, str, str]
+"""Kind, key and field; a queue is named as in the older snapshot, one that the scenario added by its name."""
+Choices = Mapping[ConflictId, str]
+
+
+@dataclass(frozen=True)
+class Side:
+    """A snapshot: its objects and its scheduler configuration."""
+
+    content: Content
+    conf_text: str
+
+    @property
+    def rows(self) -> dict[str, Queue]:
+        """Return its queues, fresh each time."""
+        return {row.name: row for row in queues_of(self.content.queues)}
+
+
+def queues_of(manifests: Iterable[Mapping[str, Any]]) -> list[Queue]:
+    """Return the queues that a scenario on a snapshot with these Queue objects begins with.
+
+    Of two objects of one name the last one counts.
+    """
+    rows: dict[str, Queue] = {}
+    for position, manifest in enumerate(manifests):
+        row = queue_row(manifest)
+        row.position, row.imported_name = position, row.name
+        rows[row.name] = row
+    return list(rows.values())
+
+
+@dataclass
+class Conflict:
+    """Something that both sides changed and nobody but a person can decide.
+
+    `base`, `ours` and `theirs` are the values of a field; of a whole queue or object, what each side changed
+    in it, by path, None where it removed it. `also` names further objects that the same choice decides.
+    `take` is the side chosen, empty while nobody chose.
+    """
+
+    what: str
+    kind: str
+    key: str
+    field: str
+    base: Any
+    ours: Any
+    theirs: Any
+    take: str = ""
+    also: list[str] = dataclass_field(default_factory=list)
+
+    @property
+    def id(self) -> ConflictId:
+        """Return what a choice names."""
+        return self.kind, self.key, self.field
+
+
+class ConflictResolver:
+    """Knows the choices, and remembers what there was to choose."""
+
+    def __init__(self, choices: Choices) -> None:
+        self._choices = choices
+        self._groups: dict[Any, Conflict] = {}
+        self._conflicts: dict[ConflictId, Conflict] = {}
+
+    def conflicts(self) -> list[Conflict]:
+        """Return what there was to choose: queue by queue, the configuration, object by object."""
+        order = (QUEUES, CONF, *KINDS)
+        return sorted(
+            self._conflicts.values(), key=lambda found: (order.index(found.kind), found.key, found.field)
+        )
+
+    def ours(self, conflict: Conflict, group: Any = None, member: str = "") -> bool:
+        """Return whether ours is taken; conflicts of one group are decided by the first of them."""
+        first = self._groups.setdefault(group or conflict.id, conflict)
+        if first is conflict:
+            conflict.take = self._choices.get(conflict.id, "")
+            self._conflicts[conflict.id] = conflict
+        if member:
+            first.also.append(member)
+        return first.take != THEIRS
+
+
+def changed_fields(before: Any, after: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what changed: its path and what it is afterwards."""
+    return ((path, now) for path, _, now in field_changes(before, after))

@@ -1,0 +1,43 @@
+"""What is wrong, and how can it be mended?"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something wrong, or worth knowing, about a plan or a text; what is not known is None."""
+
+    rule: str
+    severity: str
+    message: str
+    path: str | None = None
+    queue: str | None = None
+    field: str | None = None
+    actual: Any = None
+    limit: Any = None
+    fix: str | None = None
+    document: str | None = None
+    line: int | None = None
+
+    @property
+    def is_error(self) -> bool:
+        """Does it forbid to save or to simulate?"""
+        return self.severity == "error"
+
+
+@dataclass(frozen=True)
+class ConfFinding(Problem):
+    """A finding about a configuration.
+
+    `remedy` is the JSON patch of the configuration that mends it, empty where no edit of its own does.
+    """
+
+    remedy: Sequence[Mapping[str, Any]] = ()
+
+    @property
+    def patch(self) -> str:
+        """Return the remedy as a button sends it."""
+        return json.dumps(self.remedy, ensure_ascii=False)

@@ -1,0 +1,81 @@
+"""What do the queues of a scenario and its export consist of?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from planning.rows.amounts import Quantities
+from planning.rows.problems import Problem
+
+
+@dataclass(frozen=True)
+class QueueRow:
+    """One queue of a scenario's tree; rows come parents first, children by name under their parent."""
+
+    name: str
+    parent: str
+    depth: int
+    children: int
+    weight: int | None
+    priority: int | None
+    reclaimable: bool | None
+    state: str
+    guarantee: Quantities
+    deserved: Quantities
+    capability: Quantities
+
+
+@dataclass(frozen=True)
+class ExportStep:
+    """One write on the way to a scenario; `halfway` when a later one brings the queue to what it shall be."""
+
+    verb: str
+    queue: str
+    halfway: bool
+
+
+@dataclass(frozen=True)
+class Export:
+    """How to change a cluster into the scenario.
+
+    `changed` and `whole` are YAML to apply from top to bottom; `script` deletes, opens and closes queues;
+    `impossible` is what Volcano's webhook accepts in no order.
+    """
+
+    steps: Sequence[ExportStep]
+    deletions: Sequence[str]
+    states: Mapping[str, str]
+    conf_changed: bool
+    impossible: Sequence[Problem]
+    changed: str
+    whole: str
+    script: str
+
+
+def hangs_below(name: str, parent: str) -> str:
+    """Return under which queue `name` stands: as in Volcano, one without a parent hangs below root."""
+    return parent or ("" if name == "root" else "root")
+
+
+def tree_order(parents: Mapping[str, str]) -> list[tuple[str, int]]:
+    """Return names with their depths, parents first, children by name; `parents` maps child to parent.
+
+    A queue whose parent is missing, or that hangs in a circle, stands at the top: who mends it must see it.
+
+    >>> tree_order({"b": "a", "a": "root", "root": "", "c": "b", "d": "gone"})
+    [('d', 0), ('root', 0), ('a', 1), ('b', 2), ('c', 3)]
+    >>> tree_order({"x": "y", "y": "x"})
+    [('x', 0), ('y', 1)]
+    """
+    children: dict[str, list[str]] = {}
+    for name in sorted(parents):
+        children.setdefault(parents[name], []).append(name)
+    tops = [name for name in sorted(parents) if parents[name] not in parents]
+    order: dict[str, int] = {}
+    for top in [*tops, *sorted(parents)]:
+        waiting = [(top, 0)]
+        while waiting:
+            name, depth = waiting.pop()
+            if name not in order:
+                order[name] = depth
+                waiting += [(child, depth + 1) for child in reversed(children.get(name, []))]
+    return list(order.items())

@@ -1,0 +1,116 @@
+"""Why does a job wait, and what would let it in?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from planning.rows.amounts import Amounts
+from planning.rows.explanations import Reason
+
+
+@dataclass(frozen=True)
+class Shortage:
+    """What a gate required of one resource, what there was, and what was missing."""
+
+    resource: str
+    required: float
+    available: float
+    missing: float
+
+    @property
+    def exceeded(self) -> float:
+        """Return by how much the limit is exceeded already, 0 where it is not."""
+        return max(0.0, -self.available)
+
+
+@dataclass(frozen=True)
+class NodesRefusing:
+    """How many nodes reject a pod for one reason."""
+
+    count: int
+    text: str
+    reason: Reason
+
+
+@dataclass(frozen=True)
+class ClosestNode:
+    """The node that lacks least of what a pod asks for: what it lacks, and what of that it has free."""
+
+    node: str
+    lacks: Amounts
+    free: Amounts
+
+
+@dataclass(frozen=True)
+class JobStory:
+    """What stopped a waiting job first; `queue` is the one that lacks room, an ancestor of its own maybe."""
+
+    job: str
+    gate: str
+    plugin: str
+    queue: str
+    pod: str
+    members: Mapping[str, int]
+    reason: Reason
+    short: Sequence[Shortage]
+    nodes: Sequence[NodesRefusing]
+    closest: ClosestNode | None
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check on the path to an eviction, and its result."""
+
+    passed: bool
+    reason: Reason
+
+
+@dataclass(frozen=True)
+class Checklist:
+    """Why an action did, or did not, evict anybody for a job; `evicted` counts the pods that it did."""
+
+    action: str
+    evicted: int
+    stopped_at: str
+    conclusion: Reason | None
+    checks: Sequence[Check]
+
+
+@dataclass(frozen=True)
+class Unblocking:
+    """A change with which a job would run, with all that it also does.
+
+    `members` are the job's pods placed, pipelined and pending, and its minimum; `cost` is how many pods of
+    others are evicted or lose their place; `refused` is why Volcano's webhook would not take it; `changed`
+    has every other job whose pods or phase differ.
+    """
+
+    id: str
+    reason: Reason
+    runs: str
+    members: Mapping[str, int]
+    cost: int
+    refused: Sequence[str]
+    changes: Sequence[Mapping[str, Any]]
+    evicted: Sequence[Mapping[str, str]]
+    spared: Sequence[Mapping[str, str]]
+    changed: Sequence[Mapping[str, Any]]
+    stopped: Sequence[str]
+    started: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Search:
+    """What a search for a job found, or has found so far.
+
+    `stopped` says what was not tried when it ended early, `not_enough` which kinds of change do not help.
+    """
+
+    job: str
+    waits: bool
+    simulations: int
+    complete: bool
+    stopped: Reason | None
+    changes: Sequence[Unblocking]
+    not_enough: Sequence[Reason]
+    checklist: Sequence[Checklist]

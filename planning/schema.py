@@ -1,0 +1,112 @@
+"""What is wrong with a text that a JSON schema describes, in words that name place and fix?"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from jsonschema import Draft202012Validator, ValidationError
+
+from manifests.document import Steps
+from manifests.paths import spell
+from planning.near import meant
+
+_TYPES = {
+    "array": "a list",
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "number": "a number",
+    "object": "a mapping",
+    "string": "a text",
+}
+
+
+class Fault(NamedTuple):
+    """Where something is wrong, which rule it breaks, in words, and how it is fixed; empty: nobody knows."""
+
+    steps: Steps
+    rule: str
+    message: str
+    fix: str
+
+
+def faults(validator: Draft202012Validator, value: Any) -> Iterator[Fault]:
+    """Yield everything that is wrong with a value, by place."""
+    for error in sorted(validator.iter_errors(value), key=lambda one: list(map(str, one.path))):
+        yield from _faults(error)
+
+
+def _faults(error: ValidationError) -> Iterator[Fault]:
+    """Yield what a fault of the schema means."""
+    steps, message, wanted = tuple(error.absolute_path), _subject(error), error.validator_value
+    match error.validator:
+        case "additionalProperties":
+            known = [*(error.schema.get("properties") or {})]
+            for key in [key for key in error.instance if key not in known]:
+                fix = (
+                    meant(str(key), known, shown=len(known))
+                    .removesuffix("?")
+                    .replace("Did you mean", "write")
+                )
+                yield Fault((*steps, key), "unknown_key", f"{spell((*steps, key))} is not a key here", fix)
+        case "required":
+            missing = [key for key in wanted if key not in error.instance]
+            if missing and missing[0] in error.message:
+                yield Fault(steps, "missing", f"{message} has no {missing[0]}", f"write {missing[0]}")
+        case "type":
+            types = [wanted] if isinstance(wanted, str) else wanted
+            words = " or ".join(_TYPES[one] for one in types)
+            yield Fault(
+                steps, "type", f"{message} is {_shown(error.instance)}, not {words}", f"write {words}"
+            )
+        case "const":
+            message = f"{message} is {_shown(error.instance)}"
+            yield Fault(steps, "value", message, f"write {_shown(wanted)}, or remove it")
+        case "enum":
+            words = ", ".join(map(str, wanted))
+            message = f"{message} is {_shown(error.instance)}, not one of {words}"
+            yield Fault(steps, "value", message, f"write {wanted[0]}")
+        case "minimum" | "maximum":
+            bound = "at least" if error.validator == "minimum" else "at most"
+            yield Fault(steps, "range", f"{message} is {_shown(error.instance)}", f"write {bound} {wanted}")
+        case "pattern":
+            message = f"{message} is {_shown(error.instance)}"
+            form = str(error.schema.get("description", "another"))
+            yield Fault(steps, "form", message, f"write {form[:1].lower()}{form[1:]}".rstrip("."))
+        case "oneOf" | "anyOf":
+            inner = _deepest(error.context or [])
+            if inner:
+                yield from _faults(inner)
+            else:
+                exclusive = [key for one in wanted for key in one.get("required", ())]
+                several = " and ".join(key for key in exclusive if key in error.instance)
+                yield Fault(
+                    steps, "many", f"{message} has {several}, which exclude each other", "keep one of them"
+                )
+        case None:
+            yield Fault(steps, "unknown_key", f"{message} does not belong here", "remove it")
+        case "minProperties" | "minItems" | "minLength":
+            yield Fault(steps, "empty", f"{message} says too little", f"write at least {wanted}")
+        case "maxProperties":
+            keys = ", ".join(map(str, error.instance))
+            yield Fault(
+                steps, "many", f"{message} has several keys: {keys}", "begin each with a dash of its own"
+            )
+        case _:
+            yield Fault(steps, "invalid", f"{message}: {error.message}", "")
+
+
+def _deepest(errors: Sequence[ValidationError]) -> ValidationError | None:
+    """Return the fault of the alternative that came furthest: it is the one that was meant."""
+    return max(errors, key=lambda one: (len(one.absolute_path), one.validator != "type"), default=None)
+
+
+def _subject(error: ValidationError) -> str:
+    return spell(tuple(error.absolute_path)) or "the file"
+
+
+def _shown(value: Any) -> str:
+    return (
+        json.dumps(value, ensure_ascii=False)[:60]
+        if isinstance(value, Mapping | list | bool)
+        else repr(value)[:60]
+    )

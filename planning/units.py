@@ -1,0 +1,101 @@
+"""In which unit, and in how few characters, does an amount read best?"""
+
+from dataclasses import dataclass
+
+_BINARY = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
+_BYTES = ("memory", "ephemeral-storage")
+_SIZES = ((1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k"))
+_WHOLE_BELOW = 10_000
+
+
+def compact(number: float) -> str:
+    """Return a number with three figures and the letter of its size; below 10,000 with two decimals at most.
+
+    >>> compact(2_003_662), compact(125_514), compact(9_999), compact(1.5), compact(0), compact(0.00625)
+    ('2.0 M', '126 k', '9,999', '1.5', '0', '0.00625')
+    >>> compact(999_999), compact(-2_500_000)
+    ('1.0 M', '-2.5 M')
+    """
+    size = abs(number)
+    if 0 < size < 0.1:
+        return f"{number:.3g}"
+    if round(size, 2) < _WHOLE_BELOW:
+        return f"{number:,.2f}".rstrip("0").rstrip(".")
+    unit, letter = next(entry for entry in _SIZES if float(f"{size:.3g}") >= entry[0])
+    short = float(f"{number:.3g}") / unit
+    return (f"{short:.0f}" if abs(short) >= 100 else f"{short:.3g}" if short % 1 else f"{short:.1f}") + letter
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A unit for people: `size` of the scheduler's units make one of it."""
+
+    size: float
+    one: str
+    many: str
+
+    def number(self, amount: float) -> float:
+        """Return the amount in this unit."""
+        return amount / self.size
+
+    def say(self, amount: float) -> str:
+        """Return number and unit."""
+        number = self.number(amount)
+        return f"{written(number)} {self.one if number == 1 else self.many}"
+
+
+def scale_of(resource: str, largest: float) -> Scale:
+    """Return the unit in which amounts up to `largest` of a resource read best."""
+    if resource == "cpu":
+        return Scale(1000, "core", "cores")
+    if resource == "pods":
+        return Scale(1, "pod", "pods")
+    if resource in _BYTES or resource.startswith("hugepages-"):
+        return _binary(largest, byte=1 if resource == "memory" else 1000)
+    kind = resource.rpartition("/")[2]
+    return Scale(1000, "GPU", "GPUs") if kind == "gpu" else Scale(1000, kind, kind)
+
+
+def _binary(largest: float, *, byte: int) -> Scale:
+    """Return the largest binary unit that is not above `largest`; a byte counts `byte` scheduler's units."""
+    if not largest:
+        return Scale(byte * 2**30, "GiB", "GiB")
+    size, power = float(byte), 0
+    while abs(largest) >= size * 1024 and power < len(_BINARY) - 1:
+        size, power = size * 1024, power + 1
+    return Scale(size, _BINARY[power].removesuffix("s"), _BINARY[power])
+
+
+def written(number: float) -> str:
+    """Return a number with as many decimals as help: two, or three figures when it is small.
+
+    >>> written(94384.0), written(1.5), written(2 / 3), written(0.00625)
+    ('94,384', '1.5', '0.67', '0.00625')
+    """
+    if number != 0 and abs(number) < 0.1:
+        return f"{number:.3g}"
+    return f"{number:,.2f}".rstrip("0").rstrip(".")
+
+
+def part_said(resource: str, part: float, whole: float) -> str:
+    """Return one amount as a part of another, in the unit of the larger one.
+
+    >>> part_said("nvidia.com/gpu", 30_000, 50_000), part_said("memory", 2**39, 2**40)
+    ('30 of 50 GPUs', '0.5 of 1 TiB')
+    >>> part_said("alibabacloud.com/gpu-milli", 62_000_000, 177_579_000)
+    '62.0 k of 178 k gpu-milli'
+    """
+    scale = scale_of(resource, max(part, whole))
+    unit = scale.one if scale.number(whole) == 1 else scale.many
+    return f"{compact(scale.number(part))} of {compact(scale.number(whole))} {unit}"
+
+
+def said_compact(resource: str, amount: float) -> str:
+    """Return a number in few characters, with its unit.
+
+    >>> said_compact("cpu", 125_514_000), said_compact("pods", 1)
+    ('126 k cores', '1 pod')
+    """
+    scale = scale_of(resource, amount)
+    number = scale.number(amount)
+    return f"{compact(number)} {scale.one if number == 1 else scale.many}"

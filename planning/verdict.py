@@ -1,0 +1,298 @@
+"""What came of a run, in numbers? The figures that its page names first."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+from planning.deficits import NEGLIGIBLE, contested, deficit, measured_in
+from planning.rows import Amounts, QueueFigures, hangs_below
+from planning.utilisation import PoolUse, ResourceUse
+from scheduler_core.resource import MIN_RESOURCE
+
+Json = Mapping[str, Any]
+
+COMMITTED = "committed"
+MOST_NAMED = 50
+"""A verdict names so many queues or jobs of a kind; it counts all of them."""
+
+NEVER = {
+    "not_offered": "no node offers a resource that it requests",
+    "too_large": "no node is large enough, even when empty",
+    "barred": "every node refuses it, whatever is free",
+    "members": "it has fewer pods than its minimum",
+    "limit": "it requests more than its queue may ever hold",
+}
+"""Why a job can never run while nodes, queues and the job stay as they are."""
+
+
+@dataclass(frozen=True)
+class StarvedQueue:
+    """A queue with waiting jobs that holds less than it deserves and requests.
+
+    It is measured in the most contested resource that it deserves and requests; `part` is what it lacks of
+    its deserved amount.
+    """
+
+    queue: str
+    resource: str
+    part: float
+    deserved: float
+    allocated: float
+    jobs: int
+
+
+@dataclass(frozen=True)
+class MovedQueue:
+    """A queue that a run took across its deserved amount of a resource; `evicted` counts pods."""
+
+    queue: str
+    resource: str
+    deserved: float
+    before: float
+    after: float
+    evicted: int
+
+
+@dataclass(frozen=True)
+class Evictions:
+    """How many pods were evicted, and how many would have been enough for the pods that they made room for.
+
+    Where not `exact`, `needed` is a lower bound. `freed` is what the evicted pods held, `used` what those
+    that they made room for request.
+    """
+
+    pods: int
+    evictions: int
+    needed: int
+    exact: bool
+    freed: Amounts
+    used: Amounts
+
+    @property
+    def excess(self) -> int:
+        """Return how many evictions were not needed; at most so many where `needed` is a lower bound."""
+        return self.evictions - self.needed
+
+
+@dataclass(frozen=True)
+class StuckJob:
+    """A job that can never run as things are, and why (see NEVER)."""
+
+    job: str
+    queue: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The figures of a run; lists name the worst first, `counts` has how many there are of each."""
+
+    divided: bool
+    starved: Sequence[StarvedQueue]
+    pushed_below: Sequence[MovedQueue]
+    lifted_above: Sequence[MovedQueue]
+    evictions: Evictions | None
+    loops: int
+    looping_pods: int
+    never: Sequence[StuckJob]
+    jobs: int
+    waiting_jobs: int
+    waiting_pods: int
+    pools: Sequence[PoolUse]
+    counts: Mapping[str, int]
+
+    @property
+    def usage(self) -> Sequence[ResourceUse]:
+        """Return how full all nodes are together."""
+        return self.pools[0].resources if self.pools else ()
+
+
+def verdict_of(
+    *,
+    queues: Iterable[Json],
+    jobs: Sequence[Json],
+    victims: Sequence[Json],
+    stories: Sequence[Json] | None,
+    loops: Sequence[Json],
+    pools: Sequence[PoolUse],
+) -> Verdict:
+    """Return the verdict on a result, given the rows that are kept of it.
+
+    `stories` says of each eviction why it happened, None where the run kept no explanations; `loops` are the
+    eviction loops.
+    """
+    figures = [_figures(columns) for columns in queues]
+    waiting = [job for job in jobs if job["pending"]]
+    starved = _starved(figures, waiting)
+    pushed, lifted = _moved(figures, victims)
+    never = [StuckJob(job["job"], job["queue"], why) for job in waiting if (why := never_runs(job))]
+    return Verdict(
+        divided=any(row.in_session and row.deserved for row in figures),
+        starved=starved[:MOST_NAMED],
+        pushed_below=pushed[:MOST_NAMED],
+        lifted_above=lifted[:MOST_NAMED],
+        evictions=_evictions(victims, stories),
+        loops=len(loops),
+        looping_pods=len({pod["pod"] for loop in loops for pod in loop["pods"]}),
+        never=never[:MOST_NAMED],
+        jobs=len(jobs),
+        waiting_jobs=len(waiting),
+        waiting_pods=sum(job["pending"] for job in waiting),
+        pools=pools,
+        counts={
+            "starved": len(starved),
+            "pushed_below": len(pushed),
+            "lifted_above": len(lifted),
+            "never": len(never),
+            **{f"never_{why}": sum(job.why == why for job in never) for why in NEVER},
+        },
+    )
+
+
+def never_runs(job: Json) -> str:
+    """Return why a waiting job can never run as things are, empty where it might; see NEVER.
+
+    What stops one pod stops the job only where it needs all of its pods.
+
+    >>> never_runs({"ready": False, "pending_explain": {"gate": "gang"}})
+    'members'
+    """
+    pending = job["pending_explain"]
+    gate = pending.get("gate")
+    if job["ready"]:
+        return ""
+    if gate == "gang":
+        return "members"
+    needs_every_pod = job["min_available"] >= job["pods"]
+    if gate == "node" and needs_every_pod:
+        return next((why for why in ("not_offered", "too_large", "barred") if pending.get(why)), "")
+    if gate == "enqueue" or (gate == "queue" and needs_every_pod):
+        return "limit" if _is_beyond_limit(pending) else ""
+    return ""
+
+
+def _is_beyond_limit(pending: Json) -> bool:
+    """Does a job request more than its queue may ever hold? Quotas and overcommit do not count."""
+    if "factor" in pending or pending.get("quota") or pending.get("bound") == "deserved":
+        return False
+    limits, short = pending.get("limit") or {}, pending.get("short") or {}
+    return any(
+        facts["required"] > limits[name] + MIN_RESOURCE for name, facts in short.items() if name in limits
+    )
+
+
+def _figures(columns: Json) -> QueueFigures:
+    return QueueFigures(**{field.name: columns[field.name] for field in fields(QueueFigures)})
+
+
+def _starved(figures: Sequence[QueueFigures], waiting: Sequence[Json]) -> list[StarvedQueue]:
+    jobs: dict[str, int] = {}
+    for job in waiting:
+        jobs[job["queue"]] = jobs.get(job["queue"], 0) + 1
+    resources = contested(figures)
+    found = []
+    for row in figures:
+        name = measured_in(row, resources)
+        missing = deficit(row, name)
+        if missing and row.queue in jobs:
+            deserved = row.deserved[name] or 0.0
+            held = row.allocated.get(name) or 0.0
+            found.append(StarvedQueue(row.queue, name, missing / deserved, deserved, held, jobs[row.queue]))
+    return sorted(found, key=lambda queue: (-queue.part, queue.queue))
+
+
+def _moved(
+    figures: Sequence[QueueFigures], victims: Sequence[Json]
+) -> tuple[list[MovedQueue], list[MovedQueue]]:
+    """Return the queues that evictions took below what they deserve, and those that ended above it."""
+    parents = {hangs_below(row.queue, row.parent) for row in figures}
+    resources = contested(figures)
+    pushed, lifted = [], []
+    for row in figures:
+        name = measured_in(row, resources)
+        if not name or row.queue in parents:
+            continue
+        lost = {victim["pod"] for victim in victims if _is_made(victim) and victim["queue"] == row.queue}
+        won = {victim["pod"] for victim in victims if _is_made(victim) and victim["for_queue"] == row.queue}
+        move = MovedQueue(
+            row.queue,
+            name,
+            row.deserved[name] or 0.0,
+            row.allocated_at_open.get(name) or 0.0,
+            row.allocated.get(name) or 0.0,
+            0,
+        )
+        entitled = min(move.deserved, row.request.get(name) or 0.0) * (1 - NEGLIGIBLE)
+        limit = move.deserved * (1 + NEGLIGIBLE)
+        if lost and deficit(row, name) and move.before >= entitled:
+            pushed.append(replace(move, evicted=len(lost)))
+        elif move.before <= limit < move.after:
+            lifted.append(replace(move, evicted=len(won)))
+    return (
+        sorted(pushed, key=lambda queue: (queue.after / queue.deserved, queue.queue)),
+        sorted(lifted, key=lambda queue: (-queue.evicted, queue.queue)),
+    )
+
+
+def _is_made(victim: Json) -> bool:
+    return bool(victim["state"] == COMMITTED)
+
+
+def _evictions(victims: Sequence[Json], stories: Sequence[Json] | None) -> Evictions | None:
+    """Return what evictions took and were needed for, None where the run kept no explanations of them."""
+    made = [victim for victim in victims if _is_made(victim)]
+    completed = [story for story in stories or () if _is_made(story)]
+    if len(completed) != len(made):
+        return None
+    purposes: dict[tuple[Any, ...], list[Json]] = {}
+    for story in completed:
+        purpose = (
+            story["cycle"],
+            story["action"],
+            story["for"]["pod"],
+            story["for"]["job"],
+            *story["together"],
+        )
+        purposes.setdefault(purpose, []).append(story)
+    needs = [(len(group), group[0]["smallest"], group[0]["needed"]) for group in purposes.values()]
+    return Evictions(
+        pods=len({victim["pod"] for victim in made}),
+        evictions=len(made),
+        needed=sum(min(count, smallest["count"]) for count, smallest, _ in needs),
+        exact=all(smallest["exact"] for _, smallest, _ in needs),
+        freed=_total(story["freed"] for story in completed),
+        used=_total(needed for *_, needed in needs),
+    )
+
+
+def _total(vectors: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    total: dict[str, float] = {}
+    for vector in vectors:
+        for name, amount in vector.items():
+            total[name] = total.get(name, 0.0) + amount
+    return total
+
+
+def kept(verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict as plain data."""
+    return asdict(verdict)
+
+
+def verdict_kept(entry: Json) -> Verdict:
+    """Return the verdict that `kept` wrote down."""
+    return Verdict(**{**entry, **dict(_read(entry))})
+
+
+def _read(entry: Json) -> Iterator[tuple[str, Any]]:
+    yield "starved", [StarvedQueue(**one) for one in entry["starved"]]
+    yield "pushed_below", [MovedQueue(**one) for one in entry["pushed_below"]]
+    yield "lifted_above", [MovedQueue(**one) for one in entry["lifted_above"]]
+    yield "never", [StuckJob(**one) for one in entry["never"]]
+    yield "evictions", Evictions(**entry["evictions"]) if entry["evictions"] else None
+    yield (
+        "pools",
+        [
+            PoolUse(**{**pool, "resources": [ResourceUse(**one) for one in pool["resources"]]})
+            for pool in entry["pools"]
+        ],
+    )

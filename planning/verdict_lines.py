@@ -1,0 +1,222 @@
+"""What came of a run, in sentences, and how is it unlike the run of the unchanged snapshot?"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from planning.rows import Amounts
+from planning.units import part_said, said_compact
+from planning.utilisation import ResourceUse
+from planning.verdict import NEVER, MovedQueue, StarvedQueue, StuckJob, Verdict
+from scheduler_core.explain.wording import agreed, listed
+from traces.text import counted
+
+NAMED = 3
+"""A sentence names so many queues or jobs."""
+GOOD, BAD, WARN, INFO = "good", "bad", "warn", "info"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One sentence of a verdict.
+
+    `count` is its figure, `before` the same figure of the baseline, None without one; `place` is the part of
+    the page that has the details.
+    """
+
+    id: str
+    level: str
+    sentence: str
+    count: float
+    before: float | None
+    unit: str
+    place: str
+
+    @property
+    def change(self) -> float | None:
+        """Return by how much the figure differs from the baseline's."""
+        return None if self.before is None else self.count - self.before
+
+
+def verdict_lines(verdict: Verdict, baseline: Verdict | None = None) -> list[Line]:
+    """Return the sentences of a verdict: harm first, then what is in order, then how full the nodes are."""
+    lines = [*_lines(verdict, baseline)]
+    order = {BAD: 0, WARN: 1, INFO: 2, GOOD: 2}
+    return [*sorted(lines, key=lambda line: order[line.level]), *_usage(verdict, baseline)]
+
+
+def _lines(verdict: Verdict, baseline: Verdict | None) -> Iterator[Line]:
+    def line(
+        id: str, level: str, sentence: str, figure: Callable[[Verdict], float], unit: str, place: str
+    ) -> Line:
+        before = None if baseline is None else figure(baseline)
+        return Line(id, level, sentence, figure(verdict), before, unit, place)
+
+    for id, sentence, unit, place in (
+        ("starved", _starved(verdict), "queue", "queues"),
+        ("pushed_below", _pushed(verdict), "queue", "flow"),
+        ("lifted_above", _lifted(verdict), "queue", "queues"),
+        ("never", _never(verdict), "job", "pending"),
+    ):
+        count, before = verdict.counts[id], baseline.counts[id] if baseline else 0
+        level = _LEVEL[id] if count else GOOD
+        if count or before or id == "starved":
+            yield Line(id, level, sentence, count, before if baseline else None, unit, place)
+    if verdict.loops or (baseline and baseline.loops):
+        level = BAD if verdict.loops else GOOD
+        yield line("loops", level, _loops(verdict), lambda one: one.loops, "loop", "loops")
+    if verdict.evictions is not None:
+        level = GOOD if not verdict.evictions.evictions else WARN if verdict.evictions.excess else INFO
+        yield line("evictions", level, _evictions(verdict), _evicted, "pod", "victims")
+    level = INFO if verdict.waiting_jobs else GOOD
+    yield line("waiting", level, _waiting(verdict), lambda one: one.waiting_jobs, "job", "pending")
+
+
+_LEVEL = {"starved": BAD, "pushed_below": BAD, "lifted_above": WARN, "never": BAD}
+
+
+def _evicted(verdict: Verdict) -> float:
+    return verdict.evictions.pods if verdict.evictions else 0
+
+
+def _starved(verdict: Verdict) -> str:
+    count = verdict.counts["starved"]
+    if not verdict.divided:
+        return "No queue has a deserved amount: neither proportion nor capacity divides the cluster."
+    if not count:
+        return (
+            "No queue is starved: each one with waiting jobs holds what it deserves of the most contested "
+            "resource that it requests."
+        )
+    are = agreed(count, "is", "are")
+    return (
+        f"{counted(count, 'queue')} {are} starved, with waiting jobs and less than deserved: "
+        f"{_named(verdict.starved, count, _starved_queue)}."
+    )
+
+
+def _starved_queue(queue: StarvedQueue) -> str:
+    part = part_said(queue.resource, queue.allocated, queue.deserved)
+    return f"{queue.queue} has {part} ({_percent(1 - queue.part)}) and {counted(queue.jobs, 'waiting job')}"
+
+
+def _pushed(verdict: Verdict) -> str:
+    count = verdict.counts["pushed_below"]
+    if not count:
+        return "Evictions pushed no queue below deserved."
+    named = _named(verdict.pushed_below, count, _move)
+    return f"Evictions pushed {counted(count, 'queue')} below deserved: {named}."
+
+
+def _lifted(verdict: Verdict) -> str:
+    count = verdict.counts["lifted_above"]
+    if not count:
+        return "No queue was lifted above deserved."
+    named = _named(verdict.lifted_above, count, _lift)
+    return f"{counted(count, 'queue')} {agreed(count, 'was', 'were')} lifted above deserved: {named}."
+
+
+def _move(queue: MovedQueue) -> str:
+    before = said_compact(queue.resource, queue.before)
+    after = part_said(queue.resource, queue.after, queue.deserved)
+    return f"{queue.queue} from {before} to {after}, {counted(queue.evicted, 'pod')} evicted"
+
+
+def _lift(queue: MovedQueue) -> str:
+    before = said_compact(queue.resource, queue.before)
+    after = said_compact(queue.resource, queue.after)
+    deserved = said_compact(queue.resource, queue.deserved)
+    for_it = f"{counted(queue.evicted, 'pod')} evicted for it" if queue.evicted else "without evictions"
+    return f"{queue.queue} from {before} to {after} where it deserves {deserved}, {for_it}"
+
+
+def _evictions(verdict: Verdict) -> str:
+    evictions = verdict.evictions
+    if evictions is None or not evictions.evictions:
+        return "No evictions."
+    head = f"{counted(evictions.pods, 'pod')} evicted"
+    if evictions.evictions > evictions.pods:
+        head += f", {counted(evictions.evictions, 'eviction')} over all cycles"
+    if not evictions.excess:
+        head += "; fewer would not have been enough"
+    elif evictions.exact:
+        head += f"; {evictions.needed} would have been enough, {evictions.excess} in excess"
+    else:
+        head += f"; at least {evictions.needed} needed, at most {evictions.excess} in excess"
+    held, requested = _held(evictions.freed), _held(evictions.used)
+    return f"{head}. Evicted: {held}; requested by the pods in their place: {requested}."
+
+
+def _held(amounts: Amounts) -> str:
+    names = sorted((name for name, amount in amounts.items() if amount and name != "pods"), key=_by_kind)
+    return listed([said_compact(name, amounts[name] or 0.0) for name in names]) if names else "nothing"
+
+
+def _by_kind(resource: str) -> tuple[bool, str]:
+    """Return where a resource is named: devices first, they are what is scarce."""
+    return resource in ("cpu", "memory", "ephemeral-storage"), resource
+
+
+def _loops(verdict: Verdict) -> str:
+    if not verdict.loops:
+        return "No eviction loop."
+    pods = counted(verdict.looping_pods, "pod")
+    are = agreed(verdict.looping_pods, "is", "are")
+    return f"{counted(verdict.loops, 'eviction loop')}: {pods} {are} evicted and bound again without end."
+
+
+def _never(verdict: Verdict) -> str:
+    count = verdict.counts["never"]
+    if not count:
+        return "No waiting job is known to be unable to run."
+    reasons = [
+        f"{counted(number, 'job')}: {text}"
+        for why, text in NEVER.items()
+        if (number := verdict.counts[f"never_{why}"])
+    ]
+    named = _named(verdict.never, count, lambda job: job.job)
+    return f"{counted(count, 'job')} can never run as things are ({'; '.join(reasons)}): {named}."
+
+
+def _waiting(verdict: Verdict) -> str:
+    if not verdict.waiting_jobs:
+        return f"No job waits: all {counted(verdict.jobs, 'job')} have their pods placed or pipelined."
+    wait = agreed(verdict.waiting_jobs, "waits", "wait")
+    pods = counted(verdict.waiting_pods, "pending pod")
+    return f"{verdict.waiting_jobs:,} of {counted(verdict.jobs, 'job')} {wait}, with {pods}."
+
+
+def _usage(verdict: Verdict, baseline: Verdict | None) -> Iterator[Line]:
+    before = {use.resource: use for use in baseline.usage} if baseline else {}
+    for use in sorted(verdict.usage, key=lambda use: (-use.part, use.resource)):
+        was = before.get(use.resource)
+        part = round(use.part * 100, 1)
+        earlier = None if was is None else round(was.part * 100, 1)
+        yield Line(f"usage {use.resource}", INFO, _use(use), part, earlier, "%", "nodes")
+
+
+def _use(use: ResourceUse) -> str:
+    name = {"cpu": "CPU", "memory": "Memory"}.get(use.resource, use.resource)
+    text = f"{name}: {_percent(use.part)} used ({part_said(use.resource, use.used, use.total)})"
+    if not use.free:
+        return f"{text}, nothing free."
+    text += f", {said_compact(use.resource, use.free)} free"
+    if use.stranded is None:
+        return f"{text}, at most {said_compact(use.resource, use.largest)} on one node."
+    if not use.stranded:
+        return f"{text}."
+    stranded = said_compact(use.resource, use.stranded)
+    return f"{text}, of which {stranded} on nodes that no waiting pod fits on."
+
+
+def _named(
+    shown: Sequence[StarvedQueue] | Sequence[MovedQueue] | Sequence[StuckJob],
+    count: int,
+    say: Callable[..., str],
+) -> str:
+    named = [say(one) for one in shown[:NAMED]]
+    more = [f"{count - len(named)} more"] if count > len(named) else []
+    return "; ".join([*named, *more])
+
+
+def _percent(part: float) -> str:
+    return f"{part * 100:.1f}".removesuffix(".0") + " %"

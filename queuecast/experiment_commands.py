@@ -1,0 +1,185 @@
+"""How are `sweep` and `search` answered? A server simulates the cells, or this machine."""
+
+import argparse
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from math import isfinite
+
+from planning.experiments.cells import Cell, Grid, front, intervals_written
+from planning.experiments.figures import Figure, figure_of, goal_of
+from planning.experiments.forecast_cells import ForecastGrid
+from planning.experiments.search import at_the_end, goal_figures, left_open, smallest
+from planning.experiments.space import Combination
+from planning.experiments.verification import sentence as verification_sentence
+from planning.experiments.verification import verified
+from planning.experiments.written import DIRECTIONS, LIMIT, SEARCH, SWEEP, Definition, size_problems
+from queuecast.client import Client
+from queuecast.desk import Desk, Json
+from queuecast.effects import changes
+from queuecast.experiment_tables import cells_csv, cells_table, missed_table, sentence
+from queuecast.experiments import Experiment
+from queuecast.plans import introduced
+from queuecast.problems import Refused
+from queuecast.server import Failure
+from queuecast.shown import Output, Table
+from queuecast.terminal import progress_line
+
+NO = 1
+"""The exit code of a search that found nothing, or whose proposal does not hold under unseen work."""
+_of_this_process: Grid | None = None
+
+
+def sweep(desk: Desk, args: argparse.Namespace) -> Output:
+    """Simulate every combination of an experiment's settings, or a sample of them, and table the figures."""
+    experiment = Experiment.read(args.experiment)
+    written = experiment.part("figures")
+    if isinstance(desk, Client) and not args.processes:
+        return _swept(*_on_server(desk, experiment, SWEEP), args)
+    grid = experiment.grid(desk)
+    question = Definition.of({**experiment.written, "goals": []})
+    figures = [figure_of(one) for one in written]
+    if wrong := size_problems(experiment.written, question, grid):
+        raise Refused(f"{experiment.label}: {wrong[0].message}. {str(wrong[0].fix).capitalize()}.")
+    combinations = list(question.combinations(experiment.written, grid))
+    with _measuring(grid, figures, args.processes) as measure:
+        together = grid.kindred(combinations)
+        counted = _counted(measure(together), len(together), experiment.written["name"])
+        known = dict(zip(together, counted, strict=True))
+    cells = [known[combination] for combination in combinations]
+    best = {cell.combination for cell in front(cells, [DIRECTIONS[one.get("better")] for one in written])}
+    rows = [_row(grid, figures, cell) | {"front": cell.combination in best} for cell in cells]
+    return _swept({"grid_size": grid.size}, rows, args)
+
+
+def _swept(head: Json, rows: list[Json], args: argparse.Namespace) -> Output:
+    if args.to:
+        args.to.write_text(cells_csv(rows), encoding="utf-8")
+    return Output({**head, "cells": rows}, [cells_table(rows)])
+
+
+def search(desk: Desk, args: argparse.Namespace) -> Output:
+    """Find the smallest change of an experiment's settings that reaches its goals."""
+    experiment = Experiment.read(args.experiment)
+    goals = [goal_of(one) for one in experiment.part("goals")]
+    if isinstance(desk, Client) and not args.processes:
+        head, _ = _on_server(desk, experiment, SEARCH)
+        return _answered(experiment, head["verdict"], [], {"experiment": head["experiment"]})
+    grid = experiment.grid(desk)
+    limit = experiment.written.get("limit", LIMIT)
+    figures = goal_figures(goals)
+
+    def accepted(cell: Cell) -> bool:
+        """Is no goal left open, may the webhook take this change, and has it no new error?"""
+        if left_open(cell, goals):
+            return False
+        found = introduced(grid.document, grid.changed(cell.combination))
+        return not any(one["severity"] == "error" for one in found)
+
+    with _measuring(grid, figures, args.processes) as measure:
+        found = smallest(grid, goals, limit=limit, measure=measure, acceptable=accepted)
+    verification = None
+    if found.status == "found" and found.cell and isinstance(grid, ForecastGrid) and grid.work.unseen:
+        cell = grid.over(found.cell.combination, figures, grid.work.unseen)
+        verification = verified(cell, goals, figures, len(grid.work.unseen)).to_keep(figures)
+    verdict = {
+        "status": found.status,
+        "cell": _row(grid, figures, found.cell) if found.cell else None,
+        "tried": len(found.tried),
+        "grid_size": grid.size,
+        "missed": [{"goal": str(missed.goal), "by": missed.by} for missed in found.missed],
+        "at_the_end": at_the_end(grid, found.cell.combination) if found.cell else [],
+        "verification": verification,
+    }
+    edits = changes(grid.document, grid.changed(found.cell.combination)) if found.cell else []
+    return _answered(experiment, verdict, edits, {})
+
+
+def _answered(experiment: Experiment, verdict: Json | None, edits: Sequence[Json], more: Json) -> Output:
+    """Return the answer of a search; None: it was stopped before it was decided."""
+    if verdict is None:
+        raise Refused("The search was stopped before it was decided.", code="cancelled")
+    is_found, row = verdict["status"] == "found", verdict["cell"]
+    parts_of = ("status", "tried", "grid_size", "missed", "at_the_end", "verification")
+    body, verification = {key: verdict[key] for key in parts_of}, verdict["verification"]
+    data = {**body, "smallest" if is_found else "closest": row, "changes": list(edits), **more}
+    forecast = "forecast" in experiment.written
+    parts: list[Table | str] = [sentence(verdict, is_of_forecasts=forecast)]
+    if row:
+        parts.append(cells_table([row]))
+    if verification:
+        parts.append(verification_sentence(verification))
+    if verdict["missed"]:
+        parts.append(missed_table(verdict["missed"]))
+    if verdict["at_the_end"] and not is_found:
+        parts.append(
+            f"At their last value: {', '.join(verdict['at_the_end'])}. More values may reach further."
+        )
+    holds = is_found and (verification is None or verification["holds"])
+    return Output(data, parts, code=0 if holds else NO)
+
+
+def _on_server(client: Client, experiment: Experiment, kind: str) -> tuple[Json, list[Json]]:
+    """Return what a server finds, and its cells; a refusal names the lines of the file."""
+    name = experiment.written["name"]
+    try:
+        begun = client.experiment_start(experiment.on_server(client, kind))
+    except Failure as failure:
+        problems = [experiment.placed(one) for one in failure.problems]
+        body = {"code": failure.code, "message": failure.message, "problems": problems}
+        raise Failure(failure.status, body) from None
+    with progress_line(f"{kind} {name}") as progress:
+        over = client.experiment_wait(begun["id"], progress)
+    if over["state"] == "cancelled" and kind == SWEEP:
+        client.notes.append("The experiment was cancelled; these cells were measured before.")
+    head = {"grid_size": over["grid_size"], "experiment": over["id"], "verdict": over["verdict"]}
+    return head, client.experiment_cells(over["id"]) if kind == SWEEP else []
+
+
+def _row(grid: Grid, figures: Sequence[Figure], cell: Cell) -> Json:
+    names = [setting.name for setting in grid.settings]
+    values = [value if isfinite(value) else None for value in cell.figures]
+    return {
+        "settings": dict(zip(names, grid.values(cell.combination), strict=True)),
+        "price": cell.price,
+        "figures": dict(zip(map(str, figures), values, strict=True)) if values else {},
+        "error": cell.error,
+        "intervals": intervals_written(cell, figures),
+    }
+
+
+@contextmanager
+def _measuring(
+    grid: Grid, figures: Sequence[Figure], processes: int | None
+) -> Iterator[Callable[[Sequence[Combination]], Iterable[Cell]]]:
+    """Give what simulates combinations, in their order, by so many processes; each reads the cluster once."""
+    count = min(processes or os.cpu_count() or 1, grid.size)
+    if count == 1:
+        yield lambda combinations: (grid.cell(one, figures) for one in combinations)
+        return
+    with ProcessPoolExecutor(count, initializer=_begin, initargs=(grid,)) as pool:
+
+        def by_processes(combinations: Sequence[Combination]) -> Iterable[Cell]:
+            share = max(1, len(combinations) // (8 * count))
+            return pool.map(_cell, combinations, [figures] * len(combinations), chunksize=share)
+
+        yield by_processes
+
+
+def _begin(grid: Grid) -> None:
+    global _of_this_process
+    _of_this_process = grid
+
+
+def _cell(combination: Combination, figures: Sequence[Figure]) -> Cell:
+    assert _of_this_process is not None, "the pool begins with the grid"
+    return _of_this_process.cell(combination, figures)
+
+
+def _counted(cells: Iterable[Cell], size: int, name: str) -> Iterator[Cell]:
+    with progress_line(f"sweep {name}") as progress:
+        for number, cell in enumerate(cells, 1):
+            if progress:
+                progress(number / size, f"{number} of {size} combinations")
+            yield cell

@@ -1,0 +1,77 @@
+"""How are cells of an experiment, and what a search came to, shown in a terminal and as CSV?"""
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import Any
+
+from queuecast.desk import Json
+from queuecast.shown import Table
+
+
+def sentence(verdict: Json, *, is_of_forecasts: bool) -> str:
+    """Return what a search came to, in words."""
+    status, tried, size = verdict["status"], verdict["tried"], verdict["grid_size"]
+    measured = "forecast" if is_of_forecasts else "simulated"
+    if status == "found":
+        is_open = ", leaves one open" if is_of_forecasts else ""
+        return (
+            f"The smallest change that reaches every goal. {tried} of {size} combinations were {measured}; "
+            f"every cheaper one misses a goal{is_open}, or is one that the webhook refuses."
+        )
+    if status == "impossible":
+        return f"No combination reaches every goal: all {size} were {measured}. This one comes closest:"
+    return (
+        f"Undecided: the {tried} cheapest of {size} combinations miss a goal. Write a higher limit to go on. "
+        "This one comes closest so far:"
+    )
+
+
+def cells_table(rows: Sequence[Json]) -> Table:
+    """Return cells as a table; all rows have the same settings and figures."""
+    has_front = any("front" in row for row in rows)
+    measured: Json = max((row["figures"] for row in rows), key=len, default={})
+    head = [*(rows[0]["settings"] if rows else ()), "PRICE", *measured]
+    lines = [_line(row, len(measured)) + (["*" if row["front"] else ""] if has_front else []) for row in rows]
+    return Table([*head, *(["FRONT"] if has_front else [])], lines)
+
+
+def _line(row: Json, width: int) -> list[Any]:
+    figures = [row["error"]] if row["error"] else [_told(row, name) for name in row["figures"]]
+    figures += [""] * (width - len(figures))
+    return [*row["settings"].values(), f"{row['price']:g}", *figures]
+
+
+def _told(row: Json, name: str) -> str:
+    ends = row.get("intervals", {}).get(name)
+    return _number(row["figures"][name]) + (f" ({ends['low']:.4g} to {ends['high']:.4g})" if ends else "")
+
+
+def _number(value: float | None) -> str:
+    return "unlimited" if value is None else f"{value:g}"
+
+
+def cells_csv(rows: Sequence[Json]) -> str:
+    """Return cells as CSV, each figure in full."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    measured: Json = max((row["figures"] for row in rows), key=len, default={})
+    seeded = [name for name in measured if any(row.get("intervals") for row in rows)]
+    ends = [f"{name} {end}" for name in seeded for end in ("low", "high")]
+    writer.writerow([*(rows[0]["settings"] if rows else ()), "price", *measured, *ends, "front", "error"])
+    for row in rows:
+        figures = ["" if value is None else repr(value) for value in row["figures"].values()]
+        figures += [""] * (len(measured) - len(figures))
+        held = row.get("intervals") or {}
+        figures += (
+            [repr(held[name][end]) for name in seeded for end in ("low", "high")]
+            if held
+            else [""] * len(ends)
+        )
+        writer.writerow([*row["settings"].values(), row["price"], *figures, int(row["front"]), row["error"]])
+    return text.getvalue()
+
+
+def missed_table(missed: Sequence[Json]) -> Table:
+    """Return the goals that are missed, and by how much."""
+    return Table(("GOAL", "MISSED BY"), [(one["goal"], f"{one['by']:g}") for one in missed])

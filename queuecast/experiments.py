@@ -1,0 +1,95 @@
+"""What does an experiment in a file ask for, and which cluster is it about?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from manifests.document import Document
+from manifests.paths import steps_to
+from planning.experiments.cells import Grid
+from planning.experiments.written import SWEEP, grid_of
+from queuecast.client import Client
+from queuecast.desk import Desk, Json
+from queuecast.forecasts import text_of
+from queuecast.plans import contents, read_bytes
+from queuecast.problems import refusal
+from queuecast.schema import problem_at, read_checked
+from queuecast.sending import bare_document
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment as it is written: its document, and the folder from which its files are named."""
+
+    label: str
+    folder: Path
+    document: Document
+
+    @classmethod
+    def read(cls, path: Path) -> "Experiment":
+        """Return the experiment in a file, or raise Refused with every problem and its line."""
+        ((label, content),) = contents([path])
+        return cls(label, path.parent, read_checked(label, content, "experiment"))
+
+    @property
+    def written(self) -> Mapping[str, Any]:
+        """Return what the file says."""
+        return dict(self.document.value)
+
+    def grid(self, desk: Desk) -> Grid:
+        """Return all combinations of its settings, or raise Refused with every setting that cannot move."""
+        grid, wrong = grid_of(self._base(desk), self.written, self._workload())
+        if wrong:
+            raise refusal([self.placed(asdict(one)) for one in wrong])
+        return grid
+
+    def placed(self, problem: Mapping[str, Any]) -> Json:
+        """Return a problem of the experiment with the file and the line where it is written."""
+        steps = steps_to(self.document.value, problem.get("path") or "")
+        line = self.document.place(steps).line + 1
+        return {**problem, "document": self.label, "line": line}
+
+    def part(self, name: str) -> Sequence[Mapping[str, Any]]:
+        """Return a list that this kind of experiment needs, or raise Refused when the file has none."""
+        if name not in self.written:
+            message = (f"the experiment has no {name}", f"write {name}")
+            raise refusal([problem_at(self.label, self.document, (), "experiment.missing", *message)])
+        listed: Sequence[Mapping[str, Any]] = self.written[name]
+        return listed
+
+    def _workload(self) -> str:
+        """Return the text of the trace; empty for cells that are runs, and for patterns."""
+        trace = (self.written.get("forecast") or {}).get("trace")
+        if trace is None:
+            return ""
+        if isinstance(trace, str):
+            message = (f"trace {trace!r} is on a server", "write trace: {file: trace.csv}")
+            at = ("forecast", "trace")
+            raise refusal([problem_at(self.label, self.document, at, "experiment.trace", *message)])
+        return text_of(self.folder / trace["file"])
+
+    def _base(self, desk: Desk) -> Json:
+        if "scenario" in self.written:
+            return desk.scenario_document(self.written["scenario"])
+        snapshot = self.written["snapshot"]
+        if isinstance(snapshot, str):
+            return desk.snapshot_document(snapshot)
+        files = contents([self.folder / name for name in snapshot["files"]])
+        return bare_document(read_bytes(files))
+
+    def on_server(self, client: Client, kind: str) -> Json:
+        """Return what a server needs to know; files of a cluster are imported there first."""
+        drop = "goals" if kind == SWEEP else ""
+        written = {key: value for key, value in self.written.items() if key != drop}
+        snapshot = written.get("snapshot")
+        if isinstance(snapshot, Mapping):
+            files = contents([self.folder / name for name in snapshot["files"]])
+            name = snapshot.get("name") or self.written["name"]
+            written["snapshot"] = client.import_files(files, name=name)["id"]
+        trace = (written.get("forecast") or {}).get("trace")
+        if isinstance(trace, Mapping):
+            ((_, content),) = contents([self.folder / trace["file"]])
+            there = client.trace_upload((trace["file"], content), name=Path(trace["file"]).name)
+            written["forecast"] = {**written["forecast"], "trace": there["id"]}
+        return written

@@ -1,0 +1,146 @@
+"""Which forecast does a scenario in files have under a workload? Computed here, without a server."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import manifests
+from manifests.stream import read_documents
+from manifests.unpack import NoText, decoded, unpacked
+from planning.forecasts.clock import duration
+from planning.forecasts.costs import Prices
+from planning.forecasts.document import Times, forecast_of
+from planning.forecasts.estimate import estimated
+from planning.forecasts.intake import Read, read_workload
+from planning.forecasts.record import Record, record_of
+from planning.forecasts.workload import Fitting, drawn_from, fitted_to, leaf_queues
+from planning.rows import Problem
+from queuecast.desk import Json, Progress
+from queuecast.plans import contents
+from queuecast.problems import Refused, refusal
+from scheduler_core.replay import Replay, replay_document
+
+MOST_BYTES = 2 * 10**9
+"""Of a trace's text: Philly's is 7 million, the largest public ones a billion."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A trace with how it becomes the work of a scenario, and the clock and the changes of a forecast."""
+
+    read: Read
+    fitting: Fitting
+    times: Times
+    changes: Sequence[Any]
+
+    def forecast(self, scenario: Json, progress: Progress | None = None) -> Record:
+        """Return the forecast of a scenario, or raise Refused with every problem."""
+        try:
+            document = manifests.resolve(scenario)
+        except manifests.Unreadable as error:
+            raise Refused(f"The scheduler configuration cannot be read: {error}") from None
+        trace, problems = fitted_to(self.read.trace, leaf_queues(document), self.fitting)
+        begun, more = forecast_of(document, trace, self.times, self.changes)
+        if problems or more:
+            raise refused([*problems, *more])
+
+        sys.stderr.write(f"note: {estimated(begun.document).says}\n")
+
+        def watch(replay: Replay) -> None:
+            if progress is not None:
+                done = sum(job.finished is not None for job in replay.records.jobs.values())
+                progress(replay.end / self.times.horizon, f"{done:,} jobs finished")
+
+        result = replay_document(begun.document, watch=watch)
+        if "error" in result:
+            raise Refused(f"The forecast cannot be computed: {result['error']}.")
+        record = record_of(begun.document, result)
+        return replace(record, notes=(*begun.notes, *record.notes))
+
+    def drawn(self, seed: int) -> "Workload":
+        """Return the same with work that a seed draws from the pattern of the trace."""
+        made, fitting = drawn_from(self.read.trace, self.fitting, self.times.horizon, seed)
+        return replace(self, read=replace(self.read, trace=made), fitting=fitting)
+
+
+def read_trace(path: Path, format_name: str) -> Read:
+    """Return the trace in a file, or raise Refused with every problem that it has."""
+    read, problems = read_workload(text_of(path), format_name)
+    if read is None:
+        raise refused([replace(one, document=str(path)) for one in problems])
+    return read
+
+
+def refused(problems: Sequence[Problem]) -> Refused:
+    """Return a refusal for problems of planning."""
+    return refusal([asdict(one) for one in problems])
+
+
+def seconds(text: str, what: str) -> float:
+    """Return the seconds of 90, 10m, 1h30m or 2d, or raise Refused."""
+    found = duration(text)
+    if found is None:
+        raise Refused(f"{what}: {text!r} is not a length of time; write 90, 10m, 1h30m or 2d.")
+    return found
+
+
+def pairs(words: Sequence[str], what: str) -> dict[str, str]:
+    """Return what ``name=value`` words spell, or raise Refused."""
+    found = {}
+    for word in words:
+        name, equals, value = word.rpartition("=")
+        if not equals or not name or not value:
+            raise Refused(f"{what}: {word!r} is not NAME=VALUE.")
+        found[name] = value
+    return found
+
+
+def changes(path: Path | None) -> list[Any]:
+    """Return the timed changes of a file."""
+    value = _value(path, "changes") if path else []
+    if not isinstance(value, list):
+        raise Refused(f"{path} is not a list of changes; begin each with a dash.")
+    return value
+
+
+def prices(path: Path | None) -> Prices | None:
+    """Return the prices of a file, or raise Refused with every problem."""
+    if path is None:
+        return None
+    value = _value(path, "prices")
+    problems = [] if isinstance(value, Mapping) else ["the file is not a mapping; write pools and resources"]
+    found: dict[str, dict[str, float]] = {}
+    for part in ("pools", "resources") if isinstance(value, Mapping) else ():
+        listed = value.get(part) or {}
+        for name, price in listed.items() if isinstance(listed, Mapping) else [("", None)]:
+            if isinstance(price, bool) or not isinstance(price, int | float) or price < 0:
+                problems.append(f"{part}.{name}: {price!r} is not a price per hour of at least 0")
+            else:
+                found.setdefault(part, {})[str(name)] = float(price)
+    if isinstance(value, Mapping):
+        known = ("pools", "resources", "currency")
+        problems += [
+            f"{key} is not a key here; write {', '.join(known)}" for key in value if key not in known
+        ]
+    if problems:
+        raise Refused("\n".join(f"{path}: error: {one}." for one in problems))
+    return Prices(found.get("pools", {}), found.get("resources", {}), str(value.get("currency") or "USD"))
+
+
+def _value(path: Path, what: str) -> Any:
+    documents = [one for one in read_documents(text_of(path)) if one.value is not None or one.faults]
+    faults = [fault.message for one in documents for fault in one.faults]
+    if faults or len(documents) != 1:
+        raise Refused(f"{path}: {'; '.join(faults) or f'write one document of {what}'}.")
+    return documents[0].value
+
+
+def text_of(path: Path) -> str:
+    """Return the text of a file, plain or gzip, or raise Refused."""
+    ((label, content),) = contents([path])
+    try:
+        return decoded(unpacked(content, limit=MOST_BYTES))
+    except NoText as error:
+        raise Refused(f"{label}: {error}") from None

@@ -1,0 +1,81 @@
+"""What does each command about a scenario's history, release and first session ask for?"""
+
+import argparse
+
+from queuecast.client import on_server
+from queuecast.commands import edited, scenarios
+from queuecast.desk import Desk, Json
+from queuecast.shown import Output, Table, amounts, brief, percent
+
+IMPORTED = "imported"
+"""How the release of the snapshot is chosen."""
+
+
+def scenario_rename(desk: Desk, args: argparse.Namespace) -> Output:
+    """Give a scenario another name."""
+    return scenarios(on_server(desk, "scenario rename").scenario_rename(args.scenario, args.name))
+
+
+def undo(desk: Desk, args: argparse.Namespace) -> Output:
+    """Undo the last revision of a scenario."""
+    client = on_server(desk, "undo")
+    return edited(desk, args, lambda: client.scenario_undo(args.scenario), scenarios)
+
+
+def redo(desk: Desk, args: argparse.Namespace) -> Output:
+    """Make the revision of a scenario again that was undone last."""
+    client = on_server(desk, "redo")
+    return edited(desk, args, lambda: client.scenario_redo(args.scenario), scenarios)
+
+
+def revert(desk: Desk, args: argparse.Namespace) -> Output:
+    """Put a queue, an object or one of its fields back as it is in the snapshot."""
+    client = on_server(desk, "revert")
+    named = (args.scenario, args.kind, args.name, args.field)
+    return edited(desk, args, lambda: client.scenario_revert(*named), scenarios)
+
+
+def history(desk: Desk, args: argparse.Namespace) -> Output:
+    """Show who changed what in a scenario, newest first."""
+    found = on_server(desk, "history").scenario_history(args.scenario)
+    rows = [
+        (
+            one["revision"], one["created"][:19], one["user"], one["way"],
+            one["kind"], one["key"], one["field"], *brief(one["before"], one["after"]),
+        )
+        for one in found
+    ]  # fmt: skip
+    columns = ("REVISION", "TIME", "BY", "WAY", "KIND", "NAME", "FIELD", "BEFORE", "AFTER")
+    return Output(found, [Table(columns, rows, empty="No change yet.")])
+
+
+def preview(desk: Desk, args: argparse.Namespace) -> Output:
+    """Show what each queue deserves, reaches and holds when a session opens, without a run."""
+    found = on_server(desk, "preview").scenario_preview(args.scenario)
+    rows = [
+        (
+            one["queue"], amounts(one["deserved"]), amounts(one["allocated"]), percent(one["share"]),
+            amounts(one["real_capability"]), amounts(one["request"]), one["running"], one["pending"],
+        )
+        for one in found["queues"]
+    ]  # fmt: skip
+    columns = (
+        "QUEUE", "DESERVED", "ALLOCATED", "SHARE",
+        "REAL CAPABILITY", "REQUEST", "PODS RUNNING", "PODS PENDING",
+    )  # fmt: skip
+    notes = [found[reason] for reason in ("obstacle", "error") if found[reason]]
+    return Output(found, [Table(columns, rows, empty="No queue.", wide=4)], notes=notes)
+
+
+def release(desk: Desk, args: argparse.Namespace) -> Output:
+    """Show which release of Volcano decides in a scenario, or choose one."""
+    client = on_server(desk, "release")
+    if args.release is None:
+        return _release(client.release(args.scenario))
+    name = "" if args.release == IMPORTED else args.release
+    return edited(desk, args, lambda: client.release_set(args.scenario, name), _release)
+
+
+def _release(found: Json) -> Output:
+    row = (found["release"] or "-", found["imported"] or "-", found["rules_of"])
+    return Output(found, [Table(("CHOSEN", "IMPORTED", "RULES OF"), [row])])

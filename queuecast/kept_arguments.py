@@ -1,0 +1,70 @@
+"""Which commands are about what a server keeps besides scenarios: experiments, imports, labels, prices?"""
+
+from pathlib import Path
+
+from queuecast import answer_commands, kept_commands, kept_experiments
+from queuecast.parsing import Groups, add_command, add_group
+
+
+def add_kept_commands(groups: Groups) -> None:
+    """Add all of them."""
+    add_command(add_group(groups, "cluster", "list"), "list", kept_commands.cluster_list)
+    add_command(groups, "status", kept_commands.status)
+    _add_answers(groups)
+    _add_imports(groups)
+    _add_labels(groups)
+    _add_prices(groups)
+    _add_experiments(groups)
+
+
+def _add_answers(groups: Groups) -> None:
+    add_command(groups, "verdict", answer_commands.verdict).add_argument("run")
+    add_command(groups, "nodes", answer_commands.nodes_of_run).add_argument("run")
+    unblock = add_command(groups, "unblock", answer_commands.unblock, edits=True)
+    unblock.add_argument("run")
+    unblock.add_argument("job", help="namespace/name")
+    unblock.add_argument("--no-wait", action="store_true", help="begin the search and do not wait")
+
+
+def _add_imports(groups: Groups) -> None:
+    imports = add_group(groups, "imports", "list, cancel: those that a worker reads")
+    add_command(imports, "list", kept_commands.import_list)
+    add_command(imports, "cancel", kept_commands.import_cancel).add_argument("name", help="id or name")
+
+
+def _add_labels(groups: Groups) -> None:
+    label = add_command(groups, "label", kept_commands.label, edits=True)
+    label.add_argument("kind", choices=("scenario", "run"))
+    label.add_argument("name", help="id or name")
+    label.add_argument("--note", help="a text for people; an empty one removes it")
+    label.add_argument("--tag", action="append", help="replaces all tags; more than one by repeating")
+    archive = label.add_mutually_exclusive_group()
+    archive.add_argument("--archive", dest="archived", action="store_true", default=None)
+    archive.add_argument("--unarchive", dest="archived", action="store_false")
+
+
+def _add_prices(groups: Groups) -> None:
+    price = add_group(groups, "price", "list, set")
+    listed = add_command(price, "list", kept_commands.price_list)
+    change = add_command(price, "set", kept_commands.price_set, edits=True)
+    change.add_argument("file", type=Path, help="prices per hour: pools and resources, as YAML")
+    for command in (listed, change):
+        command.add_argument("--workspace", default="", help="name or id, where you are a member of several")
+
+
+def _add_experiments(groups: Groups) -> None:
+    kept = add_group(groups, "experiments", "list, show, cells, cancel, open, forecast")
+    add_command(kept, "list", kept_experiments.experiment_list)
+    for name, do, edits in (
+        ("show", kept_experiments.experiment_show, False),
+        ("cells", kept_experiments.experiment_cells, False),
+        ("cancel", kept_experiments.experiment_cancel, False),
+        ("open", kept_experiments.experiment_open, True),
+        ("forecast", kept_experiments.experiment_forecast, True),
+    ):
+        command = add_command(kept, name, do, edits=edits)
+        command.add_argument("experiment", help="id or name")
+        if name in ("open", "forecast"):
+            command.add_argument("number", type=int, help="of the combination, as `cells -o json` has it")
+        if name == "open":
+            command.add_argument("--name", default="", help="name of the new scenario")

@@ -1,0 +1,116 @@
+"""What does each command about what a server keeps tell: clusters, imports, labels, audit, prices?"""
+
+import argparse
+from dataclasses import asdict
+from typing import Any
+
+from queuecast.client import on_server
+from queuecast.desk import Desk, Json
+from queuecast.forecasts import prices
+from queuecast.problems import Refused
+from queuecast.shown import Output, Table, brief
+
+
+def cluster_list(desk: Desk, args: argparse.Namespace) -> Output:
+    """List the clusters whose snapshots the server keeps."""
+    found = on_server(desk, "cluster").clusters()
+    rows = [(one["id"], one["name"], one["created"]) for one in found]
+    return Output(
+        found, [Table(("ID", "NAME", "CREATED"), rows, empty="No cluster yet: queuecast import FILE…")]
+    )
+
+
+def import_list(desk: Desk, args: argparse.Namespace) -> Output:
+    """List the imports that a worker reads or has read, newest first."""
+    return _imports(on_server(desk, "imports").imports())
+
+
+def import_cancel(desk: Desk, args: argparse.Namespace) -> Output:
+    """Cancel a queued import at once, signal a running one to stop."""
+    return _imports(on_server(desk, "imports").import_cancel(args.name))
+
+
+def _imports(found: Json | list[Json]) -> Output:
+    rows = [
+        (one["id"], one["name"], one["state"], f"{one['progress']:.0%}", one["snapshot"], one["error"])
+        for one in (found if isinstance(found, list) else [found])
+    ]
+    columns = ("ID", "NAME", "STATE", "PROGRESS", "SNAPSHOT", "ERROR")
+    return Output(found, [Table(columns, rows, empty="No large import yet.")])
+
+
+def label(desk: Desk, args: argparse.Namespace) -> Output:
+    """Change note and tags of a scenario or a run, or archive it; makes no revision."""
+    given = {"note": args.note, "tags": args.tag, "archived": args.archived}
+    labels = {name: value for name, value in given.items() if value is not None}
+    if not labels:
+        raise Refused(
+            "Name what to change: --note, --tag, --archive or --unarchive.", code="nothing_to_change"
+        )
+    if labels.get("tags") == [""]:
+        labels["tags"] = []
+    found = on_server(desk, "label").label(f"{args.kind}s", args.name, labels)
+    row = (found["name"], found["note"], " ".join(found["tags"]), bool(found["archived"]))
+    return Output(found, [Table(("NAME", "NOTE", "TAGS", "ARCHIVED"), [row])])
+
+
+def workspace_history(desk: Desk, args: argparse.Namespace) -> Output:
+    """Show who did what about members, tokens, invitations, links and scenarios, newest first."""
+    found = on_server(desk, "workspace").workspace_history(args.workspace)
+    facts = ("created", "actor", "action", "kind", "subject", "before", "after")
+    rows = [tuple(one[fact] for fact in facts) for one in found]
+    columns = ("TIME", "BY", "ACTION", "KIND", "SUBJECT", "BEFORE", "AFTER")
+    return Output(found, [Table(columns, rows, empty="Nothing yet.")])
+
+
+def workspace_changes(desk: Desk, args: argparse.Namespace) -> Output:
+    """Show who changed what in which scenario of a workspace, newest first; removed scenarios among them."""
+    found = on_server(desk, "workspace").workspace_changes(args.workspace)
+    rows = [
+        (
+            one["created"], one["user"], one["scenario_name"], one["revision"], one["kind"], one["key"],
+            one["field"], *brief(one["before"], one["after"]),
+        )
+        for one in found
+    ]  # fmt: skip
+    columns = ("TIME", "BY", "SCENARIO", "REVISION", "KIND", "NAME", "FIELD", "BEFORE", "AFTER")
+    return Output(found, [Table(columns, rows, empty="No change yet.")])
+
+
+def price_list(desk: Desk, args: argparse.Namespace) -> Output:
+    """Show the prices of a workspace, per hour."""
+    return _prices(on_server(desk, "price").prices(args.workspace))
+
+
+def price_set(desk: Desk, args: argparse.Namespace) -> Output:
+    """Replace the prices of a workspace by those of a file."""
+    listed = prices(args.file)
+    assert listed is not None, "argparse requires the file"
+    return _prices(on_server(desk, "price").prices_set(asdict(listed), args.workspace))
+
+
+def _prices(found: Json) -> Output:
+    rows = [
+        (kind, name, price, found["currency"])
+        for kind in ("pools", "resources")
+        for name, price in found[kind].items()
+    ]
+    return Output(found, [Table(("KIND", "NAME", "PER HOUR", "CURRENCY"), rows, empty="No price yet.")])
+
+
+def status(desk: Desk, args: argparse.Namespace) -> Output:
+    """Show how busy the installation is: what waits, what runs, which workers live."""
+    found = on_server(desk, "status").status()
+    states = sorted({state for kind in _WORK for state in found[kind]})
+    rows: list[tuple[Any, ...]] = [(kind, *(found[kind].get(state, 0) for state in states)) for kind in _WORK]
+    workers = [(one["name"], one["places"], one["engine_version"], one["seen"]) for one in found["workers"]]
+    return Output(
+        found,
+        [
+            Table(("WORK", *(state.upper() for state in states)), rows),
+            Table(("WORKER", "PLACES", "ENGINE", "SEEN"), workers, empty="No worker lives."),
+        ],
+    )
+
+
+_WORK = ("runs", "imports", "forecasts")

@@ -1,0 +1,62 @@
+"""What does each command about the experiments that a server keeps tell?"""
+
+import argparse
+
+from planning.experiments.verification import sentence as verified
+from queuecast.client import on_server
+from queuecast.commands import scenarios
+from queuecast.desk import Desk, Json
+from queuecast.experiment_tables import cells_table, sentence
+from queuecast.shown import Output, Table
+
+
+def experiment_list(desk: Desk, args: argparse.Namespace) -> Output:
+    """List the experiments, newest first."""
+    return _experiments(on_server(desk, "experiments").experiments())
+
+
+def experiment_show(desk: Desk, args: argparse.Namespace) -> Output:
+    """Show how far an experiment is, and what a search found."""
+    found = on_server(desk, "experiments").experiment(args.experiment)
+    done, verdict = found["progress"], found["verdict"]
+    parts: list[Table | str] = [_table([found]), f"{done['measured']} of {done['planned']} combinations"]
+    if verdict:
+        parts.append(sentence(verdict, is_of_forecasts="forecast" in found["written"]))
+        parts += [cells_table([verdict["cell"]])] if verdict["cell"] else []
+        parts += [verified(verdict["verification"])] if verdict["verification"] else []
+    return Output(found, parts)
+
+
+def experiment_cells(desk: Desk, args: argparse.Namespace) -> Output:
+    """List the combinations that are measured so far: settings, price, figures."""
+    found = on_server(desk, "experiments").experiment_cells(args.experiment)
+    return Output(found, [cells_table(found)])
+
+
+def experiment_cancel(desk: Desk, args: argparse.Namespace) -> Output:
+    """Stop an experiment; what is measured stays."""
+    return _experiments(on_server(desk, "experiments").experiment_cancel(args.experiment))
+
+
+def experiment_open(desk: Desk, args: argparse.Namespace) -> Output:
+    """Begin a scenario with the settings of a combination, by its number."""
+    client = on_server(desk, "experiments")
+    return scenarios(client.experiment_open(args.experiment, args.number, args.name))
+
+
+def experiment_forecast(desk: Desk, args: argparse.Namespace) -> Output:
+    """Begin the forecast that a combination is, with its scenario and its trace."""
+    made = on_server(desk, "experiments").experiment_forecast(args.experiment, args.number)
+    names = ("forecast", "scenario", "trace")
+    return Output(made, [Table(("FORECAST", "SCENARIO", "TRACE"), [tuple(made[name] for name in names)])])
+
+
+def _experiments(found: Json | list[Json]) -> Output:
+    return Output(found, [_table(found if isinstance(found, list) else [found])])
+
+
+def _table(rows: list[Json]) -> Table:
+    facts = ("id", "name", "kind", "state", "scenario_name", "planned", "created", "owner")
+    columns = ("ID", "NAME", "KIND", "STATE", "SCENARIO", "COMBINATIONS", "CREATED", "BY")
+    lines = [tuple(one[fact] for fact in facts) for one in rows]
+    return Table(columns, lines, empty="No experiment yet: queuecast sweep FILE", wide=2)

@@ -1,0 +1,85 @@
+"""Which names can follow on the command line: scenarios, snapshots, runs, queues, nodes, jobs, contexts?"""
+
+import argparse
+from collections.abc import Iterator, Sequence
+
+from queuecast.client import Client
+from queuecast.contexts import Contexts
+from queuecast.desk import Desk
+
+_KINDS = {
+    "scenario": "scenarios", "scenarios": "scenarios", "snapshot": "snapshots", "run": "runs", "runs": "runs",
+    "trace": "traces", "forecast": "forecasts", "forecasts": "forecasts",
+    "before": "forecasts", "after": "forecasts",
+    "experiment": "experiments", "queue": "queues", "node": "nodes", "nodes": "nodes", "job": "jobs",
+}  # fmt: skip
+"""What an argument of this name names."""
+
+
+def names_after(parser: argparse.ArgumentParser, words: Sequence[str], desk: Desk) -> list[str]:
+    """Return what may come after these words, sorted; nothing where no name is expected."""
+    chain, given, expected = _arguments(parser, words)
+    if chain[:1] == ["context"]:
+        return sorted(Contexts.read().by_name)
+    kind = given.get("kind", "") + "s" if chain == ["delete"] else _KINDS.get(expected, "")
+    return sorted(set(_names(desk, kind, given.get("scenario", ""))))
+
+
+def _names(desk: Desk, kind: str, scenario: str) -> Iterator[str]:
+    if kind == "scenarios":
+        yield from (one["name"] for one in desk.scenarios())
+    elif kind == "snapshots":
+        yield from (one["name"] for one in desk.snapshots())
+    elif kind == "runs":
+        names = {one["id"]: str(one["name"]) for one in desk.scenarios()}
+        yield from (names.get(run["scenario"], str(run["id"])) for run in desk.runs())
+    elif kind == "traces" and isinstance(desk, Client):
+        yield from (one["name"] for one in desk.traces())
+    elif kind == "forecasts" and isinstance(desk, Client):
+        names = {one["id"]: str(one["name"]) for one in desk.scenarios()}
+        yield from (names.get(one["scenario"], str(one["id"])) for one in desk.forecasts())
+    elif kind == "experiments" and isinstance(desk, Client):
+        yield from (one["name"] for one in desk.experiments())
+    elif kind == "queues":
+        yield from (one["name"] for one in desk.queues(scenario))
+    elif kind == "nodes":
+        yield from (one["metadata"]["name"] for one in desk.nodes(scenario))
+    elif kind == "jobs":
+        document = desk.scenario_document(scenario)
+        for listed in ("jobs", "podgroups"):
+            for one in document.get(listed) or ():
+                yield f"{one['metadata'].get('namespace') or 'default'}/{one['metadata']['name']}"
+
+
+def _arguments(
+    parser: argparse.ArgumentParser, words: Sequence[str]
+) -> tuple[list[str], dict[str, str], str]:
+    """Return the chain of commands, the arguments given, and the argument that is expected next."""
+    chain: list[str] = []
+    given: dict[str, str] = {}
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if word.startswith("-"):
+            option = parser._option_string_actions.get(word)
+            if option is not None and option.nargs != 0 and rest:
+                rest.pop(0)
+            continue
+        waiting = _positional(parser, given)
+        if isinstance(waiting, argparse._SubParsersAction):
+            if word not in waiting.choices:
+                return chain, given, ""
+            chain.append(word)
+            parser = waiting.choices[word]
+        elif waiting is not None:
+            given[waiting.dest] = word
+    waiting = _positional(parser, given)
+    return chain, given, "" if waiting is None else waiting.dest
+
+
+def _positional(parser: argparse.ArgumentParser, given: dict[str, str]) -> argparse.Action | None:
+    """Return the argument that the next word is; one that takes many takes all that follow."""
+    for action in parser._actions:
+        if not action.option_strings and (action.dest not in given or action.nargs in ("+", "*")):
+            return action
+    return None

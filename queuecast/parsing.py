@@ -1,0 +1,51 @@
+"""Which options do all commands share, and how does a command come into the command line?"""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+from queuecast.contexts import HERE
+from queuecast.desk import Desk
+from queuecast.shown import FORMS, Output
+from queuecast.store import FOLDER
+
+Groups: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Command = Callable[[Desk, argparse.Namespace], Output]
+
+
+def shared_options() -> argparse.ArgumentParser:
+    """Return the options that may come before and after every command."""
+    options = place_options()
+    options.add_argument("--output", "-o", choices=FORMS, help="output format (table)")
+    options.add_argument("--query", metavar="JMESPATH", help="a part of the data, by JMESPath")
+    return options
+
+
+def place_options() -> argparse.ArgumentParser:
+    """Return the options that say where scenarios are kept."""
+    options = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+    options.add_argument("--server", metavar="URL", help=f"server address ($QUEUECAST_URL, default {HERE})")
+    options.add_argument("--token", help="API token ($QUEUECAST_TOKEN)")
+    options.add_argument("--context", metavar="NAME", help="a stored login ($QUEUECAST_CONTEXT)")
+    options.add_argument("--local", action="store_true", help="work on files, without a server")
+    options.add_argument("--folder", type=Path, help=f"folder of --local ({FOLDER})")
+    return options
+
+
+def add_command(groups: Groups, name: str, do: Command, *, edits: bool = False) -> argparse.ArgumentParser:
+    """Add a command that answers with data and tables; one that edits can be tried with `--dry-run`."""
+    message = (do.__doc__ or "").strip().partition("\n")[0]
+    added = groups.add_parser(name, help=message, description=message, parents=[shared_options()])
+    added.set_defaults(do=do)
+    if edits:
+        added.add_argument(
+            "--dry-run", dest="try_only", action="store_true", help="check and answer as usual, save nothing"
+        )
+    return added
+
+
+def add_group(groups: Groups, name: str, message: str) -> Groups:
+    """Add a word that commands come after."""
+    added = groups.add_parser(name, help=message, description=message)
+    return added.add_subparsers(dest=f"{name}_command", required=True, metavar="COMMAND")

@@ -1,0 +1,105 @@
+"""What makes a figure of a scenario reach an amount? The question as a command, and its answer as a table."""
+
+import argparse
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from planning.reach.answers import answer_to
+from planning.reach.questions import DESERVED, FIGURES, NAMES, SHARE
+from queuecast.client import Client
+from queuecast.commands import edited
+from queuecast.desk import Desk, Json
+from queuecast.parsing import Groups, add_command
+from queuecast.problems import Refused, problem, refusal
+from queuecast.shown import Output, Table, amounts, percent
+
+NO = 1
+SECONDS = 60.0
+"""How much of the processor's time a search on files takes before it begins no further trial."""
+
+
+def add_reach_command(groups: Groups) -> None:
+    """Add the command."""
+    reach = add_command(groups, "reach", reached, edits=True)
+    reach.add_argument("scenario")
+    reach.add_argument("figure", choices=FIGURES)
+    reach.add_argument("--queue", default="", help="for deserved and share")
+    reach.add_argument("--resource", default="", help="for deserved and share (cpu)")
+    reach.add_argument("--job", default="", help="for placed: namespace/name of a PodGroup or vcjob")
+    bounds = reach.add_mutually_exclusive_group(required=True)
+    bounds.add_argument("--at-least", default="", help="20, 64Gi; 80%%; a number of pods")
+    bounds.add_argument("--at-most", default="", help="for deserved and share")
+    reach.add_argument(
+        "--use", default="", metavar="CHANGE", help="make this change, such as weight:research"
+    )
+
+
+def reached(desk: Desk, args: argparse.Namespace) -> Output:
+    """Show the smallest change of each kind with which a figure reaches an amount, or make one of them."""
+    question = {name: getattr(args, name) for name in NAMES if getattr(args, name)}
+    if args.figure in (DESERVED, SHARE):
+        question.setdefault("resource", "cpu")
+    found = _answer(desk, args.scenario, question)
+    if not args.use:
+        none = not found["met"] and all(one["status"] != "found" for one in found["changes"])
+        return Output(found, list(_tables(found)), code=NO if none else 0)
+    change = next((one for one in found["changes"] if one["name"] == args.use), None)
+    if change is None or change["status"] != "found":
+        names = [one["name"] for one in found["changes"] if one["status"] == "found"]
+        raise Refused(f"--use {args.use}: no such change was found. Found: {', '.join(names) or 'none'}.")
+    return edited(desk, args, lambda: _made(desk, args.scenario, change), _told_made)
+
+
+def _answer(desk: Desk, scenario: str, question: dict[str, str]) -> Json:
+    if isinstance(desk, Client):
+        return desk.scenario_reach(scenario, question)
+    began = time.process_time()
+    found, problems = answer_to(
+        question, desk.scenario_document(scenario), lambda: time.process_time() - began > SECONDS
+    )
+    if problems:
+        raise refusal([problem(**asdict(one)) for one in problems])
+    return found
+
+
+def _made(desk: Desk, scenario: str, change: Json) -> Json:
+    if change["count"]:
+        done = desk.nodes_add(scenario, count=change["count"], prefix=change["like"], like=change["like"])
+    else:
+        done = desk.queue_set(scenario, change["queue"], change["patch"])
+    return {**done, "used": change["name"], "after": change["after"]}
+
+
+def _told_made(done: Json) -> Output:
+    return Output(done, [Table(("CHANGE", "AFTER"), [(done["used"], done["after"])])])
+
+
+def _tables(found: Json) -> Iterator[Table | str]:
+    what = f"job {found['job']}" if found["job"] else f"queue {found['queue']}"
+    yield f"{found['figure']} of {what} is {_value(found, found['now'])}."
+    if found["met"]:
+        yield "Nothing needs to change."
+        return
+    rows = [
+        (
+            one["name"], one["before"] or None, one["after"], one["status"],
+            _value(found, one["value"]), one["smaller"], f"{one['tried']} of {one['points']}",
+            one["largest"], one["refused"] or None,
+        )
+        for one in found["changes"]
+    ]  # fmt: skip
+    columns = ("CHANGE", "BEFORE", "AFTER", "STATUS", "FIGURE", "NOT ENOUGH", "TRIED", "LARGEST", "REFUSED")
+    yield Table(columns, rows, empty="No kind of change can be tried.", wide=2)
+    if not found["complete"]:
+        yield "Time was up before every change was tried: what is undecided may still be possible."
+
+
+def _value(found: Json, value: float | None) -> str:
+    if value is None:
+        return "without limit" if found["figure"] == DESERVED else "none"
+    if found["figure"] == SHARE:
+        return percent(value)
+    if found["figure"] == DESERVED:
+        return amounts({found["resource"]: value})
+    return f"{value:.0f} pod" if value == 1 else f"{value:.0f} pods"

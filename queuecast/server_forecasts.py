@@ -1,0 +1,300 @@
+"""What does each command about a server's forecasts require, and how is its answer shown?"""
+
+import argparse
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from planning.forecasts.clock import DAY, moment_of, spelled
+from planning.forecasts.costs import Costs, QueueCost, chargeback_csv
+from queuecast.client import Client, on_server
+from queuecast.desk import Desk, Json
+from queuecast.forecast_tables import seeds_table, use_table
+from queuecast.forecasts import changes, pairs, prices, seconds
+from queuecast.plans import contents
+from queuecast.problems import Refused
+from queuecast.shown import Output, Table
+from queuecast.terminal import progress_line
+
+NO = 1
+"""The exit code of a command whose answer is no: a forecast failed, or was not over in time."""
+LOCAL_ONLY = {
+    "real": "--real",
+    "real_until": "--real-until",
+    "starves_after": "--starves-after",
+}
+MONEY = ("charged", "allocated", "borrowed", "lent", "idle", "lost")
+
+
+def forecast(desk: Desk, args: argparse.Namespace) -> Output:
+    """Forecast scenarios on the server, and compare all further ones with the first."""
+    client = on_server(desk, "forecast")
+    if wrong := [option for name, option in LOCAL_ONLY.items() if getattr(args, name)]:
+        raise Refused(
+            f"{', '.join(wrong)}: on a server use the pages of a forecast, or compute with --local."
+        )
+    if args.trace is None:
+        raise Refused("Name a workload with --trace: a file, or a trace of the server.")
+    options, trace = _options(args), _trace(client, args)
+    begun = [client.forecast_start(name, trace=trace, **options) for name in args.scenarios]
+    if args.no_wait:
+        return _states(begun, "begun")
+    over = []
+    for name, one in zip(args.scenarios, begun, strict=True):
+        with progress_line(f"forecast {name}") as progress:
+            over.append(client.forecast_wait(one["id"], progress))
+    if any(one["state"] != "succeeded" for one in over):
+        return _states(over, "over")
+    listed = _prices(args)
+    data = [_judged(client, one, name, listed) for name, one in zip(args.scenarios, over, strict=True)]
+    parts: list[Table | str] = [part for one in data for part in _shown(one)]
+    for one in data[1:]:
+        found = client.forecast_compare(data[0]["id"], one["id"])
+        one["compared"] = {"says": found["sentence"], "queues": found["queues"], "seeds": found["seeds"]}
+        parts += _comparison(data[0]["scenario"], one["scenario"], found)
+    if args.chargeback:
+        _charge(data[0].get("costs"), args)
+    return Output(data, parts, notes=[note for one in over for note in one["notes"]])
+
+
+def _trace(client: Client, args: argparse.Namespace) -> str:
+    """Return the trace to forecast under; a file is uploaded before."""
+    path = Path(args.trace)
+    if not path.is_file():
+        return str(args.trace)
+    found = client.trace_upload(contents([path])[0], name=path.name, format_name=args.format or "")
+    client.notes.append(f"{path} was uploaded as trace {found['id']}.")
+    return str(found["id"])
+
+
+def _options(args: argparse.Namespace) -> dict[str, Any]:
+    """Return what the command line says as options of the API."""
+    lengths = {
+        "horizon": DAY, "period": 1.0, "start_delay": 0.0, "termination": None, "checkpoint": 0.0,
+        "restore": 0.0,
+    }  # fmt: skip
+    options: dict[str, Any] = {}
+    for name, default in lengths.items():
+        text = getattr(args, name)
+        options[f"{name}_seconds"] = default if text is None else seconds(text, f"--{name.replace('_', '-')}")
+    options["window_begin_seconds"] = 0.0 if args.begin is None else seconds(args.begin, "--begin")
+    options |= {name: getattr(args, name) for name in ("evicted", "rest", "rate", "size", "run_time")}
+    options |= {
+        "queues": pairs(args.map, "--map"),
+        "seeds": args.seeds,
+        "changes": changes(args.changes_file),
+    }
+    if args.target:
+        wanted = pairs(args.target, "--target")
+        options["targets"] = {queue: seconds(text, "--target") for queue, text in wanted.items()}
+    return options
+
+
+def _judged(client: Client, over: Json, name: str, listed: Json | None) -> Json:
+    found = client.forecast_verdict(over["id"])
+    data = {
+        "id": over["id"],
+        "scenario": name,
+        "begin": found["begin"],
+        "end_seconds": over["options"]["horizon_seconds"],
+        "verdict": found["findings"],
+        "queues": found["queues"],
+        "utilisation": found["utilisation"],
+        "resources": found["resources"],
+    }
+    return data if listed is None else {**data, "costs": client.forecast_cost(over["id"], listed)}
+
+
+def forecast_list(desk: Desk, args: argparse.Namespace) -> Output:
+    """List forecasts of the server, newest first, of all scenarios or of one."""
+    client = on_server(desk, "forecasts")
+    found = client.forecasts(args.scenario)
+    names = {one["id"]: one["name"] for one in client.scenarios()}
+    rows = [
+        (
+            one["id"], names.get(one["scenario"], one["scenario"]), one["scenario_revision"],
+            one["trace_name"], spelled(one["options"]["horizon_seconds"]), one["state"], one["created"],
+            one["owner"],
+        )
+        for one in found
+    ]  # fmt: skip
+    columns = ("FORECAST", "SCENARIO", "REVISION", "TRACE", "HORIZON", "STATE", "CREATED", "BY")
+    empty = "No forecast yet: queuecast forecast SCENARIO --trace TRACE"
+    return Output(found, [Table(columns, rows, empty=empty, wide=2)])
+
+
+def forecast_wait(desk: Desk, args: argparse.Namespace) -> Output:
+    """Wait until forecasts are over; ends with 1 when one has no result by then."""
+    client = on_server(desk, "forecasts wait")
+    end = time.monotonic() + args.timeout
+    over = []
+    for number, name in enumerate(args.forecasts, 1):
+        with progress_line(f"forecast {number} of {len(args.forecasts)}") as progress:
+            left = max(0.0, end - time.monotonic())
+            over.append(client.forecast_wait(name, progress, seconds=left))
+    return _states(over, "over")
+
+
+def _states(found: Sequence[Json], expected: str) -> Output:
+    rows = [
+        (one["id"], one["state"], spelled(one["simulated_seconds"]), one["jobs_done"], one["error"])
+        for one in found
+    ]
+    has_result = all(one["state"] == "succeeded" for one in found)
+    table = Table(("FORECAST", "STATE", "SIMULATED", "JOBS DONE", "ERROR"), rows)
+    return Output(list(found), [table], code=0 if has_result or expected == "begun" else NO)
+
+
+def forecast_cancel(desk: Desk, args: argparse.Namespace) -> Output:
+    """Cancel a queued forecast at once, ask a running one to stop."""
+    return _states([on_server(desk, "forecasts cancel").forecast_cancel(args.forecast)], "begun")
+
+
+def forecast_show(desk: Desk, args: argparse.Namespace) -> Output:
+    """Show the verdict of a forecast."""
+    client = on_server(desk, "forecasts show")
+    one = client.forecast_wait(args.forecast, seconds=0.0)
+    if one["state"] != "succeeded":
+        return _states([one], "over")
+    data = _judged(client, one, args.forecast, None)
+    return Output(data, list(_shown(data)), notes=one["notes"])
+
+
+def forecast_queues(desk: Desk, args: argparse.Namespace) -> Output:
+    """Show the waits of each queue of a forecast."""
+    found = on_server(desk, "forecasts queues").forecast_verdict(args.forecast)["queues"]
+    return Output(found, [_waits(found)])
+
+
+def forecast_jobs(desk: Desk, args: argparse.Namespace) -> Output:
+    """Show the jobs of a forecast, the longest waits first."""
+    asks = {"ordering": "-wait_seconds", **({"queue": args.queue} if args.queue else {})}
+    found = on_server(desk, "forecasts jobs").forecast_jobs(args.forecast, **asks)
+    rows = [
+        (one["job"], one["queue"], one["pods"], _time(one["wait_seconds"]), _time(one["submitted"]),
+         _time(one["started"]), _time(one["finished"]), one["evictions"], _time(one["lost_seconds"]))
+        for one in found
+    ]  # fmt: skip
+    columns = (
+        "JOB",
+        "QUEUE",
+        "PODS",
+        "WAIT",
+        "SUBMITTED",
+        "STARTED",
+        "FINISHED",
+        "EVICTIONS",
+        "LOST RUN TIME",
+    )
+    return Output(found, [Table(columns, rows, empty="No job.")])
+
+
+def forecast_evictions(desk: Desk, args: argparse.Namespace) -> Output:
+    """Show the evictions of a forecast in their order."""
+    asks = {"queue": args.queue} if args.queue else {}
+    found = on_server(desk, "forecasts evictions").forecast_evictions(args.forecast, **asks)
+    rows = [
+        (
+            _time(one["t"]),
+            one["pod"],
+            one["queue"],
+            one["for_job"],
+            one["for_queue"],
+            _time(one["ran_seconds"]),
+        )
+        for one in found
+    ]
+    columns = ("AFTER", "POD", "QUEUE", "FOR JOB", "FOR QUEUE", "HAD RUN")
+    return Output(found, [Table(columns, rows, empty="No pod is evicted.")])
+
+
+def forecast_compare(desk: Desk, args: argparse.Namespace) -> Output:
+    """Compare two forecasts of the same work, job by job."""
+    found = on_server(desk, "forecasts compare").forecast_compare(args.before, args.after)
+    return Output(found, list(_comparison(args.before, args.after, found)))
+
+
+def forecast_cost(desk: Desk, args: argparse.Namespace) -> Output:
+    """Show what each queue costs, under the prices of a file, else under those of the workspace."""
+    found = on_server(desk, "forecasts cost").forecast_cost(args.forecast, _prices(args))
+    if args.chargeback:
+        _charge(found, args)
+    return Output(found, [_costs(found)])
+
+
+def forecast_moment(desk: Desk, args: argparse.Namespace) -> Output:
+    """Make a scenario of the cluster as it is at a moment of a forecast."""
+    at = seconds(args.at, "AT")
+    found = on_server(desk, "forecasts moment").forecast_moment(args.forecast, at, args.name)
+    return Output(found, [Table(("ID", "NAME"), [(found["id"], found["name"])])])
+
+
+def _prices(args: argparse.Namespace) -> Json | None:
+    listed = prices(args.prices)
+    if listed is None:
+        return None
+    return {"pools": listed.pools, "resources": listed.resources, "currency": listed.currency}
+
+
+def _charge(found: Json | None, args: argparse.Namespace) -> None:
+    if found is None:
+        raise Refused("--chargeback requires --prices.")
+    rows = [QueueCost(**{name: row[name] for name in QueueCost.__annotations__}) for row in found["queues"]]
+    held = Costs(tuple(rows), found["nodes"], found["pools"], found["currency"])
+    args.chargeback.write_text(chargeback_csv(held), encoding="utf-8")
+
+
+def _shown(found: Json) -> Iterator[Table | str]:
+    rows = [
+        (one["tone"], "" if one["at"] is None else moment_of(one["at"], found["begin"]), one["says"])
+        for one in found["verdict"]
+    ]
+    head = f"Forecast of {found['scenario']} over {spelled(found['end_seconds'])}"
+    yield Table(("", "WHEN", "WHAT"), rows, head, "Nothing happens.")
+    yield _waits(found["queues"])
+    yield use_table(found["resources"], found["begin"])
+    if "costs" in found:
+        yield _costs(found["costs"])
+
+
+def _waits(found: Sequence[Json]) -> Table:
+    rows = [
+        (
+            one["queue"], one["jobs"], one["started"], _time(one["wait_p50"]), _time(one["wait_p95"]),
+            _time(one["wait_longest"]), one["target_status"] or None, one["evictions"],
+            _time(one["lost_seconds"]),
+        )
+        for one in found
+    ]  # fmt: skip
+    columns = (
+        "QUEUE", "JOBS", "STARTED", "WAIT P50", "WAIT P95", "LONGEST", "TARGET", "EVICTIONS", "LOST RUN TIME",
+    )  # fmt: skip
+    return Table(columns, rows, "Waits of jobs submitted during the forecast")
+
+
+def _costs(found: Json) -> Table:
+    rows = [
+        (one["queue"] or "(no queue)", *(f"{one[part]:,.2f}" for part in MONEY)) for one in found["queues"]
+    ]
+    head = f"Costs in {found['currency']}; the nodes cost {found['nodes']:,.2f}"
+    return Table(("QUEUE", *(part.upper() for part in MONEY)), rows, head)
+
+
+def _comparison(first: str, second: str, found: Json) -> Iterator[Table | str]:
+    rows = [
+        (
+            one["queue"], one["jobs"], one["longer"], one["shorter"], *map(_time, one["p50"]),
+            *map(_time, one["p95"]), f"{one['hours']:+,.1f} h",
+        )
+        for one in found["queues"]
+    ]  # fmt: skip
+    columns = ("QUEUE", "JOBS", "LONGER", "SHORTER", "P50 A", "P50 B", "P95 A", "P95 B", "WAITING")
+    yield Table(columns, rows, f"{first} (A) and {second} (B), job by job")
+    yield str(found["sentence"])
+    if found["seeds"]:
+        yield seeds_table(first, second, found["seeds"])
+
+
+def _time(value: float | None) -> str | None:
+    return None if value is None else spelled(value)

@@ -1,0 +1,60 @@
+"""What was decided, in which order? Kept as data, never as text to be parsed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Why = dict[str, Any]
+
+
+class Decision:
+    """One operation of an action, in the order made.
+
+    Attributes
+    ----------
+    state : str
+        committed, kept (neither made real nor undone), failed, or `ROLLED_BACK` (then it is not shown).
+    explanation : dict or None
+        For an eviction, when a recorder listens: tier, order, votes, freed, needed.
+
+    """
+
+    __slots__ = ("action", "explanation", "for_pod", "job", "node", "op", "pod", "reason", "state")
+
+    def __init__(
+        self,
+        action: str,
+        op: str,
+        job: str,
+        pod: str = "",
+        node: str = "",
+        reason: str = "",
+        for_pod: str = "",
+        state: str = "committed",
+    ) -> None:
+        self.action = action
+        self.op = op
+        self.job = job
+        self.pod = pod
+        self.node = node
+        self.reason = reason
+        self.for_pod = for_pod
+        self.state = state
+        self.explanation: dict[str, Any] | None = None
+
+    def as_dict(self) -> dict[str, str]:
+        """Return what the result shows of it."""
+        entry = {"action": self.action, "op": self.op, "job": self.job}
+        if self.pod:
+            entry["pod"] = self.pod
+        if self.node:
+            entry["node"] = self.node
+        if self.reason:
+            entry["reason"] = self.reason
+        if self.for_pod:
+            entry["for"] = self.for_pod
+        entry["state"] = self.state
+        return entry
+
+
+ROLLED_BACK = "rolled back"

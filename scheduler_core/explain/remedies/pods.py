@@ -1,0 +1,229 @@
+"""What could the waiting pods themselves request less, or no longer insist on?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from scheduler_core.explain.changes import Change, value_at
+from scheduler_core.explain.cycle_view import Object, items
+from scheduler_core.explain.remedies.remedy import Axis, Option, Remedy, Sizes, choice
+from scheduler_core.explain.remedies.waiting import (
+    PodSpec,
+    Waiting,
+    as_quantity,
+    round_amounts,
+    smallest_unit,
+)
+from scheduler_core.explain.wording import exact_quantity, listed
+from scheduler_core.model.pod import container_requests, is_sidecar
+from scheduler_core.resource import MIN_RESOURCE, Resource
+
+_LEAST_LEFT = 10
+"""A request is cut to a tenth at most: whoever needs 8 CPU has no use for a millicore."""
+_MOST_NODES = 16
+_REPELLING = ("NoSchedule", "NoExecute")
+_INSISTS = (
+    ("nodeSelector", "node selector"),
+    ("affinity.nodeAffinity", "node affinity"),
+    ("affinity.podAffinity", "pod affinity"),
+    ("affinity.podAntiAffinity", "pod anti-affinity"),
+    ("topologySpreadConstraints", "topology spread constraints"),
+)
+
+
+# smaller requests
+
+
+def request_remedies(waiting: Waiting) -> Iterator[Remedy]:
+    """Yield a remedy over the most that a waiting pod requests of each resource."""
+    if {pod for spec in waiting.specs for pod in spec.pods} != set(waiting.pods):
+        return
+    tops = {
+        name: max(request.get(name, 0.0) for request in waiting.requests.values()) for name in waiting.request
+    }
+    stated: Mapping[str, Any] = ((waiting.podgroup or {}).get("spec") or {}).get("minResources") or {}
+    before = Resource.from_list(stated)
+    names, units, axes = [], [], []
+    for name, top in tops.items():
+        unit = smallest_unit(name, [request.get(name, 0.0) for request in waiting.requests.values()])
+        most = int((top - max(top / _LEAST_LEFT, unit)) // unit)
+        if most > 0:
+            guess = min(-(-waiting.missing(name) // unit), most)
+            names.append(name)
+            units.append(unit)
+            axes.append(Axis(most, guess, round_amounts(name, unit), -int(top // unit)))
+    if not names:
+        return
+
+    def limits(sizes: Sizes) -> dict[str, float]:
+        return {
+            name: tops[name] - size * unit
+            for name, unit, size in zip(names, units, sizes, strict=True)
+            if size
+        }
+
+    def changes(sizes: Sizes) -> list[Change]:
+        at_most = limits(sizes)
+        made = []
+        for spec in waiting.specs:
+            request = waiting.requests[spec.pods[0]]
+            over = {name: limit for name, limit in at_most.items() if request.get(name, 0.0) > limit}
+            made += _cut(spec, request, over)
+        after = {
+            name: as_quantity(name, max(before.get(name) - _saved(waiting, name, limit), 0.0))
+            for name, limit in at_most.items()
+            if name in stated
+        }
+        if after:
+            place = ("podgroups", waiting.job, "spec.minResources")
+            made.append(Change(*place, stated, {**stated, **after}))
+        return made
+
+    def sentence(sizes: Sizes) -> str:
+        text = ", ".join(
+            f"{exact_quantity(name, limit)} instead of {exact_quantity(name, tops[name])}"
+            for name, limit in limits(sizes).items()
+        )
+        who = "the waiting pod" if len(waiting.pods) == 1 else "each waiting pod"
+        alike = all(request == waiting.requests[waiting.pods[0]] for request in waiting.requests.values())
+        return f"{who} of job {waiting.job} requests {'' if alike else 'at most '}{text}"
+
+    yield Remedy(
+        "unblock.request",
+        f"request of the pods of job {waiting.job}",
+        tuple(axes),
+        changes,
+        sentence,
+        lambda sizes: {"job": waiting.job, "before": tops, "after": {**tops, **limits(sizes)}},
+        lambda sizes: f"{listed(exact_quantity(name, limit) for name, limit in limits(sizes).items())} a pod",
+    )
+
+
+def _saved(waiting: Waiting, resource: str, limit: float) -> float:
+    """Return how much less the job's minimum requests in all when no pod requests more than a limit."""
+    pods = waiting.pods[: max(1, waiting.entry["minAvailable"])]
+    return sum(max(0.0, waiting.requests[pod].get(resource, 0.0) - limit) for pod in pods)
+
+
+def _cut(spec: PodSpec, request: Mapping[str, float], limits: Mapping[str, float]) -> list[Change]:
+    """Return the changes with which a pod requests no more than some limits, as far as they can be kept."""
+    made: list[Change] = []
+    if not limits:
+        return made
+    for field, total in (("containers", True), ("initContainers", False)):
+        stated: Sequence[Object] = spec.spec.get(field) or ()
+        after = _containers(stated, request, limits, together=total)
+        if after != list(stated):
+            made.append(spec.change(field, after))
+    return made
+
+
+def _containers(
+    containers: Sequence[Object],
+    request: Mapping[str, float],
+    limits: Mapping[str, float],
+    *,
+    together: bool,
+) -> list[Object]:
+    """Return containers with smaller requests; those that run together share what has to be cut."""
+    amounts = [Resource.from_list(container_requests(one, default_requests=True)) for one in containers]
+    found = list(containers)
+    for name, limit in limits.items():
+        excess = request[name] - limit
+        for place in sorted(range(len(found)), key=lambda place: -amounts[place].get(name)):
+            has = amounts[place].get(name)
+            if together or is_sidecar(found[place]):
+                left = max(has - excess, 0.0) if together else has
+                excess -= has - left
+            else:
+                left = min(has, limit)
+            if left < has:
+                found[place] = _with_request(found[place], name, left)
+    return found
+
+
+def _with_request(container: Object, resource: str, amount: float) -> Object:
+    """Return a container with another request, and the same limit where the resource cannot be shared."""
+    stated = container.get("resources") or {}
+    quantity = as_quantity(resource, amount)
+    resources = {**stated, "requests": {**(stated.get("requests") or {}), resource: quantity}}
+    limits = stated.get("limits") or {}
+    if resource in limits and resource not in ("cpu", "memory"):
+        resources["limits"] = {**limits, resource: quantity}
+    return {**container, "resources": resources}
+
+
+# where they may go
+
+
+def placement_remedies(waiting: Waiting) -> Iterator[Remedy]:
+    """Yield a choice among all that keeps the waiting pods from nodes."""
+    options = [*_demands(waiting), *_ports(waiting), *_tolerations(waiting), *_cordons(waiting)]
+    if options:
+        yield choice(
+            "unblock.placement",
+            f"constraint on the nodes of job {waiting.job}",
+            options,
+            lambda names: f"{listed(names)} (job {waiting.job})",
+        )
+
+
+def _demands(waiting: Waiting) -> Iterator[Option]:
+    for field, words in _INSISTS:
+        changes = [spec.change(field, None) for spec in waiting.specs if value_at(spec.spec, field)]
+        if changes:
+            selector = changes[0].before
+            alike = all(change.before == selector for change in changes)
+            if alike and field == "nodeSelector":
+                words += f" {', '.join(f'{name}={value}' for name, value in sorted(selector.items()))}"
+            yield Option(f"{words} removed", changes)
+
+
+def _ports(waiting: Waiting) -> Iterator[Option]:
+    changes = []
+    for spec in waiting.specs:
+        containers = spec.spec.get("containers") or []
+        after = [
+            {**one, "ports": [port for port in one["ports"] if not port.get("hostPort")]}
+            if one.get("ports")
+            else one
+            for one in containers
+        ]
+        if after != containers:
+            changes.append(spec.change("containers", after))
+    if changes:
+        yield Option("host ports removed", changes)
+
+
+def _tolerations(waiting: Waiting) -> Iterator[Option]:
+    """Yield the taints of nodes, each to be tolerated."""
+    taints: dict[tuple[str, str, str], None] = {}
+    for node in items(waiting.view.document, "nodes"):
+        for taint in (node.get("spec") or {}).get("taints") or ():
+            if taint.get("effect") in _REPELLING:
+                taints[taint.get("key") or "", taint.get("value") or "", taint["effect"]] = None
+    for key, value, effect in taints:
+        toleration = {"key": key, "operator": "Equal", "value": value, "effect": effect}
+        changes = []
+        for spec in waiting.specs:
+            stated = spec.spec.get("tolerations") or []
+            if toleration not in stated:
+                changes.append(spec.change("tolerations", [*stated, toleration]))
+        if changes:
+            yield Option(f"taint {key}{'=' if value else ''}{value}:{effect} tolerated", changes)
+
+
+def _cordons(waiting: Waiting) -> Iterator[Option]:
+    cordoned = [
+        str(node["metadata"]["name"])
+        for node in items(waiting.view.document, "nodes")
+        if (node.get("spec") or {}).get("unschedulable")
+    ]
+    for name in cordoned[:_MOST_NODES]:
+        yield Option(f"node {name} uncordoned", [Change("nodes", name, "spec.unschedulable", True, None)])
+
+
+def fits_when_empty(offered: Resource, request: Mapping[str, float]) -> bool:
+    """Return whether a pod fits on a node that offers so much and holds nothing."""
+    return all(amount <= offered.get(name) + MIN_RESOURCE for name, amount in request.items())

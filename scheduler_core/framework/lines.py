@@ -1,0 +1,223 @@
+"""Which waiting jobs are equal, so that the first of them answers for all?
+
+Equal jobs of one queue stand in a line, in the order in which they are served. What a session asks of a job
+depends on its queue and on what stands in the name of its line, so that a line costs a session as much as one
+job, however many wait in it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from heapq import heapify, heappop, heappush, heapreplace
+from typing import Any
+
+from scheduler_core.model.job import JobInfo
+from scheduler_core.model.job_index import is_settled
+from scheduler_core.model.status import TaskStatus
+
+Order = tuple[Any, ...]
+OrderOf = Callable[[JobInfo], Order]
+LinesOf = dict[str, dict[Hashable, "Line"]]
+PENDING = TaskStatus.PENDING
+
+
+class Line:
+    """Equal jobs of one queue.
+
+    Attributes
+    ----------
+    entries : list
+        The place of each job in the order of jobs, and the job; ascending.
+    rejected_at : hashable
+        What the votes on enqueueing had read when they last rejected the first job; None: they did not.
+
+    """
+
+    __slots__ = ("entries", "rejected_at")
+
+    def __init__(self) -> None:
+        self.entries: list[tuple[Order, JobInfo]] = []
+        self.rejected_at: Hashable = None
+
+    def after(self, position: int, touched: Mapping[str, JobInfo]) -> int | None:
+        """Return the position of the next job that is none of the touched ones, None when there is none."""
+        for following in range(position + 1, len(self.entries)):
+            if self.entries[following][1].key not in touched:
+                return following
+        return None
+
+
+class Lines:
+    """The waiting jobs of a session in lines; a fold over the jobs that were made anew.
+
+    Sound, as all that names a line is part of a job, and a job that is not made anew is the one it was. A job
+    that the session touches stays in its line until it is made anew, and has to be looked at by itself.
+
+    Attributes
+    ----------
+    pending : dict
+        The jobs that are not enqueued, by queue: those of equal minResources in one line.
+    enqueued : dict
+        Those that are, all of whose pods wait and are equal, by queue.
+    single : dict
+        The other jobs that are enqueued and not settled, by key.
+
+    Parameters
+    ----------
+    jobs : mapping
+        By key.
+    order_of : callable
+        ``order_of(job)``: its place in the order of jobs, the same until the job is made anew.
+
+    """
+
+    def __init__(self, jobs: Mapping[str, JobInfo], order_of: OrderOf) -> None:
+        self._order_of = order_of
+        self.pending: LinesOf = {}
+        self.enqueued: LinesOf = {}
+        self.single: dict[str, JobInfo] = {}
+        self._places: dict[str, tuple[LinesOf, str, Hashable, Order]] = {}
+        self.renew(jobs)
+
+    def renew(self, jobs: Mapping[str, JobInfo | None]) -> None:
+        """Take in jobs that were made anew; None: the job is gone."""
+        for key, job in jobs.items():
+            if key in self._places:
+                self._leave(key)
+            else:
+                self.single.pop(key, None)
+            if job is None or is_settled(job):
+                continue
+            if job.is_pending:
+                self._enter(self.pending, job, _minimum(job))
+                continue
+            name = name_of(job)
+            if name is None:
+                self.single[key] = job
+            else:
+                self._enter(self.enqueued, job, name)
+
+    def _enter(self, lines: LinesOf, job: JobInfo, name: Hashable) -> None:
+        of_queue = lines.setdefault(job.queue, {})
+        line = of_queue.get(name)
+        if line is None:
+            line = of_queue[name] = Line()
+        order = self._order_of(job)
+        insort(line.entries, (order, job))
+        self._places[job.key] = lines, job.queue, name, order
+
+    def _leave(self, key: str) -> None:
+        lines, queue, name, order = self._places.pop(key)
+        entries = lines[queue][name].entries
+        del entries[bisect_left(entries, (order,))]
+        if not entries:
+            del lines[queue][name]
+            if not lines[queue]:
+                del lines[queue]
+
+    def firsts(self, touched: Mapping[str, JobInfo]) -> Iterator[tuple[Line, JobInfo]]:
+        """Yield the lines of enqueued jobs, each with its first one that is none of those touched."""
+        for lines in self.enqueued.values():
+            for line in lines.values():
+                position = line.after(-1, touched)
+                if position is not None:
+                    yield line, line.entries[position][1]
+
+    def queues(self) -> set[str]:
+        """Return the queues of all these jobs."""
+        return {*self.pending, *self.enqueued, *[job.queue for job in self.single.values()]}
+
+    def apart(self, touched: Mapping[str, JobInfo]) -> list[JobInfo]:
+        """Return the jobs, by key, that have to be looked at by themselves: single ones and those."""
+        apart = {**self.single, **touched}
+        return [apart[key] for key in sorted(apart)]
+
+
+class InLine:
+    """The jobs of one queue whose turns come in an action, in their order.
+
+    Attributes
+    ----------
+    line : Line
+        The one that the job taken last stood in.
+
+    Parameters
+    ----------
+    order_of : callable
+        As of `Lines`.
+    touched : mapping
+        The jobs, by key, whose turns do not come as part of their lines.
+
+    """
+
+    __slots__ = ("_heads", "_order_of", "_touched", "line")
+
+    def __init__(self, order_of: OrderOf, touched: Mapping[str, JobInfo]) -> None:
+        self._order_of = order_of
+        self._touched = touched
+        self._heads: list[tuple[Order, int, Line]] = []
+        self.line = Line()
+
+    def __len__(self) -> int:
+        return len(self._heads)
+
+    @property
+    def items(self) -> Iterator[JobInfo]:
+        """Yield the jobs, in no particular order."""
+        for _, first, line in self._heads:
+            position: int | None = first
+            while position is not None:
+                yield line.entries[position][1]
+                position = line.after(position, self._touched)
+
+    def add(self, line: Line) -> None:
+        """Add the jobs of a line."""
+        position = line.after(-1, self._touched)
+        if position is not None:
+            heappush(self._heads, (line.entries[position][0], position, line))
+
+    def push(self, job: JobInfo) -> None:
+        """Add a job that stands in no line."""
+        line, order = Line(), self._order_of(job)
+        line.entries.append((order, job))
+        heappush(self._heads, (order, 0, line))
+
+    def pop(self) -> JobInfo:
+        """Remove and return the first job."""
+        _, position, self.line = self._heads[0]
+        following = self.line.after(position, self._touched)
+        if following is None:
+            heappop(self._heads)
+        else:
+            heapreplace(self._heads, (self.line.entries[following][0], following, self.line))
+        return self.line.entries[position][1]
+
+    def leave_out_others(self) -> None:
+        """Remove the jobs that stand in line behind the one that was taken last."""
+        self._heads = [head for head in self._heads if head[2] is not self.line]
+        heapify(self._heads)
+
+
+def _minimum(job: JobInfo) -> Hashable:
+    """Return a name for the jobs of equal minResources."""
+    minimum = job.min_resources
+    if minimum is None:
+        return None
+    return minimum.cpu, minimum.memory, tuple(sorted((minimum.scalars or {}).items()))
+
+
+def name_of(job: JobInfo) -> Hashable:
+    """Return a name for the jobs that wait as this one does; None: not all of its pods wait and are equal."""
+    waiting = job.by_status[PENDING]
+    if not waiting or len(waiting) != job.size:
+        return None
+    tasks = iter(waiting.values())
+    first = next(tasks)
+    kind, shape = first.kind, first.shape
+    if shape.gated or shape.best_effort or first.nominated:
+        return None
+    for task in tasks:
+        if task.kind is not kind or task.nominated:
+            return None
+    return kind, job.priority, job.size, job.min_available, tuple(job.task_min_available.items())

@@ -1,0 +1,114 @@
+"""What is one class of tasks answered on every node, as nodes are now?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_core.model.changes import ChangeLog, as_array
+from scheduler_core.model.fit import FitErrors
+from scheduler_core.model.job import TaskInfo
+
+Nodes = NDArray[np.intp]
+
+# Up to so many nodes are judged one by one: there the calls of numpy cost more than the numbers.
+FEW = 40
+
+
+def no_form(_task: TaskInfo) -> None:
+    """Say that there is no form for one node."""
+
+
+@dataclass(frozen=True, eq=False)
+class NodeQuery:
+    """One question about nodes for a class of tasks.
+
+    Attributes
+    ----------
+    kind : dtype
+        Of the answers.
+    of_many : callable
+        ``of_many(task, nodes)``: the answers on several nodes, (K,).
+    of_one : callable
+        ``of_one(task)``: a function that gives the same for one node; None when there is none.
+
+    """
+
+    kind: type[Any]
+    of_many: Callable[[TaskInfo, Nodes], NDArray[Any]]
+    of_one: Callable[[TaskInfo], Callable[[int], Any] | None] = no_form
+
+
+class NodeColumn:
+    """What one class of tasks is answered on every node, brought up to date when it is read.
+
+    Attributes
+    ----------
+    zeros : int
+        On how many nodes the answer was 0, or no, when it was read last.
+
+    """
+
+    __slots__ = ("_changes", "_of_one", "_query", "_seen", "_values", "zeros")
+
+    def __init__(self, query: NodeQuery, task: TaskInfo, everywhere: Nodes, changes: ChangeLog) -> None:
+        self._query = query
+        self._of_one = query.of_one(task)
+        self._values: NDArray[Any] = np.ones(len(everywhere), dtype=query.kind)
+        self.zeros = 0
+        self._changes = changes
+        self._seen = len(changes)
+        self._ask(task, everywhere if len(everywhere) > FEW else range(len(everywhere)))
+
+    def now(self, task: TaskInfo) -> NDArray[Any]:
+        """Return the answers to a task of the class as nodes are now, (N,); the next call changes them."""
+        seen = self._seen
+        if seen < len(self._changes):
+            self._seen = len(self._changes)
+            self._ask(task, self._changes.since(seen))
+        return self._values
+
+    def _ask(self, task: TaskInfo, nodes: Collection[int] | Nodes) -> None:
+        """Ask about some nodes, one by one when they are few."""
+        of_one = self._of_one
+        if of_one is not None and len(nodes) <= FEW:
+            values, zeros = self._values, self.zeros
+            for node in nodes:
+                answer = of_one(node)
+                zeros += (not answer) - (not values.item(node))
+                values[node] = answer
+            self.zeros = zeros
+        else:
+            numbers = nodes if isinstance(nodes, np.ndarray) else as_array(nodes)
+            self._values[numbers] = self._query.of_many(task, numbers)
+            self.zeros = len(self._values) - int(np.count_nonzero(self._values))
+
+
+class Row:
+    """What is known of one class of tasks.
+
+    Attributes
+    ----------
+    is_local : bool
+        All answers about a node hold until the node changes.
+    has_local_scores : bool
+        Those about its scores do.
+    columns : dict
+        By the question that was put about every node.
+    errors : FitErrors or None
+        The refusals as they are kept with the tasks that found no node when so many changes were logged.
+
+    """
+
+    __slots__ = ("columns", "errors", "errors_at", "has_local_scores", "is_local")
+
+    def __init__(self, *, is_local: bool, has_local_scores: bool) -> None:
+        self.is_local = is_local
+        self.has_local_scores = has_local_scores
+        self.columns: dict[NodeQuery, NodeColumn] = {}
+        self.errors: FitErrors | None = None
+        self.errors_at = 0

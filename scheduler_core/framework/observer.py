@@ -1,0 +1,154 @@
+"""What does a session report while it decides? An observer that explains nothing; others record it.
+
+An observer only reads: with any of them the decisions are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from scheduler_core.decision import Why
+from scheduler_core.model.fit import FitErrors
+from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.queue import QueueInfo
+from scheduler_core.resource import Resource
+
+Explanation = dict[str, Any]
+
+REFUSED = "refused"
+DISJOINT = "disjoint"
+DECIDED = "decided"
+
+
+class Votes:
+    """What the plugins answer about candidates for eviction; here it is forgotten.
+
+    The plugins of one tier whose answers are combined form a ballot. How it ends: `DECIDED`, the victims are
+    what all of them accept; `REFUSED`, the last one accepts no candidate, which ends its tier; `DISJOINT`,
+    each accepts some, but no candidate is accepted by all.
+    """
+
+    __slots__ = ()
+
+    def reasons(self) -> Why | None:
+        """Return where a plugin leaves its reasons by uid; None when they are not recorded."""
+
+    def answered(self, tier: int, plugin: str, accepted: Sequence[TaskInfo] | None, why: Why | None) -> None:
+        """Take the answer of one plugin; None: it abstained."""
+
+    def close(self, outcome: str, victims: Sequence[TaskInfo] = ()) -> None:
+        """End a ballot; the next answer begins another one."""
+
+
+UNRECORDED = Votes()
+
+
+class ChosenNode(NamedTuple):
+    """A node for some tasks of a gang.
+
+    Attributes
+    ----------
+    needed : Resource
+        What these tasks request.
+    allowed : list of TaskInfo
+        All tasks on it that may be evicted.
+
+    """
+
+    node: int
+    needed: Resource
+    allowed: list[TaskInfo]
+
+
+class Observer:
+    """Hears why jobs wait and why tasks are evicted; here all of it is forgotten.
+
+    Attributes
+    ----------
+    listens : bool
+        Whether plugins are to give reasons.
+
+    """
+
+    listens = False
+
+    # why a job waits
+
+    def job_invalid(self, job: JobInfo, message: str) -> None:
+        """Hear that an action leaves a job out, as a plugin finds it invalid."""
+
+    def job_rejected(self, job: JobInfo, why: Why) -> None:
+        """Hear that a job is not enqueued."""
+
+    def queue_overused(self, queue: QueueInfo, jobs: Iterable[JobInfo]) -> None:
+        """Hear that the turns of a queue's jobs end, as the queue is overused."""
+
+    def reclaim_refused(self, job: JobInfo, why: Why) -> None:
+        """Hear that a job's queue may not reclaim for it."""
+
+    def queue_full(self, job: JobInfo, task: TaskInfo, why: Why) -> None:
+        """Hear that a job's queue may not take a task."""
+
+    def gated(self, job: JobInfo) -> None:
+        """Hear that tasks of a job may have a scheduling gate."""
+
+    def fits_nowhere(self, task: TaskInfo, errors: FitErrors) -> None:
+        """Hear that no node takes a task."""
+
+    def no_score(self, task: TaskInfo) -> None:
+        """Hear that nodes would take a task, but none has a score."""
+
+    def placement_failed(self, task: TaskInfo, why: str) -> None:
+        """Hear that a task does not get the node that was found for it."""
+
+    # why tasks are evicted, and others are not
+
+    def votes(self) -> Votes:
+        """Return who takes the answers of the plugins about some candidates."""
+        return UNRECORDED
+
+    def judged(self, for_task: TaskInfo, candidates: Sequence[TaskInfo], votes: Votes) -> None:
+        """Hear what the plugins answered about the candidates on a node; it replaces what they did before."""
+
+    def judged_for_gang(
+        self, job: JobInfo, candidates: Callable[[], Sequence[TaskInfo]], votes: Votes
+    ) -> None:
+        """Hear what the plugins answered about the candidates on the nodes chosen for a gang."""
+
+    def nodes_left_out(self, for_task: TaskInfo, count: int) -> None:
+        """Hear on how many nodes no victims were searched for a task, as that could not help."""
+
+    def explain_eviction(
+        self,
+        victim: TaskInfo,
+        for_task: TaskInfo,
+        votes: Votes,
+        next_victim: TaskInfo | None,
+        *,
+        dry_run: bool,
+    ) -> Explanation | None:
+        """Return why a task is about to be evicted for another one; `next_victim` would be the next."""
+
+    def explain_gang_eviction(
+        self,
+        victim: TaskInfo,
+        job: JobInfo,
+        demand: Sequence[TaskInfo],
+        votes: Votes,
+        chosen: Sequence[ChosenNode],
+    ) -> Explanation | None:
+        """Return why a task is about to be evicted for the `demand` of a job."""
+
+    def explain_shuffle(
+        self, victim: TaskInfo, tier: int, order: int, plugins: Sequence[str]
+    ) -> Explanation | None:
+        """Return why shuffle evicted a task, which some plugins of a tier named."""
+
+    # what queues deserve
+
+    def derived(self, plugin: str, queue: str, steps: Iterable[Mapping[str, Any]]) -> None:
+        """Hear the steps in which a plugin came to what a queue deserves."""
+
+
+UNOBSERVED = Observer()

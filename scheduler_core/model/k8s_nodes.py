@@ -1,0 +1,406 @@
+"""What do the Kubernetes filters and scorers see of each node?
+
+Volcano keeps a second book of the nodes for them: pods, whole-number sums, used ports. It is made when the
+session opens and follows it only through the events of plugin `predicates`; it can therefore differ from the
+node table: a pipelined pod is in it, an evicted pod is not, even when the eviction was taken back.
+
+Source: volcano ``pkg/scheduler/plugins/util/k8s/snapshot.go`` at v1.15.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_core.model.changes import ChangeLog, RowTable
+from scheduler_core.model.host_ports import HostPort, host_ports
+from scheduler_core.model.job import NO_NODE, TaskInfo
+from scheduler_core.model.labels import Mask, Selector, SelectorError, parse_selector
+from scheduler_core.model.node_affinity import matching_nodes
+from scheduler_core.model.pod import PodShape
+from scheduler_core.model.pod_affinity import (
+    AffinityReader,
+    PodAffinity,
+    has_pod_affinity,
+    namespace_labels,
+    pod_affinity_key,
+    prefers_pods,
+    raw_terms,
+)
+from scheduler_core.model.pod_amounts import incoming_amounts, node_amounts
+from scheduler_core.model.taints import tolerations_of
+from scheduler_core.model.topology_spread import SpreadConstraint, raw_constraints
+
+if TYPE_CHECKING:
+    from scheduler_core.model.snapshot import Snapshot
+    from scheduler_core.model.task_table import TaskTable
+
+Counts = NDArray[np.int64]
+NO_AFFINITY = PodAffinity()
+
+
+class SelectorClass:
+    """Pods that no selector of the session can tell apart.
+
+    Attributes
+    ----------
+    labels : mapping
+        Only the labels that some selector looks at.
+    identity : tuple
+        Namespace and labels: all that selectors see.
+    deleting : bool
+        The pods were terminating when the session opened.
+    on_nodes : dict
+        How many of them there are, by number of the node.
+
+    """
+
+    __slots__ = ("affinity", "deleting", "identity", "labels", "listeners", "namespace", "on_nodes")
+
+    def __init__(
+        self, namespace: str, labels: Mapping[str, str], deleting: bool, affinity: PodAffinity
+    ) -> None:
+        self.identity = namespace, tuple(labels.items())
+        self.namespace = namespace
+        self.labels = labels
+        self.deleting = deleting
+        self.affinity = affinity
+        self.on_nodes: dict[int, int] = {}
+        self.listeners: list[tuple[Counts, int]] = []
+
+
+class K8sNodeSnapshot:
+    """The Kubernetes view of the nodes of one session.
+
+    Attributes
+    ----------
+    room_of : list of int
+        By node, how many more pods it takes; 0 and below: none.
+    taken_of : list of list of int
+        By node, what the pods on it take: cpu and memory with small amounts assumed where a container
+        mentions none, then cpu, memory and GPUs as requested. Milli-cores, bytes, devices.
+    allocatable : (3, N) int64
+        Cpu, memory, GPUs of each node, without oversubscription.
+    changes : ChangeLog
+        Which nodes changed here.
+    labels, taints
+        Those of all nodes.
+    repelling, relating : (N,) bool
+        Nodes that had a pod with required anti-affinity, or with any affinity to pods, when the session
+        opened. Volcano looks at no other node for such pods until the session ends.
+    repelling_keys, preferring_keys : dict
+        The topology keys of pods' required anti-affinity terms, and of their preferred terms of either kind,
+        in order of first sight.
+    selecting, preferring : bool
+        Whether anything in the session selects pods by their labels, and whether any pod prefers to be near
+        others or away from them.
+
+    """
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        nodes, cluster = snapshot.nodes, snapshot.cluster
+        self.nodes = nodes
+        facts = cluster.nodes.facts
+        self.labels, self.taints, self.allocatable = facts.labels, facts.taints, facts.allocatable
+        self.default_requests = cluster.pods.reader.default_requests
+        self.namespaces = namespace_labels(cluster.namespaces)
+        self.services = [_Service(service) for service in cluster.services]
+        self._reader = AffinityReader(self.namespaces, merges_label_keys=self.default_requests)
+        shapes = snapshot.shapes
+        self._keys = frozenset(key for shape in shapes for key in shape.fact("selected", _selected_keys))
+        self._keys |= {key for service in self.services for key in service.selector.labels()}
+        self.selecting = bool(self._keys) or any(has_pod_affinity(shape.spec) for shape in shapes)
+        self.preferring = any(prefers_pods(shape.spec) for shape in shapes)
+        self.ports = list({port: None for shape in shapes for port in shape.fact("host_ports", host_ports)})
+        self.repelling_keys: dict[str, None] = {}
+        self.preferring_keys: dict[str, None] = {}
+        self._kinds: dict[Hashable, SelectorClass] = {}
+        self._kind_of: dict[str, SelectorClass] = {}
+        self._listeners: dict[Hashable, tuple[Counts, Callable[[SelectorClass], int]]] = {}
+        self._required: dict[Hashable, Mask] = {}
+        self._pairs: dict[int, tuple[tuple[int, int], ...]] = {}
+        self._copies: dict[str, int] = {}
+        self._gone: set[str] = set()
+        self._shapes_known = 0
+        self.used_ports = np.zeros((len(self.ports), len(nodes)), dtype=np.bool_)
+        self.repelling = np.zeros(len(nodes), dtype=np.bool_)
+        self.relating = np.zeros(len(nodes), dtype=np.bool_)
+        self.changes = ChangeLog(len(nodes))
+        self._limits = facts.pod_limits
+        self._take_in(snapshot.tasks)
+
+    def _take_in(self, tasks: TaskTable) -> None:
+        """Count the pods that are on the nodes."""
+        found = np.flatnonzero(tasks.node_of != NO_NODE)
+        node_of = tasks.node_of[found]
+        pods = np.bincount(node_of, minlength=len(self.nodes))
+        sums: Counts = np.zeros((len(self.nodes), 5), dtype=np.int64)
+        if pods.any():
+            numbers = tasks.shape_numbers[found][np.argsort(node_of, kind="stable")]
+            amounts = np.array([self.amounts_of(shape) for shape in tasks.shapes])[numbers]
+            busy = np.flatnonzero(pods)
+            starts = (np.cumsum(pods) - pods)[busy]
+            sums[busy] = np.add.reduceat(amounts, starts, axis=0)
+        self._room: RowTable[int, np.int64] = RowTable(self._limits - pods, self.changes)
+        self._taken: RowTable[list[int], np.int64] = RowTable(sums, self.changes)
+        self.room_of, self.taken_of = self._room.rows, self._taken.rows
+        if self.ports or self.selecting:
+            for number, on_node in enumerate(self.nodes.tasks):
+                for task in on_node.values():
+                    self._find_in_place(task, number)
+
+    def _find_in_place(self, task: TaskInfo, number: int) -> None:
+        if self.ports:
+            self.used_ports[self.port_rows(task.shape), number] = True
+        if self.selecting:
+            kind = self.kind_of(task)
+            kind.on_nodes[number] = kind.on_nodes.get(number, 0) + 1
+            self.repelling[number] |= kind.affinity.repels
+            self.relating[number] |= bool(task.shape.fact("pod_affinity_key", pod_affinity_key))
+
+    def renew(self, tasks: TaskTable, nodes: Mapping[int, Sequence[int]]) -> bool:
+        """Count anew the pods on nodes that were made anew; False: all is to be counted anew.
+
+        Sound where pods count by their number and amounts alone, so that nodes do not depend on each other.
+        """
+        if self.ports or self.selecting or self.services:
+            return False
+        if not all(map(_only_amounts, tasks.shapes[self._shapes_known :])):
+            return False
+        self._shapes_known = len(tasks.shapes)
+        self._copies.clear()
+        self._gone.clear()
+        for node, found in nodes.items():
+            taken, pairs_of = [0] * 5, self._pairs
+            for shape in map(tasks.shape_of, found):
+                pairs = pairs_of.get(shape.number)
+                for position, amount in self._pairs_of(shape) if pairs is None else pairs:
+                    taken[position] += amount
+            self.room_of[node] = int(self._limits[node]) - len(found)
+            self.taken_of[node] = taken
+            self.changes.add(node)
+        self.changes.trim()
+        return True
+
+    @property
+    def room(self) -> Counts:
+        """Return how many more pods each node takes, (N,); do not change it."""
+        return self._room.array
+
+    @property
+    def sums(self) -> Counts:
+        """Return what the pods on each node take, (5, N); do not change it."""
+        return self._taken.array.T
+
+    # pods come and go
+
+    def add(self, task: TaskInfo) -> None:
+        """Put a pod on the node that its task was given; a second time counts twice."""
+        self._copies[task.uid] = self._copies.get(task.uid, 0) + 1
+        self._change(task, 1)
+
+    def remove(self, task: TaskInfo) -> None:
+        """Take a pod from its node, if it is there."""
+        copies = self._copies.get(task.uid, 0)
+        if copies:
+            self._copies[task.uid] = copies - 1
+        elif task.info.node_name and task.uid not in self._gone:
+            self._gone.add(task.uid)
+        else:
+            return
+        self._change(task, -1)
+
+    def _change(self, task: TaskInfo, sign: int) -> None:
+        number = task.node
+        self.room_of[number] -= sign
+        taken = self.taken_of[number]
+        for position, amount in self._pairs_of(task.shape):
+            taken[position] += sign * amount
+        self.changes.add(number)
+        if self.ports:
+            self.used_ports[self.port_rows(task.shape), number] = sign > 0
+        if self.selecting:
+            kind = self.kind_of(task)
+            kind.on_nodes[number] = kind.on_nodes.get(number, 0) + sign
+            for counts, weight in kind.listeners:
+                counts[number] += sign * weight
+
+    # what is known of a shape
+
+    def amounts_of(self, shape: PodShape) -> tuple[int, ...]:
+        """Return what a pod of this shape adds to what its node has taken."""
+        amounts: tuple[int, ...] = shape.fact("node_amounts", self._read_amounts)
+        return amounts
+
+    def _pairs_of(self, shape: PodShape) -> tuple[tuple[int, int], ...]:
+        """Return the same without zeros, as pairs of position and amount."""
+        pairs = self._pairs.get(shape.number)
+        if pairs is None:
+            amounts = enumerate(self.amounts_of(shape))
+            pairs = self._pairs[shape.number] = tuple(pair for pair in amounts if pair[1])
+        return pairs
+
+    def _read_amounts(self, spec: Mapping[str, Any]) -> tuple[int, ...]:
+        amounts = node_amounts(spec, default_requests=self.default_requests)
+        return (*amounts.assumed, *amounts.requested)
+
+    def incoming(self, shape: PodShape) -> tuple[int, ...]:
+        """Return what a pod of this shape would add in the eyes of the scorers."""
+        incoming: tuple[int, ...] = shape.fact("incoming_amounts", self._incoming)
+        return incoming
+
+    def _incoming(self, spec: Mapping[str, Any]) -> tuple[int, ...]:
+        amounts = incoming_amounts(spec, default_requests=self.default_requests)
+        return (*amounts.assumed, *amounts.requested)
+
+    def port_rows(self, shape: PodShape) -> list[int]:
+        """Return the rows of `used_ports` that a pod of this shape takes."""
+        return [self.ports.index(port) for port in shape.fact("host_ports", host_ports)]
+
+    def conflicting_rows(self, wanted: Iterable[HostPort]) -> list[int]:
+        """Return the rows of `used_ports` that are in the way of the wanted ports."""
+        wanted = list(wanted)
+        return [row for row, used in enumerate(self.ports) if any(port.conflicts(used) for port in wanted)]
+
+    def any_port_used(self, rows: list[int], nodes: NDArray[np.intp]) -> Mask:
+        """Return which of the nodes use a port of these rows, (K,)."""
+        used: Mask = np.logical_or.reduce(self.used_ports[rows][:, nodes], axis=0)
+        return used
+
+    def required_nodes(self, shape: PodShape) -> Mask:
+        """Return which nodes satisfy the node selector and required node affinity of a shape, (N,)."""
+        mask = self._required.get(shape.number)
+        if mask is None:
+            mask = self._required[shape.number] = matching_nodes(shape.spec, self.labels)
+        return mask
+
+    def untolerated_nodes(self, shape: PodShape) -> Mask:
+        """Return which nodes have a NoSchedule or NoExecute taint that a shape does not tolerate, (N,)."""
+        return self.taints.untolerated(tolerations_of(shape.spec))
+
+    def counted_nodes(self, shape: PodShape, constraint: SpreadConstraint) -> Mask:
+        """Return on which nodes pods count for a constraint of a shape, by its inclusion policies, (N,)."""
+        counted = np.ones(len(self.nodes), dtype=np.bool_)
+        if constraint.honors_affinity:
+            counted &= self.required_nodes(shape)
+        if constraint.honors_taints:
+            counted &= ~self.untolerated_nodes(shape)
+        return counted
+
+    # which pods are where
+
+    def kind_of(self, task: TaskInfo) -> SelectorClass:
+        """Return the kind of a task."""
+        kind = self._kind_of.get(task.uid)
+        if kind is None:
+            kind = self._kind_of[task.uid] = self._make_kind(task)
+        return kind
+
+    def _make_kind(self, task: TaskInfo) -> SelectorClass:
+        labels = {key: value for key, value in sorted(task.labels().items()) if key in self._keys}
+        deleting = bool(task.pod["metadata"].get("deletionTimestamp"))
+        wish = task.shape.fact("pod_affinity_key", pod_affinity_key)
+        key = (task.namespace, tuple(labels.items()), deleting, wish)
+        kind = self._kinds.get(key)
+        if kind is None:
+            affinity = self._reader.read(task.shape.spec, task.namespace, labels) if wish else NO_AFFINITY
+            kind = self._kinds[key] = SelectorClass(task.namespace, labels, deleting, affinity)
+            self.repelling_keys.update((term.key, None) for term in affinity.required_anti)
+            preferred = (*affinity.preferred, *affinity.preferred_anti)
+            self.preferring_keys.update((term.key, None) for term in preferred)
+            for counts, weight_of in self._listeners.values():
+                _listen(kind, counts, weight_of)
+        return kind
+
+    def live_counts(self, name: Hashable, weight_of: Callable[[SelectorClass], int]) -> Counts:
+        """Return the weighted number of pods on each node, (N,), which follows the nodes from now on.
+
+        Parameters
+        ----------
+        name : hashable
+            What is counted; the same name gives the same array.
+        weight_of : callable
+            What each pod of a kind counts; must never change.
+
+        """
+        known = self._listeners.get(name)
+        if known is not None:
+            return known[0]
+        counts: Counts = np.zeros(len(self.nodes), dtype=np.int64)
+        self._listeners[name] = counts, weight_of
+        for kind in self._kinds.values():
+            _listen(kind, counts, weight_of)
+        return counts
+
+    def spread_counts(self, namespace: str, constraint: SpreadConstraint) -> Counts:
+        """Return how many pods on each node count for a constraint of pods of a namespace, (N,), live."""
+
+        def weight_of(other: SelectorClass) -> int:
+            return int(
+                other.namespace == namespace and not other.deleting and constraint.counts(other.labels)
+            )
+
+        return self.live_counts(("spread", namespace, constraint), weight_of)
+
+    def service_selector(self, task: TaskInfo) -> Selector:
+        """Return the conjunction of the selectors of all services that select a pod; empty when none does."""
+        labels = task.labels()
+        return Selector(
+            tuple(
+                requirement
+                for service in self.services
+                if service.namespace == task.namespace and service.selects(labels)
+                for requirement in service.selector.requirements
+            )
+        )
+
+
+class _Service:
+    """What the scheduler reads of a Service."""
+
+    def __init__(self, service: Mapping[str, Any]) -> None:
+        self.namespace: str = service["metadata"]["namespace"]
+        labels = (service.get("spec") or {}).get("selector")
+        self.names_pods = labels is not None
+        selector = Selector()
+        for key, value in (labels or {}).items():
+            selector = selector.with_requirement(key, "In", value)
+        self.selector = selector
+
+    def selects(self, labels: Mapping[str, str]) -> bool:
+        return self.names_pods and self.selector.matches(labels)
+
+
+def _listen(kind: SelectorClass, counts: Counts, weight_of: Callable[[SelectorClass], int]) -> None:
+    weight = weight_of(kind)
+    if weight:
+        kind.listeners.append((counts, weight))
+        for number, pods in kind.on_nodes.items():
+            counts[number] += weight * pods
+
+
+def _only_amounts(shape: PodShape) -> bool:
+    """Return whether nothing but amounts of pods of a shape matters to other pods."""
+    known: bool = shape.fact("only_amounts", _has_only_amounts)
+    return known
+
+
+def _has_only_amounts(spec: Mapping[str, Any]) -> bool:
+    return not (host_ports(spec) or has_pod_affinity(spec) or raw_constraints(spec))
+
+
+def _selected_keys(spec: Mapping[str, Any]) -> set[str]:
+    """Return the pod labels that a specification looks at."""
+    keys: set[str] = set()
+    for entry in [*raw_terms(spec), *raw_constraints(spec)]:
+        keys.update(entry.get("matchLabelKeys") or (), entry.get("mismatchLabelKeys") or ())
+        try:
+            selector = parse_selector(entry.get("labelSelector"))
+        except SelectorError:
+            continue  # a malformed selector never selects
+        if selector is not None:
+            keys |= selector.labels()
+    return keys

@@ -1,0 +1,1 @@
+"""What is recorded while a session decides, so that explanations can say why?"""

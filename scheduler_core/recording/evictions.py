@@ -1,0 +1,143 @@
+"""Why is a task evicted, what did its node have before, and what does the eviction free?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from typing import Any
+
+from scheduler_core.framework.observer import DECIDED, ChosenNode, Explanation
+from scheduler_core.framework.session import Session
+from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.recording.victim_order import why_first
+from scheduler_core.recording.votes import RecordedVotes
+from scheduler_core.resource import Resource, total_of
+
+
+def explain(
+    session: Session,
+    victim: TaskInfo,
+    for_task: TaskInfo,
+    votes: RecordedVotes,
+    next_victim: TaskInfo | None,
+    *,
+    dry_run: bool,
+) -> Explanation:
+    """Return why a task is about to be evicted for another one.
+
+    `next_victim` would be evicted next, None when no other is left. After a dry run there is no such order.
+    """
+    more: dict[str, Any] = {"dry_run": True} if dry_run else {}
+    if next_victim is not None:
+        more["first"] = why_first(session, victim, next_victim, for_task)
+    if not votes.evicted:
+        more.update(_before_any(session, victim.node, for_task, votes))
+    return _explanation(victim, for_task.job, for_task.request, votes, more)
+
+
+def explain_for_gang(
+    session: Session,
+    victim: TaskInfo,
+    job: JobInfo,
+    demand: Sequence[TaskInfo],
+    votes: RecordedVotes,
+    chosen: Sequence[ChosenNode],
+) -> Explanation:
+    """Return why a task is about to be evicted for all tasks that a job still needs."""
+    more = {} if votes.evicted else _before_any_for_gang(session, job, demand, chosen)
+    return _explanation(victim, job, total_of(task.request for task in demand), votes, more)
+
+
+def explain_shuffle(victim: TaskInfo, tier: int, order: int, plugins: Sequence[str]) -> Explanation:
+    """Return why shuffle evicted a task: some plugins of one tier named it."""
+    permit = {"verdict": "permit", "why": "the plugin wants it moved", "numbers": {}}
+    return {
+        "tier": tier,
+        "order": order,
+        "votes": [{"tier": tier, "plugin": plugin, **permit} for plugin in plugins],
+        "ballots": [{"tier": tier, "plugins": plugins, "outcome": DECIDED}],
+        "freed": victim.request.as_dict(),
+        "needed": {},
+        "queue": _queue_of(victim),
+        "for_job": "",
+    }
+
+
+def _explanation(
+    victim: TaskInfo, for_job: JobInfo | None, needed: Resource, votes: RecordedVotes, more: dict[str, Any]
+) -> Explanation:
+    """Return why the next victim is evictable and what it frees, next to what is needed."""
+    votes.evicted += 1
+    return {
+        "tier": votes.tier,
+        "order": votes.evicted,
+        "votes": votes.on(victim),
+        "ballots": votes.ballots_as_data(),
+        "freed": victim.request.as_dict(),
+        "needed": needed.as_dict(),
+        "queue": _queue_of(victim),
+        "for_job": for_job.key if for_job is not None else "",
+        **more,
+    }
+
+
+def _before_any(session: Session, node: int, task: TaskInfo, votes: RecordedVotes) -> dict[str, Any]:
+    """Return what there was before the first eviction for a task on a node.
+
+    Returns
+    -------
+    dict
+        `room` that the node had, `allowed`: all that might have been evicted there, and `queue_short`, for
+        preemption in a queue that was full: what it lacked.
+
+    """
+    before: dict[str, Any] = {
+        "room": session.nodes.axis.resource(session.nodes.future_of[node]),
+        "allowed": sorted([victim.key for victim in votes.victims]),
+    }
+    if session.action == "preempt" and task.job is not None:
+        before.update(_queue_short(session, task.job, task))
+    return before
+
+
+def _before_any_for_gang(
+    session: Session, job: JobInfo, demand: Sequence[TaskInfo], chosen: Sequence[ChosenNode]
+) -> dict[str, Any]:
+    """Return what there was before the first eviction for a gang.
+
+    Returns
+    -------
+    dict
+        `chosen`: by node the `room` that it had, what is `needed` there and all that were `allowed` to be
+        evicted; and `queue_short`, when the queue had no room for the gang: what it lacked.
+
+    """
+    by_node = {
+        session.nodes.names[place.node]: {
+            "room": session.nodes.axis.resource(session.nodes.future_of[place.node]),
+            "needed": place.needed,
+            "allowed": sorted(task.key for task in place.allowed),
+        }
+        for place in chosen
+    }
+    return {"chosen": by_node, **_queue_short(session, job, _as_one(demand))}
+
+
+def _as_one(tasks: Sequence[TaskInfo]) -> TaskInfo:
+    """Return a task that requests all that several request together; it is not for a node."""
+    one = copy(tasks[0])
+    one.shape = copy(one.shape)
+    one.shape.request = total_of(task.request for task in tasks)
+    return one
+
+
+def _queue_short(session: Session, job: JobInfo, task: TaskInfo) -> dict[str, Any]:
+    """Return what a job's queue lacks for a task as `queue_short`, nothing when it lacks nothing."""
+    refusal = session.allocatable(session.queues[job.queue], task)
+    if refusal is None:
+        return {}
+    return {"queue_short": {name: facts["missing"] for name, facts in refusal.get("short", {}).items()}}
+
+
+def _queue_of(task: TaskInfo) -> str:
+    return task.job.queue if task.job is not None else ""

@@ -1,0 +1,153 @@
+"""Which node came closest to taking a task, what does it lack, and could any node take it at all?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scheduler_core.framework.session import Session
+from scheduler_core.model.fit import FITS, POD_NUMBER, FitErrors, Why, numbers_in
+from scheduler_core.model.job import TaskInfo
+from scheduler_core.resource import MIN_RESOURCE, PODS
+
+Mask = NDArray[np.bool_]
+
+
+class Nearest(NamedTuple):
+    """What is recorded of the nodes when a task fits nowhere.
+
+    Attributes
+    ----------
+    closest : dict or None
+        Of the nodes that lack nothing but resources the one that lacks the smallest part of what the task
+        requests: `node`, and by resource what it `lacks` and will have `free` once terminating pods are gone.
+    too_large : dict
+        By resource what is `requested` and the `largest` amount that a node that admits the task has when it
+        is empty; only where no such node is large enough. Empty when some node is.
+    not_offered : list of str
+        The requested resources of which no node of the cluster has any.
+    barred : dict
+        How many nodes refuse the task for which reason, whatever room they have; only where all of them do.
+
+    """
+
+    closest: dict[str, Any] | None
+    too_large: dict[str, dict[str, float]]
+    not_offered: list[str]
+    barred: dict[str, int]
+
+    def facts(self) -> dict[str, Any]:
+        """Return what is known, by name."""
+        return {name: fact for name, fact in self._asdict().items() if fact or name == "closest"}
+
+
+NOTHING = Nearest(None, {}, [], {})
+
+
+class NearestNodes:
+    """What is recorded when tasks of a session fit nowhere.
+
+    The last answer to each class of tasks is kept as long as no node changes and the same nodes refuse it.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._kept: dict[int, tuple[int, Why, Nearest]] = {}
+
+    def to(self, task: TaskInfo, errors: FitErrors) -> Nearest:
+        """Return it for a task; nothing when no node was examined or none lacks resources."""
+        why = errors.why
+        if why is None or not self._session.statuses.lacking(why).any():
+            return NOTHING
+        number, now = self._session.registry.class_of(task), len(self._session.nodes.changes)
+        seen, refusals, nearest = self._kept.get(number, (-1, why, NOTHING))
+        if seen != now or not np.array_equal(refusals, why):
+            nearest = _nearest(self._session, task, self._session.statuses.lacking(why))
+            self._kept[number] = now, why, nearest
+        return nearest
+
+
+def _nearest(session: Session, task: TaskInfo, short: Mask) -> Nearest:
+    """Return it for a task that some nodes are `short` of resources for, (N,)."""
+    refusals = session.placement.admission(task)
+    crowded = refusals == session.statuses.number(POD_NUMBER)
+    admits = (refusals == FITS) | crowded
+    not_offered = _not_offered(session, task)
+    if not admits.any():
+        return Nearest(None, {}, not_offered, _barred(session, refusals))
+    closest = _closest(session, task, short & admits, crowded) if (short & admits).any() else None
+    return Nearest(closest, _too_large(session, task, admits), not_offered, {})
+
+
+def _not_offered(session: Session, task: TaskInfo) -> list[str]:
+    """Return the requested resources of which no node has any."""
+    nodes = session.nodes
+    return [
+        nodes.axis.names[position]
+        for position, amount in task.shape.demands
+        if amount >= MIN_RESOURCE and not (nodes.allocatable[:, position] > 0.0).any()
+    ]
+
+
+def _barred(session: Session, refusals: Why) -> dict[str, int]:
+    """Return how many nodes refuse for which reason, by reason."""
+    counts, reasons = np.bincount(refusals), Counter[str]()
+    for number in numbers_in(refusals):
+        for status in session.statuses.lists[number]:
+            reasons[status.reason] += int(counts[number])
+    return dict(sorted(reasons.items()))
+
+
+def _closest(session: Session, task: TaskInfo, among: Mask, crowded: Mask) -> dict[str, Any]:
+    """Return the node of some, (N,), that lacks the smallest part of what a task requests.
+
+    The resource of which the largest part is missing counts. On `crowded` nodes, (N,), there are as many pods
+    as may be.
+    """
+    nodes, demands = session.nodes, task.shape.demands
+    lacks = [_lacking(amount, nodes.future[:, position]) for position, amount in demands]
+    worst = np.zeros(len(nodes))
+    for (_, amount), lack in zip(demands, lacks, strict=True):
+        np.maximum(worst, lack / (amount or 1.0), out=worst)
+    closest = int(np.where(among, worst, np.inf).argmin())
+    missing = {
+        position: float(lack[closest])
+        for (position, _), lack in zip(demands, lacks, strict=True)
+        if lack[closest] > 0.0
+    }
+    names, free = nodes.axis.names, nodes.future_of[closest]
+    lacking = {names[position]: amount for position, amount in missing.items()}
+    available = {names[position]: free[position] for position in missing}
+    if crowded[closest]:
+        lacking[PODS], available[PODS] = 1.0, 0.0
+    return {"node": nodes.names[closest], "lacks": lacking, "free": available}
+
+
+def _too_large(session: Session, task: TaskInfo, admits: Mask) -> dict[str, dict[str, float]]:
+    """Return by resource what is requested and the most that a node has, {} when an empty node would do."""
+    nodes = session.nodes
+    largest = nodes.allocatable[admits]
+    demands = [(position, amount) for position, amount in task.shape.demands if amount >= MIN_RESOURCE]
+    enough = np.ones(len(largest), dtype=np.bool_)
+    for position, amount in demands:
+        enough &= amount - largest[:, position] < MIN_RESOURCE
+    if enough.any():
+        return {}
+    most = {position: float(largest[:, position].max()) for position, _ in demands}
+    alone = [(position, amount) for position, amount in demands if amount - most[position] >= MIN_RESOURCE]
+    sizes = {nodes.axis.names[position]: (amount, most[position]) for position, amount in alone or demands}
+    return {
+        name: {"requested": amount, "largest": largest}
+        for name, (amount, largest) in sizes.items()
+        if alone or name != PODS
+    }
+
+
+def _lacking(amount: float, free: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how much less is free on each node, (N,)."""
+    lack: NDArray[np.float64] = amount - free
+    lack[lack < MIN_RESOURCE] = 0.0
+    return lack

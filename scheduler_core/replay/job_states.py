@@ -1,0 +1,181 @@
+"""What is known of the Jobs of a replay, and which events wait for their controller?"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any
+
+from scheduler_core.controllers.lifecycle import Counts, Request, replicas
+from scheduler_core.controllers.vcjob import Task, VolcanoJob
+from scheduler_core.replay.progress import Life
+from scheduler_core.replay.world import World
+
+Object = Mapping[str, Any]
+
+PARTITION = "volcano.sh/partition-id"
+JOB_NAME = "volcano.sh/job-name"
+TASK_NAME = "volcano.sh/task-spec"
+JOB_VERSION = "volcano.sh/job-version"
+INDEPENDENT = "queuecast/independent-pods"
+
+
+@dataclass
+class JobState:
+    """One Job as its controller knows it.
+
+    Attributes
+    ----------
+    job : mapping
+        The object.
+    scheduler : str
+        The scheduler of Jobs that name none.
+    version : int
+        How often the whole Job was killed.
+    retries : int
+        How often a restart was demanded.
+    counts : Counts
+        Its pods at the last time that they were counted: not while its PodGroup is pending.
+    groups : int
+        How many PodGroups it has had.
+    creating : list of str
+        Pods that were requested and do not exist yet.
+    created, restarts : dict
+        By pod: how often it was created, and how often its container was restarted in place.
+    saved : dict
+        By pod: the work that survives.
+    delayed : dict
+        By pod: the action that waits for its timeout, with its event, task and partition.
+
+    """
+
+    job: Object
+    scheduler: str
+    phase: str = "Pending"
+    version: int = 0
+    retries: int = 0
+    counts: Counts = field(default_factory=Counts)
+    groups: int = 0
+    creating: list[str] = field(default_factory=list)
+    created: dict[str, int] = field(default_factory=dict)
+    restarts: dict[str, int] = field(default_factory=dict)
+    saved: dict[str, float] = field(default_factory=dict)
+    delayed: dict[str, list[str]] = field(default_factory=dict)
+
+    @cached_property
+    def rules(self) -> VolcanoJob:
+        """Return the Job with the defaults that its webhook gives it."""
+        return VolcanoJob(self.job, self.scheduler)
+
+    @cached_property
+    def places(self) -> dict[str, tuple[Task, int]]:
+        """Return task and index of every pod of the Job, by namespace/name."""
+        rules = self.rules
+        return {
+            f"{rules.namespace}/{rules.name}-{task.name}-{index}": (task, index)
+            for task in rules.tasks
+            for index in range(task.replicas)
+        }
+
+    @property
+    def group(self) -> str:
+        """Return the key of its PodGroup."""
+        return f"{self.rules.namespace}/{self.rules.name}-{self.rules.uid}"
+
+    @property
+    def needs_all(self) -> bool:
+        """Return whether no pod of the Job gets on while one is missing."""
+        rules = self.rules
+        independent = rules.annotations.get(INDEPENDENT) == "true"
+        return not independent and rules.min_available == replicas(rules) > 1
+
+    def frozen(self) -> dict[str, Any]:
+        """Return the state as plain data."""
+        return asdict(self)
+
+    @classmethod
+    def thawed(cls, frozen: Mapping[str, Any]) -> JobState:
+        """Return the state that was frozen."""
+        return cls(**{**frozen, "counts": Counts(**frozen["counts"])})
+
+
+class JobStates:
+    """The Jobs of a replay.
+
+    Attributes
+    ----------
+    states : dict
+        By key.
+    requests : deque
+        The events that the controller has not handled yet, each with the key of its Job.
+
+    """
+
+    def __init__(self, world: World, frozen: Mapping[str, Any] | None = None) -> None:
+        self.world = world
+        self.states: dict[str, JobState] = {}
+        self.requests: deque[tuple[str, Request]] = deque()
+        if frozen is not None:
+            self.states = {key: JobState.thawed(state) for key, state in frozen["states"].items()}
+            world.vcjob_groups = {state.group: key for key, state in self.states.items()}
+
+    def frozen(self) -> dict[str, Any]:
+        """Return the states as plain data; no event waits between two steps."""
+        return {key: self.states[key].frozen() for key in sorted(self.states)}
+
+    def claim(self, key: str, life: Life, pod: Object) -> None:
+        """Note which Job controls a pod, if any does."""
+        metadata = pod["metadata"]
+        annotations = metadata.get("annotations") or {}
+        job = f"{metadata.get('namespace') or 'default'}/{annotations.get(JOB_NAME)}"
+        state = self.states.get(job)
+        if state is not None and key in state.places:
+            life.vcjob, life.task = job, annotations.get(TASK_NAME) or ""
+            life.version = int(annotations.get(JOB_VERSION) or 0)
+            life.saved, life.returns = state.saved.get(key, 0.0), state.created.get(key, 1) - 1
+
+    # events
+
+    def request(self, key: str, event: str) -> None:
+        """Have the controller handle an event of a Job that is about none of its pods."""
+        self.requests.append((key, Request(event)))
+
+    def command(self, key: str, action: str) -> None:
+        """Give a command to a Job: AbortJob or ResumeJob."""
+        self.requests.append((key, Request("CommandIssued", action=action)))
+
+    def pod_event(self, key: str, event: str, exit_code: int = 0) -> None:
+        """Report an event of a pod to its controller."""
+        life = self.world.lives[key]
+        partition = (self.world.cluster.pods[key]["metadata"].get("labels") or {}).get(PARTITION) or ""
+        name = "OutOfSync" if life.out_of_sync else event
+        self.requests.append((life.vcjob, Request(name, life.task, key, partition, exit_code, life.version)))
+
+    def succeeded(self, key: str) -> None:
+        """Report that a pod has succeeded."""
+        life = self.world.lives[key]
+        state = self.states.get(life.vcjob)
+        siblings = [k for k, (task, _) in state.places.items() if task.name == life.task] if state else []
+        lives = self.world.lives
+        all_have = all(k in lives and lives[k].succeeded for k in siblings)
+        self.pod_event(key, "TaskCompleted" if siblings and all_have else "OutOfSync")
+
+    def restarted(self, key: str) -> None:
+        """Report that the kubelet has restarted a pod's container in place."""
+        life = self.world.lives[key]
+        state = self.states.get(life.vcjob)
+        if state is None:
+            return
+        state.restarts[key] = state.restarts.get(key, 0) + 1
+        task = next(task for task in state.rules.tasks if task.name == life.task)
+        limit = int(task.raw.get("maxRetry") or 0) or 3
+        restarts = sum(count for k, count in state.restarts.items() if state.places[k][0].name == life.task)
+        self.pod_event(key, "TaskFailed" if 0 <= limit <= restarts else "OutOfSync")
+
+    def group_changed(self, key: str, phase: str) -> None:
+        """Report that a session has changed the phase of a PodGroup."""
+        job = self.world.vcjob_groups.get(key)
+        if job is not None:
+            self.requests.append((job, Request("Unknown" if phase == "Unknown" else "OutOfSync")))

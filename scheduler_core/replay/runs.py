@@ -1,0 +1,171 @@
+"""How does a pod start, run, fail and succeed?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+from typing import Any
+
+from scheduler_core.model.timestamps import parse_time
+from scheduler_core.replay.agenda import Kind
+from scheduler_core.replay.job_states import JobStates
+from scheduler_core.replay.progress import Life
+from scheduler_core.replay.timeline import (
+    CHECKPOINT_SECONDS,
+    RESTORE_SECONDS,
+    annotation,
+    exit_code,
+    run_seconds,
+)
+from scheduler_core.replay.world import World
+from scheduler_core.transitions import ended, running
+
+Object = Mapping[str, Any]
+
+FIRST_BACK_OFF, LONGEST_BACK_OFF = 10.0, 300.0
+"""Seconds that the kubelet waits before it restarts a container in place."""
+
+
+class PodRuns:
+    """The runs of the pods of a replay."""
+
+    def __init__(self, world: World, states: JobStates) -> None:
+        self.world = world
+        self.states = states
+
+    def know(self, key: str, time: float) -> None:
+        """Plan what a pod that is there from now on does next."""
+        world = self.world
+        info, pod = world.cluster.pods.infos[key], world.cluster.pods[key]
+        life = world.lives[key] = Life(info.uid, info.job_key)
+        world.members.setdefault(info.job_key, {})[key] = None
+        life.duration = run_seconds(pod, world.podgroups.get(info.job_key))
+        self.states.claim(key, life, pod)
+        status = pod.get("status") or {}
+        phase = status.get("phase")
+        life.succeeded, life.failed = phase == "Succeeded", phase == "Failed"
+        deleted = pod["metadata"].get("deletionTimestamp")
+        if phase == "Running":
+            stated = status.get("startTime")
+            started = parse_time(stated) - world.begin if stated else time
+            life.started = life.since = min(started, time)
+            if life.duration is not None and not deleted:
+                world.agenda.plan(time + max(life.duration - (time - life.started), 1.0), Kind.FINISH, key)
+        elif phase == "Pending" and info.node_name and not deleted:
+            world.agenda.plan(time + world.timeline.start_delay, Kind.START, key)
+        if deleted:
+            life.terminates = True
+            since = parse_time(deleted) - world.begin
+            world.agenda.plan(max(since + world.timeline.termination_of(pod), time), Kind.GONE, key)
+
+    def add(self, key: str, pod: Object, time: float) -> None:
+        """Create a pod."""
+        self.world.cluster.pods[key] = pod
+        self.know(key, time)
+
+    # starting
+
+    def start(self, key: str, time: float) -> None:
+        """Let a bound pod run."""
+        pods = self.world.cluster.pods
+        pods.follow(key, running(pods[key], self.world.timestamp(time)))
+        self.began(key, time)
+
+    def began(self, key: str, time: float) -> None:
+        """Plan the end of a pod that runs from now on."""
+        world = self.world
+        life = world.lives[key]
+        restores = annotation(RESTORE_SECONDS, world.cluster.pods[key], world.podgroups.get(life.job))
+        life.start(time, world.timeline.restore if restores is None else float(restores))
+        if life.vcjob:
+            self.states.pod_event(key, "PodRunning")
+            self.pace(life.vcjob, time)
+        else:
+            self._go_on(key, time)
+        world.record_start(life.job)
+
+    def pace(self, job: str, time: float) -> None:
+        """Let the work of a Job's pods go on, or wait while a pod that they need is missing."""
+        state, lives = self.states.states.get(job), self.world.lives
+        if state is None:
+            return
+        needed = [lives.get(pod) for pod in state.places] if state.needs_all else []
+        complete = all(
+            life is not None and (life.has_ended or (life.runs and not life.on_lost_node)) for life in needed
+        )
+        for pod in state.places:
+            life = lives.get(pod)
+            if life is None or not life.runs or life.on_lost_node:
+                continue
+            if complete and life.since is None:
+                self._go_on(pod, time)
+            elif not complete and life.since is not None:
+                life.pause(time)
+                self.world.agenda.cancel(pod)
+
+    def _go_on(self, key: str, time: float) -> None:
+        """Let a pod's work go on, and plan its end."""
+        life = self.world.lives[key]
+        life.go_on(time)
+        if life.left is not None:
+            self.world.agenda.plan(time + life.left, Kind.FINISH, key)
+
+    # ending
+
+    def finish(self, key: str, time: float) -> None:
+        """End the containers of a pod: its work is done, or it terminates."""
+        world = self.world
+        life, pod = world.lives[key], world.cluster.pods[key]
+        if life.terminates:
+            self._fail(key, world.timeline.exit_code_on_termination)
+            world.agenda.plan(life.vanishes, Kind.GONE, key)
+            return
+        code = exit_code(pod, world.podgroups.get(life.job), life.returns + life.restarts)
+        if code:
+            self._exit(key, code, time)
+            return
+        world.record_loss(life, life.finish(time))
+        life.succeeded = True
+        if not life.vcjob and world.end_job(life.job, time):
+            return
+        world.cluster.pods.follow(key, ended(pod, "Succeeded"))
+        if life.vcjob:
+            self.states.succeeded(key)
+            self.pace(life.vcjob, time)
+
+    def _exit(self, key: str, code: int, time: float) -> None:
+        """End a run with an exit code other than 0; the kubelet may start the container again in place."""
+        world = self.world
+        life, pod = world.lives[key], world.cluster.pods[key]
+        world.record_loss(life, life.stop(time, 0.0))
+        if (pod["spec"].get("restartPolicy") or "Never") == "Never":
+            self._fail(key, code)
+        else:
+            life.restarts += 1
+            waits = min(FIRST_BACK_OFF * 2 ** (life.restarts - 1), LONGEST_BACK_OFF)
+            world.agenda.plan(time + waits, Kind.START, key)
+            if life.vcjob:
+                self.states.restarted(key)
+        if life.vcjob:
+            self.pace(life.vcjob, time)
+
+    def _fail(self, key: str, code: int) -> None:
+        life, pods = self.world.lives[key], self.world.cluster.pods
+        life.failed = True
+        pods.follow(key, ended(pods[key], "Failed"))
+        if life.vcjob:
+            self.states.pod_event(key, "PodFailed", code)
+
+    def stop(self, key: str, time: float) -> None:
+        """Interrupt a pod's run, and count what of it is lost."""
+        world = self.world
+        life = world.lives[key]
+        if life.started is None:
+            return
+        text = annotation(CHECKPOINT_SECONDS, world.cluster.pods[key], world.podgroups.get(life.job))
+        interval = world.timeline.checkpoint if text is None else float(text)
+        world.record_loss(life, life.stop(time, inf if world.timeline.evicted == "resume" else interval))
+        state = self.states.states.get(life.vcjob) if life.vcjob else None
+        if state is not None:
+            state.saved[key] = life.saved
+            self.pace(life.vcjob, time)

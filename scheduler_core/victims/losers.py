@@ -1,0 +1,61 @@
+"""Could anybody lose a task to a job that preempts?"""
+
+from __future__ import annotations
+
+from scheduler_core.framework.bounds import PerJobBound
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.plugin_fn import EvictableFn
+from scheduler_core.framework.session import LivingView, Session
+from scheduler_core.model.job import JobInfo
+from scheduler_core.model.state import Renewal
+
+BoundKey = tuple[PerJobBound, int]
+
+
+class PreemptableJobs(LivingView):
+    """The jobs of which plugins that judge by jobs accept any task, by plugin and the preemptor's priority.
+
+    A fold over the jobs that were made anew: what such a plugin says of a job changes only when a task of the
+    job changes its status, and then the job is made anew, or the session has touched it.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        tiers = [tier for tier in session.registry.tiers_of(Point.PREEMPTABLE) if tier]
+        self._tiers = [
+            [
+                added.bound
+                for added in tier
+                if isinstance(added, EvictableFn) and isinstance(added.bound, PerJobBound)
+            ]
+            for tier in tiers
+        ]
+        self._known: dict[BoundKey, set[str]] = {}
+
+    def renew(self, renewal: Renewal) -> bool:
+        """Ask again about the jobs that were made anew."""
+        for (bound, priority), keys in self._known.items():
+            for key, job in renewal.jobs.items():
+                if job is not None and bound.most(job, priority) > 0:
+                    keys.add(key)
+                else:
+                    keys.discard(key)
+        return True
+
+    def none_for(self, preemptor: JobInfo) -> bool:
+        """Return whether no other job loses a task to this one, whatever node is searched.
+
+        Sound, as a plugin that accepts nobody ends its tier: each tier has one that accepts no task of any
+        job in the session. Nothing is said of the preemptor's own tasks.
+        """
+        return all(
+            any(not self._accepts_any(bound, preemptor.priority) for bound in tier) for tier in self._tiers
+        )
+
+    def _accepts_any(self, bound: PerJobBound, priority: int) -> bool:
+        known = self._known.get((bound, priority))
+        if known is None:
+            jobs = self._session.jobs.values()
+            known = self._known[bound, priority] = {job.key for job in jobs if bound.most(job, priority) > 0}
+        touched = self._session.snapshot.tasks.touched.values()
+        return bool(known) or any(bound.most(job, priority) > 0 for job in touched)

@@ -1,0 +1,19 @@
+"""Which texts of a page lie over one another, are cut, or make the page wider than its window?
+
+Measured in the browser: the bounding boxes of every visible piece of text, clipped as the page clips them.
+"""
+
+from pathlib import Path
+
+from playwright.sync_api import Page
+
+WIDTHS = (390, 768, 1440, 2560)
+SLACK = 2
+"""Pixels by which a box may be off: fonts round."""
+_ILLEGIBLE = Path(__file__).with_name("illegible.js").read_text()
+
+
+def illegible(page: Page) -> list[str]:
+    """Return in words what of a page cannot be read, nothing where all can."""
+    found: list[str] = page.evaluate(_ILLEGIBLE, SLACK)
+    return found

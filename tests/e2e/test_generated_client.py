@@ -1,0 +1,68 @@
+"""A typed client that a well-known generator makes from the schema walks the main journey.
+
+The generator and what its clients need are pinned in requirements/generator.txt, and installed apart.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.product import Product
+from tests.e2e.test_documents import files
+from tests.e2e.test_scripts import call
+from tests.needs import unavailable
+from tests.processes.installation import ROOT
+
+pytestmark = pytest.mark.long
+
+UV = Path(sys.executable).with_name("uv")
+
+
+@pytest.fixture(scope="module")
+def generator(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an environment's programs, with the generator."""
+    folder = tmp_path_factory.mktemp("generator") / "venv"
+    subprocess.run([UV, "venv", "--quiet", "--python", sys.executable, folder], check=True)
+    lock = ROOT / "requirements" / "generator.txt"
+    install = [UV, "pip", "install", "--quiet", "--require-hashes", "--python", folder / "bin" / "python"]
+    done = subprocess.run([*install, "-r", lock], capture_output=True, text=True, check=False)
+    if done.returncode:
+        unavailable(f"the generator cannot be installed: {done.stderr[-300:]}")
+    return folder / "bin"
+
+
+def test_a_generated_client_walks_the_main_journey(generator: Path, running: Product, tmp_path: Path) -> None:
+    for name in ("cluster.yaml", "scheduler.yaml"):
+        (tmp_path / name).write_text(files()[name])
+    (tmp_path / "schema.yaml").write_text(running.installation.manage("spectacular"))
+    (tmp_path / "generator.yaml").write_text(
+        "post_hooks: []\ncontent_type_overrides: {application/zip: application/octet-stream}\n"
+    )
+    words = ["generate", "--path", "schema.yaml", "--config", "generator.yaml", "--meta", "none"]
+    made = subprocess.run(
+        [generator / "openapi-python-client", *words, "--output-path", "queuecast_api"],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "WARNING" not in made.stdout + made.stderr, "every call and every type is generated"
+    token = running.token()
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "TOKEN": token}
+    walked = subprocess.run(
+        [generator / "python", ROOT / "tests" / "e2e" / "generated_journey.py"],
+        env=environment | {"ADDRESS": running.address.rstrip("/")},
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert walked.returncode == 0, walked.stderr
+    told = json.loads(walked.stdout)
+    api = f"{running.address}api/v1"
+    victims = call(f"{api}/runs/{told['runs'][1]}/victims/", token)["results"]
+    assert (told["imported"]["nodes"], told["imported"]["queues"]) == (100, 14)
+    assert told["states"] == ["succeeded", "succeeded"]
+    assert told["more_gpus"] == 20.0, "docs/sample.md: 60 before, 80 after"
+    assert told["settings"] == [["queues", "agents", "spec.weight", [1, 2]]]
+    assert told["victims"] == [victim["pod"] for victim in victims]
+    assert (len(victims), told["new"]) == (20, 16)
+    assert (told["stale"], told["repeated"]) == ("stale_revision", True)

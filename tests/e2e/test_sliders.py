@@ -1,0 +1,46 @@
+"""Sliders of the workbench by keyboard, with figures that follow before anything is saved."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_slider_writes_into_its_field_and_figures_follow(page: Page) -> None:
+    page.get_by_role("button", name="Open the sample").click()
+    page.get_by_role("heading", name="Sample", level=1).wait_for()
+    deserved = page.locator("[id=queue-vision] [data-answer=deserved]")
+    before = deserved.locator("data").inner_text()
+    page.locator("[id=queue-agents] .tree__line").focus()
+    page.keyboard.press("Enter")
+    slider = page.get_by_label("agents: Weight slider")
+    expect(slider).to_have_value("1")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    field = page.get_by_label("Weight of agents")
+    expect(field).to_have_value("2")
+    expect(slider).to_have_attribute("aria-valuetext", "2")
+    expect(deserved).to_have_class(re.compile("tree__live"))
+    expect(deserved).to_contain_text(f"{before} →")
+    field.fill("7")
+    expect(slider).to_have_value("7")
+    guarantee = page.get_by_label("agents: Guarantee nvidia.com/gpu slider")
+    guarantee.focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_label("Guarantee nvidia.com/gpu of agents")).to_have_value("2")
+    page.keyboard.press("Escape")
+    expect(deserved).to_have_text(before)
+
+
+def test_only_queues_with_findings_are_shown(page: Page) -> None:
+    page.get_by_role("button", name="Open the sample").click()
+    page.get_by_role("heading", name="Sample", level=1).wait_for()
+    expect(page.locator("#review")).to_be_visible()
+    every = page.locator("tbody[data-queue]").count()
+    page.get_by_role("link", name="With findings").click()
+    expect(page.get_by_role("link", name="With findings")).to_have_attribute("aria-current", "true")
+    assert page.locator("tbody[data-queue]").count() < every
+    page.get_by_role("link", name="All queues").click()
+    expect(page.locator("tbody[data-queue]")).to_have_count(every)

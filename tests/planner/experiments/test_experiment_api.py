@@ -1,0 +1,153 @@
+"""Scripts make experiments, follow them, read their cells and open one as a scenario."""
+
+import csv
+import io
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+import manifests
+from planner.accounts.models import Role
+from planner.experiments.models import Experiment
+from planner.runs.services.runs import run_create
+from planner.scenarios.models import Scenario
+from planner.scenarios.services.queues import queue_update
+from planning.experiments.figures import figure_of
+from scheduler_core import simulate_document
+from tests import factories
+from tests.planner.recorded import experiment_done
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def api() -> APIClient:
+    client = APIClient()
+    client.force_authenticate(factories.user())
+    return client
+
+
+def begun(api: APIClient, written: Any, status: int = 202, **body: Any) -> Any:
+    answer = api.post("/api/v1/experiments/", {**written, **body}, format="json")
+    assert answer.status_code == status, answer.data
+    return answer.data
+
+
+def done(api: APIClient, written: Any, of: Scenario | None = None) -> Any:
+    told = begun(api, written, scenario=str((of or factories.scenario()).pk))
+    experiment_done(Experiment.objects.get(pk=told["id"]))
+    return api.get(f"/api/v1/experiments/{told['id']}/").data
+
+
+def test_a_sweep_begins_by_the_name_of_its_scenario(api: APIClient) -> None:
+    scenario = factories.scenario()
+    told = begun(api, factories.SWEEP, scenario=scenario.name)
+    assert (told["state"], told["kind"], told["planned"]) == ("running", "sweep", 12)
+    assert (told["scenario"], told["verdict"]) == (scenario.pk, None)
+    assert told["progress"]["measured"] == 0
+    assert [figure["name"] for figure in told["figures"]] == [
+        "waiting_pods",
+        "evictions",
+        "allocated cpu of waits",
+    ]
+
+
+def test_an_experiment_on_a_snapshot_begins_a_scenario(api: APIClient) -> None:
+    snapshot = factories.scenario().snapshot
+    told = begun(api, factories.SWEEP, snapshot=snapshot.name)
+    assert Scenario.objects.get(pk=told["scenario"]).name == factories.SWEEP["name"]
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({}, None),
+        ({"scenario": "nowhere"}, "scenario"),
+        ({"scenario": "what if", "settings": []}, "settings"),
+        ({"scenario": "what if", "figures": [{"figure": "luck"}]}, "figures[0].figure"),
+        ({"scenario": "what if", "surprise": 1}, "surprise"),
+    ],
+)
+def test_a_wrong_body_is_refused_with_its_place(api: APIClient, body: Any, path: str | None) -> None:
+    factories.scenario()
+    told = begun(api, factories.SWEEP, 422, **body)
+    assert path in [problem["path"] for problem in told["problems"]]
+
+
+def test_a_dry_run_checks_and_keeps_nothing(api: APIClient) -> None:
+    scenario = factories.scenario()
+    answer = api.post(
+        "/api/v1/experiments/?dry_run=1", {**factories.SWEEP, "scenario": scenario.name}, format="json"
+    )
+    assert (answer.status_code, answer.data["id"]) == (200, None)
+    assert not Experiment.objects.exists()
+
+
+def test_cells_are_paged_ordered_filtered_and_exported(api: APIClient) -> None:
+    told = done(api, factories.SWEEP)
+    assert (told["state"], told["progress"]["share"]) == ("succeeded", 1.0)
+    cells = f"/api/v1/experiments/{told['id']}/cells/"
+    page = api.get(cells, {"page_size": 5}).data
+    assert (page["count"], len(page["results"])) == (12, 5)
+    first = page["results"][0]
+    assert first["settings"] == {"waits.weight": 1, "nodes like n0": 0}
+    assert (first["number"], first["price"], first["error"], first["refused"]) == (0, 0.0, "", "")
+    best = api.get(cells, {"front": "1"}).data["results"]
+    assert best
+    assert all(row["front"] for row in best)
+    dear = api.get(cells, {"ordering": "-price"}).data["results"]
+    assert dear[0]["price"] == max(row["price"] for row in dear)
+    text = b"".join(api.get(cells, {"format": "csv"}).streaming_content).decode()  # type: ignore[attr-defined]
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert len(rows) == 12
+    assert rows[0]["settings.waits.weight"] == "1"
+
+
+def test_a_search_tells_its_verdict(api: APIClient) -> None:
+    verdict = done(api, factories.SEARCH)["verdict"]
+    assert verdict["status"] == "found"
+    figures = verdict["cell"]["figures"]
+    assert figures == {"waiting_pods": 0.0, "evictions": 0.0}
+    assert (verdict["missed"], verdict["grid_size"]) == ([], 12)
+
+
+def test_a_cell_opens_as_a_scenario_whose_run_has_its_figures(api: APIClient) -> None:
+    scenario = factories.scenario()
+    told = done(api, factories.SWEEP, scenario)
+    queue_update(scenario=scenario, name="busy", patch={"weight": 7}, expected_revision=scenario.revision)
+    cells = api.get(f"/api/v1/experiments/{told['id']}/cells/").data["results"]
+    for cell in (cells[0], cells[4], cells[-1]):
+        address = f"/api/v1/experiments/{told['id']}/cells/{cell['number']}/scenario/"
+        answer = api.post(address, {}, format="json")
+        assert answer.status_code == 201, answer.data
+        branch = Scenario.objects.get(pk=answer.data["id"])
+        assert branch.parent == scenario
+        run = run_create(scenario=branch, user=factories.user())
+        alone = simulate_document(manifests.resolve(run.input.document()))
+        figures = [figure_of(one) for one in told["figures"]]
+        assert [float(figure.of(alone)) for figure in figures] == list(cell["figures"].values())
+
+
+def test_a_cell_that_is_none_opens_nothing(api: APIClient) -> None:
+    told = done(api, factories.SWEEP)
+    answer = api.post(f"/api/v1/experiments/{told['id']}/cells/99/scenario/", {}, format="json")
+    assert answer.status_code == 422
+    assert answer.data["problems"][0]["path"] == "cell"
+
+
+def test_cancelling_and_deleting(api: APIClient) -> None:
+    told = begun(api, factories.SWEEP, scenario=factories.scenario().name)
+    address = f"/api/v1/experiments/{told['id']}/"
+    assert api.post(f"{address}cancel/").data["state"] == "cancelled"
+    assert api.delete(address).status_code == 204
+    assert not Experiment.objects.exists()
+
+
+def test_a_viewer_reads_and_begins_nothing(api: APIClient) -> None:
+    told = done(api, factories.SWEEP)
+    viewer = APIClient()
+    viewer.force_authenticate(factories.user("viewer", role=Role.VIEWER))
+    assert viewer.get(f"/api/v1/experiments/{told['id']}/cells/").status_code == 200
+    begun(viewer, factories.SWEEP, 403, scenario="what if")
+    assert viewer.delete(f"/api/v1/experiments/{told['id']}/").status_code == 403

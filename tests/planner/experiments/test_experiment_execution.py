@@ -1,0 +1,199 @@
+"""Experiments from creation to end in this process, with real children."""
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from planner.errors import Invalid
+from planner.experiments.models import Experiment, ExperimentGroup
+from planner.experiments.selectors.cells import Cells
+from planner.experiments.selectors.experiments import progress_of
+from planner.experiments.services.settling import experiment_cancel, experiments_settle
+from planner.runs.models import Run
+from planner.work.execution import next_execute, work_execute
+from planner.work.lifecycle import work_claim
+from planner.work.recovery import worker_lost
+from planner.work.turns import Turn, next_turn
+from planner.work.watch import Watch
+from planning.experiments.cells import Grid
+from planning.experiments.search import smallest
+from planning.experiments.written import Definition, grid_of
+from scheduler_core import Options, simulate_document
+from tests import factories
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+Json = Mapping[str, Any]
+
+
+def worked_off() -> None:
+    while next_execute(worker="here", stopping=threading.Event()):
+        pass
+
+
+def grid(experiment: Experiment) -> Grid:
+    return grid_of(experiment.input.document(), experiment.written)[0]
+
+
+def fresh(experiment: Experiment) -> Experiment:
+    return Experiment.objects.get(pk=experiment.pk)
+
+
+def test_every_cell_of_a_sweep_has_the_figures_of_the_same_run_alone() -> None:
+    experiment = factories.experiment()
+    assert (experiment.state, experiment.planned, experiment.grid_size) == ("running", 12, 12)
+    worked_off()
+    experiment = fresh(experiment)
+    assert (experiment.state, experiment.finished is not None) == ("succeeded", True)
+    cells, there = Cells(experiment), grid(experiment)
+    assert [row.number for row in cells.rows] == list(range(12))
+    for row, combination in zip(cells.rows, cells.order, strict=True):
+        alone = simulate_document(there.changed(combination), Options(explain=False))
+        assert list(row.figures.values()) == [float(figure.of(alone)) for figure in cells.figures]
+    assert any(row.front for row in cells.rows)
+    assert not all(row.front for row in cells.rows)
+
+
+def test_a_search_finds_what_the_search_in_one_process_finds_and_stops_what_is_left() -> None:
+    experiment = factories.experiment(written=factories.SEARCH)
+    worked_off()
+    experiment = fresh(experiment)
+    there = grid(experiment)
+    expected = smallest(there, Definition.of(experiment.written).goals, limit=1000)
+    assert expected.cell is not None
+    verdict = experiment.verdict
+    assert (verdict["status"], experiment.state) == (expected.status, "succeeded")
+    cells = Cells(experiment)
+    assert cells.order[verdict["cell"]] == expected.cell.combination
+    assert verdict["tried"] == len(expected.tried)
+    assert not experiment.groups.filter(state__in=("queued", "running")).exists()
+
+
+def test_a_search_that_cannot_succeed_says_what_comes_closest_and_which_bound_binds() -> None:
+    settings = [{"queue": "waits", "field": "capability", "resource": "cpu", "values": ["2", "1"]}]
+    goal = {"figure": "allocated", "queue": "waits", "resource": "cpu", "at_least": "100"}
+    experiment = factories.experiment(written={"name": "too much", "settings": settings, "goals": [goal]})
+    worked_off()
+    verdict = fresh(experiment).verdict
+    assert verdict["status"] == "impossible"
+    assert verdict["missed"][0]["goal"] == "allocated cpu of waits at least 100000"
+    assert verdict["tried"] == verdict["grid_size"] == 3
+
+
+def test_equal_cells_are_measured_once() -> None:
+    scenario = factories.scenario()
+    factories.experiment(scenario)
+    worked_off()
+    weights = [{"queue": "waits", "field": "weight", "values": [4, 9]}]
+    again = factories.experiment(scenario, {**factories.SWEEP, "settings": weights})
+    assert progress_of(again).shared == 2
+    worked_off()
+    assert fresh(again).state == "succeeded"
+    there = grid(again)
+    for row, combination in zip(Cells(fresh(again)).rows, again_order(again), strict=True):
+        expected = there.cell(combination, Definition.of(again.written).figures)
+        assert list(row.figures.values()) == list(expected.figures)
+
+
+def again_order(experiment: Experiment) -> list[tuple[int, ...]]:
+    return Cells(experiment).order
+
+
+def test_the_same_experiment_again_is_over_at_once() -> None:
+    scenario = factories.scenario()
+    first = factories.experiment(scenario, factories.SEARCH)
+    worked_off()
+    second = factories.experiment(scenario, factories.SEARCH)
+    assert (second.state, second.verdict) == ("succeeded", fresh(first).verdict)
+
+
+def test_a_run_goes_before_the_cells_of_an_older_experiment() -> None:
+    owner = factories.user()
+    scenario = factories.scenario()
+    factories.experiment(scenario, owner=owner)
+    run = factories.run(scenario)
+    assert next_turn() == Turn(Run, run.pk)
+
+
+def test_a_group_makes_room_for_a_run_and_keeps_what_it_measured(settings: Any) -> None:
+    settings.RUN_HEARTBEAT_SECONDS = 0.05
+    scenario = factories.scenario(document=factories.cluster(nodes=60, waiting=400))
+    many = {**factories.SWEEP, "settings": [{"queue": "waits", "field": "weight", "range": RANGE}]}
+    experiment = factories.experiment(scenario, {**many, "run": {"cycles": 20}})
+    run = factories.run(scenario)
+    group = experiment.groups.order_by("number")[0]
+    work_execute(turn=Turn(ExperimentGroup, group.pk), worker="here", stopping=threading.Event())
+    group.refresh_from_db()
+    assert (group.state, group.losses) == ("queued", 0)
+    assert len(group.measured) < len(group.cells)
+    assert next_turn() == Turn(Run, run.pk)
+
+
+RANGE = {"from": 2, "to": 801, "step": 1}
+
+
+def test_a_group_that_was_left_behind_goes_on_where_its_worker_stopped() -> None:
+    experiment = factories.experiment()
+    group = experiment.groups.order_by("number")[0]
+    claim = work_claim(kind=ExperimentGroup, id=group.pk, worker="gone")
+    assert claim is not None
+    worked_off()
+    entries = Cells(experiment).entries
+    assert len(entries) == 12 - len(group.cells)
+    claim.mine().update(measured=[[1.0, 2.0, 3.0]])
+    worker_lost("gone")
+    ExperimentGroup.objects.update(not_before=None)
+    worked_off()
+    cells = Cells(fresh(experiment))
+    assert (cells.experiment.state, len(cells.rows)) == ("succeeded", 12)
+    assert list(cells.rows[0].figures.values()) == [1.0, 2.0, 3.0], "what was measured is kept"
+
+
+def test_a_late_word_of_a_lost_worker_changes_nothing() -> None:
+    experiment = factories.experiment()
+    group = experiment.groups.order_by("number")[0]
+    claim = work_claim(kind=ExperimentGroup, id=group.pk, worker="gone")
+    assert claim is not None
+    worker_lost("gone")
+    assert Watch(claim, threading.Event()).beat(0.5, "late") is False
+    assert claim.mine().update(measured=[[9.0, 9.0, 9.0]]) == 0
+
+
+def test_cancelling_keeps_what_is_measured() -> None:
+    experiment = factories.experiment()
+    next_execute(worker="here", stopping=threading.Event())
+    known = progress_of(experiment).measured
+    cancelled = experiment_cancel(experiment=experiment)
+    assert (cancelled.state, progress_of(cancelled).measured) == ("cancelled", known)
+    assert known > 0
+    worked_off()
+    assert progress_of(fresh(experiment)).measured == known
+
+
+def test_an_experiment_whose_last_group_failed_is_over_and_says_so() -> None:
+    experiment = factories.experiment()
+    ExperimentGroup.objects.update(state="failed", error="The worker was lost 3 times.")
+    experiments_settle()
+    rows = Cells(fresh(experiment)).rows
+    assert fresh(experiment).state == "succeeded"
+    assert {row.error for row in rows} == {"The worker was lost 3 times."}
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        ({"settings": [{"queue": "nobody", "field": "weight", "values": [1]}]}, "settings[0].queue"),
+        ({"settings": [{"like": "n9", "values": [1]}]}, "settings[0].like"),
+        ({"figures": [{"figure": "evictions", "queue": "nobody"}]}, "figures"),
+        ({"figures": [{"figure": "luck"}]}, "figures[0].figure"),
+        ({"limit": 3}, "limit"),
+        ({"surprise": 1}, "surprise"),
+    ],
+)
+def test_what_cannot_be_tried_is_refused_with_its_place(change: Json, path: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        factories.experiment(written={**factories.SWEEP, **change})
+    assert path in [problem.path for problem in refused.value.problems]
+    assert not Experiment.objects.exists()

@@ -1,0 +1,153 @@
+"""What the pages of experiments show and do."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from planner.experiments.models import Experiment
+from planner.runs.models import Run
+from planner.scenarios.models import Scenario
+from tests import factories
+from tests.planner.recorded import experiment_done
+
+pytestmark = pytest.mark.django_db
+
+
+def figures_of(content: str) -> Any:
+    found = re.search(r'<script id="figures" type="application/json">(.*?)</script>', content, re.DOTALL)
+    assert found
+    return json.loads(found[1])
+
+
+def test_an_experiment_begins_by_the_short_form(browser: Client) -> None:
+    scenario = factories.scenario()
+    page = f"/scenarios/{scenario.pk}/experiments/"
+    assert "waits: weight" in browser.get(page).content.decode()
+    typed = {
+        "name": "weights",
+        "first.setting": '{"queue": "waits", "field": "weight"}',
+        "first.values": "2, 4",
+        "second.setting": '{"queue": "waits", "field": "capability", "resource": "cpu"}',
+        "second.values": "14",
+    }
+    answer = browser.post(page, typed, follow=True)
+    experiment = Experiment.objects.get()
+    assert (experiment.kind, experiment.planned) == ("sweep", 6)
+    assert "waiting for a worker" in answer.content.decode()
+    browser.post(page, {**typed, "goal.waiting_pods": "0"})
+    assert Experiment.objects.filter(kind="search").count() == 1
+
+
+def test_the_example_of_the_page_works_as_it_is(browser: Client) -> None:
+    scenario = factories.scenario()
+    page = f"/scenarios/{scenario.pk}/experiments/"
+    content = browser.get(page).context["document"]
+    assert browser.post(page, {"document": content}).status_code == 302
+    experiment = experiment_done(Experiment.objects.get())
+    assert experiment.state == "succeeded"
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        ({"document": "name: x\nsettings: []\n"}, "settings"),
+        ({"document": "name: [\n"}, "line"),
+        ({"first.setting": '{"queue": "waits", "field": "weight"}', "first.values": ""}, "no values"),
+        ({"first.setting": "{", "first.values": "2"}, "The setting is none"),
+        (
+            {
+                "first.setting": '{"queue": "waits", "field": "weight"}',
+                "first.values": "2",
+                "goal.evictions": "few",
+            },
+            "is not a count",
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_its_place(
+    browser: Client, typed: dict[str, str], says: str
+) -> None:
+    answer = browser.post(f"/scenarios/{factories.scenario().pk}/experiments/", typed)
+    assert answer.status_code == 422
+    assert says in answer.content.decode()
+    assert not Experiment.objects.exists()
+
+
+def test_the_page_tells_the_verdict_first_then_figures_and_the_table(browser: Client) -> None:
+    experiment = experiment_done(factories.experiment())
+    content = browser.get(f"/experiments/{experiment.pk}/").content.decode()
+    places = [content.index(f">{title}</h2>") for title in ("Verdict", "Figures", "Combinations")]
+    assert places == sorted(places)
+    drawn = figures_of(content)
+    assert set(re.findall(r'data-figure="(\w+)"', content)) == set(drawn) == {"heat", "pareto", "parallel"}
+    (heat,) = drawn["heat"]["data"]
+    assert set(zip(heat["x"], heat["y"], strict=True)) == {(x, y) for x in "1234" for y in "012"}
+    assert "evictions (pods)" in content
+    assert "allocated cpu of waits (cores)" in content
+
+
+def test_the_numbers_of_the_figures_are_those_of_the_api(browser: Client) -> None:
+    experiment = experiment_done(factories.experiment())
+    cells = browser.get(f"/api/v1/experiments/{experiment.pk}/cells/?page_size=100").json()["results"]
+    name = "allocated cpu of waits"
+    content = browser.get(f"/experiments/{experiment.pk}/", {"figure": name}).content.decode()
+    drawn = figures_of(content)
+    (heat,) = drawn["heat"]["data"]
+    squares = dict(zip(zip(heat["x"], heat["y"], strict=True), heat["marker"]["color"], strict=True))
+    for cell in cells:
+        place = tuple(str(cell["settings"][setting]) for setting in ("waits.weight", "nodes like n0"))
+        assert squares[place] == cell["figures"][name] / 1000
+    points = {
+        (x, y) for trace in drawn["pareto"]["data"] for x, y in zip(trace["x"], trace["y"], strict=True)
+    }
+    assert points == {(cell["price"], cell["figures"][name] / 1000) for cell in cells}
+    assert len(drawn["parallel"]["data"]) == len(cells)
+
+
+def test_a_search_says_which_change_is_the_smallest(browser: Client) -> None:
+    experiment = experiment_done(factories.experiment(written=factories.SEARCH))
+    content = browser.get(f"/experiments/{experiment.pk}/").content.decode()
+    assert "This is the smallest change that reaches every goal." in content
+
+
+def test_a_search_without_an_answer_says_what_comes_closest_and_which_bound_binds(browser: Client) -> None:
+    settings = [{"queue": "waits", "field": "weight", "values": [2]}]
+    goal = {"figure": "allocated", "queue": "waits", "resource": "cpu", "at_least": "100"}
+    experiment = factories.experiment(written={"name": "far", "settings": settings, "goals": [goal]})
+    content = browser.get(f"/experiments/{experiment_done(experiment).pk}/").content.decode()
+    assert "cannot be reached within these bounds" in content
+    assert "allocated cpu of waits at least 100000" in content
+
+
+def test_a_running_experiment_is_polled_until_it_moves_on(browser: Client) -> None:
+    experiment = factories.experiment()
+    page = f"/experiments/{experiment.pk}/"
+    content = browser.get(page).content.decode()
+    found = re.search(r'hx-get="[^"]*\?seen=([^"]*)"', content)
+    assert found
+    assert browser.get(f"{page}?seen={found[1]}").status_code == 204
+    experiment_done(experiment)
+    part = browser.get(f"{page}?seen={found[1]}", headers={"HX-Request": "true", "HX-Target": "experiment"})
+    assert "hx-get" not in part.content.decode()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_cell_opens_as_a_scenario_and_runs(browser: Client) -> None:
+    experiment = experiment_done(factories.experiment())
+    browser.post(f"/experiments/{experiment.pk}/cells/3/")
+    branch = Scenario.objects.exclude(pk=experiment.scenario_id).get()
+    assert branch.parent_id == experiment.scenario_id
+    browser.post(f"/experiments/{experiment.pk}/cells/4/", {"then": "run"})
+    assert Run.objects.get().scenario.parent_id == experiment.scenario_id
+
+
+def test_cancelling_deleting_and_the_list(browser: Client) -> None:
+    experiment = factories.experiment()
+    browser.post(f"/experiments/{experiment.pk}/cancel/")
+    assert "was cancelled" in browser.get(f"/experiments/{experiment.pk}/").content.decode()
+    assert experiment.name in browser.get("/experiments/").content.decode()
+    browser.post(f"/experiments/{experiment.pk}/delete/")
+    assert not Experiment.objects.exists()

@@ -1,0 +1,85 @@
+"""What scripts read of forecasts, and make of them."""
+
+import gzip
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from rest_framework.test import APIClient
+
+from planner.forecasts.models import Forecast, WorkloadTrace
+from planner.forecasts.selectors.forecasts import record_of
+from planning.forecasts.costs import Prices, costs
+from tests import factories
+from tests.planner.recorded import forecast_done
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def done(db: None) -> Forecast:
+    return forecast_done(factories.forecast())
+
+
+def test_a_trace_comes_as_text_as_a_packed_file_or_from_patterns(api: APIClient) -> None:
+    text = api.post("/api/v1/traces/", {"name": "text", "text": factories.TRACE}).json()
+    file = SimpleUploadedFile("trace.csv.gz", gzip.compress(factories.TRACE.encode()))
+    sent = api.post("/api/v1/traces/", {"name": "file", "file": file}, format="multipart").json()
+    assert (text["jobs"], text["queues"]) == (sent["jobs"], sent["queues"])
+    patterns = [{"queue": "waits", "jobs_per_hour": 5, "pods": {"1": 3, "4": 1}}]
+    drawn = {"name": "drawn", "generate": {"patterns": patterns, "seconds": 86_400, "seed": 3}}
+    assert api.post("/api/v1/traces/", drawn).json()["jobs"] > 60
+    assert WorkloadTrace.objects.count() == 3
+
+
+def test_a_dry_run_keeps_no_trace(api: APIClient) -> None:
+    answer = api.post("/api/v1/traces/?dry_run=1", {"name": "text", "text": factories.TRACE})
+    assert answer.json()["id"] is None
+    assert not WorkloadTrace.objects.exists()
+
+
+def test_a_damaged_file_and_a_text_that_is_no_trace_say_what_is_wrong(api: APIClient) -> None:
+    file = SimpleUploadedFile("trace.csv.gz", b"\x1f\x8bnothing")
+    answer = api.post("/api/v1/traces/", {"name": "file", "file": file}, format="multipart")
+    assert answer.status_code == 422
+    assert answer.json()["problems"][0]["rule"] == "trace.gzip"
+    answer = api.post("/api/v1/traces/", {"name": "text", "text": "once upon a time"})
+    assert answer.json()["problems"][0]["rule"] == "trace.unreadable"
+
+
+def test_jobs_are_filtered_and_ordered(api: APIClient, done: Forecast) -> None:
+    at = f"/api/v1/forecasts/{done.pk}/jobs/"
+    jobs = api.get(f"{at}?queue=waits&job=trace&ordering=-submitted").json()["results"]
+    assert [job["job"] for job in jobs] == ["trace/fourth", "trace/third", "trace/second"]
+    lines = api.get(f"{at}?format=csv").getvalue().decode().splitlines()  # type: ignore[attr-defined]
+    assert len(lines) == 1 + len(record_of(done).jobs.names)
+    assert api.get(f"{at}?colour=red").status_code == 422
+
+
+def test_wait_targets_are_kept_with_the_scenario_and_follow_its_branches(api: APIClient) -> None:
+    scenario = factories.scenario()
+    at = f"/api/v1/scenarios/{scenario.pk}/"
+    assert api.put(f"{at}targets/", {"targets": {"waits": 600}}).json() == {"targets": {"waits": 600}}
+    branch = api.post(f"{at}branch/", {"name": "branch"}).json()["id"]
+    assert api.get(f"/api/v1/scenarios/{branch}/targets/").json() == {"targets": {"waits": 600}}
+    forecast = factories.forecast(scenario)
+    assert forecast.options["targets"] == {"waits": 600}
+
+
+def test_what_queues_are_charged_adds_up_to_the_cost_of_the_nodes(api: APIClient, done: Forecast) -> None:
+    prices = {"resources": {"cpu": 0.03, "memory": 0.004}, "currency": "EUR"}
+    told = api.post(f"/api/v1/forecasts/{done.pk}/cost/", prices).json()
+    assert told["nodes"] == costs(record_of(done), Prices(**prices)).nodes
+    assert sum(row["charged"] for row in told["queues"]) == pytest.approx(told["nodes"], rel=1e-9)
+
+
+def test_a_comparison_names_the_jobs_that_wait_longer(api: APIClient, done: Forecast) -> None:
+    slower = forecast_done(factories.forecast(done.scenario, under=done.trace, run_time=3.0))
+    told = api.get(f"/api/v1/forecasts/{done.pk}/comparison/?with={slower.pk}").json()
+    assert {pair["job"] for pair in told["pairs"]} >= {"trace/first", "trace/second"}
+    assert told["sentence"].startswith("This change")
+    assert api.get(f"/api/v1/forecasts/{done.pk}/comparison/").status_code == 422
+
+
+def test_a_forecast_that_has_not_ended_has_no_verdict(api: APIClient) -> None:
+    answer = api.get(f"/api/v1/forecasts/{factories.forecast().pk}/verdict/")
+    assert (answer.status_code, answer.json()["code"]) == (404, "no_result")

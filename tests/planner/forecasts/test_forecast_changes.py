@@ -1,0 +1,114 @@
+"""Changes in time as the form of a forecast takes, checks and draws them."""
+
+import json
+import re
+
+import pytest
+from django.test import Client
+
+from planner.forecasts.models import Forecast
+from planner.scenarios.models import Scenario
+from tests import factories
+from tests.planner.recorded import forecast_done
+
+pytestmark = pytest.mark.django_db
+
+HTMX = {"HX-Request": "true"}
+BEGIN = "2026-01-01T00:00:00Z"
+
+
+@pytest.fixture
+def scenario(db: None) -> Scenario:
+    return factories.scenario(document={**factories.cluster(), "now": BEGIN})
+
+
+def rows(*changes: tuple[str, str, str, str]) -> dict[str, str]:
+    """Return what the form sends for rows of when, what happens, to which, and fields."""
+    parts = ("at", "happens", "subject", "value")
+    return {
+        f"change-{number}-{part}": text
+        for number, change in enumerate(changes)
+        for part, text in zip(parts, change, strict=True)
+    }
+
+
+WEIGHT = ("18:00", "queue", "waits", "weight=5 capability.cpu=8")
+LOST = ("30m", "nodes-lose", "n1", "")
+
+
+def typed(*changes: tuple[str, str, str, str]) -> dict[str, str]:
+    return {"trace": str(factories.workload().pk), "rest": "waits", "horizon_seconds": "1d", **rows(*changes)}
+
+
+def page_of(scenario: Scenario, what: str = "") -> str:
+    return f"/scenarios/{scenario.pk}/forecasts/{what}"
+
+
+def test_typed_changes_are_frozen_with_the_forecast_and_shown_on_its_axis(
+    browser: Client, scenario: Scenario
+) -> None:
+    assert browser.post(page_of(scenario), typed(WEIGHT, ("", "queue", "", ""), LOST)).status_code == 302
+    forecast = Forecast.objects.get()
+    assert forecast.options["changes"] == [
+        {"at": "18:00", "queue": "waits", "set": {"weight": 5, "capability": {"cpu": "8"}}},
+        {"at": "30m", "nodes": ["n1"], "how": "lose"},
+    ]
+    content = browser.get(f"/forecasts/{forecast_done(forecast).pk}/").content.decode()
+    says = re.findall(r"<li>\s*<span class=\"nowrap\">([^<]+)</span>: (.*?)\s*</li>", content)
+    assert says == [
+        ("Thu 01 Jan 2026 00:30:00", "1 node is lost: n1."),
+        ("Thu 01 Jan 2026 18:00:00", "Queue waits gets capability cpu=8, weight 5."),
+    ]
+    assert [float(x) for x in re.findall(r'cx="([\d.]+)"', content)] == pytest.approx([20.8, 750.0], abs=0.1)
+
+
+def test_every_problem_of_the_changes_and_the_options_is_named_with_its_row(
+    browser: Client, scenario: Scenario
+) -> None:
+    wrong = typed(
+        ("soon", "queue", "waits", "weight=5"),
+        ("1h", "queue", "nowhere", "weight=5"),
+        ("2h", "add", "no-pool", "2"),
+        ("3d", "close", "waits", ""),
+    )
+    answer = browser.post(page_of(scenario), {**wrong, "evicted": "vanish"})
+    content = answer.content.decode()
+    assert answer.status_code == 422
+    for said in (
+        "&#x27;soon&#x27; is not a moment", "there is no queue &#x27;nowhere&#x27;",
+        "there is no pool &#x27;no-pool&#x27;", "after the end of the forecast",
+        "It is not known what becomes of evicted pods",
+    ):  # fmt: skip
+        assert said in content, said
+    assert 'value="nowhere"' in content
+    unread = browser.post(
+        page_of(scenario), typed(("1h", "queue", "waits", "five"), ("1h", "add", "x", "some"))
+    )
+    assert "&#x27;five&#x27; is not field=value" in unread.content.decode()
+    assert "&#x27;some&#x27; is not a number of nodes" in unread.content.decode()
+    assert not Forecast.objects.exists()
+
+
+def test_rows_are_checked_added_and_removed_without_saving(browser: Client, scenario: Scenario) -> None:
+    check = page_of(scenario, "changes/")
+    whole = browser.post(check, {**typed(WEIGHT, LOST), "remove": "0"}).content.decode()
+    assert "<h1" in whole
+    assert 'value="n1"' in whole
+    assert "weight=5 capability.cpu=8" not in whole
+    headers = {**HTMX, "HX-Target": "changes"}
+    part = browser.post(check, {**typed(WEIGHT), "add": "1"}, headers=headers).content.decode()
+    assert len(re.findall(r'id="change-\d+-at"', part)) == 4
+    headers = {**HTMX, "HX-Target": "timeline"}
+    line = browser.post(check, typed(WEIGHT, LOST), headers=headers).content.decode()
+    assert line.lstrip().startswith('<div class="timeline"')
+    assert line.count("<circle") == 2
+    assert not Forecast.objects.exists()
+
+
+def test_a_change_after_the_end_is_refused_when_the_forecast_begins(api: Client, scenario: Scenario) -> None:
+    late = {"at": "2h", "queue": "waits", "state": "closed"}
+    work = {"trace": str(factories.workload().pk), "rest": "waits", "horizon_seconds": 3600}
+    at = f"/api/v1/scenarios/{scenario.pk}/forecasts/"
+    answer = api.post(at, json.dumps({**work, "changes": [late]}), content_type="application/json")
+    assert answer.status_code == 422
+    assert "after the end of the forecast" in answer.json()["problems"][0]["message"]

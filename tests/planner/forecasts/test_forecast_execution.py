@@ -1,0 +1,152 @@
+"""One forecast from claim to end in this process, with a real child."""
+
+import json
+import threading
+from math import isnan
+from typing import Any
+
+import pytest
+from django.test import override_settings
+
+from planner.errors import Invalid
+from planner.forecasts.models import Forecast, ForecastPart
+from planner.forecasts.selectors.forecasts import drawn_waits, record_of
+from planner.work.execution import work_execute
+from planner.work.lifecycle import work_cancel
+from planner.work.turns import Turn
+from planning.forecasts.opening import opened
+from tests import factories
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+MANY = "name,queue,submit_seconds,run_seconds,cpu,memory\n" + "".join(
+    f"j{number},{('busy', 'waits')[number % 2]},{number * 7},{50 + number % 90},1,1Gi\n"
+    for number in range(1000)
+)
+"""Work that takes a child some seconds."""
+LONG = {"horizon_seconds": 10_000.0, "period_seconds": 1.0}
+
+
+def long_forecast() -> Forecast:
+    empty = {**factories.cluster(nodes=4), "podgroups": [], "pods": []}
+    return factories.forecast(factories.scenario(document=empty), under=factories.workload(MANY), **LONG)
+
+
+def executed(forecast: Forecast, stopping: threading.Event | None = None) -> Forecast:
+    assert work_execute(
+        turn=Turn(Forecast, forecast.pk), worker="here", stopping=stopping or threading.Event()
+    )
+    return Forecast.objects.get(pk=forecast.pk)
+
+
+def result_of(forecast: Forecast) -> Any:
+    """Return what the core makes of the same input in this process."""
+    given = opened(forecast.input.document(), forecast.workload.content().decode(), forecast.options)
+    return given.replay.run()
+
+
+def test_it_ends_succeeded_with_what_it_found() -> None:
+    forecast = executed(factories.forecast())
+    assert (forecast.state, forecast.error, forecast.progress) == ("succeeded", "", 1.0)
+    assert forecast.simulated_seconds == forecast.summary["end_seconds"]
+    assert sorted(forecast.parts.values_list("part", flat=True)) == ["log", "record"]
+    record = record_of(forecast)
+    expected = result_of(forecast)
+    assert list(record.jobs.names) == sorted(expected["jobs"])
+    for row, name in enumerate(record.jobs.names):
+        started = record.jobs.started[row]
+        assert (None if isnan(started) else started) == expected["jobs"][name]["started"]
+    assert forecast.jobs_done == sum(job["finished"] is not None for job in expected["jobs"].values())
+
+
+def test_the_same_forecast_gives_the_same_bytes() -> None:
+    first, second = executed(factories.forecast()), executed(factories.forecast())
+    assert first.summary["result_sha256"] == second.summary["result_sha256"]
+    assert [bytes(part.packed) for part in first.parts.order_by("part")] == [
+        bytes(part.packed) for part in second.parts.order_by("part")
+    ]
+
+
+@override_settings(FORECAST_FREEZE_SECONDS=0.1, RUN_HEARTBEAT_SECONDS=0.1)
+def test_a_forecast_that_was_put_back_goes_on_from_its_last_state_with_the_same_result() -> None:
+    whole = executed(long_forecast())
+    assert whole.state == "succeeded", whole.error
+    forecast = long_forecast()
+    stopping = threading.Event()
+    watcher = threading.Thread(target=stop_once_frozen, args=(forecast, stopping))
+    watcher.start()
+    put_back = executed(forecast, stopping)
+    watcher.join()
+    assert put_back.state == "queued", "it ended before a state was kept"
+    resumed = executed(forecast)
+    assert resumed.state == "succeeded", resumed.error
+    assert resumed.resumed_at is not None
+    assert resumed.resumed_at > 0
+    assert resumed.summary == whole.summary
+    assert not resumed.parts.filter(part=ForecastPart.FROZEN).exists()
+
+
+@override_settings(FORECAST_FREEZE_SECONDS=0.1, RUN_HEARTBEAT_SECONDS=0.1)
+def test_drawn_workloads_are_replayed_first_and_gone_on_with() -> None:
+    options = {**LONG, "seeds": 2}
+    empty = {**factories.cluster(nodes=4), "podgroups": [], "pods": []}
+    scenario, trace = factories.scenario(document=empty), factories.workload(MANY)
+    whole = executed(factories.forecast(scenario, under=trace, **options))
+    assert whole.state == "succeeded", whole.error
+    alone = executed(factories.forecast(scenario, under=trace, **LONG))
+    assert whole.summary == alone.summary, "drawn workloads leave the forecast as it is"
+    forecast, stopping = factories.forecast(scenario, under=trace, **options), threading.Event()
+    watcher = threading.Thread(target=stop_once_frozen, args=(forecast, stopping))
+    watcher.start()
+    assert executed(forecast, stopping).state == "queued", "it ended before a state was kept"
+    watcher.join()
+    resumed = executed(forecast)
+    assert (resumed.state, resumed.summary) == ("succeeded", whole.summary)
+    assert drawn_waits(resumed) == drawn_waits(whole)
+    assert {row.seed for row in drawn_waits(whole)} == {1, 2}
+
+
+def stop_once_frozen(forecast: Forecast, stopping: threading.Event) -> None:
+    from django.db import connection
+
+    while not ForecastPart.objects.filter(forecast=forecast, part=ForecastPart.FROZEN).exists():
+        if Forecast.objects.get(pk=forecast.pk).is_over:
+            break
+        threading.Event().wait(0.05)
+    stopping.set()
+    connection.close()
+
+
+def test_a_scenario_that_cannot_be_replayed_fails_with_the_cores_sentence() -> None:
+    document = factories.cluster()
+    document["nodes"][0]["status"]["allocatable"]["cpu"] = "many"
+    forecast = executed(factories.forecast(factories.scenario(document=document)))
+    assert forecast.state == "failed"
+    assert "many" in forecast.error
+
+
+def test_a_queued_forecast_is_cancelled_at_once() -> None:
+    forecast = factories.forecast()
+    assert work_cancel(work=forecast).state == "cancelled"
+
+
+def test_every_problem_of_the_options_is_named_at_once() -> None:
+    with pytest.raises(Invalid) as caught:
+        factories.forecast(
+            horizon_seconds=-1.0, evicted="vanish", rest="", queues={"busy": "nowhere"}, targets={"x": 1.0}
+        )
+    assert {problem.path for problem in caught.value.problems} == {
+        "horizon_seconds", "evicted", "rest", "queues.busy", "targets.x",
+    }  # fmt: skip
+    assert Forecast.objects.count() == 0
+
+
+def test_the_input_stays_when_the_trace_is_deleted_and_the_scenario_edited() -> None:
+    under = factories.workload()
+    forecast = factories.forecast(under=under)
+    under.delete()
+    ended = executed(forecast)
+    assert ended.state == "succeeded"
+    assert ended.trace is None
+    assert ended.trace_name == "four jobs"
+    assert json.loads(ended.input.content())["name"] == "what if"

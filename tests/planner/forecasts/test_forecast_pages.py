@@ -1,0 +1,215 @@
+"""What the pages of traces and forecasts show and do."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+from planner.accounts.models import Role
+from planner.forecasts.models import Forecast, WorkloadTrace
+from planner.forecasts.selectors.forecasts import drawn_waits, record_of
+from planner.scenarios.models import Scenario
+from tests import factories
+from tests.planner.recorded import forecast_done
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def done(db: None) -> Forecast:
+    scenario = factories.scenario()
+    scenario.wait_targets.create(queue="waits", seconds=60.0)
+    return forecast_done(factories.forecast(scenario))
+
+
+def figures_of(content: str) -> Any:
+    found = re.search(r'<script id="figures" type="application/json">(.*?)</script>', content, re.DOTALL)
+    assert found
+    return json.loads(found[1])
+
+
+def test_a_pasted_trace_is_kept_and_shown_with_chart_and_table(browser: Client) -> None:
+    answer = browser.post("/traces/", {"name": "mine", "text": factories.TRACE}, follow=True)
+    content = answer.content.decode()
+    trace = WorkloadTrace.objects.get()
+    assert (trace.jobs, trace.pods, trace.format) == (4, 13, "queuecast")
+    assert "<h1>mine</h1>" in content
+    bars = figures_of(content)["arrivals"]["data"]
+    assert sum(sum(bar["y"]) for bar in bars) == 4
+    assert browser.get("/traces/").content.decode().count("mine") >= 1
+
+
+def test_a_text_that_is_no_trace_is_refused_with_its_line_and_kept_in_the_form(browser: Client) -> None:
+    text = factories.TRACE + "fifth,busy,soon,60,1,1,1,1Gi\n"
+    answer = browser.post("/traces/", {"name": "mine", "text": text})
+    content = answer.content.decode()
+    assert answer.status_code == 422
+    assert "line 6" in content
+    assert "fifth,busy,soon" in content
+    assert not WorkloadTrace.objects.exists()
+
+
+def test_a_trace_is_drawn_from_a_pattern_and_the_same_seed_draws_the_same(browser: Client) -> None:
+    typed = {"how": "generate", "queue": "waits", "jobs_per_hour": "6", "seconds": "1d", "seed": "7"}
+    for name in ("one", "two"):
+        assert browser.post("/traces/", {**typed, "name": name}).status_code == 302
+    first, second = WorkloadTrace.objects.all()
+    assert first.source_id == second.source_id
+    assert first.jobs > 50
+
+
+def test_a_forecast_begins_from_its_scenario(browser: Client) -> None:
+    scenario, trace = factories.scenario(), factories.workload()
+    page = f"/scenarios/{scenario.pk}/forecasts/"
+    assert "four jobs" in browser.get(page).content.decode()
+    typed = {"trace": str(trace.pk), "horizon_seconds": "2h", "rest": "waits"}
+    answer = browser.post(page, typed, follow=True)
+    forecast = Forecast.objects.get()
+    assert forecast.options["horizon_seconds"] == 7200
+    assert "Waiting for a worker." in answer.content.decode()
+    refused = browser.post(page, {**typed, "horizon_seconds": "soon", "rest": ""})
+    assert refused.status_code == 422
+    assert Forecast.objects.count() == 1
+
+
+def test_the_page_tells_the_verdict_first_then_figures_and_tables(browser: Client, done: Forecast) -> None:
+    content = browser.get(f"/forecasts/{done.pk}/").content.decode()
+    places = [content.index(f">{title}</h2>") for title in ("Verdict", "Waits by queue", "Over time", "Jobs")]
+    assert places == sorted(places)
+    figures = figures_of(content)
+    drawn = set(re.findall(r'data-figure="(\w+)"', content))
+    assert drawn == set(figures)
+    assert "trace/second" in content
+
+
+def test_page_and_api_say_the_same(browser: Client, api: APIClient, done: Forecast) -> None:
+    content = browser.get(f"/forecasts/{done.pk}/").content.decode()
+    verdict = api.get(f"/api/v1/forecasts/{done.pk}/verdict/").json()
+    assert verdict["findings"]
+    for finding in verdict["findings"]:
+        assert finding["says"].replace("'", "&#x27;") in content
+    series = api.get(f"/api/v1/forecasts/{done.pk}/series/?resource=cpu").json()["curves"]
+    shown = {trace["meta"]: trace for trace in figures_of(content)["queues"]["data"] if trace["yaxis"] == "y"}
+    for figure, trace in shown.items():
+        queue = trace["hovertemplate"].partition(":")[0]
+        [curve] = [one for one in series if (one["queue"], one["figure"]) == (queue, figure)]
+        assert [hour * 3600 for hour in trace["x"]] == pytest.approx(curve["t"])
+        assert [cores * 1000 for cores in trace["y"]] == pytest.approx(curve["values"])
+
+
+def test_fragmentation_is_drawn_listed_and_in_the_api_as_in_the_record(
+    browser: Client, api: APIClient, done: Forecast
+) -> None:
+    content = browser.get(f"/forecasts/{done.pk}/").content.decode()
+    drawn = {trace["name"]: trace for trace in figures_of(content)["fragmentation"]["data"]}
+    room = record_of(done).rooms["cpu"]
+    series = api.get(f"/api/v1/forecasts/{done.pk}/series/?resource=cpu").json()["curves"]
+    curves = {one["figure"]: one for one in series if not one["queue"]}
+    assert [100 * part for part in curves["fragmented_part"]["values"]] == pytest.approx(
+        drawn["cpu"]["y"], abs=1e-3
+    )
+    for figure, steps in (
+        ("free", room.free),
+        ("fragmented", room.fragmented),
+        ("fragmented_part", room.part),
+    ):
+        assert curves[figure]["values"] == pytest.approx(steps.at(curves[figure]["t"]).tolist())
+    table = api.get(f"/api/v1/forecasts/{done.pk}/series/?resource=cpu&format=csv").getvalue().decode()  # type: ignore[attr-defined]
+    assert "fragmented_part" in table
+    row = next(one for one in api.get(f"/api/v1/forecasts/{done.pk}/verdict/").json()["resources"]
+               if one["resource"] == "cpu")  # fmt: skip
+    assert row["fragmented"] == room.fragmented.integral(0, 3600) / room.free.integral(0, 3600)
+    assert f'<data value="{row["fragmented"]}">' in content
+
+
+def test_drawn_workloads_give_intervals_to_forecast_and_comparison(
+    browser: Client, api: APIClient, db: None
+) -> None:
+    trace = factories.workload()
+    fast, slow = (
+        forecast_done(
+            factories.forecast(factories.scenario(name=name), under=trace, seeds=3, evicted=evicted)
+        )
+        for name, evicted in (("one", "restart"), ("two", "delete"))
+    )
+    verdict = api.get(f"/api/v1/forecasts/{fast.pk}/verdict/").json()["seeds"]
+    rows = drawn_waits(fast)
+    assert {row.seed for row in rows} == {1, 2, 3}
+    for queue in verdict:
+        own = [row.p95 for row in rows if row.queue == queue["queue"]]
+        assert queue["p95"]["mean"] == pytest.approx(sum(own) / len(own))
+        assert queue["p95"]["seeds"] == len(own)
+    assert "Waits over drawn workloads" in browser.get(f"/forecasts/{fast.pk}/").content.decode()
+    address = f"/forecasts/compare/?forecasts={fast.pk}&forecasts={slow.pk}"
+    content = browser.get(address).content.decode()
+    assert "Student&#x27;s t" in content or "Student's t" in content
+    assert "Bursts of the trace" in content
+    found = api.get(f"/api/v1/forecasts/{fast.pk}/comparison/?with={slow.pk}").json()
+    assert {one["queue"] for one in found["seeds"]} == {one["queue"] for one in verdict}
+    for one in found["seeds"]:
+        assert one["mean"]["change"]["mean"] == pytest.approx(
+            one["mean"]["after"]["mean"] - one["mean"]["before"]["mean"]
+        )
+    other = forecast_done(factories.forecast(slow.scenario, under=trace, seeds=3, rate=2.0))
+    assert api.get(f"/api/v1/forecasts/{fast.pk}/comparison/?with={other.pk}").json()["seeds"] == []
+    apart = browser.get(f"/forecasts/compare/?forecasts={fast.pk}&forecasts={other.pk}").content.decode()
+    assert "not made under the same drawn workloads" in apart
+
+
+def test_a_number_of_drawn_workloads_out_of_range_is_refused(browser: Client) -> None:
+    scenario, trace = factories.scenario(), factories.workload()
+    for typed, said in (("many", "cannot be read"), ("31", "Choose 0, or 2 to 30."), ("1", "Choose 0")):
+        body = {"trace": str(trace.pk), "horizon_seconds": "1h", "rest": "waits", "seeds": typed}
+        answer = browser.post(f"/scenarios/{scenario.pk}/forecasts/", body)
+        assert answer.status_code == 422
+        assert said in answer.content.decode()
+    assert not Forecast.objects.exists()
+
+
+def test_a_window_cuts_the_figures(browser: Client, done: Forecast) -> None:
+    answer = browser.get(f"/forecasts/{done.pk}/figures/?begin=600&end=1200").json()["figures"]
+    assert answer["waiting"]["layout"]["xaxis"]["range"] == [600 / 3600, 1200 / 3600]
+
+
+def test_a_moment_shows_queues_and_waiting_jobs(browser: Client, done: Forecast) -> None:
+    content = browser.get(f"/forecasts/{done.pk}/moment/?at=130").content.decode()
+    assert "Branch from here" in content
+    assert "trace/third" in content
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_branch_from_a_moment_is_the_cluster_as_it_was_then(browser: Client, done: Forecast) -> None:
+    answer = browser.post(f"/forecasts/{done.pk}/moment/", {"at": "130"}, follow=True)
+    assert answer.status_code == 200
+    branch = Scenario.objects.exclude(pk=done.scenario_id).get()
+    assert branch.parent_id == done.scenario_id
+    assert branch.conf_text == done.scenario.conf_text
+    assert [target.queue for target in branch.wait_targets.all()] == ["waits"]
+    groups = {group["metadata"]["name"] for group in branch.snapshot.content.document()["podgroups"]}
+    assert {"first", "second", "third"} <= groups
+    assert "fourth" not in groups
+
+
+def test_two_forecasts_are_compared_job_by_job(browser: Client, done: Forecast) -> None:
+    other = forecast_done(factories.forecast(done.scenario, under=done.trace))
+    content = browser.get(f"/forecasts/compare/?forecasts={done.pk}&forecasts={other.pk}").content.decode()
+    assert "This change changes no wait." in content
+    assert "Choose two forecasts." in browser.get("/forecasts/compare/").content.decode()
+
+
+def test_a_viewer_reads_and_is_offered_no_change(client: Client, done: Forecast) -> None:
+    client.force_login(factories.user("viewer", role=Role.VIEWER))
+    for page in ("/traces/", f"/forecasts/{done.pk}/", f"/forecasts/{done.pk}/moment/?at=60"):
+        content = client.get(page).content.decode()
+        for offer in ("Keep this trace", "Delete forecast", "Branch from here"):
+            assert offer not in content
+    assert client.post(f"/forecasts/{done.pk}/moment/", {"at": "60"}).status_code == 403
+
+
+def test_an_outsider_finds_nothing(client: Client, done: Forecast) -> None:
+    client.force_login(factories.user("outsider", role=None))
+    for page in (f"/forecasts/{done.pk}/", f"/forecasts/{done.pk}/figures/", f"/traces/{done.trace_id}/"):
+        assert client.get(page).status_code == 404

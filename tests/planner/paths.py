@@ -1,0 +1,121 @@
+"""Which files does a reader pass who follows an import, an edit and a run through the product?
+
+Each flow is driven as a browser does it; a profile hook sees every call into `planner` and `planning`. A
+*file* is a module that is entered, a *room* a folder of `planner`, or `planning`, and a *return* is a file in
+a room that was entered and left before, in the order in which files are entered first. The frame of every
+page is not counted: what the pages of the glossary and of the status enter, what no feature owns
+(`planner.web`, `planner.api`, `planner.accounts`), and what has no rules: models, rows, addresses, and the
+cache of a process, which a page enters or not by what was read before.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from types import FrameType
+from typing import NamedTuple
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from planner.runs.models import Run
+from planner.scenarios.models import Scenario
+from planner.work.execution import work_execute
+from planner.work.turns import Turn
+from tests import factories
+
+OURS = ("planner.", "planning.")
+FRAME = re.compile(
+    r"planner\.(web|api|accounts|errors|middleware|templatetags)\b|.*\.(models|rows|urls)\b|planner\.work\.models"
+    r"|planning\.shelf"
+)
+
+
+class Path(NamedTuple):
+    """How many files and rooms a flow passes, and how often it comes back to a room."""
+
+    files: int
+    rooms: int
+    returns: int
+
+
+def entered_by(flow: Callable[[], object]) -> list[str]:
+    """Return the modules of ours that a flow enters, in the order in which it does so first."""
+    modules: dict[str, None] = {}
+
+    def watch(frame: FrameType, event: str, _argument: object) -> None:
+        if event == "call":
+            module = frame.f_globals.get("__name__", "")
+            if module.startswith(OURS) and frame.f_code.co_name != "<module>":
+                modules.setdefault(module)
+
+    sys.setprofile(watch)
+    try:
+        flow()
+    finally:
+        sys.setprofile(None)
+    return list(modules)
+
+
+def path_of(modules: Iterable[str]) -> Path:
+    """Return what a reader passes who reads the modules in this order.
+
+    >>> path_of(["planner.runs.views.a", "planner.runs.tasks", "planning.nodes", "planner.runs.views.b"])
+    Path(files=4, rooms=2, returns=1)
+    """
+    passed: list[str] = []
+    returns = 0
+    modules = list(modules)
+    for room in map(_room, modules):
+        returns += room in passed[:-1] and room != passed[-1]
+        if not passed or room != passed[-1]:
+            passed.append(room)
+    return Path(len(modules), len(set(passed)), returns)
+
+
+def _room(module: str) -> str:
+    package, folder, *_ = module.split(".")
+    return package if package == "planning" else folder
+
+
+def import_a_file(browser: Client, _scenario: Scenario) -> None:
+    """Look at what a file holds, then save it."""
+    document = json.dumps({**factories.cluster(), "scheduler_conf": factories.CONF}).encode()
+    sent = {"files": [SimpleUploadedFile("cluster.json", document)], "name": "", "documents": ""}
+    page = browser.post("/import/", sent).content.decode()
+    draft = re.search(r'name="draft" value="([^"]+)"', page)
+    assert draft
+    assert browser.post(reverse("planner:import-save"), {"draft": draft[1]}).status_code == 302
+
+
+def edit_a_weight(browser: Client, scenario: Scenario) -> None:
+    """Save another weight in the line of a queue."""
+    line = reverse("planner:queue", args=[scenario.pk, "waits"])
+    sent = {"revision": scenario.revision, "name": "waits", "weight": "4"}
+    saved = browser.post(line, sent, headers={"HX-Request": "true"})
+    assert saved.status_code in (200, 302)
+    assert scenario.queues.get(name="waits").weight == 4
+
+
+def run_to_victims(browser: Client, scenario: Scenario) -> None:
+    """Start a run, let a worker do it, and look at its victims."""
+    assert browser.post(reverse("planner:run-submit", args=[scenario.pk])).status_code == 302
+    run = scenario.runs.get()
+    assert work_execute(turn=Turn(Run, run.pk), worker="test", stopping=threading.Event())
+    assert browser.get(reverse("planner:run-victims", args=[run.pk])).status_code == 200
+
+
+FLOWS = {"import": import_a_file, "edit": edit_a_weight, "run": run_to_victims}
+
+
+def modules_of(browser: Client, name: str) -> list[str]:
+    """Return the modules that a flow passes beside the frame of every page, in their order."""
+    frame = {*entered_by(lambda: browser.get(reverse("planner:glossary")))}
+    frame |= {*entered_by(lambda: browser.get(reverse("planner:status")))}
+    scenario = factories.scenario()
+    modules = entered_by(lambda: FLOWS[name](browser, scenario))
+    return [module for module in modules if module not in frame and not FRAME.match(module)]

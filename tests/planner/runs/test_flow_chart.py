@@ -1,0 +1,34 @@
+"""The chart of evictions from queue to queue stays legible with many queues."""
+
+import math
+
+from planner.runs.charts.flow import MOST, flow_figure
+from planning.rows import FlowRow
+
+
+def lost(giver: str, taker: str, pods: int) -> FlowRow:
+    return FlowRow(giver, taker, "reclaim", pods, pods, 0, {"cpu": 1000.0 * pods})
+
+
+def test_few_queues_are_all_drawn() -> None:
+    rows = [lost(f"gives-{number}", "takes", number + 1) for number in range(MOST + 1)]
+    figure = flow_figure(rows, "pods")
+    assert len(figure.givers) == MOST + 1
+    assert not figure.is_gathered
+
+
+def test_of_many_queues_the_smallest_are_drawn_as_one_and_nothing_is_lost() -> None:
+    rows = [
+        lost(f"gives-{number:03}", f"takes-{(number * 7 + other) % 100:03}", number + 1)
+        for number in range(100)
+        for other in range(3)
+    ]
+    figure = flow_figure(rows, "pods")
+    assert figure.is_gathered
+    names = {end.queue for end in figure.givers}
+    assert names == {"90 other queues", *(f"gives-{number:03}" for number in range(90, 100))}
+    assert len(figure.takers) == MOST + 1
+    drawn = math.fsum(ribbon.amount for ribbon in figure.ribbons)
+    assert drawn == sum(row.evicted for row in rows)
+    assert math.fsum(end.amount for end in figure.givers) == drawn
+    assert figure.height < 700

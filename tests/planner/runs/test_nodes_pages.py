@@ -1,0 +1,115 @@
+"""Do pages and calls show how full the nodes of a run are, and where one more pod would fit?"""
+
+import re
+import threading
+from typing import Any
+
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+from planner.runs.models import Run
+from planner.runs.services.searches import search_create
+from planner.work.execution import work_execute
+from planner.work.turns import Turn
+from tests import factories
+from tests.planner.pages import text_of, words_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def nodes_of(api: APIClient, run: Run, query: str = "") -> list[dict[str, Any]]:
+    answer = api.get(f"/api/v1/runs/{run.pk}/nodes/{query}")
+    assert answer.status_code == 200, answer.content
+    return answer.json()["results"]
+
+
+def test_nodes_are_told_with_what_is_used_and_by_whom(api: APIClient, finished_run: Run) -> None:
+    first = nodes_of(api, finished_run)[0]
+    assert first["node"] == "n0"
+    assert first["total"]["cpu"] == {"value": 8000.0, "unit": "millicores", "unlimited": False}
+    assert first["used"]["cpu"]["value"] + first["free"]["cpu"]["value"] == 8000.0
+    assert sum(first["queues"].values()) == first["pods"]
+    assert first["fits"] is None
+
+
+def test_free_amounts_say_how_many_pods_of_a_request_fit(api: APIClient, finished_run: Run) -> None:
+    for node in nodes_of(api, finished_run, "?requests.cpu=1&ordering=-free&resource=cpu"):
+        assert node["fits"] == node["free"]["cpu"]["value"] // 1000
+
+
+def test_nodes_are_filtered_sorted_and_refuse_unknown_parameters(api: APIClient, finished_run: Run) -> None:
+    assert [node["node"] for node in nodes_of(api, finished_run, "?words=N1")] == ["n1"]
+    assert [node["node"] for node in nodes_of(api, finished_run, "?ordering=-node")] == ["n1", "n0"]
+    for wrong in ("shade=1", "ordering=shade", "requests.cpu=many"):
+        assert api.get(f"/api/v1/runs/{finished_run.pk}/nodes/?{wrong}").status_code == 422, wrong
+
+
+def test_the_page_draws_each_node_and_says_the_same_in_a_table(browser: Client, finished_run: Run) -> None:
+    page = text_of(browser.get(f"/runs/{finished_run.pk}/nodes/?resource=cpu&requests.cpu=1"))
+    assert page.count('class="h heat__node--f') == 4, "two nodes and two colours of the legend"
+    assert "2 nodes" in words_of(page)
+    assert "Fits" in page
+
+
+def test_the_csv_of_nodes_holds_those_that_are_seen(
+    api: APIClient, browser: Client, finished_run: Run
+) -> None:
+    query = "words=n1&requests.cpu=1&requests.memory=&colour=fits"
+    page = text_of(browser.get(f"/runs/{finished_run.pk}/nodes/?{query}"))
+    [address] = re.findall(r'href="(/api/v1/[^"]+format=csv[^"]*)"', page)
+    answer = api.get(address.replace("&amp;", "&"))
+    lines = b"".join(answer.streaming_content).decode().splitlines()  # type: ignore[attr-defined]
+    assert len(lines) == 2
+    assert lines[1].startswith("n1,")
+
+
+def test_every_node_is_asked_in_the_background_and_the_page_follows(
+    api: APIClient, browser: Client, finished_run: Run
+) -> None:
+    at = f"/runs/{finished_run.pk}/fit/"
+    assert browser.post(at, {"queue": "waits", "requests.cpu": "1", "at": "end"}).status_code == 302
+    assert "Waiting for a worker" in text_of(browser.get(at))
+    search = Run.objects.get(explains=finished_run)
+    assert work_execute(turn=Turn(Run, search.pk), worker="test", stopping=threading.Event())
+    told = api.get(f"/api/v1{at}").json()["found"]
+    assert {node["name"] for node in told["nodes"]} == {"n0", "n1"}
+    page = words_of(text_of(browser.get(at)))
+    taking = sum(node["fits"] for node in told["nodes"])
+    assert (f"It fits on {taking} of 2 nodes" if taking else "It fits on none of 2 nodes") in page
+    for refused in told["refused"]:
+        assert refused["reason"] in page
+    again = browser.post(at, {"queue": "waits", "requests.cpu": "1", "at": "end"})
+    assert again.status_code == 302
+    assert Run.objects.filter(explains=finished_run).count() == 1
+
+
+def test_a_search_for_what_unblocks_a_job_is_none_for_a_place(
+    api: APIClient, browser: Client, finished_run: Run
+) -> None:
+    job = finished_run.job_outcomes.filter(pending__gt=0).first() or finished_run.job_outcomes.first()
+    assert job is not None
+    search_create(run=finished_run, job=job.job, user=factories.user())
+    assert api.get(f"/api/v1/runs/{finished_run.pk}/fit/").json() == {"search": None, "found": None}
+    assert "Describe a pod." in text_of(browser.get(f"/runs/{finished_run.pk}/fit/"))
+
+
+def test_a_pod_that_cannot_be_is_refused_with_all_its_problems(
+    api: APIClient, browser: Client, finished_run: Run
+) -> None:
+    at = f"/runs/{finished_run.pk}/fit/"
+    answer = browser.post(at, {"queue": "gone", "requests.cpu": "lots"})
+    assert answer.status_code == 422
+    assert "no queue" in text_of(answer)
+    refused = api.post(f"/api/v1{at}", {"queue": "gone", "requests": {"cpu": "lots"}})
+    assert [found["path"] for found in refused.json()["problems"]] == ["queue", "requests.cpu"]
+
+
+def test_a_search_for_a_place_is_no_run_of_the_lists(api: APIClient, finished_run: Run) -> None:
+    api.post(f"/api/v1/runs/{finished_run.pk}/fit/", {"queue": "waits", "requests": {"cpu": "1"}})
+    assert api.get("/api/v1/runs/").json()["count"] == 1
+
+
+def test_an_outsider_sees_no_nodes(client: Client, finished_run: Run) -> None:
+    client.force_login(factories.user("outsider", role=None))
+    assert client.get(f"/runs/{finished_run.pk}/nodes/").status_code == 404

@@ -1,0 +1,225 @@
+"""Does a run say first what came of it, in the same figures on page and in API, beside the baseline?"""
+
+import json
+import threading
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rest_framework.test import APIClient
+
+import manifests
+from planner.runs.models import Run
+from planner.runs.selectors.verdicts import baseline_of, run_verdict
+from planner.scenarios.services.queues import queue_update
+from planner.work.execution import next_execute, work_execute
+from planner.work.turns import Turn
+from planning.outcomes import rows_of
+from planning.traces import VERDICT, payload_of
+from planning.verdict import Verdict, never_runs, verdict_kept
+from planning.verdict_lines import Line, verdict_lines
+from scheduler_core import Options, prepare, simulate_document
+from scheduler_core.explain import with_loops
+from tests import factories
+from tests.planner.recorded import recorded, simulated_run
+from tests.scheduler_core.answers import evicted_and_bound_again
+
+CAPACITY = factories.CONF.replace("proportion", "capacity")
+
+
+def verdict(document: dict[str, Any]) -> Verdict:
+    """Return the verdict on what the core makes of a document."""
+    rows = rows_of(simulate_document(document), document)
+    (part,) = [part for part in rows.parts if part.part == VERDICT]
+    return verdict_kept(payload_of(part.packed))
+
+
+WITHOUT_RECLAIM = factories.CONF.replace(", reclaim", "")
+TWO_QUEUES = [factories.queue("busy"), factories.queue("waits")]
+
+
+def cluster(conf: str = factories.CONF, **changes: Any) -> dict[str, Any]:
+    return {**factories.cluster(), "scheduler_conf": manifests.parse_conf(conf), **changes}
+
+
+def sentence(verdict: Verdict, id: str, before: Verdict | None = None) -> str:
+    return line(verdict, id, before).sentence
+
+
+def line(verdict: Verdict, id: str, before: Verdict | None = None) -> Line:
+    return next(line for line in verdict_lines(verdict, before) if line.id == id)
+
+
+def test_a_queue_with_waiting_jobs_below_deserved_is_starved() -> None:
+    found = verdict(cluster(WITHOUT_RECLAIM))
+    (starved,) = found.starved
+    assert (starved.queue, starved.resource, starved.allocated) == ("waits", "cpu", 0.0)
+    assert (starved.deserved, starved.part, starved.jobs) == (4000.0, 1.0, 1)
+    assert sentence(found, "starved") == (
+        "1 queue is starved, with waiting jobs and less than deserved: waits has 0 of 4 cores (0 %) and "
+        "1 waiting job."
+    )
+
+
+def test_a_queue_without_waiting_jobs_is_not_starved_whatever_it_deserves() -> None:
+    queues = [factories.queue("busy", deserved={"cpu": "8"}), factories.queue("waits", deserved={"cpu": "8"})]
+    found = verdict(cluster(CAPACITY, queues=queues, podgroups=[], pods=[]))
+    assert not found.starved
+    assert line(found, "waiting").level == "good"
+
+
+def test_evictions_are_counted_with_those_that_were_needed() -> None:
+    found = verdict(cluster())
+    assert found.evictions is not None
+    assert found.evictions.pods == found.evictions.needed == 1
+    assert found.evictions.excess == 0
+    assert sentence(found, "evictions") == (
+        "1 pod evicted; fewer would not have been enough. Evicted: 1 core and 1 GiB; requested by the pods "
+        "in their place: 1 core and 1 GiB."
+    )
+
+
+def test_a_queue_that_evictions_take_below_deserved_is_named() -> None:
+    for index in range(60):
+        document = recorded("mixed", index)["scenario"]
+        found = verdict(document)
+        if found.pushed_below:
+            move = found.pushed_below[0]
+            assert move.after < move.deserved
+            assert move.evicted
+            assert f"{move.queue} from " in sentence(found, "pushed_below")
+            return
+    pytest.fail("no recorded scenario pushes a queue below deserved")
+
+
+def test_a_pod_larger_than_every_node_can_never_run() -> None:
+    pods = [factories.pod("huge", "huge", cpu="9")]
+    groups = [factories.podgroup("huge", "waits", phase="Inqueue")]
+    found = verdict(cluster(WITHOUT_RECLAIM, pods=pods, podgroups=groups, queues=TWO_QUEUES))
+    assert [(job.job, job.why) for job in found.never] == [("default/huge", "too_large")]
+    assert sentence(found, "never").startswith(
+        "1 job can never run as things are (1 job: no node is large enough"
+    )
+
+
+def test_a_job_that_needs_only_some_of_its_pods_is_not_said_to_never_run() -> None:
+    told = {"gate": "node", "too_large": {"cpu": {}}}
+    job = {"ready": False, "pods": 3, "min_available": 3, "pending_explain": told}
+    assert never_runs(job) == "too_large"
+    assert never_runs({**job, "min_available": 2}) == ""
+    assert never_runs({**job, "ready": True}) == ""
+
+
+def test_eviction_loops_are_counted() -> None:
+    document = evicted_and_bound_again() | {"cycles": 8}
+    prepared = prepare(document)
+    result = with_loops(prepared, prepared.simulate(), Options())
+    rows = rows_of(result, document)
+    found = verdict_kept(payload_of(next(part for part in rows.parts if part.part == VERDICT).packed))
+    assert sentence(found, "loops") == "1 eviction loop: 1 pod is evicted and bound again without end."
+    assert line(found, "loops").level == "bad"
+
+
+def test_what_is_free_on_nodes_that_no_waiting_pod_fits_on_is_fragmented() -> None:
+    nodes = [factories.node("n0"), factories.node("n1")]
+    pods = [
+        *(factories.pod(f"run-{number}", "run", node=f"n{number}", cpu="6") for number in range(2)),
+        factories.pod("wait-0", "wait", cpu="3"),
+    ]
+    found = verdict(cluster(WITHOUT_RECLAIM, nodes=nodes, pods=pods, queues=TWO_QUEUES))
+    cpu = next(use for use in found.usage if use.resource == "cpu")
+    assert (cpu.total, cpu.free, cpu.largest, cpu.stranded) == (16000.0, 4000.0, 2000.0, 4000.0)
+    assert sentence(found, "usage cpu") == (
+        "CPU: 75 % used (12 of 16 cores), 4 cores free, of which 4 cores on nodes that no waiting pod "
+        "fits on."
+    )
+
+
+@pytest.mark.parametrize("family", ["mixed", "capacity_hierarchy", "preempt", "proportion_reclaim"])
+@settings(max_examples=6, deadline=None)
+@given(index=st.integers(0, 30))
+def test_the_figures_of_a_verdict_agree_with_the_result(family: str, index: int) -> None:
+    document = recorded(family, index)["scenario"]
+    result = simulate_document(document)
+    rows = rows_of(result, document)
+    found = verdict_kept(payload_of(next(part for part in rows.parts if part.part == VERDICT).packed))
+    waiting = {job["queue"] for job in rows.jobs if job["pending"]}
+    figures = {row["queue"]: row for row in rows.queues}
+    for starved in found.starved:
+        assert starved.queue in waiting
+        assert starved.allocated < starved.deserved
+        assert starved.allocated < figures[starved.queue]["request"][starved.resource]
+    made = [victim for victim in rows.victims if victim["state"] == "committed"]
+    assert found.evictions is not None
+    assert found.evictions.evictions == len(made)
+    assert 0 <= found.evictions.needed <= len(made)
+    for pool in found.pools:
+        for use in pool.resources:
+            assert use.used + use.free == pytest.approx(use.total) or use.used > use.total
+            assert 0 <= (use.stranded or 0) <= use.free + 1e-6
+    assert sum(pool.nodes for pool in found.pools[1:]) == len(result["cycles"][-1]["nodes"])
+    assert verdict_lines(found, found) == verdict_lines(found, found)
+    assert all(not one.change for one in verdict_lines(found, found))
+
+
+@pytest.mark.django_db
+def test_the_api_gives_the_sentences_and_figures_of_the_page(browser: Client, api: APIClient) -> None:
+    run = simulated_run("mixed", 1)
+    body = api.get(reverse("api:run-verdict", args=[run.pk])).json()
+    found = run_verdict(run, None)
+    assert found is not None
+    assert [one["sentence"] for one in body["lines"]] == [one.sentence for one in found.lines]
+    assert body["counts"] == found.verdict.counts
+    assert body["baseline"] is None
+    assert body["pools"][0]["nodes"] == len(json.loads(run.input.content())["nodes"])
+    assert set(body["pools"][0]["resources"][0]["total"]) == {"value", "unit", "unlimited"}
+
+
+@pytest.mark.django_db
+def test_a_run_without_a_result_has_no_verdict(api: APIClient) -> None:
+    response = api.get(reverse("api:run-verdict", args=[factories.run().pk]))
+    assert (response.status_code, response.json()["code"]) == (404, "no_verdict")
+
+
+def executed(run: Run) -> Run:
+    assert work_execute(turn=Turn(Run, run.pk), worker="test", stopping=threading.Event())
+    run.refresh_from_db()
+    assert run.state == "succeeded", run.error
+    return run
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_runs_the_unchanged_snapshot_once_for_all_changed_runs_of_it(api: APIClient) -> None:
+    scenario = factories.scenario()
+    queue_update(scenario=scenario, name="waits", patch={"weight": 3}, expected_revision=1)
+    first = executed(factories.run(scenario))
+    assert baseline_of(first) is None, "it is queued, and not yet executed"
+    assert next_execute(worker="test", stopping=threading.Event())
+    baseline = baseline_of(first)
+    assert baseline is not None
+    document = baseline.input.document()
+    assert {queue["metadata"]["name"]: queue["spec"]["weight"] for queue in document["queues"]}["waits"] == 1
+
+    second = executed(factories.run(scenario))
+    assert next_execute(worker="test", stopping=threading.Event())
+    again = baseline_of(second)
+    assert again is not None
+    assert again.outcome_id == baseline.outcome_id, "equal inputs are computed once"
+    assert not next_execute(worker="test", stopping=threading.Event()), "a baseline has no baseline"
+
+    body = api.get(reverse("api:run-verdict", args=[first.pk])).json()
+    assert body["baseline"] == str(baseline.pk)
+    assert all(line["before"] is not None for line in body["lines"])
+    assert [run["id"] for run in api.get(reverse("api:runs")).json()["results"]] == [
+        str(second.pk),
+        str(first.pk),
+    ]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_of_the_unchanged_snapshot_needs_no_baseline() -> None:
+    executed(factories.run())
+    assert not next_execute(worker="test", stopping=threading.Event())

@@ -1,0 +1,188 @@
+"""Does a change that is offered make the figure reach the amount, once it is made?"""
+
+import html
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from planner.accounts.models import Role
+from planner.errors import Invalid
+from planner.scenarios.models import Scenario
+from planner.scenarios.selectors import reach as selector
+from planner.scenarios.selectors.preview import scenario_preview
+from planner.scenarios.selectors.reach import scenario_reach
+from planning.reach.answers import answer_of, resolved
+from planning.reach.search import reached
+from tests import factories
+from tests.planner.pages import text_of
+
+DESERVED = {"figure": "deserved", "queue": "waits", "resource": "cpu", "at_least": "7"}
+PLACED = {"figure": "placed", "job": "default/wait", "at_least": "2"}
+
+
+@pytest.fixture
+def scenario(db: None) -> Scenario:
+    """Queue busy fills the nodes, queue waits has four pods that wait."""
+    document = factories.cluster()
+    document["podgroups"][0]["spec"]["minMember"] = 1
+    busy, waits = (queue["spec"] for queue in document["queues"])
+    busy["weight"], waits["capability"] = 5, {"cpu": "3"}
+    return factories.scenario(document=document)
+
+
+def signed_in(client: Client, role: Role = Role.EDITOR) -> Client:
+    client.force_login(factories.user("reader", role=role))
+    return client
+
+
+def offered(scenario: Scenario, asked: dict[str, str]) -> list[dict[str, Any]]:
+    answer = answer_of(scenario_reach(scenario, asked))
+    return [change for change in answer["changes"] if change["status"] == "found"]
+
+
+QUESTIONS = {
+    "deserved": {**DESERVED, "at_least": "2900m"},
+    "deserved at most": {"figure": "deserved", "queue": "waits", "resource": "cpu", "at_most": "500m"},
+    "share": {"figure": "share", "queue": "busy", "resource": "cpu", "at_least": "122%"},
+    "share at most": {"figure": "share", "queue": "busy", "resource": "cpu", "at_most": "1.08"},
+    "placed": PLACED,
+}
+
+
+@pytest.mark.parametrize("asked", QUESTIONS.values(), ids=QUESTIONS.keys())
+def test_every_change_that_is_offered_holds_once_it_is_made(
+    asked: dict[str, str], client: Client, scenario: Scenario
+) -> None:
+    """The claim: press the button, and the page shows a figure that is as asked for."""
+    signed_in(client)
+    found = offered(scenario, asked)
+    for change in found:
+        branch = factories.scenario(document=scenario_document(scenario), name=change["name"])
+        sent = (
+            {"like": change["like"], "count": str(change["count"])}
+            if change["count"]
+            else {"queue": change["queue"], "patch": json.dumps(change["patch"])}
+        )
+        query = {name: asked.get(name, "") for name in ("figure", "queue", "resource", "job")}
+        page = client.post(reverse("planner:reach", args=[branch.pk], query=query), {"revision": "1", **sent})
+        assert page.status_code == 302
+        branch.refresh_from_db()
+        assert branch.revision == 2
+        answer = answer_of(scenario_reach(branch, asked))
+        assert answer["met"], change["name"]
+        assert answer["now"] == change["value"]
+
+
+def scenario_document(scenario: Scenario) -> dict[str, Any]:
+    return dict(scenario.snapshot.content.document())
+
+
+def test_the_questions_find_changes(scenario: Scenario) -> None:
+    kinds = {
+        name: {change["kind"] for change in offered(scenario, asked)} for name, asked in QUESTIONS.items()
+    }
+    assert kinds == {
+        "deserved": {"nodes", "weight"},
+        "deserved at most": {"capability"},
+        "share": {"weight"},
+        "share at most": {"nodes", "weight"},
+        "placed": {"nodes"},
+    }
+
+
+def test_the_answer_is_that_of_the_scenario_as_a_document(scenario: Scenario) -> None:
+    """The page counts the demand once and keeps it; the answer is as if all was read anew."""
+    for asked in QUESTIONS.values():
+        answer = scenario_reach(scenario, asked)
+        document = resolved({**scenario_document(scenario), "scheduler_conf": scenario.conf_text})
+        assert answer_of(answer) == answer_of(reached(document, answer.question))
+
+
+def test_the_figure_now_is_the_one_on_the_page(scenario: Scenario) -> None:
+    preview = scenario_preview(scenario).queues
+    assert scenario_reach(scenario, DESERVED).now == preview["waits"].deserved["cpu"]
+    assert scenario_reach(scenario, QUESTIONS["share"]).now == preview["busy"].share
+
+
+def test_page_and_api_give_the_same_answer(client: Client, scenario: Scenario) -> None:
+    signed_in(client)
+    api = APIClient()
+    api.force_login(factories.user("script"))
+    asked = QUESTIONS["placed"]
+    body = api.get(reverse("api:scenario-reach", args=[scenario.pk]), asked)
+    assert body.status_code == 200
+    assert body.json() == answer_of(scenario_reach(scenario, asked))
+    page = client.get(reverse("planner:reach", args=[scenario.pk]), asked)
+    assert "Find the smallest change" in text_of(page)
+    for change in body.json()["changes"]:
+        assert f'data-change="{change["name"]}" data-status="{change["status"]}"' in page.content.decode()
+
+
+def test_the_figures_of_the_tree_lead_to_the_question(client: Client, scenario: Scenario) -> None:
+    page = signed_in(client).get(reverse("planner:scenario-detail", args=[scenario.pk])).content.decode()
+    address = reverse("planner:reach", args=[scenario.pk])
+    assert f"{address}?figure=deserved&amp;queue=waits&amp;resource=cpu" in page
+    assert f"{address}?figure=share&amp;queue=busy&amp;resource=cpu" in page
+
+
+def test_the_fragment_is_a_line_of_the_tree(client: Client, scenario: Scenario) -> None:
+    signed_in(client)
+    asked = {name: text for name, text in DESERVED.items() if name != "at_least"}
+    line = client.get(
+        reverse("planner:reach", args=[scenario.pk]), asked, headers={"HX-Request": "true", "HX-Target": "x"}
+    ).content.decode()
+    assert line.startswith('<tbody id="reach"')
+    assert "Make deserved of" in " ".join(line.split())
+
+
+def test_a_viewer_asks_and_cannot_use(client: Client, scenario: Scenario) -> None:
+    signed_in(client, Role.VIEWER)
+    address = reverse("planner:reach", args=[scenario.pk], query=QUESTIONS["placed"])
+    assert "Use this change" not in client.get(address).content.decode()
+    sent = {"revision": "1", "queue": "waits", "patch": '{"weight": 9}'}
+    assert client.post(address, sent).status_code == 403
+
+
+REFUSED = {
+    "no amount": ({**DESERVED, "at_least": "much"}, "'much' is not an amount of deserved."),
+    "no such queue": ({**DESERVED, "queue": "gone"}, "There is no queue 'gone'."),
+    "a job that does not wait": ({**PLACED, "job": "default/gone"}, "no job"),
+}
+
+
+@pytest.mark.parametrize(("asked", "says"), REFUSED.values(), ids=REFUSED.keys())
+def test_a_question_without_an_answer_says_why(
+    client: Client, scenario: Scenario, asked: dict[str, str], says: str
+) -> None:
+    signed_in(client)
+    page = client.get(reverse("planner:reach", args=[scenario.pk]), asked)
+    assert page.status_code == 422
+    assert says in html.unescape(text_of(page))
+    api = APIClient()
+    api.force_login(factories.user("script"))
+    refused = api.get(reverse("api:scenario-reach", args=[scenario.pk]), asked)
+    assert refused.status_code == 422
+    assert says in refused.json()["problems"][0]["message"]
+
+
+def test_a_change_that_is_none_is_refused(client: Client, scenario: Scenario) -> None:
+    signed_in(client)
+    address = reverse("planner:reach", args=[scenario.pk], query=DESERVED)
+    refused = client.post(address, {"revision": "1", "queue": "waits", "patch": "["})
+    assert refused.status_code == 422
+    assert client.post(address, {"revision": "1", "queue": "gone", "patch": "{}"}).status_code == 404
+    assert client.post(address, {"revision": "1", "like": "gone", "count": "1"}).status_code == 404
+    stale = client.post(address, {"revision": "7", "queue": "waits", "patch": '{"weight": 9}'})
+    assert stale.status_code == 412
+
+
+def test_no_session_of_a_large_cluster_is_simulated_within_a_request(
+    scenario: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selector, "MOST_PODS", 3)
+    with pytest.raises(Invalid, match="sessions of more than 3 are not simulated"):
+        scenario_reach(scenario, PLACED)

@@ -1,0 +1,120 @@
+"""Sliders beside the fields of the workbench, and the table of queues with findings only."""
+
+import re
+
+import pytest
+from django.test import Client
+
+from planner.scenarios.models import Scenario
+from planner.scenarios.services.nodes import nodes_update
+from planner.scenarios.services.scenarios import conf_update
+from planner.scenarios.services.workloads import workload_update
+from planner.scenarios.views.sliders import Slider, amount_slider, weight_slider
+from tests import factories
+from tests.planner.pages import text_of
+
+GPU = "nvidia.com/gpu"
+
+
+@pytest.mark.parametrize(
+    ("slider", "expected"),
+    [
+        (amount_slider(GPU, "60", 504_000), Slider(most="504", step="2", value="60", suffix="")),
+        (amount_slider("cpu", "1500m", 24_000), Slider(most="24", step="0.1", value="1.5", suffix="")),
+        (amount_slider("memory", "", 2.0**41), Slider(most="2", step="0.1", value="0", suffix="Ti")),
+        (amount_slider("memory", "", 2.0**34, unset=2.0**34), Slider("16", "0.1", "16", "Gi")),
+        (amount_slider(GPU, "800", 504_000), Slider(most="800", step="2", value="800", suffix="")),
+        (amount_slider(GPU, "+10%", 8_000), Slider(most="8", step="1", value="0", suffix="")),
+        (weight_slider("3", 4), Slider(most="10", step="1", value="3", suffix="")),
+        (weight_slider("many", 900), Slider(most="1800", step="5", value="0", suffix="")),
+    ],
+)
+def test_a_slider_goes_from_nothing_to_what_the_cluster_has(slider: Slider, expected: Slider) -> None:
+    assert slider == expected
+
+
+@pytest.fixture
+def scenario(db: None) -> Scenario:
+    """Return a scenario in which queue `below` has more than the queue above it."""
+    document = factories.cluster()
+    document["queues"] += [
+        factories.queue("team", parent="root", capability={"cpu": "4"}),
+        factories.queue("below", parent="team", capability={"cpu": "8"}),
+    ]
+    return factories.scenario(document=document)
+
+
+def shown(page: str) -> list[str]:
+    return re.findall(r'<tbody id="queue-[^"]*"\s+class="tree__queue"\s+data-queue="([^"]*)"', page)
+
+
+def test_queues_with_findings_are_shown_without_script(browser: Client, scenario: Scenario) -> None:
+    at = f"/scenarios/{scenario.pk}/"
+    assert "waits" in shown(text_of(browser.get(at)))
+    page = text_of(browser.get(at, {"findings": "yes"}))
+    assert {"team", "below"} <= set(shown(page))
+    assert "waits" not in shown(page)
+    assert f"{len(shown(page))} of " in page
+    assert 'name="findings" value="yes"' in page
+
+
+def test_a_line_of_the_editor_has_a_slider_for_each_amount_and_the_weight(
+    browser: Client, scenario: Scenario
+) -> None:
+    page = text_of(browser.get(f"/scenarios/{scenario.pk}/queues/team/?edit=1&resource=cpu"))
+    assert 'data-slides="weight"' in page
+    assert 'data-slides="capability.cpu"' in page
+    assert 'data-slides="deserved.memory"' in page
+    assert 'data-slides="priority"' not in page
+
+
+def names(page: str) -> list[str]:
+    """Return the names of a table's rows, in its order."""
+    rows = page.partition("grid--held")[2].partition("</table>")[0]
+    return re.findall(r'<th scope="row" class="grid__name">\s*(?:<a[^>]*>\s*)?([^\s<]+)', rows)
+
+
+def test_changed_nodes_say_what_they_were_and_nodes_are_sorted(browser: Client) -> None:
+    scenario = factories.scenario(document=factories.cluster(nodes=3))
+    at = f"/scenarios/{scenario.pk}/nodes/"
+    assert "tree__was" not in text_of(browser.get(at))
+    patch = {"spec": {"unschedulable": True}, "status": {"allocatable": {"cpu": "16"}}}
+    nodes_update(scenario=scenario, names=["n1"], patch=lambda _: patch, expected_revision=1)
+    page = text_of(browser.get(at, {"ordering": "-amount.cpu"}))
+    assert names(page)[0] == "n1"
+    assert "schedulable → </small>cordoned" in page
+    assert re.search(r"tree__was[^>]*><data[^>]*>8 cores</data> → </small><data[^>]*>16 cores", page)
+    assert 'aria-sort="descending"' in page
+    assert names(text_of(browser.get(at, {"origin": "changed"}))) == ["n1"]
+    assert names(text_of(browser.get(at, {"ordering": "-name"}))) == ["n2", "n1", "n0"]
+    assert "cordoned</td>" not in text_of(browser.get(at, {"hide": "state"}))
+
+
+def test_changed_workloads_say_what_they_were_and_workloads_are_sorted(browser: Client) -> None:
+    scenario = factories.scenario()
+    at = f"/scenarios/{scenario.pk}/workloads/"
+    listed = names(text_of(browser.get(at, {"ordering": "name"})))
+    assert listed == sorted(listed)
+    kind, key = re.findall(r"/workloads/(podgroups)/([^/]+/[^/]+)/", text_of(browser.get(at)))[0]
+    fields = {"priorityClassName": "urgent"}
+    workload_update(scenario=scenario, kind=kind, key=key, fields=fields, expected_revision=1)
+    page = text_of(browser.get(at, {"ordering": "class"}))
+    assert "– → </small>urgent" in page
+    assert "– → </small>urgent" not in text_of(browser.get(at, {"hide": "class"}))
+
+
+def test_the_configuration_shows_its_lines_that_changed(browser: Client) -> None:
+    scenario = factories.scenario()
+    at = f"/scenarios/{scenario.pk}/conf/"
+    assert "Changes from the snapshot" not in text_of(browser.get(at))
+    conf_update(scenario=scenario, text=f"# mine\n{factories.CONF}", expected_revision=1)
+    assert "+# mine</span>" in text_of(browser.get(at))
+
+
+@pytest.mark.parametrize(("asked", "cycles"), [("10", 10), ("3", 3), ("", 1), ("1000000", 1), ("many", 1)])
+def test_a_run_takes_as_many_cycles_as_were_chosen(
+    browser: Client, scenario: Scenario, asked: str, cycles: int
+) -> None:
+    assert 'name="cycles"' in text_of(browser.get(f"/scenarios/{scenario.pk}/"))
+    browser.post(f"/scenarios/{scenario.pk}/runs/", {"cycles": asked})
+    assert scenario.runs.get().options["cycles"] == cycles

@@ -1,0 +1,67 @@
+"""Does the database itself refuse what no row may say, and does an upgrade to these rules keep every row?"""
+
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, connection, models, transaction
+from django.db.migrations.executor import MigrationExecutor
+
+from planner.accounts.models import Event, Membership
+from planner.experiments.models import Experiment
+from planner.runs.models import Outcome, Run, Victim
+from planner.scenarios.models import Change
+from tests import factories
+
+REFUSED = {
+    "a run in no state that there is": (Run, {"state": "sleeping"}),
+    "a run that is further than done": (Run, {"progress": 1.5}),
+    "a run that is less than begun": (Run, {"progress": -0.1}),
+    "a member with a role that there is not": (Membership, {"role": "owner"}),
+    "a change that neither edits nor walks": (Change, {"way": "jump"}),
+    "a victim in no state that there is": (Victim, {"state": "spared"}),
+    "an event of no kind that there is": (Event, {"kind": "rumour"}),
+    "an experiment that neither sweeps nor searches": (Experiment, {"kind": "guess"}),
+    "an experiment in no state that there is": (Experiment, {"state": "queued"}),
+}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("case", REFUSED)
+def test_the_database_refuses(case: str) -> None:
+    kind, values = REFUSED[case]
+    scenario = factories.scenario()
+    run = factories.run(scenario)
+    factories.user("member")
+    Change.objects.create(scenario=scenario, revision=2, kind="conf")
+    Victim.objects.create(
+        outcome=Outcome.objects.create(), order=1, pod="a/b", action="reclaim", state="kept"
+    )
+    Event.objects.create(kind=Event.Kind.MEMBER, action="made", subject="member")
+    Experiment.objects.create(
+        workspace=scenario.workspace, scenario=scenario, scenario_revision=1, input=run.input, name="weights",
+        kind=Experiment.Kind.SWEEP, written={}, axes=[], grid_size=1, planned=1, engine_version="1",
+    )  # fmt: skip
+    assert_refused(kind, values)
+
+
+def assert_refused(kind: type[models.Model], values: dict[str, Any]) -> None:
+    rows = kind._default_manager.all()
+    assert rows.exists()
+    with pytest.raises(IntegrityError), transaction.atomic():
+        rows.update(**values)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_upgrade_keeps_the_rows_and_brings_rounded_progress_back() -> None:
+    run = factories.run()
+    try:
+        migrate(("planner", "0044_experiments"))
+        Run.objects.filter(pk=run.pk).update(progress=1.0000001)
+    finally:
+        migrate(*MigrationExecutor(connection).loader.graph.leaf_nodes("planner"))
+    kept = Run.objects.get(pk=run.pk)
+    assert (kept.progress, kept.input_id, kept.scenario_id) == (1.0, run.input_id, run.scenario_id)
+
+
+def migrate(*targets: tuple[str, str]) -> None:
+    MigrationExecutor(connection).migrate(list(targets))

@@ -1,0 +1,138 @@
+"""Are scenarios and runs found again by name, tags and branch, with what came of them?"""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from rest_framework.test import APIClient
+
+from planner.accounts.models import Role
+from planner.runs.models import Run
+from planner.runs.selectors.verdicts import run_verdict
+from planner.scenarios.models import Scenario
+from planner.scenarios.services.branches import scenario_branch
+from planner.scenarios.services.queues import queue_update
+from planner.web.selectors.home import ScenarioLine, run_lines, scenario_lines, scenario_tree
+from planner.web.templatetags.quantities import counted
+from planner.web.views.listing import ROWS_A_PAGE
+from tests import factories
+from tests.planner.pages import text_of, words_of
+
+pytestmark = pytest.mark.django_db
+
+
+def test_labels_are_kept_without_a_revision(api: APIClient, browser: Client) -> None:
+    scenario = factories.scenario()
+    body = {"name": " More GPUs ", "note": "For the review.", "tags": ["q3", "review", "q3"]}
+    answer = api.patch(f"/api/v1/scenarios/{scenario.pk}/", body)
+    assert answer.status_code == 200, answer.content
+    told = answer.json()
+    assert (told["name"], told["note"], told["tags"]) == ("More GPUs", "For the review.", ["q3", "review"])
+    assert told["revision"] == scenario.revision
+    page = text_of(browser.get(f"/scenarios/{scenario.pk}/"))
+    assert "For the review." in page
+    assert 'href="/?tag=review"' in page
+
+
+def test_all_that_is_wrong_with_labels_is_said_at_once_and_nothing_is_saved(api: APIClient) -> None:
+    scenario = factories.scenario()
+    body = {"name": "", "note": "x" * 5000, "tags": ["no spaces", "-bad"]}
+    answer = api.patch(f"/api/v1/scenarios/{scenario.pk}/", body)
+    assert answer.status_code == 422
+    assert [found["path"] for found in answer.json()["problems"]] == ["name", "note", "tags", "tags"]
+    scenario.refresh_from_db()
+    assert (scenario.name, scenario.note, scenario.tags) == ("what if", "", [])
+
+
+def test_the_form_says_what_is_wrong(browser: Client) -> None:
+    scenario = factories.scenario()
+    answer = browser.post(f"/scenarios/{scenario.pk}/labels/", {"name": "a", "tags": "!"}, follow=True)
+    assert "is not a valid tag" in text_of(answer)
+
+
+def test_a_viewer_labels_nothing(client: Client) -> None:
+    run = factories.run()
+    client.force_login(factories.user("viewer", role=Role.VIEWER))
+    assert client.post(f"/runs/{run.pk}/labels/", {"name": "mine"}).status_code == 403
+    assert "Name, note and tags" not in text_of(client.get(f"/runs/{run.pk}/"))
+
+
+def test_lists_are_filtered_by_tag_and_leave_archived_ones_out(api: APIClient, browser: Client) -> None:
+    first, second = factories.scenario(name="first"), factories.scenario(name="second")
+    api.patch(f"/api/v1/scenarios/{first.pk}/", {"tags": ["prod"]})
+    api.patch(f"/api/v1/scenarios/{second.pk}/", {"tags": ["production"], "archived": True})
+    assert [row["name"] for row in api.get("/api/v1/scenarios/?tag=prod").json()["results"]] == ["first"]
+    assert [row["name"] for row in api.get("/api/v1/scenarios/?archived=true").json()["results"]] == [
+        "second"
+    ]
+    home = text_of(browser.get("/"))
+    assert ">first</a>" in home
+    assert ">second</a>" not in home
+    assert ">second</a>" in text_of(browser.get("/?archived=true"))
+    assert "No scenario here" in text_of(browser.get("/?tag=nothing"))
+
+
+def lines_of(scenario: Scenario) -> list[ScenarioLine]:
+    """Return the lines of the workspace of a scenario."""
+    user = factories.user()
+    return scenario_lines(user, scenario_tree(user, scenario.workspace))
+
+
+def test_the_first_page_shows_a_page_of_scenarios_and_reads_no_more(
+    browser: Client, django_assert_max_num_queries: Any
+) -> None:
+    first = factories.scenario(name="first of many")
+    user = factories.user()
+    for number in range(ROWS_A_PAGE):
+        scenario_branch(scenario=first, name=f"branch {number}", user=user)
+    with django_assert_max_num_queries(12):
+        page = text_of(browser.get("/"))
+    assert page.count('class="grid__name grid__wide branch') == ROWS_A_PAGE
+    assert f"1 to {ROWS_A_PAGE} of {ROWS_A_PAGE + 1} scenarios" in words_of(page)
+    assert text_of(browser.get("/?page=2")).count('class="grid__name grid__wide branch') == 1
+
+
+def test_branches_stand_below_their_parent_with_what_they_changed(browser: Client) -> None:
+    parent = factories.scenario(name="as it is")
+    branch = scenario_branch(scenario=parent, name="waits gets more", user=factories.user())
+    queue_update(scenario=branch, name="waits", patch={"weight": 2}, expected_revision=1)
+    queue_update(scenario=branch, name="waits", patch={"weight": 4}, expected_revision=2)
+    deeper = scenario_branch(scenario=branch, name="a leaf", user=factories.user())
+    lines = lines_of(parent)
+    assert [(line.scenario.pk, line.depth) for line in lines] == [
+        (parent.pk, 0),
+        (branch.pk, 1),
+        (deeper.pk, 2),
+    ]
+    assert lines[1].changed == ["queue waits: weight 1 → 4"]
+    assert "queue waits: weight 1 → 4" in text_of(browser.get("/"))
+
+
+def test_what_was_taken_back_is_no_change(browser: Client) -> None:
+    scenario = factories.scenario()
+    queue_update(scenario=scenario, name="waits", patch={"weight": 4}, expected_revision=1)
+    queue_update(scenario=scenario, name="waits", patch={"weight": 1}, expected_revision=2)
+    [line] = lines_of(scenario)
+    assert line.changed == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_first_page_shows_what_came_of_a_run(api: APIClient, browser: Client, finished_run: Run) -> None:
+    counts = api.get(f"/api/v1/runs/{finished_run.pk}/").json()["counts"]
+    page = words_of(text_of(browser.get("/")))
+    assert counts["victims_committed"] > 0
+    assert f"{counted(counts['victims_committed'], 'pod')} evicted" in page
+    assert "Succeeded" not in page
+    api.patch(f"/api/v1/runs/{finished_run.pk}/", {"name": "reclaim for waits"})
+    assert "reclaim for waits" in text_of(browser.get("/"))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_first_page_gives_the_verdict_of_a_run(browser: Client, finished_run: Run) -> None:
+    [line] = run_lines(factories.user(), finished_run.workspace)
+    told = run_verdict(finished_run, None)
+    assert told is not None
+    assert line.verdict == told.verdict
+    starved = told.verdict.counts["starved"]
+    said = f"{counted(starved, 'queue')} starved" if starved else "no queue starved"
+    assert said in words_of(text_of(browser.get("/")))

@@ -1,0 +1,37 @@
+"""Features bring kinds of work and chores to the workers; a chore is done at its time, not at every sweep."""
+
+import time
+
+from planner.clusters.models import Import
+from planner.forecasts.models import Forecast
+from planner.runs.models import Run
+from planner.work.kinds import Chore, kinds, steps
+from planner.work.models import Work
+
+
+def concrete(kind: type[Work]) -> set[type[Work]]:
+    below = {found for child in kind.__subclasses__() for found in concrete(child)}
+    return below if kind._meta.abstract else {kind, *below}
+
+
+def test_every_kind_of_work_that_is_stored_is_registered_with_a_step() -> None:
+    assert set(kinds()) == concrete(Work)
+    assert {Run, Import, Forecast} <= set(steps())
+
+
+def test_a_chore_is_done_at_once_and_then_not_before_its_time() -> None:
+    done: list[float] = []
+    chore = Chore(lambda: done.append(time.monotonic()), every_seconds=0.05)
+    chore.do_if_due()
+    chore.do_if_due()
+    assert len(done) == 1
+    time.sleep(0.06)
+    chore.do_if_due()
+    assert len(done) == 2
+
+
+def test_a_chore_waits_for_its_first_time_and_zero_switches_it_off() -> None:
+    done: list[str] = []
+    Chore(lambda: done.append("late"), every_seconds=1.0, first_after_seconds=60.0).do_if_due()
+    Chore(lambda: done.append("off"), every_seconds=0.0).do_if_due()
+    assert done == []

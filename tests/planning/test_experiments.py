@@ -1,0 +1,299 @@
+"""Is the smallest change really the smallest, and is a cell what the same run alone comes to?"""
+
+import itertools
+import json
+import random
+from typing import Any
+
+import pytest
+
+from planning.experiments.cells import Cell, Grid, front
+from planning.experiments.figures import MEASURES, Figure, Goal
+from planning.experiments.levels import UnusableSetting
+from planning.experiments.search import by_price, goal_figures, missed_goals, smallest
+from planning.experiments.settings import setting_of
+from scheduler_core import Options, simulate_document
+from tests.builders import conf, node, podgroup, pods, queue, scenario
+
+ACTIONS = ("enqueue, allocate, backfill", "enqueue, allocate, reclaim, backfill")
+PLUGINS = (
+    ["priority", "gang", "conformance"],
+    ["predicates", ("overcommit", {"overcommit-factor": 1.2}), "proportion"],
+)
+
+
+def cluster(dice: random.Random) -> dict[str, Any]:
+    """Two full queues and a hungry one, each of some size."""
+    names = ("a", "b", "c")
+    nodes = [node(f"n{number}", cpu=8, memory="32Gi") for number in range(dice.randint(1, 3))]
+    running, room = [], {one["metadata"]["name"]: 8 for one in nodes}
+    groups = []
+    for name in names[:2]:
+        groups.append(podgroup(f"run-{name}", queue=name, min_member=1, phase="Running"))
+        for number in range(dice.randint(1, 8)):
+            free = next((at for at, cores in room.items() if cores), None)
+            if free is not None:
+                room[free] -= 1
+                running += pods(f"run-{name}", 1, first=number, node=free, phase="Running", cpu=1)
+    waiting = dice.randint(1, 8)
+    groups.append(podgroup("wait", queue="c", min_member=dice.randint(1, waiting)))
+    return scenario(
+        nodes=nodes,
+        queues=[queue(name, weight=dice.randint(1, 4)) for name in names],
+        podgroups=groups,
+        pods=[*running, *pods("wait", waiting, cpu=1)],
+        conf=conf(dice.choice(ACTIONS), *PLUGINS),
+        cycles=2,
+    )
+
+
+def grid(dice: random.Random) -> Grid:
+    settings = [
+        {"queue": "c", "field": "weight", "values": [1, 2, 4, 8], "price": dice.randint(1, 3)},
+        {
+            "queue": "a",
+            "field": "capability",
+            "resource": "cpu",
+            "values": ["2", "4", "6"],
+            "price": dice.randint(1, 3),
+        },
+        {"like": "n0", "values": [1, 2], "price": dice.randint(1, 6)},
+        {"values": [*ACTIONS]},
+    ]
+    chosen = sorted(dice.sample(range(4), 3))
+    return Grid(cluster(dice), [setting_of(settings[place]) for place in chosen])
+
+
+def goals(dice: random.Random) -> list[Goal]:
+    return [
+        Goal(Figure("waiting_pods", "c"), most=dice.randint(0, 3)),
+        *dice.sample(
+            [
+                Goal(Figure("evictions"), most=dice.randint(0, 3)),
+                Goal(Figure("allocated", "a", "cpu"), least=1000.0 * dice.randint(1, 4)),
+                Goal(Figure("share", "b"), most=1.5),
+            ],
+            dice.randint(0, 2),
+        ),
+    ]
+
+
+def check_against_every_combination(seed: int) -> str:
+    dice = random.Random(seed)
+    on, wanted = grid(dice), goals(dice)
+    cells = [on.cell(combination, goal_figures(wanted)) for combination in on.product()]
+    reached = [cell for cell in cells if not missed_goals(cell, wanted)]
+    found = smallest(on, wanted, limit=on.size)
+    if reached:
+        assert found.status == "found"
+        assert found.cell in reached
+        assert found.cell.price == min(cell.price for cell in reached)
+    else:
+        assert found.status == "impossible"
+        assert len(found.tried) == on.size
+        assert found.missed
+    return found.status
+
+
+def test_the_smallest_change_is_that_of_exhaustive_search() -> None:
+    statuses = [check_against_every_combination(seed) for seed in range(20)]
+    assert {"found", "impossible"} == set(statuses)
+
+
+@pytest.mark.long
+def test_the_smallest_change_is_that_of_exhaustive_search_on_two_hundred_clusters() -> None:
+    for seed in range(1000, 1200):
+        check_against_every_combination(seed)
+
+
+@pytest.mark.parametrize("waiting", range(1, 20, 3))
+def test_the_number_of_nodes_that_a_gang_needs_is_found(waiting: int) -> None:
+    document = scenario(
+        nodes=[node("n0", cpu=4, memory="64Gi")],
+        queues=[queue("a")],
+        podgroups=[podgroup("gang", queue="a", min_member=waiting)],
+        pods=pods("gang", waiting, cpu=1),
+        conf=conf(ACTIONS[0], *PLUGINS),
+    )
+    on = Grid(document, [setting_of({"like": "n0", "range": {"from": 1, "to": 8, "step": 1}})])
+    found = smallest(on, [Goal(Figure("waiting_pods"), most=0)], limit=100)
+    assert found.cell is not None
+    assert found.status == "found"
+    assert found.cell.price == max(0, -(-waiting // 4) - 1)
+
+
+def test_a_limit_leaves_the_question_open_and_names_the_closest() -> None:
+    dice = random.Random(3)
+    on = grid(dice)
+    found = smallest(on, [Goal(Figure("waiting_pods"), most=-1)], limit=4)
+    assert (found.status, len(found.tried), found.grid_size) == ("undecided", 4, on.size)
+    assert found.cell is not None
+    assert found.missed[0].by == found.cell.figures[0] + 1
+
+
+def test_what_may_not_be_proposed_is_passed_over() -> None:
+    on = grid(random.Random(5))
+    anything = [Goal(Figure("waiting_pods"), least=0)]
+    assert smallest(on, anything, limit=9).cell == on.cell((0, 0, 0), goal_figures(anything))
+    other = smallest(on, anything, limit=9, acceptable=lambda cell: any(cell.combination))
+    assert other.cell is not None
+    assert any(other.cell.combination)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_combinations_come_once_each_and_by_rising_price(seed: int) -> None:
+    on = grid(random.Random(seed))
+    order = list(by_price(on))
+    prices = [on.price(combination) for combination in order]
+    assert sorted(order) == sorted(on.product())
+    assert prices == sorted(prices)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_cell_has_the_figures_of_the_same_run_alone(seed: int) -> None:
+    on = grid(random.Random(seed))
+    figures = every_figure()
+    for combination in on.sample(8, seed):
+        alone = simulate_document(on.changed(combination), Options(explain=False))
+        assert on.cell(combination, figures).figures == tuple(figure.of(alone) for figure in figures)
+
+
+def every_figure() -> list[Figure]:
+    return [
+        Figure(kind, "a" if kind in ("deserved", "allocated", "share") else "", "cpu") for kind in MEASURES
+    ]
+
+
+def of_one_session(dice: random.Random) -> Grid:
+    """Return a grid of weights, and of what else may move beside them, in clusters that run one session."""
+    settings = [
+        {"queue": "c", "field": "weight", "values": [1, 2, 4, 8, 16, 32]},
+        {"queue": "a", "field": "weight", "values": [1, 2, 3]},
+        dice.choice(
+            [
+                {"queue": "a", "field": "capability", "resource": "cpu", "values": ["2", "6"]},
+                {"values": [*ACTIONS]},
+                {"like": "n0", "values": [1]},
+            ]
+        ),
+    ]
+    return Grid({**cluster(dice), "cycles": 1}, [setting_of(one) for one in settings])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_cells_that_open_alike_have_the_figures_of_the_same_run_alone(seed: int) -> None:
+    """The fast path against the plain one, for every figure and every cell."""
+    on = of_one_session(random.Random(seed))
+    figures = every_figure()
+    for combination in on.product():
+        alone = simulate_document(on.changed(combination), Options(explain=False))
+        assert on.cell(combination, figures).figures == tuple(figure.of(alone) for figure in figures)
+
+
+def test_results_that_are_shared_differ_in_nothing_but_the_weights() -> None:
+    """What one simulation answers for is the same byte for byte, the quoted weights left out."""
+    shared = 0
+    for seed in range(12):
+        on, known = of_one_session(random.Random(seed)), dict[str, Any]()
+        for combination in on.product():
+            key = on._openings.key(combination, on.parts(combination))
+            alone = without_weights(simulate_document(on.changed(combination), Options(explain=False)))
+            shared += bool(key) and key in known
+            if key:
+                assert json.dumps(known.setdefault(key, alone)) == json.dumps(alone)
+    assert shared > 50
+
+
+def without_weights(told: Any) -> Any:
+    """Return a result without the weights that it quotes from the queues."""
+    if isinstance(told, dict):
+        return {name: without_weights(value) for name, value in told.items() if name != "weight"}
+    return [without_weights(value) for value in told] if isinstance(told, list) else told
+
+
+def test_a_sample_is_drawn_once_and_for_all() -> None:
+    on = grid(random.Random(1))
+    drawn = on.sample(10, 7)
+    assert drawn == on.sample(10, 7) == sorted(set(drawn))
+    assert len(drawn) == 10
+    assert drawn != on.sample(10, 8)
+    assert on.sample(10_000, 7) == list(on.product())
+
+
+def test_the_front_is_what_no_other_cell_beats() -> None:
+    dice = random.Random(2)
+    cells = [
+        Cell((number,), float(dice.randint(0, 5)), (float(dice.randint(0, 5)), float(dice.randint(0, 5))))
+        for number in range(60)
+    ]
+    directions = [1, -1]
+
+    def costs(cell: Cell) -> tuple[float, ...]:
+        return (cell.price, *(way * value for way, value in zip(directions, cell.figures, strict=True)))
+
+    def beats(one: Cell, other: Cell) -> bool:
+        pairs = list(zip(costs(one), costs(other), strict=True))
+        return all(x <= y for x, y in pairs) and any(x < y for x, y in pairs)
+
+    assert front(cells, directions) == [
+        cell for cell in cells if not any(beats(other, cell) for other in cells)
+    ]
+
+
+def test_a_broken_combination_is_a_cell_with_its_error() -> None:
+    document = cluster(random.Random(1))
+    on = Grid(document, [setting_of({"queue": "c", "field": "weight", "values": ["many"]})])
+    broken = on.cell((1,), [Figure("evictions")])
+    assert "many" in broken.error
+    assert broken.figures == ()
+
+
+def test_levels_are_priced_by_their_distance_from_what_is() -> None:
+    document = scenario(queues=[queue("a", weight=3, capability={"memory": "64Gi"})])
+    weight = setting_of({"queue": "a", "field": "weight", "values": [1, 2, 3, 4, 5], "price": 2})
+    memory = setting_of(
+        {"queue": "a", "field": "capability", "resource": "memory", "values": ["65536Mi", "128Gi"]}
+    )
+    unset = setting_of({"queue": "a", "field": "deserved", "resource": "cpu", "values": ["4", "2"]})
+    assert [(level.value, level.price) for level in weight.levels(document)] == [
+        (None, 0), (2, 2), (4, 2), (1, 4), (5, 4),
+    ]  # fmt: skip
+    assert [(level.value, level.price) for level in memory.levels(document)] == [(None, 0), ("128Gi", 1)]
+    assert [(level.value, level.price) for level in unset.levels(document)] == [(None, 0), ("2", 1), ("4", 2)]
+
+
+@pytest.mark.parametrize(
+    ("written", "says"),
+    [
+        ({"queue": "nobody", "field": "weight", "values": [1]}, "there is no queue 'nobody'"),
+        ({"like": "n99", "values": [1]}, "there is no node 'n99'"),
+        ({"plugin": "binpack", "argument": "binpack.weight", "values": [1]}, "no plugin 'binpack'"),
+        ({"queue": "a", "field": "deserved", "values": ["1"]}, "deserved needs a resource"),
+        (
+            {"queue": "a", "field": "weight", "range": {"from": "1Gi", "to": "2", "step": 1}},
+            "different suffixes",
+        ),
+    ],
+)
+def test_what_the_cluster_does_not_have_is_named(written: dict[str, Any], says: str) -> None:
+    with pytest.raises(UnusableSetting, match=says):
+        Grid(cluster(random.Random(1)), [setting_of(written)])
+
+
+def test_every_kind_of_setting_changes_only_its_own_part() -> None:
+    document = cluster(random.Random(4))
+    for written, part in (
+        ({"queue": "a", "field": "guarantee", "resource": "cpu", "values": ["1"]}, "queues"),
+        ({"plugin": "overcommit", "argument": "overcommit-factor", "values": [2]}, "scheduler_conf"),
+        ({"values": [ACTIONS[0], ACTIONS[1]]}, "scheduler_conf"),
+        ({"like": "n0", "values": [2]}, "nodes"),
+    ):
+        on = Grid(document, [setting_of(written)])
+        changed = on.changed((1,))
+        assert {name for name in document if changed[name] != document[name]} == {part}
+    assert changed["nodes"][-1]["metadata"]["name"] == "n0-2"
+
+
+def test_all_combinations_are_as_many_as_the_product_of_the_levels() -> None:
+    on = grid(random.Random(6))
+    assert on.size == len(list(on.product())) == len(set(itertools.chain(on.product())))

@@ -1,0 +1,153 @@
+"""Are forecasts compared job by job, and does a backtest find the error that was put in?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planning.forecasts.backtest import backtest, known, real_jobs
+from planning.forecasts.comparison import compared, cost_against_benefit
+from planning.forecasts.costs import Costs
+from planning.forecasts.partings import RealJob
+from planning.forecasts.record import Record, record_of
+from scheduler_core.replay import Replay, replay_document
+from scheduler_core.validate import Inspection
+from tests.builders import conf, node, podgroup, pods, queue, scenario
+from tests.planning.forecasts import forecast
+
+PLAIN = conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates", "capacity"])
+
+
+def in_line(run: float, *, count: int = 10, cores: int = 1, to: str = "a", **timeline: Any) -> Any:
+    """Return a document in which jobs of one core each arrive together and follow each other."""
+    events = []
+    for number in range(count):
+        group = podgroup(f"j{number}", queue=to, min_member=1, phase="Pending",
+                         annotations={"queuecast/run-seconds": str(run)})  # fmt: skip
+        members = pods(f"j{number}", 1, cpu=1)
+        for thing in (group, *members):
+            del thing["metadata"]["creationTimestamp"]
+        events.append({"at": number * 0.01, "create": {"podgroups": [group], "pods": members}})
+    return scenario(
+        nodes=[node("n", cpu=cores)],
+        queues=[queue("a", deserved={"cpu": cores})],
+        conf=PLAIN,
+        now="2026-01-01T12:00:00Z",
+        replay={"period_seconds": 1, "horizon_seconds": 5000, "events": events, **timeline},
+    )
+
+
+def kept(document: Any) -> Record:
+    return record_of(document, replay_document(document))
+
+
+def real_of(record: Record) -> dict[str, RealJob]:
+    """Return the jobs of a forecast as if they had happened."""
+    jobs = record.jobs
+    return {
+        name: RealJob(jobs.queues[row], float(jobs.submitted[row]), known(jobs.started[row]))
+        for row, name in enumerate(jobs.names)
+    }
+
+
+# comparison
+
+
+def test_a_forecast_compared_with_itself_changes_nothing() -> None:
+    record = forecast(0)[2]
+    same = compared(record, record)
+    assert all(pair.longer == 0 for pair in same.pairs)
+    assert same.hours == 0
+    assert cost_against_benefit(same) == "This change changes no wait."
+
+
+def test_more_cores_shorten_the_waits_of_the_same_jobs() -> None:
+    # ten jobs of 100 s on one core wait 0, 100, … 900 s; on two cores 0, 0, 100, 100, … 400 s
+    found = compared(kept(in_line(100)), kept(in_line(100, cores=2)))
+    (of_queue,) = found.queues
+    assert (of_queue.jobs, of_queue.longer) == (10, 0)
+    assert of_queue.shorter >= 8
+    assert of_queue.p95 == pytest.approx((900, 400), abs=15)
+    assert found.hours == pytest.approx(-(4500 - 2000) / 3600, abs=0.05)
+
+
+def test_a_job_that_never_starts_counts_until_the_end() -> None:
+    found = compared(kept(in_line(100, horizon_seconds=500)), kept(in_line(100)))
+    by_job = {pair.job: pair for pair in found.pairs}
+    assert not by_job["default/j9"].started_before
+    assert by_job["default/j9"].longer == 0
+
+
+def test_jobs_of_one_plan_only_are_named() -> None:
+    found = compared(kept(in_line(10, count=2)), kept(in_line(10, count=3)))
+    assert (found.only_before, found.only_after) == ((), ("default/j2",))
+
+
+def test_the_sentence_sets_cost_against_benefit() -> None:
+    found = compared(kept(in_line(100)), kept(in_line(100, cores=2)))
+    cheap, dear = (Costs((), nodes, {}, "EUR") for nodes in (10.0, 20.0))
+    says = cost_against_benefit(found, cheap, dear)
+    assert says.startswith("This change costs 10.00 EUR, saves 41 min")
+    assert cost_against_benefit(compared(kept(in_line(100, cores=2)), kept(in_line(100)))).startswith(
+        "This change adds 41 min"
+    )
+
+
+# backtest
+
+
+def test_a_forecast_of_what_happened_has_no_error() -> None:
+    record = kept(in_line(100))
+    found = backtest(record, real_of(record))
+    assert found.jobs == 10
+    assert found.within == {60.0: 1.0, 600.0: 1.0}
+    assert found.parts_at is None
+    assert found.queues[0].mean_error == found.queues[0].bias == 0
+
+
+def test_run_times_that_differ_give_the_error_that_was_put_in() -> None:
+    # predicted 100 s each, really 150 s: the start of job k is 50 k s later, that of job 0 is right
+    predicted, real = kept(in_line(100)), kept(in_line(150))
+    found = backtest(predicted, real_of(real))
+    errors = [50 * number for number in range(10)]
+    assert found.jobs == 10
+    assert found.within[60.0] == sum(error <= 60 for error in errors) / 10 == 0.2
+    assert found.within[600.0] == 1.0
+    (of_queue,) = found.queues
+    assert of_queue.mean_error == pytest.approx(sum(errors) / 10)
+    assert of_queue.bias == pytest.approx(-225)
+    assert (of_queue.predicted_p95, of_queue.real_p95) == pytest.approx((900, 1350), abs=15)
+
+
+def test_the_first_job_that_is_off_by_ten_minutes_is_where_they_part() -> None:
+    found = backtest(kept(in_line(100)), real_of(kept(in_line(300))))
+    assert found.parts_at is not None
+    # job 3 is off by 600 s, job 4 by 800 s
+    assert found.parts_at.job == "default/j4"
+    assert found.says.endswith("which really started 13 min 20 s later than predicted.")
+
+
+def test_jobs_that_started_in_only_one_of_both_are_off() -> None:
+    predicted, real = kept(in_line(100)), kept(in_line(100, horizon_seconds=450))
+    found = backtest(predicted, real_of(real))
+    assert len(found.only_predicted) == 5
+    assert found.within[600.0] == 0.5
+    assert backtest(predicted, real_of(real), until=450).only_predicted == ()
+
+
+def test_what_happened_is_read_from_a_later_snapshot() -> None:
+    document = in_line(100)
+    record = kept(document)
+    replay = Replay(document, Inspection(document))
+    for step in replay.steps():
+        if step.time >= 350:
+            break
+    later = replay.moment()
+    real = real_jobs(later, document["now"])
+    # the moment is that of the next session: finished jobs are gone, one runs or has just been bound
+    running = [job for job in real.values() if job.started is not None]
+    assert 0 < len(real) < 10
+    assert len(running) == 1
+    found = backtest(record, real, until=replay.end)
+    assert (found.jobs, found.within[60.0]) == (1, 1.0)

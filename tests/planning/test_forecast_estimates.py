@@ -1,0 +1,37 @@
+"""Is what a forecast will take said beforehand, and is it of the right size?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from benchmarks.bench_estimates import WINDOWS, window
+from planning.forecasts.estimate import estimated
+from scheduler_core.replay import Replay
+from scheduler_core.validate import Inspection
+from tests.fidelity.replay_evidence import PHILLY
+from tests.scheduler_core.replays import small_replay
+
+
+def test_more_jobs_take_longer_and_no_more_sessions_are_computed_than_are_due() -> None:
+    few, many = (estimated(small_replay(1, jobs=count)) for count in (4, 18))
+    assert few.seconds < many.seconds
+    assert estimated(small_replay(1, jobs=400, horizon_seconds=60, period_seconds=1)).sessions == 61
+
+
+def test_a_configuration_that_evicts_may_take_longer() -> None:
+    document: Any = small_replay(1)
+    evicts = {**document, "scheduler_conf": {"actions": "enqueue, allocate, reclaim", "tiers": []}}
+    calm = {**document, "scheduler_conf": {"actions": "enqueue, allocate", "tiers": []}}
+    assert (estimated(evicts).at_least, estimated(calm).at_least) == (True, False)
+    assert estimated(evicts).says.endswith("sessions, longer when many pods are evicted.")
+
+
+@pytest.mark.skipif(not PHILLY.is_file(), reason=f"no Philly at {PHILLY} (QUEUECAST_SHARED)")
+@pytest.mark.parametrize("name", [name for name in WINDOWS if name.startswith("2 h")])
+def test_the_sessions_of_a_window_of_philly_are_estimated_within_a_factor_of_two(name: str) -> None:
+    document = window(name)
+    replay = Replay(document, Inspection(document))
+    replay.run()
+    assert replay.computed / 2 <= estimated(document).sessions <= replay.computed * 2

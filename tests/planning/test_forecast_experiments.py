@@ -1,0 +1,256 @@
+"""Is a cell that is a forecast what the same forecast alone comes to, whatever its cells share?"""
+
+import random
+from math import inf
+from statistics import mean
+from typing import Any
+
+import pytest
+
+from planning.documents import encoded
+from planning.experiments.cells import Cell
+from planning.experiments.figures import Figure, Goal, goal_of
+from planning.experiments.forecast_cells import ForecastGrid
+from planning.experiments.forecast_figures import FORECAST_MEASURES, figure_of_forecast
+from planning.experiments.outcomes import Measurer, outcome_of
+from planning.experiments.search import left_open, missed_goals, smallest
+from planning.experiments.verification import sentence, verified
+from planning.experiments.written import Definition, grid_of, written_problems
+from planning.forecasts.opening import opened
+from planning.forecasts.record import Record, record_of
+from planning.forecasts.targets import waits_of
+from tests.builders import conf, node, podgroup, pods, queue, scenario
+
+ACTIONS = "enqueue, allocate, reclaim, backfill"
+PLUGINS = (["priority", "gang", "conformance"], ["predicates", "proportion"])
+TRACE = """\
+name,queue,submit_seconds,run_seconds,pods,min_member,cpu,memory
+one,a,0,600,4,4,1,1Gi
+two,b,60,900,3,3,1,1Gi
+three,a,300,1200,2,2,1,1Gi
+four,b,600,300,5,5,1,1Gi
+five,a,1500,300,1,1,1,1Gi
+six,b,1800,900,4,2,1,1Gi
+"""
+PATTERNS = [
+    {"queue": "a", "jobs_per_hour": 12, "run_median": 300, "run_spread": 1.0, "requests": {"cpu": "1"}},
+    {"queue": "b", "jobs_per_hour": 6, "run_median": 600, "pods": {1: 1, 3: 1}, "requests": {"cpu": "1"}},
+]
+FIGURES = [
+    Figure(kind, where, "cpu" if kind in ("deficit", "utilisation") else "")
+    for kind in FORECAST_MEASURES
+    for where in (("",) if kind == "utilisation" else ("", "b"))
+]
+
+
+def cluster(dice: random.Random) -> dict[str, Any]:
+    """Two queues on one or two nodes of a pool, one of them with a job that runs."""
+    nodes = [node(f"n{number}", cpu=4, memory="32Gi") for number in range(dice.randint(1, 2))]
+    return scenario(
+        nodes=nodes,
+        queues=[queue("a", weight=dice.randint(1, 3)), queue("b")],
+        podgroups=[podgroup("runs", queue="a", min_member=1, phase="Running")],
+        pods=pods("runs", 2, node="n0", phase="Running", cpu=1),
+        conf=conf(ACTIONS, *PLUGINS),
+        now="2026-01-05T08:00:00Z",
+    )
+
+
+def experiment(settings: list[dict[str, Any]], **forecast: Any) -> dict[str, Any]:
+    clock = {"horizon_seconds": 2700, "period_seconds": 20, "prices": {"resources": {"cpu": 0.1}}}
+    work = {} if "patterns" in forecast else {"trace": "today"}
+    figures = [
+        {
+            key: value
+            for key, value in (("figure", one.kind), ("queue", one.queue), ("resource", one.resource))
+            if value
+        }
+        for one in FIGURES
+    ]
+    written = {"name": "x", "scenario": "y", "settings": settings, "figures": figures}
+    return written | {"forecast": {**work, **clock, **forecast}}
+
+
+def grid(written: dict[str, Any], seed: int = 1) -> ForecastGrid:
+    assert not written_problems(written)
+    on, problems = grid_of(cluster(random.Random(seed)), written, TRACE)
+    assert not problems, problems
+    assert isinstance(on, ForecastGrid)
+    return on
+
+
+def alone(on: ForecastGrid, combination: Any, seed: int | None) -> tuple[Record, bytes]:
+    """Return what a forecast that shares nothing records, and its bytes."""
+    given = on.alone(combination, seed)
+    going = opened(given.scenario, given.workload, given.options)
+    result = going.replay.run()
+    return record_of(going.document, result), encoded(result)
+
+
+def check_every_cell(on: ForecastGrid) -> None:
+    """Hold every cell, its figures and the bytes of its result, against the same forecast alone."""
+    bytes_of: list[bytes] = []
+    replayed = on._replayed
+
+    def noted(*given: Any) -> dict[str, Any]:
+        bytes_of.append(encoded(found := replayed(*given)))
+        return found
+
+    on._replayed = noted  # type: ignore[method-assign]
+    for combination in on.kindred(on.product()):
+        bytes_of.clear()
+        cell, seeds = on.cell(combination, FIGURES), on.seeds(combination)
+        assert not cell.error
+        found = [alone(on, combination, seed) for seed in seeds]
+        assert bytes_of == [content for _, content in found]
+        figures = [
+            tuple(figure_of_forecast(one, record, on.work.prices) for one in FIGURES) for record, _ in found
+        ]
+        assert (cell.over or (cell.figures,)) == tuple(figures)
+
+
+WEIGHT = {"queue": "b", "field": "weight", "values": [2, 4]}
+NODES = {"like": "n0", "values": [1, 2]}
+SEED = {"forecast": "seed", "values": [2]}
+GOALS = [{"figure": "evictions", "at_most": 1}]
+
+
+def test_a_cell_is_the_same_forecast_alone() -> None:
+    rates = {"forecast": "rate", "values": [0.5, 2]}
+    check_every_cell(grid(experiment([WEIGHT, NODES, rates])))
+
+
+def test_a_cell_over_seeds_is_the_mean_of_the_forecasts_under_each() -> None:
+    on = grid(experiment([WEIGHT], seeds=3))
+    check_every_cell(on)
+    cell = on.cell((1,), FIGURES)
+    assert len(cell.over) == 3
+    assert cell.figures == tuple(mean(values) for values in zip(*cell.over, strict=True))
+    assert all(low <= value <= high for (low, high), value in zip(cell.intervals, cell.figures, strict=True))
+    assert any(low < high for low, high in cell.intervals)
+
+
+def test_the_seed_may_move_and_patterns_draw_the_work() -> None:
+    seeds = {"forecast": "seed", "values": [1, 2, 3]}
+    check_every_cell(grid(experiment([seeds, WEIGHT], patterns=PATTERNS)))
+    check_every_cell(grid(experiment([seeds])))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_cells_that_differ_from_a_time_on_share_what_came_before(seed: int) -> None:
+    dice = random.Random(seed)
+    moments = dice.sample(["08:07", "10m", 905, "1500", "08:40", 3], 2)
+    settings = [
+        {"queue": "b", "field": "weight", "values": [2, 4], "at": moments[0]},
+        {"pool": "cpu 4, memory 32Gi, pods 110", "values": [3, 4], "at": moments[1]},
+        {"queue": "a", "field": "capability", "resource": "cpu", "values": ["2"]},
+    ]
+    changes = [{"at": "20m", "queue": "a", "set": {"weight": 5}}]
+    on = grid(experiment(settings, changes=dice.choice([[], changes])), seed)
+    check_every_cell(on)
+    # Of each family but the one without a timed change all cells after the first one go on.
+    assert on.continued == (1 + 1 + 3) * 2
+
+
+def test_goals_on_waits_are_lengths_of_time_and_mean_what_a_target_does() -> None:
+    on = grid(experiment([NODES]))
+    record, _ = alone(on, (0,), None)
+    waits = waits_of(record, "b")
+    cell = on.cell((0,), [Figure("wait_p50", "b"), Figure("wait_p95", "b")])
+    assert cell.figures == (waits.p50, waits.p95)
+    assert cell.highest[1] == waits.p95_at_most
+    assert goal_of({"figure": "wait_p95", "queue": "b", "at_most": "10m"}).most == 600.0
+
+
+def test_a_goal_that_jobs_which_never_started_may_miss_is_left_open() -> None:
+    goal = Goal(Figure("wait_p95", "b"), most=600.0)
+    reaches = Cell((0,), 0.0, (300.0,), highest=(inf,))
+    assert not missed_goals(reaches, [goal])
+    assert "had not started" in left_open(reaches, [goal])
+    assert not left_open(Cell((0,), 0.0, (300.0,), highest=(500.0,)), [goal])
+    written = {**experiment([NODES], horizon_seconds=700), "goals": [{"figure": "wait_p95", "at_most": 700}]}
+    entry = Measurer(grid(written), Definition.of({"goals": written["goals"]})).entry((0,))
+    assert isinstance(entry, dict)
+    assert "open" in entry["refused"]
+
+
+def test_over_seeds_the_whole_interval_must_reach_a_goal() -> None:
+    goal = Goal(Figure("evictions"), most=5)
+    assert missed_goals(Cell((0,), 0.0, (4.0,), over=((3.0,), (5.0,))), [goal])[0].by > 0
+    assert not missed_goals(Cell((0,), 0.0, (4.0,), over=((4.0,), (4.0,))), [goal])
+
+
+def test_a_proposal_is_verified_on_seeds_that_the_search_did_not_see() -> None:
+    goals = [{"figure": "wait_p95", "queue": "b", "at_most": "15m"}]
+    on = grid({**experiment([NODES], patterns=PATTERNS, seeds=4, unseen_seeds=6), "goals": goals})
+    asked = Definition.of({"goals": goals})
+    assert set(on.work.seeds) == {1, 2, 3, 4}
+    assert set(on.work.unseen) == set(range(5, 11))
+    found = smallest(on, asked.goals, limit=9)
+    assert found.cell is not None
+    measurer = Measurer(on, asked)
+    kept = measurer.verification(found.cell.combination)
+    assert (kept["seeds"], len(kept["figures"])) == (6, 1)
+    cell = on.over(found.cell.combination, asked.figures, on.work.unseen)
+    assert kept["figures"]["wait_p95 of b"] == cell.figures[0]
+    assert kept["holds"] == (cell.figures[0] <= 900.0 and cell.highest[0] <= 900.0)
+
+
+def test_a_verification_that_fails_says_so_plainly() -> None:
+    goal, figure = Goal(Figure("evictions"), most=5), Figure("evictions")
+    kept = verified(Cell((1,), 1.0, (6.0,), over=((4.0,), (8.0,))), [goal], [figure], 2).to_keep([figure])
+    assert (kept["holds"], kept["reached"]) == (False, 1)
+    assert sentence(kept).startswith(
+        "The proposal does not hold: over 2 workloads that the search did not see"
+    )
+    held = verified(Cell((1,), 1.0, (4.0,), over=((4.0,), (4.0,))), [goal], [figure], 2).to_keep([figure])
+    assert sentence(held).startswith("Verified")
+
+
+def test_an_entry_tells_the_cell_again() -> None:
+    on = grid(experiment([NODES], patterns=PATTERNS, seeds=2))
+    measurer = Measurer(on, Definition.of(experiment([NODES])))
+    outcome = outcome_of(on, (1,), measurer.entry((1,)))
+    cell = on.cell((1,), Definition.of(experiment([NODES])).figures)
+    assert (outcome.cell.figures, outcome.cell.intervals) == (cell.figures, cell.intervals)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"forecast": {"trace": "t", "rest": "nobody"}}, "takes no jobs in the scenario"),
+        ({"forecast": {"trace": "t", "horizon_seconds": 1e9, "period_seconds": 1}}, "sessions"),
+        ({"settings": [{**WEIGHT, "at": "2d"}]}, "after the end of the forecast"),
+        ({"settings": [{**WEIGHT, "at": "soon"}]}, "not a moment of the forecast"),
+        ({"settings": [{**NODES, "at": "1h"}]}, "only a queue and a pool"),
+        ({"settings": [{"pool": "cpu 4, memory 32Gi, pods 110", "values": [0]}]}, "hold no pods"),
+        ({"settings": [{"pool": "none", "values": [3]}]}, "there is no pool 'none'"),
+        ({"settings": [{"forecast": "rate", "values": [0]}]}, "not a factor"),
+        ({"settings": [{"forecast": "seed", "values": [1.5]}]}, "not a seed"),
+        ({"goals": GOALS, "settings": [SEED]}, "not a change that somebody could make"),
+        ({"settings": [SEED], "forecast": {"trace": "t", "seeds": 2}}, "the seed moves"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_forecast_is_named(change: dict[str, Any], says: str) -> None:
+    written = {**experiment([WEIGHT]), "figures": [{"figure": "evictions"}], **change}
+    assert not written_problems(written)
+    _, problems = grid_of(cluster(random.Random(1)), written, TRACE)
+    assert says in " ".join(problem.message for problem in problems)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"figures": [{"figure": "share"}]}, "a forecast has no figure share"),
+        ({"forecast": None}, "a run has no figure wait_p95"),
+        ({"figures": [{"figure": "cost"}], "forecast": {"trace": "t"}}, "needs prices"),
+        ({"run": {"cycles": 2}}, "runs or forecasts"),
+        ({"forecast": {"trace": "t", "seed": 1, "seeds": 2}}, "seed and seeds"),
+        ({"goals": [{"figure": "wait_p95", "at_most": "long"}]}, "not a length of time"),
+        ({"forecast": {"trace": "t", "patterns": PATTERNS}}, "exclude each other"),
+    ],
+)
+def test_what_does_not_go_together_is_named(change: dict[str, Any], says: str) -> None:
+    written = {**experiment([WEIGHT]), "figures": [{"figure": "wait_p95"}], **change}
+    written = {key: value for key, value in written.items() if value is not None}
+    assert says in " ".join(problem.message for problem in written_problems(written))

@@ -1,0 +1,122 @@
+"""Is what is free but too small for the pods of a forecast counted as the definition says?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from planning.forecasts.demand import Request
+from planning.forecasts.figures import room_curves
+from planning.forecasts.fragmentation import rooms_of
+from planning.forecasts.record import Record, record_of
+from planning.forecasts.storage import packed, unpacked
+from planning.forecasts.use import use_rows
+from scheduler_core.replay import replay_document
+from tests.builders import conf, node, podgroup, pods, queue, scenario
+from tests.planning.forecasts import forecast
+
+PLAIN = conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates", "capacity"])
+GPU = "nvidia.com/gpu"
+
+
+def free(time: float, name: str, **amounts: float) -> dict[str, Any]:
+    """Return a row of what is free on a node from a time on; every node has room for pods."""
+    return {"t": time, "node": name, "free": {**amounts, "pods": 10}}
+
+
+def of_pods(*requests: tuple[int, dict[str, float]]) -> dict[Request, int]:
+    """Return pods by what they request."""
+    return {tuple(sorted({**request, "pods": 1.0}.items())): count for count, request in requests}
+
+
+def test_what_is_free_is_fragmented_for_pods_that_do_not_fit_there() -> None:
+    # one pod of 3 cores and three of 1 core: a node with 1 or 2 free cores is too full for a quarter of them
+    kinds = of_pods((1, {"cpu": 3000.0}), (3, {"cpu": 1000.0}))
+    rows = [
+        free(0, "a", cpu=4000), free(0, "b", cpu=4000),
+        free(10, "a", cpu=1000), free(20, "b", cpu=2000), free(30, "a", cpu=500),
+    ]  # fmt: skip
+    room = rooms_of(rows, kinds)["cpu"]
+    assert room.free.pairs() == [(0, 8000), (10, 5000), (20, 3000), (30, 2500)]
+    # from 30 s on nobody fits on a (500 free), and a quarter does not on b (2,000 free)
+    assert room.fragmented.pairs() == [(10, 250), (20, 750), (30, 1000)]
+    assert room.part.pairs() == [(10, 0.05), (20, 0.25), (30, 0.4)]
+
+
+def test_only_pods_that_request_a_resource_count_and_they_need_all_that_they_request() -> None:
+    # a pod of a GPU with 8 cores; free are GPUs on a node with 4 cores, so all of them are fragmented
+    kinds = of_pods((2, {"cpu": 8000.0, GPU: 1000.0}), (2, {"cpu": 1000.0}))
+    rows = [{"t": 0, "node": "a", "free": {"cpu": 4000, GPU: 2000, "pods": 10}}]
+    found = rooms_of(rows, kinds)
+    assert found[GPU].part.at(0) == 1.0
+    assert found["cpu"].part.at(0) == 0.5
+    assert set(found) == {"cpu", GPU}
+
+
+def test_a_node_that_is_full_of_pods_or_gone_has_no_room() -> None:
+    kinds = of_pods((1, {"cpu": 1000.0}))
+    rows = [
+        {"t": 0, "node": "a", "free": {"cpu": 4000}},
+        {"t": 5, "node": "a", "free": {}},
+    ]
+    room = rooms_of(rows, kinds)["cpu"]
+    assert room.fragmented.pairs() == [(0, 4000), (5, 0)]
+    assert room.free.pairs() == [(0, 4000), (5, 0)]
+
+
+def two_jobs_of_three_cores() -> Record:
+    """Return the forecast of two jobs of 3 cores for 100 s each on one node of 4 cores."""
+    events = []
+    for number in range(2):
+        group = podgroup(f"j{number}", queue="a", min_member=1, phase="Pending",
+                         annotations={"queuecast/run-seconds": "100"})  # fmt: skip
+        members = pods(f"j{number}", 1, cpu=3)
+        for thing in (group, *members):
+            del thing["metadata"]["creationTimestamp"]
+        events.append({"at": 10.0 * number, "create": {"podgroups": [group], "pods": members}})
+    document = scenario(
+        nodes=[node("n", cpu=4)],
+        queues=[queue("a", deserved={"cpu": 4})],
+        conf=PLAIN,
+        replay={"period_seconds": 1, "horizon_seconds": 400, "events": events},
+    )
+    return record_of(document, replay_document(document))
+
+
+def test_a_replay_records_the_core_that_the_waiting_job_cannot_use() -> None:
+    record = two_jobs_of_three_cores()
+    room = record.rooms["cpu"]
+    # each job holds 3 of 4 cores: 1 core is free, and no job of 3 cores fits there
+    assert record.steps("a", "allocated", "cpu").integral(0, 400) == pytest.approx(3000 * 200, rel=0.02)
+    assert room.free.integral(0, 400) == pytest.approx(1000 * 200 + 4000 * 200, rel=0.02)
+    assert room.fragmented.integral(0, 400) == pytest.approx(1000 * 200, rel=0.02)
+    assert set(room.part.values.tolist()) == {0.0, 1.0}
+    row = next(row for row in use_rows(record) if row.resource == "cpu")
+    assert (row.most_fragmented, row.most_allocated) == (1000.0, 0.75)
+    assert row.fragmented == pytest.approx(0.2, rel=0.02)
+    assert row.allocated == pytest.approx(3000 * 200 / (4000 * 400), rel=0.02)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_queues_have_and_what_is_free_is_all_that_the_nodes_offer(seed: int) -> None:
+    # of generated replays, as their sessions find it; terminating pods hold what neither has
+    record = forecast(seed)[2]
+    times = np.arange(0.0, record.end, record.period)
+    for resource in ("cpu", "memory"):
+        room = record.rooms[resource]
+        there = record.allocated(resource).at(times) + room.free.at(times)
+        assert (there <= record.capacity(resource).at(times) + 1e-6).all()
+        assert (there == record.capacity(resource).at(times)).any()
+        assert (room.fragmented.at(times) <= room.free.at(times) + 1e-9).all()
+
+
+def test_fragmentation_is_stored_with_the_forecast() -> None:
+    record = two_jobs_of_three_cores()
+    again = unpacked(packed(record))
+    assert use_rows(again) == use_rows(record)
+    assert [curve.figure for curve in room_curves(again, "cpu", 0, 400)] == [
+        "free", "fragmented", "fragmented_part",
+    ]  # fmt: skip
+    assert room_curves(again, "pods", 0, 400) == []

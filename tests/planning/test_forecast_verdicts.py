@@ -1,0 +1,172 @@
+"""Does the verdict say what the figures do, and name the moment where it shows?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from planning.forecasts.loops import eviction_loops
+from planning.forecasts.losses import losses, lost_by_eviction
+from planning.forecasts.record import Record, record_of
+from planning.forecasts.starvation import starvations
+from planning.forecasts.targets import judged, waits_of
+from planning.forecasts.verdict import utilisations, verdict
+from scheduler_core.replay import metrics, replay_document
+from tests.builders import conf, node, podgroup, pods, queue, scenario
+from tests.planning.forecasts import forecast
+from tests.scheduler_core.test_replay_properties import reclaiming_in_turns
+from tests.scheduler_core.test_situations import cluster, submit, task
+
+SEEDS = range(12)
+PLAIN = conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates", "capacity"])
+
+
+def in_line(*runs: float, horizon: float = 1000, **timeline: Any) -> Record:
+    """Return a forecast of jobs of one pod that follow each other on one node."""
+    names = [f"j{number}" for number in range(len(runs))]
+    document = scenario(
+        nodes=[node("n", cpu=1)],
+        queues=[queue("a", deserved={"cpu": 1})],
+        podgroups=[
+            podgroup(
+                name, queue="a", min_member=1, annotations={"queuecast/run-seconds": str(run)}, created=number
+            )
+            for number, (name, run) in enumerate(zip(names, runs, strict=True))
+        ],
+        pods=[pod for name in names for pod in pods(name, 1, cpu=1)],
+        conf=PLAIN,
+        replay={"period_seconds": 1, "horizon_seconds": horizon, **timeline},
+    )
+    return record_of(document, replay_document(document))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_starvation_is_that_of_the_metrics(seed: int) -> None:
+    _, result, record = forecast(seed)
+    known = {one.queue: (one.begin, one.seconds) for one in starvations(record)}
+    for name, spans in metrics.spans(result).items():
+        begin, seconds = metrics.longest_starvation(spans)
+        assert known.get(name, (0.0, 0.0)) == pytest.approx((begin, seconds))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_utilisation_is_that_of_the_metrics(seed: int) -> None:
+    _, result, record = forecast(seed)
+    capacity = record.capacity("cpu").integral(0, record.end) / record.end
+    assert utilisations(record)["cpu"] == pytest.approx(metrics.utilisation(result, "cpu", capacity))
+
+
+@pytest.mark.parametrize("of_vcjobs", [False, True])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_all_lost_run_time_has_a_cause_and_none_counts_twice(seed: int, of_vcjobs: bool) -> None:
+    _, _, record = forecast(seed, of_vcjobs=of_vcjobs)
+    found = losses(record)
+    assert sum(loss.pod_seconds for loss in found) == pytest.approx(record.jobs.lost.sum())
+    assert sum(loss.evictions for loss in found) == len(record.evictions.times)
+    assert lost_by_eviction(record).sum() <= record.jobs.lost.sum() + 1e-6
+    cpu = float(np.dot(record.jobs.lost, record.jobs.sizes["cpu"]))
+    assert sum(loss.resource_seconds.get("cpu", 0.0) for loss in found) == pytest.approx(cpu)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_finding_has_its_moment_within_the_forecast(seed: int) -> None:
+    _, _, record = forecast(seed)
+    found = verdict(record, {"a": 20, "b": 60}, starves_after=30)
+    assert [finding.tone == "harm" for finding in found] == sorted(
+        (finding.tone == "harm" for finding in found), reverse=True
+    )
+    for finding in found:
+        assert finding.at is None or 0 <= finding.at <= record.end
+        assert finding.says.endswith(".")
+        assert finding.at is not None or finding.tone != "harm" or finding.kind == "lost"
+
+
+# wait targets
+
+
+def test_the_worst_twentieth_decides_about_a_target() -> None:
+    record = forecast(1)[2]
+    waits = waits_of(record, "a")
+    assert waits.p95 is not None
+    met, missed = (judged(record, {"a": target})[0].status for target in (waits.p95, waits.p95 - 0.001))
+    assert (met, missed) == ("met", "missed")
+
+
+def test_jobs_that_were_there_before_the_forecast_do_not_count() -> None:
+    assert waits_of(in_line(10, 10, 10), "a").jobs == 0
+
+
+def test_a_target_is_missed_from_the_moment_on_at_which_a_job_has_waited_for_it() -> None:
+    document, _, record = forecast(0)
+    (found,) = judged(record, {"a": 20})
+    jobs = record.jobs
+    row = jobs.names.index(found.job)
+    assert found.at == jobs.submitted[row] + 20
+    assert found.late == sum(
+        wait > 20
+        for name, wait in zip(jobs.queues, jobs.waits_at_least(record.end), strict=True)
+        if name == "a"
+    )
+    assert document
+
+
+def test_a_target_stays_open_while_jobs_may_still_miss_it() -> None:
+    record = forecast(0)[2]
+    waits = waits_of(record, "a")
+    assert waits.started < waits.jobs
+    assert judged(record, {"a": 10_000.0})[0].status == "open"
+    assert judged(record, {"nobody": 1.0})[0].status == "no_jobs"
+
+
+def test_a_job_that_was_aborted_before_it_started_does_not_wait_any_more() -> None:
+    large = submit(10, "large", task("main", 1, cpu=99))
+    waits = cluster(large, horizon=300)
+    aborted = cluster(large, {"at": 50, "abort": {"jobs": ["default/large"]}}, horizon=300)
+    still, gone = (record_of(document, replay_document(document)) for document in (waits, aborted))
+    assert [one.kind for one in verdict(still, {}) if one.kind == "unstarted"] == ["unstarted"]
+    assert [one.kind for one in verdict(gone, {}) if one.kind == "unstarted"] == []
+    assert (waits_of(still, "default").jobs, waits_of(gone, "default").jobs) == (1, 0)
+    assert gone.jobs.waits_at_least(gone.end).tolist() == [pytest.approx(40, abs=1)]
+
+
+# loops
+
+
+def test_the_pod_that_is_evicted_again_and_again_is_a_loop_with_its_interval_and_cost() -> None:
+    document = reclaiming_in_turns(1 / 6)
+    record = record_of(document, replay_document(document))
+    (loop,) = eviction_loops(record)
+    assert (loop.pods, loop.interval, loop.evictions) == (("default/big-0",), 31.0, 20)
+    assert (loop.queue, loop.by, loop.lasts) == ("q1", "q2", True)
+    # the pod runs for a second in each turn but the first
+    assert loop.lost == 19
+    assert loop.lost_per_hour == pytest.approx(19 / 20 / 31 * 3600)
+    (finding,) = [one for one in verdict(record, {}) if one.kind == "loop"]
+    assert (finding.tone, finding.at, finding.queue) == ("harm", loop.begin, loop.queue)
+
+
+def test_evictions_at_unequal_intervals_are_no_loop() -> None:
+    _, _, record = forecast(7)
+    for loop in eviction_loops(record):
+        for pod in loop.pods:
+            rows = [row for row, name in enumerate(record.evictions.pods) if name == pod]
+            gaps = np.diff(record.evictions.times[rows])
+            assert sum(abs(gaps - loop.interval) < 1e-6) >= 2
+
+
+def test_a_quiet_forecast_has_only_neutral_findings() -> None:
+    found = verdict(in_line(10, 10), {})
+    assert {finding.tone for finding in found} == {"neutral"}
+    assert [finding.kind for finding in found] == ["utilisation"]
+
+
+def test_each_hour_of_the_loop_is_in_its_sentence() -> None:
+    document = reclaiming_in_turns(1 / 6)
+    record = record_of(document, replay_document(document))
+    (says,) = [one.says for one in verdict(record, {}) if one.kind == "loop"]
+    assert says == (
+        "default/big-0 of queue q1 is evicted for queue q2 every 31 s, 20 times, and this goes on at the end."
+        " An hour of this loop loses 1 min 50 s of run time."
+    )

@@ -1,0 +1,275 @@
+"""Does a trace become the work of a scenario, with changes at their moments and run times of known origin?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from planning.forecasts.changes import timed_changes
+from planning.forecasts.document import Times, forecast_of
+from planning.forecasts.preview import preview
+from planning.forecasts.run_times import run_times, sources_of, with_run_times
+from planning.forecasts.workload import Fitting, fitted_to, leaf_queues, more_of, own_trace
+from scheduler_core.replay import replay_document
+from tests.builders import Object, conf, job, node, podgroup, pods, queue, scenario
+from traces import Trace, TraceJob
+
+HOUR = 3600.0
+SCENARIO: Any = scenario(
+    nodes=[
+        node(f"gpu-{n}", cpu=8, memory="32Gi", labels={"node.kubernetes.io/instance-type": "gpu"})
+        for n in range(4)
+    ],
+    queues=[queue("root"), queue("team"), queue("a", parent="team"), queue("batch", weight=1)],
+    conf=conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates", "proportion"]),
+    now="2026-11-22T12:00:00Z",
+)
+
+
+def trace(*jobs: tuple[str, float, float | None, int]) -> Trace:
+    return Trace(
+        tuple(
+            TraceJob(
+                f"j{n}", name, at, run, pods=count, min_member=count, requests={"cpu": "1", "memory": "1Gi"}
+            )
+            for n, (name, at, run, count) in enumerate(jobs)
+        )
+    )
+
+
+WORK = trace(("a", 0, 60, 1), ("vc1", 10, 100, 2), ("vc2", 7200, None, 1), ("vc1", 9000, 300, 4))
+
+
+# queues
+
+
+def test_jobs_go_to_the_queue_of_the_table_else_of_their_name_else_to_the_rest() -> None:
+    there, problems = fitted_to(WORK, leaf_queues(SCENARIO), Fitting(queues={"vc1": "batch"}, rest="default"))
+    assert problems == []
+    assert [job.queue for job in there.jobs] == ["a", "batch", "default", "batch"]
+    assert there.notes == ("Assumed: queue default for 1 job of other queues in the trace.",)
+
+
+def test_a_queue_with_children_takes_no_jobs() -> None:
+    assert leaf_queues(SCENARIO) == ["a", "batch", "default"]
+
+
+def test_every_queue_that_is_not_there_is_reported_at_once() -> None:
+    _, problems = fitted_to(WORK, ["a", "batch"], Fitting(queues={"vc1": "team", "vc2": "x"}, rest="y"))
+    assert [problem.path for problem in problems] == ["queues.vc1", "queues.vc2", "rest"]
+    assert all(problem.fix == "name one of a, batch" for problem in problems)
+
+
+def test_jobs_without_a_queue_are_an_error_unless_the_rest_goes_somewhere() -> None:
+    _, problems = fitted_to(WORK, ["a", "batch"], Fitting())
+    assert [problem.message for problem in problems] == [
+        "the scenario has no queue for vc1, vc2 of the trace"
+    ]
+
+
+def test_a_window_is_cut_before_rate_and_size_scale_it() -> None:
+    fitting = Fitting(rest="batch", begin=5, end=8000, rate=2, size=3, run_time=0.5)
+    there, _ = fitted_to(WORK, ["batch"], fitting)
+    assert [(job.submitted, job.pods, job.run_seconds) for job in there.jobs] == [
+        (5, 6, 50), (3600, 6, 50), (7195, 3, None), (7195, 3, None),
+    ]  # fmt: skip
+
+
+# preview
+
+
+def test_the_preview_counts_what_arrives() -> None:
+    seen = preview(WORK)
+    assert (seen.jobs, seen.span, seen.bar_seconds) == (4, 9000, 300)
+    assert {name: sum(bars) for name, bars in seen.arrivals.items()} == {"a": 1, "vc1": 2, "vc2": 1}
+    assert seen.arrivals["vc1"][0] == 1 == seen.arrivals["vc1"][30]
+    assert seen.sizes == {1: 2, 2: 1, 4: 1}
+    assert {limit: count for limit, count in seen.run_times.items() if count} == {60: 1, 600: 2}
+    assert seen.sources == {"trace": 3, "default": 1}
+    work = {row.queue: row for row in seen.queues}
+    assert (work["vc1"].jobs, work["vc1"].pods, work["vc1"].run_median) == (2, 6, 200)
+    assert work["vc1"].pod_hours == (2 * 100 + 4 * 300) / HOUR
+
+
+def test_an_empty_trace_has_a_preview() -> None:
+    assert preview(Trace(())).arrivals == {}
+
+
+# run times
+
+
+def finished(name: str, run: int, to: str = "a", **more: Any) -> list[Object]:
+    group = podgroup(name, queue=to, min_member=1, phase="Completed")
+    done = pods(name, 1, cpu=1, **more)
+    ended = {"terminated": {"finishedAt": f"2026-11-22T10:{run // 60:02d}:{run % 60:02d}Z"}}
+    done[0]["status"] = {
+        "phase": "Succeeded",
+        "startTime": "2026-11-22T10:00:00Z",
+        "containerStatuses": [{"name": "main", "state": ended}],
+    }
+    return [group, *done]
+
+
+def snapshot(*jobs: list[Object], **more: Any) -> Any:
+    groups = [objects[0] for objects in jobs]
+    return {**SCENARIO, "podgroups": groups, "pods": [pod for objects in jobs for pod in objects[1:]], **more}
+
+
+def waiting(name: str, to: str = "a", owner: str = "", **more: Any) -> list[Object]:
+    members = pods(name, 1, cpu=1)
+    if owner:
+        members[0]["metadata"]["ownerReferences"] = [{"kind": owner, "name": "x", "uid": "u"}]
+    return [podgroup(name, queue=to, min_member=1, **more), *members]
+
+
+def test_a_run_time_comes_from_the_job_else_from_jobs_like_it_else_from_its_queue_else_from_the_default() -> (
+    None
+):
+    document = snapshot(
+        finished("train-1", 100), finished("train-2", 200), finished("train-3", 1000), finished("etl", 30),
+        waiting("said", annotations={"queuecast/run-seconds": "77"}), waiting("train-4"), waiting("other"),
+        waiting("lone", to="batch"), waiting("web", owner="ReplicaSet"),
+    )  # fmt: skip
+    found = {entry.job: (entry.seconds, entry.source, entry.samples) for entry in run_times(document, 3600)}
+    assert found == {
+        "default/said": (77, "annotation", 0),
+        "default/train-4": (200, "similar_jobs", 3),
+        "default/other": (100, "queue", 4),
+        "default/lone": (3600, "default", 0),
+        "default/web": (None, "endless", 0),
+    }
+    like = next(entry for entry in run_times(document, 3600) if entry.job == "default/train-4")
+    assert (like.low, like.high) == (100, 1000)
+
+
+def test_run_times_are_written_where_the_replay_reads_them() -> None:
+    document = snapshot(finished("train-1", 100), waiting("train-2"))
+    written = with_run_times(document, run_times(document, 3600))
+    annotations = {
+        one["metadata"]["name"]: one["metadata"].get("annotations") for one in written["podgroups"]
+    }
+    assert annotations["train-2"]["queuecast/run-seconds"] == "100"
+    assert "queuecast/run-seconds" not in (annotations["train-1"] or {})
+    assert "queuecast/run-seconds" not in str(document)
+
+
+def test_a_job_that_waits_for_its_podgroup_gets_a_run_time_too() -> None:
+    task = {"name": "main", "replicas": 2, "template": {"spec": {"containers": [
+        {"name": "main", "image": "i", "resources": {"requests": {"cpu": "1"}}}]}}}  # fmt: skip
+    document = snapshot(jobs=[job("fresh", tasks=[task], queue="a")])
+    found = run_times(document, 500)
+    assert [(entry.job, entry.seconds) for entry in found] == [("default/fresh", 500)]
+    made, problems = forecast_of(document, Trace(()), Times(horizon=2000, default_run=500))
+    assert problems == []
+    result = replay_document(made.document)
+    (record,) = result["jobs"].values()
+    assert record["finished"] - record["started"] == 500
+
+
+def test_where_run_times_come_from_is_counted_and_noted() -> None:
+    document = snapshot(finished("train-1", 100), waiting("train-2"), waiting("lone", to="batch"))
+    assert sources_of(run_times(document, 3600)) == {"similar_jobs": 1, "default": 1}
+    made, _ = forecast_of(document, Trace(()), Times(horizon=60))
+    assert "Assumed: 1 h as run time of 1 job of the snapshot." in made.notes
+
+
+def test_the_snapshots_own_finished_jobs_are_a_trace_and_more_of_it_is_generated() -> None:
+    document = snapshot(finished("train-1", 100), finished("train-2", 200), waiting("other"))
+    own = own_trace(document)
+    assert [(one.queue, one.run_seconds) for one in own.jobs] == [("a", 100), ("a", 200)]
+    more = more_of(own, seconds=24 * HOUR, seed=7)
+    assert more == more_of(own, seconds=24 * HOUR, seed=7) != more_of(own, seconds=24 * HOUR, seed=8)
+    assert {one.run_seconds for one in more.jobs} == {100, 200}
+
+
+# changes
+
+
+def test_changes_become_events_at_their_moments_in_order() -> None:
+    changes = [
+        {"at": "Tuesday 08:00", "pool": "gpu", "remove": 3},
+        {"at": "18:00", "queue": "batch", "set": {"weight": 5}},
+        {"at": "19:00", "queue": "batch", "set": {"reclaimable": False}},
+        {"at": "1h", "queue": "a", "state": "closed"},
+    ]
+    timed, problems = timed_changes(SCENARIO, changes, SCENARIO["now"])
+    assert problems == []
+    assert [(change.at, change.says) for change in timed] == [
+        (3600, "Queue a is closed."),
+        (6 * 3600, "Queue batch gets weight 5."),
+        (7 * 3600, "Queue batch gets reclaimable false."),
+        (44 * 3600, "Of pool gpu 3 nodes are deleted with their pods: gpu-1, gpu-2, gpu-3."),
+    ]
+    kept = timed[2].event["replace"]["queues"][0]["spec"]
+    assert (kept["weight"], kept["reclaimable"]) == (5, False)
+    assert timed[3].event == {"at": 44 * 3600, "delete": {"nodes": ["gpu-1", "gpu-2", "gpu-3"]}}
+
+
+def test_nodes_that_are_lost_or_drained_are_not_chosen_again() -> None:
+    changes = [{"at": hour * HOUR, "pool": "gpu", "remove": 2, "how": "drain"} for hour in (1, 2, 3)]
+    timed, problems = timed_changes(SCENARIO, changes, "")
+    assert [change.event["drain"]["nodes"] for change in timed] == [["gpu-2", "gpu-3"], ["gpu-0", "gpu-1"]]
+    assert [problem.message for problem in problems] == ["there is no pool 'gpu' at that time"]
+
+
+def test_a_pool_grows_by_nodes_like_its_own() -> None:
+    (change,), _ = timed_changes(SCENARIO, [{"at": 60, "pool": "gpu", "add": 2}], "")
+    first, second = change.event["create"]["nodes"]
+    assert (first["metadata"]["name"], second["metadata"]["name"]) == ("gpu-0-more-1", "gpu-0-more-2")
+    assert first["status"]["allocatable"]["cpu"] == "8"
+
+
+def test_every_problem_of_changes_is_reported_with_its_place() -> None:
+    changes: list[Any] = [
+        {"at": "yesterday", "queue": "a", "set": {"weight": 1}},
+        {"at": 1, "queue": "nope", "set": {"weight": 1}},
+        {"at": 1, "pool": "gpu", "remove": 9},
+        {"at": 1, "pool": "gpu", "remove": 1, "how": "explode", "extra": 1},
+        {"at": 1},
+        {"at": 1, "queue": "a", "set": {"weight": 1}, "state": "open"},
+        {"at": 1, "nodes": ["gone"]},
+        {"at": 1, "scheduler_conf": "actions: ["},
+        "at 18:00",
+    ]
+    timed, problems = timed_changes(SCENARIO, changes, "")
+    assert timed == []
+    assert {problem.path for problem in problems} >= {
+        "changes[0].at", "changes[1].queue", "changes[2].remove", "changes[3].how", "changes[3].extra",
+        "changes[4]", "changes[8]", "changes[5].queue", "changes[6].nodes", "changes[7].scheduler_conf",
+    }  # fmt: skip
+    assert all(problem.fix for problem in problems)
+
+
+def test_a_change_after_the_end_is_a_problem() -> None:
+    late = {"at": "2d", "queue": "a", "state": "closed"}
+    _, problems = forecast_of(SCENARIO, WORK, Times(horizon=86400), [late])
+    assert [problem.fix for problem in problems] == ["choose a moment within 1 d"]
+
+
+# the whole
+
+
+def test_a_forecast_replays_and_a_change_of_weight_moves_what_queues_deserve() -> None:
+    work, _ = fitted_to(trace(*[(name, 10, 5000, 20) for name in ("a", "batch")]), ["a", "batch"], Fitting())
+    heavier = {"at": 600, "queue": "batch", "set": {"weight": 4}}
+    flat = {**SCENARIO, "queues": [queue("a", weight=1), queue("batch", weight=1)]}
+    made, problems = forecast_of(flat, work, Times(horizon=1200, period=10), [heavier])
+    assert problems == []
+    result = replay_document(made.document)
+    assert "error" not in result
+    deserved = {row["t"]: row["deserved"]["cpu"] for row in result["queues"] if row["queue"] == "batch"}
+    assert deserved[10] == 16_000 < deserved[600]
+
+
+def test_jobs_submitted_after_the_horizon_are_left_out_and_noted() -> None:
+    work, _ = fitted_to(WORK, ["batch"], Fitting(rest="batch"))
+    made, _ = forecast_of(SCENARIO, work, Times(horizon=60))
+    assert len(made.document["replay"]["events"]) == 2
+    assert "Left out: 2 jobs submitted after the end of the forecast." in made.notes
+
+
+def test_a_change_that_volcano_would_refuse_is_a_problem() -> None:
+    changes = [
+        {"at": 60, "queue": "a", "set": spec} for spec in ({"weight": "heavy"}, {"weight": 0}, {"wieght": 2})
+    ]
+    _, problems = forecast_of(SCENARIO, WORK, Times(horizon=100), changes)
+    assert [problem.path for problem in problems] == ["changes[0].set", "changes[1].set", "changes[2].set"]

@@ -1,0 +1,47 @@
+"""Do pools add up to their nodes, and is what does not fit called fragmentation?"""
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planning.heat import heat, room_for
+
+AMOUNTS = st.integers(0, 64).map(lambda cores: cores * 1000.0)
+
+
+def node(name: str, idle: float, used: float = 0.0, releasing: float = 0.0, pipelined: float = 0.0) -> dict:
+    return {
+        "name": name, "idle": {"cpu": idle}, "used": {"cpu": used}, "releasing": {"cpu": releasing},
+        "pipelined": {"cpu": pipelined},
+    }  # fmt: skip
+
+
+def test_what_is_free_on_many_nodes_may_hold_fewer_pods_than_on_one() -> None:
+    nodes = [node("a", 3000.0, 5000.0), node("b", 3000.0, 5000.0), node("c", 2000.0, 6000.0)]
+    [pool] = heat(nodes, dict.fromkeys("abc", "all"), {}, {"cpu": 4000.0})
+    assert (pool.fits, pool.ideal, pool.fragmentation) == (0, 2, 1.0)
+
+
+def test_evicted_pods_have_left_and_pipelined_ones_run() -> None:
+    [pool] = heat([node("a", 1000.0, 7000.0, releasing=2000.0, pipelined=3000.0)], {"a": "all"}, {})
+    assert (pool.free["cpu"], pool.used["cpu"], pool.total["cpu"]) == (0.0, 8000.0, 8000.0)
+
+
+def test_the_queue_with_the_most_pods_names_a_node_ties_by_name() -> None:
+    [pool] = heat([node("a", 1.0)], {"a": "all"}, {"a": Counter({"b": 2, "a": 2, "c": 1})})
+    assert pool.nodes[0].queue == "a"
+
+
+@given(st.lists(st.tuples(AMOUNTS, AMOUNTS), min_size=1, max_size=20), st.integers(1, 16))
+def test_pools_are_the_sums_of_their_nodes(sizes: list[tuple[float, float]], cores: int) -> None:
+    nodes = [node(f"n{place}", idle, used) for place, (idle, used) in enumerate(sizes)]
+    pools = heat(
+        nodes, {f"n{place}": str(place % 3) for place in range(len(nodes))}, {}, {"cpu": cores * 1000.0}
+    )
+    assert sum(len(pool.nodes) for pool in pools) == len(nodes)
+    for pool in pools:
+        assert pool.total["cpu"] == sum(one.total["cpu"] or 0 for one in pool.nodes)
+        assert pool.used["cpu"] + pool.free["cpu"] == pool.total["cpu"]
+        assert pool.fits == sum(one.fits or 0 for one in pool.nodes)
+        assert pool.fits <= pool.ideal == room_for(pool.free, {"cpu": cores * 1000.0})

@@ -1,0 +1,266 @@
+"""Is the smallest change of each kind the one that trying everything finds?"""
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from planning.deficits import dominant
+from planning.reach.figures import JobFigure, QueueFigure, Unanswered
+from planning.reach.kinds import Kind, Move, amount_sizes
+from planning.reach.questions import Question, question_of
+from planning.reach.search import Reached, kinds, reached
+from planning.unlimited import amounts
+from scheduler_core import Options, prepare, simulate_document
+from scheduler_core.explain.changes import refusals
+from tests.builders import amounts as listed
+from tests.builders import conf, node, podgroup, pods, queue, scenario
+
+ACTIONS = ("enqueue, allocate, backfill", "enqueue, allocate, reclaim, backfill")
+FIRST = ["priority", "gang", "conformance"]
+FLAT = conf(ACTIONS[1], FIRST, ["predicates", "proportion"])
+TREE = conf(ACTIONS[1], FIRST, ["predicates", ("capacity", {"enableHierarchy": True})])
+CAPACITY = conf(ACTIONS[0], FIRST, ["predicates", "capacity"])
+
+
+def cluster(dice: random.Random) -> dict[str, Any]:
+    """Queues a and b below a parent, and c; all have jobs, c has one that waits."""
+    nodes = [node(f"n{number}", cpu=8, memory="32Gi", pods=110) for number in range(dice.randint(1, 3))]
+    nodes += [node("g0", cpu=16, memory="64Gi", gpu=4, pods=110)] * dice.randint(0, 1)
+    room = {one["metadata"]["name"]: 8 for one in nodes}
+    groups, running = [], []
+    for name in ("a", "b", "c"):
+        groups.append(podgroup(f"run-{name}", queue=name, min_member=1, phase="Running"))
+        for number in range(dice.randint(1, 8)):
+            free = next((at for at, cores in room.items() if cores), None)
+            if free is not None:
+                room[free] -= 1
+                running += pods(f"run-{name}", 1, first=number, node=free, phase="Running", cpu=1)
+    waiting = dice.randint(1, 6)
+    groups.append(podgroup("wait", queue="c", min_member=dice.randint(1, waiting)))
+    chosen = dice.choice((FLAT, TREE, CAPACITY))
+    parent = "top" if chosen is TREE else None
+    return scenario(
+        nodes=nodes,
+        queues=[
+            *([queue("top", deserved=listed(cpu=dice.randint(4, 12)))] if parent else []),
+            *(some_queue(name, dice, parent if name != "b" else None) for name in ("a", "b", "c")),
+        ],
+        podgroups=groups,
+        pods=[*running, *pods("wait", waiting, cpu=dice.choice((1, 2)))],
+        conf=chosen,
+    )
+
+
+def some_queue(name: str, dice: random.Random, parent: str | None) -> dict[str, Any]:
+    """Return a queue with some of its amounts set."""
+    return queue(
+        name,
+        parent=parent,
+        weight=dice.randint(1, 4),
+        deserved=listed(cpu=dice.randint(1, 8)) if dice.random() < 0.8 else None,
+        guarantee=listed(cpu=1) if dice.random() < 0.3 else None,
+        capability=listed(cpu=dice.randint(4, 16)) if dice.random() < 0.4 else None,
+    )
+
+
+def tried_all(document: Mapping[str, Any], question: Question, kind: Kind) -> Move | None:
+    """Return the first move of a grid that reaches the amount, each tried as a scenario of its own."""
+    reaching = [move for move in kind.moves if reaches({**document, **kind.parts(document, move)}, question)]
+    taken = [move for move in reaching if move.count or not refusals(document, [kind.change(document, move)])]
+    return taken[0] if taken else None
+
+
+def reaches(document: Mapping[str, Any], question: Question) -> bool:
+    """Ask the core alone, without what is kept between two moves."""
+    if question.figure == "placed":
+        result = simulate_document(document)
+        [job] = [one for one in result["cycles"][-1]["podgroups"] if one["name"] == question.job]
+        placed = {"Allocated", "Binding", "Bound", "Running", "Pipelined"}
+        return question.is_met_by(sum(task["status"] in placed for task in job["tasks"]))
+    opened = prepare(document).figures(options=Options(explain=False))["at_open"]
+    entry = next(one for one in opened["queues"] if one["name"] == question.queue)
+    if question.figure == "deserved":
+        return question.is_met_by(entry["deserved"].get(question.resource, 0.0))
+    is_parent = any((one["spec"].get("parent")) == question.queue for one in document["queues"])
+    shown = dominant(amounts(entry["allocated"]), amounts(entry["deserved"]))[1]
+    share = shown if is_parent else entry["share"]
+    return share is not None and question.is_met_by(share)
+
+
+def some_question(dice: random.Random) -> Question:
+    """Ask for more, or less, than there mostly is."""
+    figure, name = dice.choice(("deserved", "share", "placed")), dice.choice("ac")
+    if figure == "placed":
+        return Question("placed", float(dice.randint(1, 4)), job="default/wait")
+    amount = (
+        dice.choice((1500.0, 3000.0, 5000.0, 9000.0))
+        if figure == "deserved"
+        else dice.choice((0.3, 0.6, 0.9, 1.2, 2.0))
+    )
+    return Question(figure, amount, dice.random() < 0.7, name, "cpu")
+
+
+SEEDS = (1, 3, 4, 7, 10, 14, 15, 16, 18, 19, 21, 23, 25, 26, 27, 28, 40, 41, 43, 47, 48, 50, 53, 54, 55, 58)
+"""Those of the first 60 whose figure has a value and is not as asked for already."""
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_offered_is_the_smallest_of_all_that_was_tried(seed: int) -> None:
+    dice = random.Random(seed)
+    document, question = cluster(dice), some_question(dice)
+    answer = reached(document, question)
+    assert answer.found
+    for found in answer.found:
+        assert found.move == tried_all(document, question, found.kind), found.kind.name
+        assert found.status == ("found" if found.move else "none")
+
+
+def test_the_generated_clusters_ask_for_every_kind_and_get_both_answers() -> None:
+    seen: dict[str, set[str]] = {}
+    for seed in SEEDS:
+        dice = random.Random(seed)
+        document, question = cluster(dice), some_question(dice)
+        for found in reached(document, question).found:
+            seen.setdefault(found.kind.field, set()).add(found.status)
+    assert {field for field, answers in seen.items() if "found" in answers} == {
+        "weight", "deserved", "guarantee", "capability", "nodes",
+    }  # fmt: skip
+    assert all("none" in answers for answers in seen.values())
+
+
+def test_a_session_that_opens_as_before_is_the_one_that_is_simulated() -> None:
+    """The fast path of weights gives what the plain path gives, move by move."""
+    skipped = 0
+    for seed in range(30):
+        document = {**cluster(random.Random(seed)), "scheduler_conf": FLAT}
+        question = Question("placed", 99.0, job="default/wait")
+        figure = JobFigure(document, question)
+        try:
+            listed_kinds = kinds(document, question, figure)
+        except Unanswered:
+            continue
+        before = simulate_document(document, Options(explain=False))
+        for kind in listed_kinds:
+            for move in kind.moves if kind.field == "weight" else ():
+                parts = kind.parts(document, move)
+                plain = simulate_document({**document, **parts}, Options(explain=False))
+                if figure._opens_as_before(parts):
+                    skipped += 1
+                    assert without_weights(plain) == without_weights(before)
+    assert skipped > 20
+
+
+def without_weights(told: Any) -> Any:
+    """Return a result without the weights that it quotes from the queues."""
+    if isinstance(told, dict):
+        return {name: without_weights(value) for name, value in told.items() if name != "weight"}
+    return [without_weights(value) for value in told] if isinstance(told, list) else told
+
+
+def test_a_smaller_change_that_is_refused_is_passed_over_and_named() -> None:
+    document = scenario(
+        nodes=[node("n0", cpu=8, memory="32Gi", pods=110)],
+        queues=[queue("a", deserved=listed(cpu=2)), queue("b", deserved=listed(cpu=4))],
+        podgroups=[podgroup("one", queue="a", phase="Running")],
+        pods=pods("one", 2, node="n0", phase="Running", cpu=1),
+        conf=CAPACITY,
+    )
+    answer = reached(document, Question("deserved", 4000.0, queue="a", resource="cpu"))
+    guarantee = next(found for found in answer.found if found.kind.field == "guarantee")
+    assert guarantee.status == "none"
+    assert "guarantee" in guarantee.refused
+
+
+def test_a_figure_that_is_as_asked_for_needs_no_change() -> None:
+    answer = reached(small(), Question("deserved", 1000.0, queue="a", resource="cpu"))
+    assert answer.is_met
+    assert answer.found == []
+
+
+def test_when_time_is_up_the_answer_is_undecided() -> None:
+    turns = iter([False, False, True])
+    answer = reached(
+        small(), Question("deserved", 8000.0, queue="a", resource="cpu"), is_late=lambda: next(turns)
+    )
+    assert sum(found.tried for found in answer.found) == 2
+    assert {found.status for found in answer.found} == {"undecided"}
+
+
+def test_added_nodes_count_as_the_core_counts_them() -> None:
+    document, question = small(), Question("deserved", 1e9, queue="a", resource="cpu")
+    figure = QueueFigure(document, question)
+    nodes = next(kind for kind in kinds(document, question, figure) if kind.field == "nodes")
+    for move in nodes.moves[:5]:
+        opened = prepare({**document, **nodes.parts(document, move)}).figures()["at_open"]
+        entry = next(one for one in opened["queues"] if one["name"] == "a")
+        assert figure.after(nodes, move).figure == entry["deserved"]["cpu"]
+
+
+UNANSWERED = {
+    "no such queue": ({"queue": "x"}, "There is no queue 'x'."),
+    "no jobs": ({"queue": "idle"}, "Queue idle has no job, so it takes no part"),
+}
+
+
+@pytest.mark.parametrize(("changed", "says"), UNANSWERED.values(), ids=UNANSWERED.keys())
+def test_a_figure_without_a_value_says_why(changed: dict[str, str], says: str) -> None:
+    with pytest.raises(Unanswered, match=says):
+        reached(small(), Question(**{"figure": "deserved", "amount": 1.0, "resource": "cpu", **changed}))
+
+
+def test_a_job_that_does_not_wait_or_is_none_says_so() -> None:
+    for job, says in (("default/one", "No pod of job default/one waits"), ("default/x", "no job")):
+        with pytest.raises(Unanswered, match=says):
+            reached(small(), Question("placed", 9.0, job=job))
+
+
+def small() -> dict[str, Any]:
+    """Two queues by weight on one node, and one without jobs."""
+    return scenario(
+        nodes=[node("n0", cpu=8, memory="32Gi", pods=110)],
+        queues=[queue("a"), queue("b"), queue("idle")],
+        podgroups=[podgroup("one", queue="a", phase="Running"), podgroup("two", queue="b")],
+        pods=[*pods("one", 2, node="n0", phase="Running", cpu=1), *pods("two", 8, cpu=1)],
+        conf=FLAT,
+    )
+
+
+BAD = {
+    "no figure": ({}, ["figure"]),
+    "nothing said of a queue": ({"figure": "share"}, ["queue", "resource", "at_least"]),
+    "two bounds": ({"figure": "placed", "job": "a/b", "at_least": "1", "at_most": "2"}, ["at_least"]),
+    "no quantity": ({"figure": "deserved", "queue": "a", "resource": "cpu", "at_least": "x"}, ["at_least"]),
+    "at most of a job": ({"figure": "placed", "job": "a/b", "at_most": "2"}, ["at_most"]),
+    "a job of a queue": (
+        {"figure": "share", "queue": "a", "resource": "cpu", "job": "a/b", "at_least": "1"},
+        ["job"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("asked", "paths"), BAD.values(), ids=BAD.keys())
+def test_a_question_that_cannot_be_asked_has_all_its_problems(
+    asked: dict[str, str], paths: list[str]
+) -> None:
+    question, problems = question_of(asked)
+    assert question is None
+    assert [problem.path for problem in problems] == paths
+    assert all(problem.fix for problem in problems)
+
+
+def test_amounts_move_by_round_steps_and_by_what_is_missing() -> None:
+    sizes = [size["memory"] for size in amount_sizes("memory", 3.0 * 2**30, 64.0 * 2**30)]
+    assert sizes[0] == 128 * 2**20
+    assert 3 * 2**30 in sizes
+    assert sizes[-1] == 64 * 2**30
+    assert sizes == sorted(set(sizes))
+
+
+def test_the_answer_is_the_same_however_often_it_is_asked() -> None:
+    def told(answer: Reached) -> list[tuple[str, Any, int]]:
+        return [(found.kind.name, found.move, found.tried) for found in answer.found]
+
+    question = Question("deserved", 8000.0, queue="a", resource="cpu")
+    assert told(reached(small(), question)) == told(reached(small(), question))

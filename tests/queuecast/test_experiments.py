@@ -1,0 +1,241 @@
+"""An experiment kept as a file: swept, searched, and refused with the line of every problem."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planning.experiments.figures import Figure
+from queuecast.__main__ import main
+from scheduler_core import Options, simulate_document
+from tests.builders import conf, node, podgroup, pods, queue, scenario
+
+SETTINGS = """\
+name: more nodes or more weight
+snapshot: {files: [cluster.json]}
+settings:
+- {queue: b, field: weight, values: [2, 4], price: 1}
+- {like: n0, range: {from: 1, to: 2, step: 1}, price: 3}
+"""
+SWEEP = (
+    SETTINGS
+    + """\
+figures:
+- {figure: waiting_pods, better: less}
+- {figure: evictions, better: less}
+- {figure: allocated, queue: b, resource: cpu}
+"""
+)
+SEARCH = (
+    SETTINGS
+    + """\
+goals:
+- {figure: waiting_pods, queue: b, at_most: 0}
+- {figure: evictions, at_most: 0}
+"""
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a cluster of one full node, and a gang that waits."""
+    monkeypatch.chdir(tmp_path)
+    cluster = scenario(
+        nodes=[node("n0", cpu=4, memory="64Gi")],
+        queues=[queue("a"), queue("b")],
+        podgroups=[
+            podgroup("runs", queue="a", min_member=1, phase="Running"),
+            podgroup("waits", queue="b", min_member=4),
+        ],
+        pods=[*pods("runs", 4, node="n0", phase="Running", cpu=1), *pods("waits", 4, cpu=1)],
+        conf=conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates", "proportion"]),
+    )
+    (tmp_path / "cluster.json").write_text(json.dumps(cluster))
+    return tmp_path
+
+
+def answer(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Any:
+    capsys.readouterr()
+    assert main([*words, "--local", "-o", "json"]) == code
+    return json.loads(capsys.readouterr().out)
+
+
+def refused(folder: Path, capsys: pytest.CaptureFixture[str], text: str, command: str = "sweep") -> str:
+    (folder / "wrong.yaml").write_text(text)
+    capsys.readouterr()
+    assert main([command, "wrong.yaml", "--local"]) == 2
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_a_sweep_tables_every_combination(
+    folder: Path, capsys: pytest.CaptureFixture[str], processes: str
+) -> None:
+    (folder / "sweep.yaml").write_text(SWEEP)
+    said = answer(capsys, "sweep", "sweep.yaml", "--processes", processes, "--to", "cells.csv")
+    assert said["grid_size"] == len(said["cells"]) == 9
+    settings = [tuple(cell["settings"].values()) for cell in said["cells"]]
+    assert settings == [(weight, nodes) for weight in (1, 2, 4) for nodes in (0, 1, 2)]
+    waiting = [cell["figures"]["waiting_pods"] for cell in said["cells"]]
+    assert waiting == [4, 0, 0] * 3
+    assert [cell["front"] for cell in said["cells"]] == [True, True, *[False] * 7]
+    rows = list(csv.DictReader((folder / "cells.csv").read_text().splitlines()))
+    assert [float(row["waiting_pods"]) for row in rows] == waiting
+    assert [row["front"] for row in rows] == ["1", "1", *"0000000"]
+
+
+def test_a_cell_is_what_the_changed_cluster_comes_to_alone(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "sweep.yaml").write_text(SWEEP)
+    cell = answer(capsys, "sweep", "sweep.yaml", "--processes", "1")["cells"][4]
+    assert cell["settings"] == {"b.weight": 2, "nodes like n0": 1}
+    document = json.loads((folder / "cluster.json").read_text())
+    document["queues"][1]["spec"]["weight"] = 2
+    document["nodes"].append(node("n0-1", cpu=4, memory="64Gi"))
+    alone = simulate_document(document, Options(explain=False))
+    figures = (Figure("waiting_pods"), Figure("evictions"), Figure("allocated", "b", "cpu"))
+    assert list(cell["figures"].values()) == [figure.of(alone) for figure in figures]
+
+
+def test_a_search_finds_the_smallest_change_and_says_what_it_is(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "search.yaml").write_text(SEARCH)
+    said = answer(capsys, "search", "search.yaml", "--processes", "1")
+    assert said["status"] == "found"
+    assert said["smallest"]["settings"] == {"b.weight": 1, "nodes like n0": 1}
+    assert said["smallest"]["price"] == 3
+    assert [(one["kind"], one["name"]) for one in said["changes"]] == [("nodes", "n0-1")]
+
+
+def test_a_search_without_an_answer_names_the_closest_and_what_it_misses(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "search.yaml").write_text(
+        SEARCH.replace("at_most: 0}\n- {figure: ev", "at_most: -1}\n- {figure: ev")
+    )
+    said = answer(capsys, "search", "search.yaml", "--processes", "1", code=1)
+    assert said["status"] == "impossible"
+    assert said["tried"] == said["grid_size"] == 9
+    assert said["closest"]["settings"] == {"b.weight": 1, "nodes like n0": 1}
+    assert said["missed"] == [{"goal": "waiting_pods of b at most -1", "by": 1.0}]
+
+
+def test_a_change_that_the_webhook_refuses_is_not_proposed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    setting = "{queue: b, field: weight, values: [-1, 5]}"
+    goal = "{figure: deserved, queue: b, resource: cpu, at_least: '3'}"
+    text = f"name: x\nsnapshot: {{files: [cluster.json]}}\nsettings: [{setting}]\ngoals: [{goal}]\n"
+    (folder / "search.yaml").write_text(text)
+    said = answer(capsys, "search", "search.yaml", "--processes", "1")
+    assert said["smallest"]["settings"] == {"b.weight": 5}
+
+
+def test_the_scenario_of_a_folder_can_be_swept(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answer(capsys, "import", "cluster.json", "--name", "prod")
+    answer(capsys, "scenario", "create", "heavier", "--snapshot", "prod")
+    (folder / "sweep.yaml").write_text(
+        SWEEP.replace("snapshot: {files: [cluster.json]}", "scenario: heavier")
+    )
+    assert len(answer(capsys, "sweep", "sweep.yaml", "--processes", "1")["cells"]) == 9
+
+
+def test_every_problem_is_said_with_its_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = refused(
+        folder,
+        capsys,
+        SWEEP.replace("queue: b, field: weight", "queue: nobody, field: weight").replace(
+            "like: n0", "like: n9"
+        ),
+    )
+    assert "wrong.yaml" in said
+    assert "there is no queue 'nobody'" in said
+    assert "there is no node 'n9'" in said
+    assert ":4" in said
+    assert ":5" in said
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("values: [2, 4], price: 1", "values: [2], range: {from: 1, to: 2, step: 1}", "exclude each other"),
+        ("price: 3", "prize: 3", "prize"),
+        ("evictions, better: less", "evictions, resource: cpu", "does not belong here"),
+        ("queue: b, resource: cpu}", "queue: b}", "resource"),
+        ("figure: waiting_pods", "figure: waiting", "waiting"),
+        ("snapshot: {files: [cluster.json]}\n", "", "snapshot"),
+    ],
+)
+def test_what_the_schema_does_not_have_is_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, says: str
+) -> None:
+    assert old in SWEEP
+    assert says in refused(folder, capsys, SWEEP.replace(old, new, 1))
+
+
+def test_a_grid_beyond_the_limit_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "9 combinations are more than the limit of 3" in refused(folder, capsys, SWEEP + "limit: 3\n")
+    (folder / "sweep.yaml").write_text(SWEEP + "limit: 3\nsample: {count: 3, seed: 1}\n")
+    assert len(answer(capsys, "sweep", "sweep.yaml", "--processes", "1")["cells"]) == 3
+
+
+def test_a_search_needs_goals(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "has no goals" in refused(folder, capsys, SWEEP, "search")
+
+
+FORECAST = """\
+name: nodes until waits are short
+snapshot: {files: [cluster.json]}
+settings:
+- {like: n0, range: {from: 1, to: 4, step: 1}, price: 3}
+forecast:
+  trace: {file: trace.csv}
+  horizon_seconds: 1800
+  period_seconds: 20
+"""
+TRACE = """\
+name,queue,submit_seconds,run_seconds,pods,min_member,cpu,memory
+one,b,0,600,4,4,1,1Gi
+two,b,60,900,3,3,1,1Gi
+three,b,700,300,4,4,1,1Gi
+"""
+
+
+def test_cells_that_are_forecasts_are_swept_by_processes(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "trace.csv").write_text(TRACE)
+    (folder / "sweep.yaml").write_text(FORECAST + "figures: [{figure: wait_p95, queue: b, better: less}]\n")
+    alone = answer(capsys, "sweep", "sweep.yaml", "--processes", "1")["cells"]
+    both = answer(capsys, "sweep", "sweep.yaml", "--processes", "2", "--to", "cells.csv")["cells"]
+    assert alone == both
+    waits = [cell["figures"]["wait_p95 of b"] for cell in alone]
+    assert waits == sorted(waits, reverse=True)
+    assert waits[0] > waits[-1]
+
+
+def test_a_search_over_seeds_says_whether_its_proposal_holds(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "trace.csv").write_text(TRACE)
+    goals = "  seeds: 3\n  unseen_seeds: 4\ngoals: [{figure: wait_p95, queue: b, at_most: 25m}]\n"
+    (folder / "search.yaml").write_text(FORECAST + goals)
+    capsys.readouterr()
+    code = main(["search", "search.yaml", "--local", "--processes", "1", "-o", "json"])
+    said = json.loads(capsys.readouterr().out)
+    assert said["status"] == "found"
+    assert said["verification"]["seeds"] == 4
+    assert code == (0 if said["verification"]["holds"] else 1)
+    interval = said["smallest"]["intervals"]["wait_p95 of b"]
+    assert interval["low"] <= said["smallest"]["figures"]["wait_p95 of b"] <= interval["high"] <= 1500
+    main(["search", "search.yaml", "--local", "--processes", "1"])
+    assert "the search did not see" in capsys.readouterr().out
+
+
+def test_a_trace_of_a_server_cannot_be_read_here(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = FORECAST.replace("{file: trace.csv}", "today") + "figures: [{figure: evictions}]\n"
+    assert "trace 'today' is on a server" in refused(folder, capsys, text)

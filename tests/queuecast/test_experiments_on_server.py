@@ -1,0 +1,130 @@
+"""`sweep` and `search` against a server with a worker: the same answers as on this machine."""
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from django.db import connection
+from pytest_django.live_server_helper import LiveServer
+
+from planner.accounts.models import Role
+from planner.experiments.models import Experiment
+from planner.work.execution import next_execute
+from queuecast import Client
+from queuecast.__main__ import main
+from tests import factories
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def folder(live_server: LiveServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a cluster, whose user has an account of a server with scenario `plan` of that cluster."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("QUEUECAST_URL", live_server.url)
+    monkeypatch.setenv("QUEUECAST_TOKEN", factories.token(factories.user("admin", role=Role.ADMIN)))
+    factories.scenario("plan")
+    (tmp_path / "cluster.json").write_text(json.dumps(factories.cluster()))
+    return tmp_path
+
+
+@pytest.fixture
+def worker() -> Iterator[None]:
+    """Do what waits, as a worker does."""
+    stopping = threading.Event()
+
+    def work() -> None:
+        while not stopping.wait(0.1):
+            next_execute(worker="here", stopping=stopping)
+        connection.close()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    yield
+    stopping.set()
+    thread.join()
+
+
+def written(folder: Path, experiment: dict[str, Any], **base: Any) -> str:
+    (folder / "experiment.yaml").write_text(yaml.safe_dump({**experiment, **base}))
+    return "experiment.yaml"
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> Any:
+    capsys.readouterr()
+    assert main([*words, "-o", "json"]) == code, capsys.readouterr().err
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_server_sweeps_as_this_machine_does(
+    folder: Path, worker: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    there = told(capsys, "sweep", written(folder, factories.SWEEP, scenario="plan"), "--to", "cells.csv")
+    here = told(capsys, "sweep", "experiment.yaml", "--processes", "1")
+    assert [{key: row[key] for key in here["cells"][0]} for row in there["cells"]] == here["cells"]
+    assert len((folder / "cells.csv").read_text().splitlines()) == 13
+    assert Client().experiment(factories.SWEEP["name"])["id"] == there["experiment"]
+
+
+def test_a_server_searches_as_this_machine_does(
+    folder: Path, worker: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    there = told(capsys, "search", written(folder, factories.SEARCH, scenario="plan"))
+    here = told(capsys, "search", "experiment.yaml", "--processes", "1")
+    assert (there["status"], there["tried"]) == (here["status"], here["tried"])
+    assert there["smallest"]["settings"] == here["smallest"]["settings"]
+    opened = Client().experiment_open(there["experiment"], there["smallest"]["number"], "the answer")
+    assert opened["name"] == "the answer"
+
+
+def test_files_of_a_cluster_are_imported_first(
+    folder: Path, worker: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = written(folder, factories.SWEEP, snapshot={"files": ["cluster.json"]})
+    assert len(told(capsys, "sweep", name)["cells"]) == 12
+    assert Experiment.objects.get().scenario.snapshot.name == factories.SWEEP["name"]
+
+
+def test_what_a_server_refuses_is_told_with_the_line(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = [{"queue": "nobody", "field": "weight", "values": [1]}]
+    name = written(folder, {**factories.SWEEP, "settings": settings}, scenario="plan")
+    capsys.readouterr()
+    assert main(["sweep", name]) == 2
+    said = capsys.readouterr().err
+    assert "experiment.yaml" in said
+    assert "there is no queue 'nobody'" in said
+
+
+def test_a_server_forecasts_the_cells_under_a_trace_that_is_uploaded(
+    folder: Path, worker: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "trace.csv").write_text(factories.TRACE)
+    forecast = {**factories.FORECAST_SWEEP["forecast"], "trace": {"file": "trace.csv"}}
+    name = written(folder, {**factories.FORECAST_SWEEP, "forecast": forecast}, scenario="plan")
+    there = told(capsys, "sweep", name)
+    here = told(capsys, "sweep", name, "--processes", "1")
+    assert [{key: row[key] for key in here["cells"][0]} for row in there["cells"]] == here["cells"]
+    begun = told(capsys, "experiments", "forecast", there["experiment"], "0")
+    assert {"forecast", "scenario", "trace"} == set(begun)
+
+
+def test_a_server_verifies_a_proposal_on_unseen_seeds(
+    folder: Path, worker: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = written(folder, factories.FORECAST_SEARCH, scenario="plan")
+    answers = []
+    for words in ((), ("--processes", "1")):
+        capsys.readouterr()
+        code = main(["search", name, "-o", "json", *words])
+        answers.append(json.loads(capsys.readouterr().out))
+        assert code == (0 if answers[-1]["verification"]["holds"] else 1)
+    there, here = answers
+    assert there["verification"] == here["verification"]
+    assert there["smallest"]["intervals"] == here["smallest"]["intervals"]

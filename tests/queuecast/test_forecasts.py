@@ -1,0 +1,263 @@
+"""Forecasts on files, without a server: traces shown and generated, verdicts, costs, comparison, rules."""
+
+import csv
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from queuecast.__main__ import main
+from tests.builders import conf, node, podgroup, pods, queue, scenario
+from tests.queuecast.test_local import say, told
+
+CLUSTER: Any = scenario(
+    nodes=[node(f"n{number}", cpu=4, memory="16Gi") for number in range(2)],
+    queues=[queue("a", deserved={"cpu": 4}), queue("b", deserved={"cpu": 4})],
+    conf=conf("enqueue, allocate, reclaim", ["priority", "gang"], ["predicates", "capacity"]),
+    now="2026-11-22T12:00:00Z",
+)
+TRACE = "name,queue,submit_seconds,run_seconds,pods,cpu,memory\n" + "".join(
+    f"j{number:02d},{'a' if number % 3 else 'elsewhere'},{number * 30},{300 + number},2,1,1Gi\n"
+    for number in range(20)
+)
+CHANGES = """\
+- {at: "12:05", queue: b, set: {weight: 5}}
+- {at: 10m, nodes: [n1], how: drain}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
+    """A folder with scenario `plan` and its branch `small`, a trace, changes and prices."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in (
+        ("cluster.json", json.dumps(CLUSTER)),
+        ("trace.csv", TRACE),
+        ("changes.yaml", CHANGES),
+        ("prices.yaml", "resources: {cpu: 0.04}\ncurrency: EUR\n"),
+    ):
+        (tmp_path / name).write_text(text)
+    say("import", "cluster.json", "--name", "prod")
+    say("scenario", "create", "plan", "--snapshot", "prod")
+    say("scenario", "branch", "plan", "small")
+    say("queue", "set", "small", "a", "capability.cpu=2")
+    capsys.readouterr()
+    return tmp_path
+
+
+CAPPED = """\
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata: {name: a}
+spec: {weight: 1, reclaimable: true, deserved: {cpu: "2"}, capability: {cpu: "2"}}
+"""
+WORK = ("--trace", "trace.csv", "--horizon", "2h", "--period", "5s", "--rest", "b")
+
+
+def test_a_forecast_says_who_waits_and_what_it_costs(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (found,) = told(capsys, "forecast", "plan", *WORK, "--target", "a=1m", "--prices", "prices.yaml")
+    queues = {one["queue"]: one for one in found["queues"]}
+    assert (queues["a"]["jobs"], queues["b"]["jobs"]) == (13, 7)
+    kinds = {one["kind"] for one in found["verdict"]}
+    assert {"target", "utilisation"} <= kinds
+    assert sum(one["allocated"] + one["idle"] for one in found["costs"]["queues"]) == pytest.approx(
+        8 * 2 * 0.04
+    )
+    say("forecast", "plan", *WORK, "--chargeback", "bill.csv", "--prices", "prices.yaml")
+    assert "Costs in EUR; the nodes cost 0.64" in capsys.readouterr().out
+    rows = list(csv.DictReader(StringIO((folder / "bill.csv").read_text())))
+    assert [row["queue"] for row in rows] == ["a", "b", "(no queue)"]
+
+
+def test_two_scenarios_meet_the_same_work_and_are_compared(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = told(capsys, "forecast", "plan", "small", *WORK)
+    assert "compared" not in first
+    of_a = next(one for one in second["compared"]["queues"] if one["queue"] == "a")
+    assert of_a["longer"] > 0 == of_a["shorter"]
+    assert "adds" in second["compared"]["says"]
+
+
+def test_several_seeds_give_intervals(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, second = told(capsys, "forecast", "plan", "small", *WORK, "--seeds", "3")
+    of_a = next(one for one in second["seeds"] if one["queue"] == "a")
+    change = of_a["p95"]["change"]
+    assert change["seeds"] == 3
+    assert change["low"] <= change["mean"] <= change["high"]
+    assert change["mean"] > 0, "a smaller capability makes jobs wait longer"
+    say("forecast", "plan", "small", *WORK, "--seeds", "2")
+    assert "over 2 drawn workloads, 95 % intervals by Student's t" in capsys.readouterr().out
+    for words in (("plan", *WORK, "--seeds", "3"), ("plan", "small", *WORK, "--seeds", "1")):
+        say("forecast", *words, code=2)
+
+
+def test_the_use_of_the_nodes_is_said_with_what_is_fragmented(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (found,) = told(capsys, "forecast", "plan", *WORK)
+    cpu = next(one for one in found["resources"] if one["resource"] == "cpu")
+    assert 0 < cpu["allocated"] <= cpu["most_allocated"] <= 1
+    # each pod requests one core, and nodes have whole ones: what is free always fits
+    assert (cpu["fragmented"], cpu["most_fragmented"]) == (0, 0)
+    say("forecast", "plan", *WORK)
+    assert "Use of the nodes" in capsys.readouterr().out
+
+
+def test_changes_happen_at_their_moments(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (calm,) = told(capsys, "forecast", "plan", *WORK)
+    (drained,) = told(capsys, "forecast", "plan", *WORK, "--changes", "changes.yaml")
+    lost = [sum(one["lost_seconds"] for one in found["queues"]) for found in (calm, drained)]
+    assert lost[0] == 0 < lost[1]
+
+
+def test_the_same_forecast_gives_the_same_answer(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert told(capsys, "forecast", "plan", *WORK) == told(capsys, "forecast", "plan", *WORK)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--trace", "trace.csv"), "elsewhere"),
+        ((*WORK, "--map", "a=nope"), "nope"),
+        ((*WORK, "--map", "nope=a"), "the trace has no queue 'nope'"),
+        ((*WORK, "--horizon", "0"), "--horizon"),
+        ((*WORK, "--horizon", "soon"), "soon"),
+        ((*WORK, "--map", "a"), "NAME=VALUE"),
+        ((*WORK, "--prices", "changes.yaml"), "mapping"),
+        ((*WORK, "--changes", "prices.yaml"), "list of changes"),
+        ((*WORK, "--chargeback", "x.csv"), "--prices"),
+        (("--trace", "cluster.json", "--rest", "b"), "no job"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(
+    folder: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], says: str
+) -> None:
+    say("forecast", "plan", *words, code=2)
+    assert says in capsys.readouterr().err
+
+
+def test_a_trace_is_shown_and_more_of_it_generated(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    seen = told(capsys, "trace", "show", "trace.csv")
+    assert (seen["jobs"], seen["span"]) == (20, 570)
+    assert seen["sources"] == {"trace": 20}
+    say("trace", "generate", "trace.csv", "--horizon", "1d", "--seed", "3")
+    made = capsys.readouterr().out
+    (folder / "more.csv").write_text(made)
+    assert told(capsys, "trace", "show", "more.csv")["jobs"] == len(made.splitlines()) - 1 > 20
+
+
+def test_a_forecast_is_held_beside_a_later_snapshot(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "later.json").write_text(json.dumps({**CLUSTER, "now": "2026-11-22T13:00:00Z"}))
+    (found,) = told(capsys, "forecast", "plan", *WORK, "--real", "later.json", "--real-until", "1h")
+    assert found["backtest"]["jobs"] == 0
+    assert len(found["backtest"]["unknown"]) == 20
+
+
+def test_what_really_came_is_forecast_and_compared(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # two jobs of the whole cluster: the second really started 100 s after the first had ended
+    groups, members = [], []
+    for number, (start, end) in enumerate(((0, 600), (700, 1300))):
+        group = podgroup(f"job-{number}", queue="a", min_member=2, created=0, phase="Running")
+        group["metadata"]["creationTimestamp"] = "2026-11-22T12:00:00Z"
+        for member in pods(f"job-{number}", 2, cpu=4):
+            member["status"] = {
+                "phase": "Succeeded",
+                "startTime": clock(start),
+                "containerStatuses": [{"name": "main", "state": {"terminated": {"finishedAt": clock(end)}}}],
+            }
+            members.append(member)
+        groups.append(group)
+    (folder / "later.json").write_text(json.dumps({**CLUSTER, "podgroups": groups, "pods": members}))
+    (found,) = told(capsys, "forecast", "plan", "--real", "later.json", "--horizon", "1h")
+    right = found["backtest"]
+    assert (right["jobs"], right["unknown"]) == (2, [])
+    assert right["within"] == {"60.0": 0.5, "600.0": 1.0}
+    assert right["queues"][0]["bias"] == pytest.approx(-50, abs=1)
+
+
+def test_the_finished_jobs_of_a_snapshot_are_a_trace(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    group = podgroup("job", queue="a", min_member=1, created=0, phase="Running")
+    (member,) = pods("job", 1, cpu=2)
+    ended = {"terminated": {"finishedAt": clock(90)}}
+    member["status"] = {
+        "phase": "Succeeded",
+        "startTime": clock(30),
+        "containerStatuses": [{"name": "main", "state": ended}],
+    }
+    (folder / "done.json").write_text(json.dumps({**CLUSTER, "podgroups": [group], "pods": [member]}))
+    say("import", "done.json", "--name", "done")
+    capsys.readouterr()
+    say("trace", "own", "done")
+    (row,) = csv.DictReader(StringIO(capsys.readouterr().out))
+    assert (row["name"], row["queue"], row["run_seconds"], row["cpu"]) == ("default-job", "a", "60", "2")
+
+
+def clock(seconds: int) -> str:
+    return f"2026-11-22T12:{seconds // 60:02d}:{seconds % 60:02d}Z"
+
+
+def test_a_forecast_requires_a_workload(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    say("forecast", "plan", code=2)
+    assert "--trace" in capsys.readouterr().err
+
+
+# rules
+
+
+def check(folder: Path, rules: str, *words: str) -> int:
+    (folder / "rules.yaml").write_text(rules)
+    (folder / "change.yaml").write_text(CAPPED)
+    against = ["--against", "cluster.json", "--assert", "rules.yaml"]
+    return main(["check", "change.yaml", *against, *words])
+
+
+@pytest.mark.parametrize(
+    ("rule", "code", "says"),
+    [
+        ("wait_p95: {queue: b, at_most: 10m}", 0, "kept"),
+        ("wait_p95: {queue: a, at_most: 10m}", 1, "the 95th percentile is"),
+        ("no_loop: true", 0, "kept"),
+        ("lost_hours_at_most: {hours: 0}", 0, "kept"),
+        ("wait_p95: {queue: default, at_most: 5}", 0, "gets no job"),
+    ],
+)
+def test_a_change_is_held_to_rules_about_its_forecast(
+    folder: Path, capsys: pytest.CaptureFixture[str], rule: str, code: int, says: str
+) -> None:
+    assert check(folder, f"- {rule}\n", *WORK) == code
+    assert says in capsys.readouterr().out
+
+
+def test_lost_work_breaks_its_rule(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    drained = (*WORK, "--changes", "changes.yaml")
+    assert check(folder, "- lost_hours_at_most: {hours: 0.01, resource: cpu}\n", *drained) == 1
+    assert "hours of cpu are lost" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "wait_p95: {queue: a, at_most: soon}",
+        "wait_p95: {queue: a}",
+        "wait_p95: {queue: nowhere, at_most: 10m}",
+        "no_loop: false",
+        "lost_hours_at_most: {hours: -1}",
+        "lost_hours_at_most: {hours: 1, of: a}",
+    ],
+)
+def test_a_rule_about_a_forecast_that_is_written_wrongly_ends_with_2(folder: Path, rule: str) -> None:
+    assert check(folder, f"- {rule}\n", *WORK) == 2
+
+
+def test_a_rule_about_a_forecast_requires_a_workload(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert check(folder, "- no_loop: true\n") == 2
+    assert "--trace" in capsys.readouterr().err

@@ -1,0 +1,155 @@
+"""Forecasts on a server by command: traces, targets, verdict, jobs, comparison, cost, by names."""
+
+import csv
+import threading
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from planner.forecasts.models import Forecast, WaitTarget, WorkloadTrace
+from planner.forecasts.selectors.forecasts import record_of
+from planner.scenarios.models import Scenario
+from planner.scenarios.services.branches import scenario_branch
+from planner.work.execution import next_execute
+from planning.forecasts.costs import Prices, costs
+from planning.forecasts.figures import job_rows
+from queuecast.__main__ import main
+from tests import factories
+from tests.queuecast.test_server import plan, text, told
+
+__all__ = ["plan"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+WORK = ("--trace", "today", "--horizon", "1h", "--period", "10s", "--rest", "waits")
+
+
+@pytest.fixture
+def today(plan: Scenario) -> WorkloadTrace:
+    """A trace of this name on the server."""
+    Path("today.csv").write_text(factories.TRACE)
+    assert main(["trace", "upload", "today.csv", "--name", "today"]) == 0
+    return WorkloadTrace.objects.get()
+
+
+def worked() -> None:
+    """Do what a worker would do with what is queued."""
+    while next_execute(worker="test", stopping=threading.Event()):
+        pass
+
+
+def forecast_of(
+    capsys: pytest.CaptureFixture[str], *scenarios: str, options: tuple[str, ...] = ()
+) -> list[str]:
+    """Forecast scenarios as a worker would; return the ids."""
+    begun = told(capsys, "forecast", *scenarios, *WORK, *options, "--no-wait")
+    worked()
+    return [one["id"] for one in begun]
+
+
+def test_a_trace_is_uploaded_listed_previewed_and_deleted(
+    today: WorkloadTrace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert [one["name"] for one in told(capsys, "trace", "list")] == ["today"]
+    assert told(capsys, "trace", "preview", "today")["jobs"] == today.jobs == 4
+    assert "Origin of run times" in text(capsys, "trace", "preview", "today")
+    assert main(["trace", "preview", "yesterday"]) == 2
+    assert "No trace 'yesterday'." in capsys.readouterr().err
+    Path("broken.csv").write_text("name,queue\nj1,a\n")
+    assert main(["trace", "upload", "broken.csv"]) == 2
+    assert "the format cannot be recognized" in capsys.readouterr().err
+    text(capsys, "trace", "delete", "today")
+    assert not WorkloadTrace.objects.exists()
+
+
+def test_wait_targets_are_set_one_by_one_and_judged(
+    plan: Scenario, today: WorkloadTrace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told(capsys, "target", "set", "plan", "waits=10m", "busy=1h")
+    assert told(capsys, "target", "set", "plan", "busy=")["targets"] == {"waits": 600.0}
+    assert told(capsys, "target", "list", "plan")["targets"] == {"waits": 600.0}
+    forecast_of(capsys, "plan")
+    queues = {one["queue"]: one for one in told(capsys, "forecasts", "queues", "plan")}
+    assert queues["waits"]["target_seconds"] == 600.0
+    forecast_of(capsys, "plan", options=("--target", "busy=30s"))
+    assert Forecast.objects.latest("created").options["targets"] == {"busy": 30.0}
+    assert list(WaitTarget.objects.values_list("queue", flat=True)) == ["waits"]
+
+
+def test_a_forecast_is_waited_for_and_says_its_verdict_jobs_and_costs(
+    plan: Scenario, today: WorkloadTrace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("prices.yaml").write_text("resources: {cpu: 0.04}\ncurrency: EUR\n")
+    worker = threading.Thread(target=work_until_over)
+    worker.start()
+    [found] = told(capsys, "forecast", "plan", *WORK, "--prices", "prices.yaml")
+    worker.join()
+    record = record_of(Forecast.objects.get())
+    kept = costs(record, Prices(resources={"cpu": 0.04}, currency="EUR"))
+    assert found["costs"]["nodes"] == pytest.approx(kept.nodes, rel=1e-12)
+    assert sum(one["charged"] for one in found["costs"]["queues"]) == pytest.approx(kept.nodes)
+    assert {one["kind"] for one in found["verdict"]} >= {"utilisation"}
+    jobs = told(capsys, "forecasts", "jobs", found["id"])
+    assert {one["job"]: one["wait_seconds"] for one in jobs} == {
+        row.job: row.wait_seconds for row in job_rows(record)
+    }
+    evictions = told(capsys, "forecasts", "evictions", "plan", "--queue", "busy")
+    assert len(evictions) == len(record.evictions.times) > 0
+    text(capsys, "forecasts", "cost", "plan", "--prices", "prices.yaml", "--chargeback", "bill.csv")
+    rows = list(csv.DictReader(StringIO(Path("bill.csv").read_text())))
+    assert sum(float(row["charged"]) for row in rows) == pytest.approx(kept.nodes)
+    assert "Forecast of plan over 1 h" in text(capsys, "forecasts", "show", "plan")
+
+
+def work_until_over() -> None:
+    from django.db import connection
+
+    while not Forecast.objects.filter(state__in=Forecast.OVER).exists():
+        worked()
+    connection.close()
+
+
+def test_forecasts_are_compared_and_a_moment_becomes_a_scenario(
+    plan: Scenario, today: WorkloadTrace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scenario_branch(scenario=plan, name="other")
+    first, second = forecast_of(capsys, "plan", "other")
+    found = told(capsys, "forecasts", "compare", "plan", "other")
+    assert found == told(capsys, "forecasts", "compare", first, second)
+    assert found["sentence"] == "This change changes no wait."
+    assert len(told(capsys, "forecasts", "wait", first, second)) == 2
+    made = told(capsys, "forecasts", "moment", "plan", "10m", "--name", "ten minutes in")
+    assert Scenario.objects.get(pk=made["id"]).parent == plan
+
+
+def test_drawn_workloads_give_intervals_on_a_server(
+    plan: Scenario, today: WorkloadTrace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scenario_branch(scenario=plan, name="other")
+    first, second = forecast_of(capsys, "plan", "other", options=("--seeds", "3"))
+    found = told(capsys, "forecasts", "compare", first, second)
+    assert {one["queue"] for one in found["seeds"]} <= {"busy", "waits"}
+    assert found["seeds"][0]["mean"]["change"]["mean"] == 0.0
+    assert "over 3 drawn workloads" in text(capsys, "forecasts", "compare", first, second)
+    shown = told(capsys, "forecasts", "show", first)
+    assert {one["resource"] for one in shown["resources"]} >= {"cpu", "memory"}
+    assert "Use of the nodes" in text(capsys, "forecasts", "show", first)
+
+
+def test_what_a_server_cannot_do_is_refused_with_the_way_that_does(
+    plan: Scenario, today: WorkloadTrace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words, said in (
+        (("forecast", "plan", *WORK, "--real-until", "2h"), "--real-until: on a server use the pages"),
+        (("forecast", "plan", *WORK, "--seeds", "1"), "Choose 0, or 2 to 30."),
+        (("forecast", "plan"), "Name a workload with --trace"),
+        (("forecasts", "show", "plan"), "Scenario 'plan' has no forecast yet"),
+        (("forecast", "plan", "--trace", "today"), "Fix: Map them, or choose a queue for the rest."),
+        (("forecasts", "list", "--local"), "forecasts requires a server"),
+    ):
+        assert main(words) == 2
+        assert said in capsys.readouterr().err
+    waiting = told(capsys, "forecast", "plan", *WORK, "--no-wait")[0]["id"]
+    assert told(capsys, "forecasts", "show", waiting, code=1)[0]["state"] == "queued"
+    assert told(capsys, "forecasts", "cancel", waiting)[0]["state"] == "cancelled"

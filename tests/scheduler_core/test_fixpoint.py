@@ -1,0 +1,69 @@
+"""Which sessions are left out although the one before them changed something?"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from scheduler_core.replay import Replay, replay_document
+from scheduler_core.replay.fixpoint import Change
+from scheduler_core.validate import Inspection
+from tests.builders import Object, conf, node, pod, podgroup, scenario
+from tests.scheduler_core.replays import crowded_replay, job_replay, small_replay
+
+
+def opened(document: Object) -> Replay:
+    return Replay(document, Inspection(document))
+
+
+def one_node(*jobs: Object, plugins: tuple[str, ...] = ("predicates", "proportion"), cpu: int = 2) -> Object:
+    return scenario(
+        nodes=[node("n", cpu=cpu, memory="8Gi")],
+        conf=conf("enqueue, allocate", ["gang"], list(plugins)),
+        replay={"period_seconds": 1, "horizon_seconds": 100, "events": list(jobs)},
+    )
+
+
+def job(name: str, *, at: float = 0.0, cpu: int = 1, seconds: int = 10) -> Object:
+    group = podgroup(
+        name,
+        phase="Pending",
+        annotations={"queuecast/run-seconds": str(seconds)},
+        min_resources={"cpu": str(cpu)},
+    )
+    return {"at": at, "create": {"podgroups": [group], "pods": [pod(f"{name}-0", group=name, cpu=cpu)]}}
+
+
+def computed(document: Object) -> list[tuple[float, Change]]:
+    return [(step.time, step.change) for step in opened(document).steps()]
+
+
+def test_a_job_that_is_said_to_run_calls_for_no_further_session() -> None:
+    assert computed(one_node(job("a"))) == [
+        (0, Change.STATE),  # enqueued and bound
+        (1, Change.WORDS),  # runs
+        (10, Change.NOTHING),  # is over
+    ]
+
+
+def test_without_anything_due_the_last_session_is_one_that_changes_nothing() -> None:
+    endless = one_node(job("a"))
+    del endless["replay"]["events"][0]["create"]["podgroups"][0]["metadata"]["annotations"]
+    assert computed(endless)[-1] == (2, Change.NOTHING)
+    answer = replay_document(endless)
+    assert (answer["sessions"], answer["end_seconds"]) == (3, 2)
+
+
+def test_a_reservation_that_ends_with_the_phase_is_found_by_jobs_that_wait_to_enter() -> None:
+    crowd = [job("a"), job("b", cpu=2, at=1)]
+    waits = one_node(*crowd, plugins=("predicates", "proportion", "overcommit"))
+    assert (1, Change.STATE) in computed(waits)
+    assert json.dumps(replay_document(waits)) == json.dumps(replay_document(waits, skips=False))
+
+
+@pytest.mark.parametrize("make", [small_replay, crowded_replay, job_replay])
+def test_what_is_left_out_would_have_changed_nothing(make: object) -> None:
+    for seed in range(4):
+        document = make(f"words {seed}")  # type: ignore[operator]
+        assert json.dumps(replay_document(document)) == json.dumps(replay_document(document, skips=False))

@@ -1,0 +1,156 @@
+"""Each arrow of ARCHITECTURE.md is a contract of pyproject.toml: it holds, and breaking it makes it fail."""
+
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import grimp
+import pytest
+from importlinter.application.use_cases import read_user_options
+from importlinter.configuration import configure
+from importlinter.contracts.forbidden import ForbiddenContract
+from importlinter.contracts.independence import IndependenceContract
+from importlinter.contracts.layers import LayersContract
+from importlinter.contracts.protected import ProtectedContract
+from importlinter.domain.contract import Contract
+
+PROJECT = Path(__file__).parents[1]
+TYPES: dict[str, type[Contract]] = {
+    "forbidden": ForbiddenContract,
+    "independence": IndependenceContract,
+    "layers": LayersContract,
+    "protected": ProtectedContract,
+}
+
+BROKEN_BY = {
+    "The core touches no framework, no I/O, no clock, no dice": (
+        "scheduler_core.simulate",
+        "planning.outcomes",
+    ),
+    "Inside the core: actions and plugins meet only through the session": (
+        "scheduler_core.actions.reclaim",
+        "scheduler_core.plugins.gang",
+    ),
+    "Inside the core: what decides neither records explanations nor writes results": (
+        "scheduler_core.actions.reclaim",
+        "scheduler_core.recording",
+    ),
+    "Plugins do not know each other": ("scheduler_core.plugins.gang", "scheduler_core.plugins.priority"),
+    "The reader of manifests knows neither Django nor the core": (
+        "manifests",
+        "scheduler_core.quantity",
+    ),
+    "The extender's client knows neither Django nor the core": (
+        "extender_client",
+        "scheduler_core.plugins.extender.wire",
+    ),
+    "Traces know neither Django nor the core": ("traces.read", "manifests"),
+    "The command line queuecast works without Django": ("queuecast.local", "django"),
+    "Planning knows no database, no Django and no feature": ("planning.outcomes", "django"),
+    "Settings hold no rules: config wires and knows neither the core nor what features read and write": (
+        "config.settings",
+        "planning.version",
+    ),
+    "Models know neither reads, writes nor interfaces": (
+        "planner.runs.models.run",
+        "planner.runs.selectors.runs",
+    ),
+    "Selectors read: they call no service and no interface": (
+        "planner.runs.selectors.runs",
+        "planner.runs.services.runs",
+    ),
+    "Services write: they know no page, no call and no broker": (
+        "planner.runs.services.runs",
+        "planner.runs.tasks",
+    ),
+    "Tasks call services and notify workers: they know no page and no call": (
+        "planner.runs.tasks",
+        "planner.runs.views.runs",
+    ),
+    "Background work knows no feature but accounts: features register their kinds of work": (
+        "planner.work.execution",
+        "planner.runs.services.simulations",
+    ),
+    "Accounts know nothing of background work": ("planner.accounts.models.user", "planner.work.lifecycle"),
+    "Only config routes requests to planner": ("planner.runs.views.runs", "planner.urls"),
+    "Pages and calls do not know each other": ("planner.runs.views.runs", "planner.runs.api.runs"),
+    "Calls do not know pages": ("planner.runs.api.runs", "planner.runs.views.runs"),
+    "Features meet through services and selectors: no page knows another feature's page": (
+        "planner.runs.views.runs",
+        "planner.clusters.views.imports",
+    ),
+    "Features meet through services and selectors: no call knows another feature's call": (
+        "planner.runs.api.runs",
+        "planner.clusters.api.imports",
+    ),
+    "Only planning and queuecast speak to the core; a child process runs it": (
+        "planner.runs.selectors.runs",
+        "scheduler_core.resource",
+    ),
+    "Only planning, the command lines and two child processes read manifests": (
+        "planner.runs.selectors.runs",
+        "manifests.differences",
+    ),
+    "Only a child process and the core's command line call extenders": (
+        "planner.runs.services.runs",
+        "extender_client",
+    ),
+    "Only planner.runs.charts speaks Plotly": ("planner.runs.views.runs", "plotly"),
+    "Only planner.work.tasks and config speak Celery": ("planner.runs.tasks", "celery"),
+}
+"""An import, importer first, that breaks each contract."""
+PER_FEATURE = {
+    "Features meet through services and selectors: no page knows another feature's page": ("views", {"web"}),
+    "Features meet through services and selectors: no call knows another feature's call": ("api", set()),
+}
+"""Contracts that list a room of every feature, and the folders that are no feature."""
+
+
+def contracts() -> dict[str, Contract]:
+    configure()
+    options = read_user_options(str(PROJECT / "pyproject.toml"))
+    session: dict[str, Any] = options.session_options
+    return {
+        declared["name"]: TYPES[declared["type"]](declared["name"], session, declared)
+        for declared in options.contracts_options
+    }
+
+
+CONTRACTS = contracts()
+
+
+@pytest.fixture(scope="module")
+def graph() -> grimp.ImportGraph:
+    packages = CONTRACTS[next(iter(CONTRACTS))].session_options["root_packages"]
+    return grimp.build_graph(*packages, include_external_packages=True, cache_dir=None)
+
+
+def test_each_contract_has_an_import_that_breaks_it() -> None:
+    assert set(BROKEN_BY) == set(CONTRACTS)
+
+
+@pytest.mark.parametrize("name", BROKEN_BY)
+def test_a_contract_holds_and_fails_when_it_is_broken(name: str, graph: grimp.ImportGraph) -> None:
+    contract = CONTRACTS[name]
+    importer, imported = BROKEN_BY[name]
+    assert {importer, imported} <= graph.modules
+    assert contract.check(deepcopy(graph), verbose=False).kept
+    broken = deepcopy(graph)
+    broken.add_import(importer=importer, imported=imported)
+    assert not contract.check(broken, verbose=False).kept
+
+
+@pytest.mark.parametrize("name", PER_FEATURE)
+def test_a_contract_about_features_names_every_one(name: str, graph: grimp.ImportGraph) -> None:
+    room, no_features = PER_FEATURE[name]
+    features = {module.rpartition(".")[2] for module in graph.find_children("planner")} - no_features
+    rooms = {f"planner.{feature}.{room}" for feature in features} & graph.modules
+    assert set(CONTRACTS[name].contract_options["modules"]) == rooms
+
+
+def test_work_is_forbidden_to_know_every_feature_but_accounts(graph: grimp.ImportGraph) -> None:
+    name = "Background work knows no feature but accounts: features register their kinds of work"
+    shared = {"accounts", "apps", "errors", "management", "migrations", "models", "urls", "work"}
+    folders = {module.rpartition(".")[2] for module in graph.find_children("planner")} - shared
+    forbidden = CONTRACTS[name].contract_options["forbidden_modules"]
+    assert set(forbidden) == {f"planner.{folder}" for folder in folders}
