@@ -13,9 +13,10 @@ from planner.api.access import WorkspaceView, is_dry, saved_unless_dry
 from planner.api.idempotency import once
 from planner.api.schema import DRY_RUN, IDEMPOTENCY_KEY, answers
 from planner.runs.api.serializers import evictions, explained, searches
+from planner.runs.models import JobOutcome, Run
 from planner.runs.selectors.explain import derivation, flow, job_story, loops, victim_story
 from planner.runs.selectors.moments import moments_of
-from planner.runs.selectors.runs import job_outcomes, queue_outcomes
+from planner.runs.selectors.runs import job_outcome, queue_outcomes
 from planner.runs.selectors.searches import search_of
 from planner.runs.selectors.steps import decisions
 from planner.runs.selectors.stories import (
@@ -58,15 +59,25 @@ class ExplainJob(WorkspaceView):
     @extend_schema(responses=answers({200: explained.JobStorySerializer}, 404))
     def get(self, request: Request, run_id: UUID, namespace: str, job: str) -> Response:
         """Return why a job waits and by how much, the decisions about it, and the pods evicted for it."""
-        run, key = self.run(), f"{namespace}/{job}"
+        run = self.run()
+        outcome = _job_or_404(run, namespace, job)
+        key = outcome.job
         story = {
-            "outcome": get_object_or_404(job_outcomes(run), job=key),
+            "outcome": outcome,
             "pending": job_story(run, key),
             "decisions": job_decisions(run, key),
             "taken": victims_of_job(run, key),
             "given": victims_for_job(run, key),
         }
         return Response(explained.JobStorySerializer(story).data)
+
+
+def _job_or_404(run: Run, namespace: str, job: str) -> JobOutcome:
+    """Return what a run made of a job, named as its PodGroup or as its vcjob."""
+    outcome = job_outcome(run, f"{namespace}/{job}")
+    if outcome is None:
+        raise NotFound("The run has no such job.")
+    return outcome
 
 
 class ExplainUnblock(WorkspaceView):
@@ -76,7 +87,7 @@ class ExplainUnblock(WorkspaceView):
     def get(self, request: Request, run_id: UUID, namespace: str, job: str) -> Response:
         """Return the progress of the search and what it found; null if no search was started."""
         run = self.run()
-        outcome = get_object_or_404(job_outcomes(run), job=f"{namespace}/{job}")
+        outcome = _job_or_404(run, namespace, job)
         search = search_of(run, outcome.job)
         return Response(searches.SearchSerializer(search).data if search else searches.no_search(outcome.job))
 
@@ -89,7 +100,7 @@ class ExplainUnblock(WorkspaceView):
     def post(self, request: Request, run_id: UUID, namespace: str, job: str) -> Response:
         """Start a search; a running or finished search is not repeated."""
         run = self.run()
-        outcome = get_object_or_404(job_outcomes(run), job=f"{namespace}/{job}")
+        outcome = _job_or_404(run, namespace, job)
         with saved_unless_dry(request):
             search = submit_search(run=run, job=outcome.job, user=self.user)
         body = searches.SearchSerializer(search).data

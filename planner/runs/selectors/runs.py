@@ -1,5 +1,6 @@
 """What did a run do? Lists are querysets, to be filtered and cut into pages; figures are plain rows."""
 
+import re
 from dataclasses import fields
 from uuid import UUID
 
@@ -12,6 +13,8 @@ from planner.runs.selectors.steps import decisions
 from planner.scenarios.models import Scenario
 from planning.counts import counts_of
 from planning.rows import QueueFigures, RunCounts
+
+_UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
 def runs(user: User) -> QuerySet[Run]:
@@ -57,6 +60,20 @@ def queue_outcomes(run: Run) -> QuerySet[QueueOutcome]:
 def job_outcomes(run: Run) -> QuerySet[JobOutcome]:
     """Return the jobs of a run by key (1 query)."""
     return run.job_outcomes.all()
+
+
+def job_outcome(run: Run, job: str) -> JobOutcome | None:
+    """Return what a run made of a job, None when it has none of that key (1 query; 2 for a vcjob's name).
+
+    `job` is the namespace and name of a PodGroup, or of the vcjob that Volcano made it for: that PodGroup is
+    named after the vcjob and its UID. A vcjob without a UID has `NAMESPACE-NAME` in its place.
+    """
+    exact = run.job_outcomes.filter(job=job).first()
+    if exact is not None:
+        return exact
+    made = re.compile(rf"{re.escape(job)}-({_UUID}|{re.escape(job.replace('/', '-', 1))})")
+    named = run.job_outcomes.filter(job__startswith=f"{job}-")
+    return next((outcome for outcome in named.iterator() if made.fullmatch(outcome.job)), None)
 
 
 def pending_jobs(run: Run) -> QuerySet[JobOutcome]:

@@ -13,7 +13,7 @@ from planner.runs.models import JobOutcome, Run
 from planner.runs.selectors.explain import derivation, flow, job_story
 from planner.runs.selectors.figures import resources
 from planner.runs.selectors.groups import job_groups
-from planner.runs.selectors.runs import job_outcomes, queue_figures
+from planner.runs.selectors.runs import job_outcome, queue_figures
 from planner.runs.selectors.searches import found, search_of
 from planner.runs.selectors.stories import (
     job_decisions,
@@ -124,8 +124,8 @@ def queue(request: HttpRequest, run_id: UUID, queue: str) -> HttpResponse:
 def job(request: HttpRequest, run_id: UUID, namespace: str, name: str) -> HttpResponse:
     """Show what a run made of one job."""
     run = run_or_404(request, run_id)
-    key = f"{namespace}/{name}"
-    outcome = job_or_404(run, key)
+    outcome = job_or_404(run, f"{namespace}/{name}")
+    key = outcome.job
     context = {
         "run": run,
         "job": outcome,
@@ -139,11 +139,11 @@ def job(request: HttpRequest, run_id: UUID, namespace: str, name: str) -> HttpRe
 
 
 def job_or_404(run: Run, job: str) -> JobOutcome:
-    """Return what a run made of a job that it has."""
-    try:
-        return job_outcomes(run).get(job=job)
-    except JobOutcome.DoesNotExist:
-        raise Http404 from None
+    """Return what a run made of a job, named as its PodGroup or as its vcjob."""
+    outcome = job_outcome(run, job)
+    if outcome is None:
+        raise Http404
+    return outcome
 
 
 def search_context(run: Run, job: str) -> dict[str, Any]:

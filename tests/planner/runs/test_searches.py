@@ -241,6 +241,17 @@ def test_a_script_starts_a_search_and_reads_what_it_found(api: APIClient, run: R
     assert api.post(f"/api/v1/runs/{run.pk}/explain/jobs/default/nobody/unblock/").status_code == 404
 
 
+@pytest.mark.parametrize("uid", ["0f8fad5b-d9cb-469f-a165-70867728950e", "default-wait"])
+def test_a_job_is_found_by_the_name_of_its_vcjob(api: APIClient, browser: Client, run: Run, uid: str) -> None:
+    run.job_outcomes.filter(job=JOB).update(job=f"{JOB}-{uid}")
+    address = f"/api/v1/runs/{run.pk}/explain/jobs/"
+    assert api.get(f"{address}{JOB}/").json()["outcome"]["job"] == f"{JOB}-{uid}"
+    assert api.post(f"{address}{JOB}/unblock/").json()["job"] == f"{JOB}-{uid}"
+    assert f"{JOB}-{uid}" in text_of(browser.get(job_page(run)))
+    for other in ("wai", "wait-default", "WAIT"):
+        assert api.get(f"{address}default/{other}/").status_code == 404
+
+
 def test_a_dry_run_begins_no_search(api: APIClient, run: Run) -> None:
     assert api.post(f"/api/v1/runs/{run.pk}/explain/jobs/{JOB}/unblock/?dry_run=1").status_code == 200
     assert search_of(run, JOB) is None
