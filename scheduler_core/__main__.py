@@ -6,6 +6,7 @@ import argparse
 import gc
 import gzip
 import json
+import marshal
 import os
 import sys
 import time
@@ -32,8 +33,14 @@ BUFFERED = 2**20
 NOBODY_READS = 141
 """The exit status that a shell reports of a program that SIGPIPE ended."""
 
+Hook = Callable[[dict[str, Any]], dict[str, Any]]
+
 COLLECTED_AFTER = 20_000
 """Pods that were simulated, a hundred counted for each scenario."""
+
+
+YOUNG_IN_REPLAYS = 150_000
+"""Objects that a replay makes before the young ones are looked at; jobs that have ended hold themselves."""
 
 
 class Entry(NamedTuple):
@@ -130,18 +137,20 @@ class Collector:
         count = len(pods) if isinstance(pods, (list, dict)) else 0
         self._left += 100 + count
         gc.freeze()
-        gc.set_threshold(500_000 + 20 * count, 20, 100)
+        is_replay = isinstance(scenario, dict) and "replay" in scenario
+        gc.set_threshold((YOUNG_IN_REPLAYS if is_replay else 500_000) + 20 * count, 20, 100)
         gc.enable()
 
 
 COLLECTOR = Collector()
 
 
-def entries(name: str, *, with_recorded: bool = True) -> Iterator[Entry]:
+def entries(name: str, *, with_recorded: bool = True, sharing: bool = False) -> Iterator[Entry]:
     """Yield the scenarios of a file (.json, .jsonl, .yaml, each optionally .gz; - for standard input).
 
     Lines are read one at a time, and no text is kept while its scenario is in use. Without `with_recorded`
-    what a line holds behind its scenario is not parsed.
+    what a line holds behind its scenario is not parsed. With `sharing` equal specs and statuses in JSON are
+    one object, which nobody may write: thousands of jobs then take half the memory.
     """
     file = FileIO(0, closefd=False) if name == "-" else FileIO(name)
     with BufferedReader(file, BUFFERED) as raw:
@@ -152,7 +161,7 @@ def entries(name: str, *, with_recorded: bool = True) -> Iterator[Entry]:
             yield _read_carefully(name, stream.read())
             return
         texts = _texts(stream, plain_name)
-        while (entry := _next_entry(name, texts, with_recorded=with_recorded)) is not None:
+        while (entry := _next_entry(name, texts, with_recorded=with_recorded, sharing=sharing)) is not None:
             yield entry
             del entry
 
@@ -169,21 +178,21 @@ def _texts(stream: BufferedIOBase, name: str) -> Iterator[bytes]:
     return iter([first + stream.read()])
 
 
-def _next_entry(name: str, texts: Iterator[bytes], *, with_recorded: bool) -> Entry | None:
+def _next_entry(name: str, texts: Iterator[bytes], *, with_recorded: bool, sharing: bool) -> Entry | None:
     for text in texts:
         if text and not text.isspace():
             COLLECTOR.before()
-            entry = _read_quickly(name, text, with_recorded=with_recorded)
+            entry = _read_quickly(name, text, with_recorded=with_recorded, sharing=sharing)
             COLLECTOR.after(entry.scenario)
             return entry
     return None
 
 
-def _read_quickly(name: str, line: bytes, *, with_recorded: bool) -> Entry:
+def _read_quickly(name: str, line: bytes, *, with_recorded: bool, sharing: bool) -> Entry:
     """Parse a scenario in JSON; one that is not what it should be is read again to say where."""
     started = _milliseconds()
     try:
-        loaded = _loaded(line, with_recorded=with_recorded)
+        loaded = _loaded(line, with_recorded=with_recorded, hook=_sharing() if sharing else None)
         scenario = _with_structured_conf(loaded.get("scenario", loaded))
     except (ValueError, AttributeError, TypeError, RecursionError):
         return _read_carefully(name, line)
@@ -193,13 +202,25 @@ def _read_quickly(name: str, line: bytes, *, with_recorded: bool) -> Entry:
     return Entry(scenario, _milliseconds() - started, loaded.get("result"), expected)
 
 
-def _loaded(line: bytes, *, with_recorded: bool) -> dict[str, Any]:
+def _loaded(line: bytes, *, with_recorded: bool, hook: Hook | None) -> dict[str, Any]:
     """Parse one line of JSON, or of a recorded one the scenario alone."""
     if line.startswith(WRAPPED) and not with_recorded:
-        scenario, _ = json.JSONDecoder().raw_decode(line[len(WRAPPED) :].decode().lstrip())
+        scenario, _ = json.JSONDecoder(object_hook=hook).raw_decode(line[len(WRAPPED) :].decode().lstrip())
         return {"scenario": scenario}
-    loaded: dict[str, Any] = json.loads(line)
+    loaded: dict[str, Any] = json.loads(line, object_hook=hook)
     return loaded
+
+
+def _sharing() -> Hook:
+    """Return what makes equal specs of pods and PodGroups, and equal statuses, one object."""
+    known: dict[bytes, dict[str, Any]] = {}
+
+    def shared(thing: dict[str, Any]) -> dict[str, Any]:
+        if "containers" in thing or "minMember" in thing or "phase" in thing:
+            return known.setdefault(marshal.dumps(thing), thing)
+        return thing
+
+    return shared
 
 
 def _with_structured_conf(scenario: dict[str, Any]) -> dict[str, Any]:
@@ -313,7 +334,8 @@ def print_replays(options: argparse.Namespace) -> int:
     from scheduler_core.replay import replay_document
 
     status = 0
-    for entry in chain.from_iterable(entries(name, with_recorded=False) for name in options.scenarios):
+    documents = (entries(name, with_recorded=False, sharing=True) for name in options.scenarios)
+    for entry in chain.from_iterable(documents):
         document = entry.scenario
         if options.until is not None:
             timeline = document.get("replay") or {}

@@ -17,7 +17,6 @@ from scheduler_core.quantity import parse_quantity
 from scheduler_core.resource import CPU, MEMORY
 
 GPU = "nvidia.com/gpu"
-SCORED = (CPU, MEMORY, GPU)
 NANO = 10**9
 DEFAULTED: Mapping[str, int] = {CPU: 100 * NANO // 1000, MEMORY: 200 * 2**20 * NANO}
 
@@ -28,7 +27,7 @@ Amounts = dict[str, int]
 
 
 class WholeAmounts(NamedTuple):
-    """Amounts of one pod, in the order of `SCORED`: milli-cores, bytes, devices.
+    """Amounts of one pod that nodes are scored by: milli-cores, bytes, GPUs.
 
     Attributes
     ----------

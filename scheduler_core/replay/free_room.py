@@ -7,6 +7,7 @@ from typing import Any
 
 from scheduler_core.model.node import NodeTable
 from scheduler_core.rendering import number
+from scheduler_core.replay.shared_maps import SharedMaps
 
 
 class FreeRoom:
@@ -25,6 +26,7 @@ class FreeRoom:
         self.rows: list[Mapping[str, Any]] = list(rows)
         self._last: dict[str, Mapping[str, float]] = {row["node"]: row["free"] for row in self.rows}
         self._seen: tuple[NodeTable, int] | None = None
+        self._shared = SharedMaps()
 
     def found(self, time: float, nodes: NodeTable) -> None:
         """Record what a session finds, of the nodes where it differs from what was found before."""
@@ -44,7 +46,7 @@ class FreeRoom:
             self._put(time, nodes.names[node], free)
         self._seen = nodes, len(nodes.changes)
 
-    def _put(self, time: float, node: str, free: Mapping[str, float]) -> None:
+    def _put(self, time: float, node: str, free: dict[str, float]) -> None:
         if self._last.get(node) != free:
-            self._last[node] = free
-            self.rows.append({"t": number(time), "node": node, "free": free})
+            shared = self._last[node] = self._shared.one(free)
+            self.rows.append({"t": number(time), "node": node, "free": shared})

@@ -10,12 +10,13 @@ from scheduler_core.decision import Decision
 from scheduler_core.model.queue_account import QueueAccount
 from scheduler_core.rendering import amounts, number
 from scheduler_core.replay.free_room import FreeRoom
+from scheduler_core.replay.shared_maps import SharedMaps
 from scheduler_core.resource import Resource
 
 LOGGED = ("enqueue", "bind", "evict")
 
 
-@dataclass
+@dataclass(slots=True)
 class JobRecord:
     """The life of one PodGroup, in seconds from the beginning; None: it did not happen."""
 
@@ -28,7 +29,7 @@ class JobRecord:
     lost_seconds: float = 0.0
 
 
-@dataclass
+@dataclass(slots=True)
 class VcjobRecord:
     """The life of one Job, in seconds from the beginning; None: it did not happen.
 
@@ -65,6 +66,7 @@ class Records:
         self.free_room = FreeRoom()
         self._last_rows: dict[str, dict[str, Any]] = {}
         self._seen: dict[str, tuple[QueueAccount, int]] = {}
+        self._shared = SharedMaps()
 
     def decided(self, time: float, decisions: Iterable[Decision]) -> bool:
         """Record the committed decisions of a session; returns whether there were any."""
@@ -84,9 +86,9 @@ class Records:
                 continue
             self._seen[account.name] = account, account.version
             row = {
-                "deserved": amounts(account.deserved),
-                "allocated": amounts(account.allocated),
-                "request": amounts(account.request),
+                "deserved": self._shared.one(amounts(account.deserved)),
+                "allocated": self._shared.one(amounts(account.allocated)),
+                "request": self._shared.one(amounts(account.request)),
                 "share": number(account.share),
             }
             if self._last_rows.get(account.name) != row:
@@ -147,10 +149,8 @@ def _plain_phases(phases: Iterable[Iterable[Any]]) -> list[list[Any]]:
 
 
 def _logged(decision: Decision) -> dict[str, str]:
-    entry = decision.as_dict()
-    del entry["state"]
-    entry.pop("reason", None)
-    return entry
+    """Return a decision as the log shows it, in a dictionary no larger than it has to be."""
+    return {name: text for name, text in decision.as_dict().items() if name not in ("state", "reason")}
 
 
 def _plain(value: Any) -> Any:

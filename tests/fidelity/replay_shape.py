@@ -1,18 +1,35 @@
 """Why do Philly's jobs wait in a replay: for their queue's share, or for room that is in pieces?
 
 A second that a job waits counts as fairness when its queue would be above deserved with it, in GPUs, and as
-fragmentation otherwise, as Jeon et al. do (ATC 2019). ``python -m tests.fidelity.replay_shape`` prints it.
+fragmentation otherwise, as Jeon et al. do (ATC 2019). ``python -m tests.fidelity.replay_shape`` prints it for
+recorded windows; with ``week`` it replays a week on 64 nodes and prints which virtual clusters wait, beside
+what the authors published.
 """
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from bisect import bisect_right
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 
+from scheduler_core.replay import replay_document
 from tests.builders import GPU, Object
+from tests.fidelity.replay_evidence import PHILLY
 from tests.fidelity.replays import recordings
 
 SIZES = ((1, "1 GPU"), (4, "2-4 GPUs"), (8, "5-8 GPUs"), (10**6, "more than 8 GPUs"))
+WEEK = ("--day", "43", "--hours", "168", "--nodes", "64", "--conf", "capacity-plain")
+LONG = 600.0
+
+PUBLISHED: Mapping[str, int] = {
+    "11cb48": 13, "6214e9": 40, "6c71a0": 12, "b436b2": 68, "ee9e8c": 9, "103959": 6, "0e4a51": 43,
+    "2869ce": 6, "7f04ca": 14, "e13805": 10, "ed69ec": 13,
+}  # fmt: skip
+"""Of the waits for one GPU in a virtual cluster, the percentage above ten minutes: read off the curves of
+Figure 3 (queueing delay) in the notebook that the authors publish with it, msr-fiddle/philly-traces."""
 
 
 def causes(document: Object, result: Object) -> dict[str, Counter[str]]:
@@ -41,8 +58,38 @@ def causes(document: Object, result: Object) -> dict[str, Counter[str]]:
     return told
 
 
-def main() -> None:
-    """Print the table of each recorded window of Philly."""
+def waiting_clusters(document: Object, result: Object) -> dict[str, tuple[int, float]]:
+    """Return, by virtual cluster, how many jobs of one GPU there are, and the part that waits for long."""
+    waits: dict[str, list[float]] = defaultdict(list)
+    for event in document["replay"]["events"]:
+        for group in event["create"]["podgroups"]:
+            if int(group["spec"]["minResources"].get(GPU, 0)) == 1:
+                job = result["jobs"][f"{group['metadata']['namespace']}/{group['metadata']['name']}"]
+                end = result["end_seconds"] if job["started"] is None else job["started"]
+                waits[job["queue"].removeprefix("q-")].append(end - job["submitted"])
+    return {
+        name: (len(seconds), sum(wait > LONG for wait in seconds) / len(seconds))
+        for name, seconds in waits.items()
+    }
+
+
+def print_week() -> None:
+    """Print which virtual clusters wait in a week, beside the published figures."""
+    made = subprocess.run([sys.executable, str(PHILLY), *WEEK], capture_output=True, check=True)
+    document: Object = json.loads(made.stdout)
+    print("| virtual cluster | jobs of 1 GPU | wait above 10 minutes | published |\n|---|---:|---:|---:|")
+    found = waiting_clusters(document, replay_document(document))
+    for name in sorted(found, key=lambda name: (-PUBLISHED.get(name, 0), name)):
+        count, part = found[name]
+        published = f"{PUBLISHED[name]} %" if name in PUBLISHED else ""
+        print(f"| {name} | {count:,} | {100 * part:.0f} % | {published} |")
+
+
+def main(names: list[str]) -> None:
+    """Print the table of each recorded window of Philly, or that of the week."""
+    if names:
+        print_week()
+        return
     for entry in recordings("philly-confs"):
         assert entry.recorded is not None, "only recorded replays are counted"
         print(entry.scenario["name"])
@@ -52,4 +99,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

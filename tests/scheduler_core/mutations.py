@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -52,10 +52,10 @@ def recorded(family: str) -> list[bytes]:
         return list(lines)
 
 
-def mutated(number: int) -> Object:
-    """Return an odd scenario."""
+def mutated(number: int, families: Sequence[str] = FAMILIES) -> Object:
+    """Return an odd scenario of one of some families."""
     random = Random(number)
-    family = random.choice(FAMILIES)
+    family = random.choice(families)
     scenario: Object = json.loads(random.choice(recorded(family)))["scenario"]
     scenario["name"] = f"{number} of {scenario['name']}"
     scenario["cycles"] = random.choice((1, 1, 1, 2, 3, 4))

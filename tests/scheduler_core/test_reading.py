@@ -83,3 +83,35 @@ def test_a_broken_line_is_told_and_the_others_go_on(
     sys.stdout.flush()
     told: list[Object] = [json.loads(line) for line in capfdbinary.readouterr().out.splitlines()]
     assert ["error" in result for result in told] == [False, True, False]
+
+
+def with_events(*texts: str) -> bytes:
+    events = ",".join(f'{{"at": 0, "create": {{"pods": [{{"spec": {text}}}]}}}}' for text in texts)
+    return b'{"replay": {"events": [' + events.encode() + b"]}}"
+
+
+def test_equal_specs_are_one_object_when_they_may_be_shared(tmp_path: Path) -> None:
+    path = tmp_path / "replay.json"
+    one, other = '{"containers": [{"name": "a"}]}', '{"containers": [{"name": "b"}]}'
+    path.write_bytes(with_events(one, other, one))
+    [shared], [plain] = (list(entries(str(path), sharing=sharing)) for sharing in (True, False))
+    assert shared.scenario == plain.scenario
+
+    def specs(scenario: Object) -> list[Object]:
+        return [event["create"]["pods"][0]["spec"] for event in scenario["replay"]["events"]]
+
+    first, second, third = specs(shared.scenario)
+    assert first is third
+    assert first is not second
+    assert specs(plain.scenario)[0] is not specs(plain.scenario)[2]
+
+
+def test_specs_that_only_compare_as_equal_are_not_shared(tmp_path: Path) -> None:
+    path = tmp_path / "replay.json"
+    written = [f'{{"containers": [], "priority": {number}}}' for number in ("1", "1.0", "true")]
+    path.write_bytes(with_events(*written))
+    [entry] = entries(str(path), sharing=True)
+    kinds = [
+        type(event["create"]["pods"][0]["spec"]["priority"]) for event in entry.scenario["replay"]["events"]
+    ]
+    assert kinds == [int, float, bool]

@@ -214,3 +214,19 @@ def test_another_hash_seed_gives_the_same_bytes(tmp_path: Path) -> None:
         for seed in ("0", "1", "2")
     }
     assert len(answers) == 1
+
+
+def test_equal_amounts_of_rows_are_one_object() -> None:
+    result = replay_document(one_node(run_job(10, name="a"), run_job(10, name="b", at=20)))
+    rows = [row for row in result["queues"] if row["queue"] == "default"]
+    deserved = {id(row["deserved"]) for row in rows}
+    assert len(rows) > len(deserved) == len({json.dumps(row["deserved"]) for row in rows})
+    free = [row["free"] for row in result["nodes"]]
+    assert len(free) > len({id(amounts) for amounts in free}) == 2
+
+
+def test_a_replay_writes_nothing_of_its_document() -> None:
+    for document in map(small_replay, SEEDS):
+        before = bytes_of(document)
+        replay_document(document)
+        assert bytes_of(document) == before
