@@ -187,7 +187,7 @@ class TablePage:
     def hiding(self) -> str:
         """The classes of a table that hide these columns, by their places."""
         places = [place for place, (field, _) in enumerate(self.kind.columns, 1) if field in self.hidden]
-        return "".join(f" grid--without-{place}" for place in places)
+        return " ".join(f"grid--without-{place}" for place in places)
 
     @property
     def choices(self) -> list[tuple[str, str, bool]]:
