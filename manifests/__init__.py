@@ -10,7 +10,8 @@ from manifests.reader import MAX_TEXT_BYTES, Progress, read
 from manifests.reading import Reading
 from manifests.stripping import stripped, stripped_object
 from manifests.unpack import text_bytes
-from manifests.yaml_edit import NoEdit, edited
+from manifests.yaml_cuts import NoEdit
+from manifests.yaml_edit import edited
 
 __all__ = [
     "CONF_KEY",

@@ -4,7 +4,8 @@ from typing import Any
 
 from manifests.patch import VERBS, NoPlace, Operation
 from manifests.problem import ReadProblem, Unreadable
-from manifests.yaml_edit import NoEdit, edited
+from manifests.yaml_cuts import NoEdit
+from manifests.yaml_edit import edited
 
 MOST_OPERATIONS = 100
 _NEEDED = {

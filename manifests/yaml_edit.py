@@ -7,33 +7,14 @@ asked for is not handed out.
 """
 
 import json
-import re
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from manifests.conf import parse_conf
-from manifests.document import Step, Steps
-from manifests.dump import dump
-from manifests.patch import Operation, patched, pointer, steps_of
+from manifests.document import Steps
+from manifests.patch import Operation, patched, steps_of
 from manifests.problem import Unreadable
-from manifests.yaml_tree import Node, compose
-
-_REST_OF_LINE = re.compile(r"[ \t]*(#[^\n]*?)?(\r?\n|\Z)")
-_COLON = re.compile(r"[ \t]*:")
-_STEP = 2
-"""Spaces by which a mapping stands further in than its key, where a new one is written."""
-
-
-class NoEdit(ValueError):
-    """The text cannot be changed there alone: it has an anchor, a merged key, a shared line."""
-
-
-class _Cut(NamedTuple):
-    """What takes the place of a part of the text."""
-
-    start: int
-    end: int
-    text: str
+from manifests.yaml_cuts import Cut, NoEdit, TextEdit
 
 
 def edited(text: str, operations: Iterable[Operation]) -> str:
@@ -61,7 +42,7 @@ def _edited(text: str, operation: Operation) -> str:
         return _moved(text, before, operation, wanted)
     new = operation.verb == "add"
     steps = steps_of(before, operation.path, new=new)
-    edit = _Edit(text)
+    edit = TextEdit(text)
     if operation.verb == "remove":
         cuts = edit.without(steps)
     elif new and (isinstance(steps[-1], int) or not _has_key(before, steps)):
@@ -75,7 +56,7 @@ def _moved(text: str, before: Any, operation: Operation, wanted: Any) -> str:
     """Carry the lines of an entry to another list as they are; elsewhere write its value anew."""
     source = steps_of(before, operation.source)
     value = _value_at(before, source)
-    lines = _Edit(text).lines_of(source)
+    lines = TextEdit(text).lines_of(source)
     rest = _edited(text, Operation("remove", operation.source))
     message = parse_conf(rest)
     target = steps_of(message, operation.path, new=True)
@@ -83,7 +64,7 @@ def _moved(text: str, before: Any, operation: Operation, wanted: Any) -> str:
     if lines is not None and isinstance(target[-1], int) and not there:
         try:
             return _checked(
-                _after(rest, _Edit(rest).with_entry(target, value, lines)), wanted, operation.path
+                _after(rest, TextEdit(rest).with_entry(target, value, lines)), wanted, operation.path
             )
         except NoEdit:
             pass  # it cannot stand there line by line, such as between brackets
@@ -93,7 +74,7 @@ def _moved(text: str, before: Any, operation: Operation, wanted: Any) -> str:
 
 
 def _refuse_comments(text: str, source: Steps, operation: Operation) -> None:
-    node = _Edit(text).node(source)
+    node = TextEdit(text).node(source)
     if "#" in text[node.start : node.end]:
         raise NoEdit(f"{operation.source} has comments that cannot be moved to {operation.path}")
 
@@ -113,7 +94,7 @@ def _exactly(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def _after(text: str, cuts: list[_Cut]) -> str:
+def _after(text: str, cuts: list[Cut]) -> str:
     for cut in sorted(cuts, reverse=True):
         text = text[: cut.start] + cut.text + text[cut.end :]
     return text
@@ -127,198 +108,3 @@ def _value_at(value: Any, steps: Steps) -> Any:
 
 def _has_key(value: Any, steps: Steps) -> bool:
     return steps[-1] in _value_at(value, steps[:-1])
-
-
-class _Lines(NamedTuple):
-    """The lines of an entry of a list, as they stand, and the column of their dash."""
-
-    text: str
-    column: int
-
-    def at(self, column: int) -> str:
-        """Return them further in or out; a comment cannot go further out than the first column."""
-        further = column - self.column
-        if further >= 0:
-            return re.sub(r"(?m)^(?=[^\r\n])", " " * further, self.text)
-        return re.sub(rf"(?m)^ {{1,{-further}}}", "", self.text)
-
-
-class _Edit:
-    """The ways to change one text."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._root = compose(text)
-        self._newline = "\r\n" if "\r\n" in text else "\n"
-
-    def node(self, steps: Steps) -> Node:
-        """Return the value that a way leads to."""
-        node = self._root
-        for step in steps:
-            node = node and node.entries[self._position(node, step, steps)][1]
-        if node is None:
-            raise NoEdit(f"{pointer(*steps)} is not set in the text")
-        return node
-
-    def without(self, steps: Steps) -> list[_Cut]:
-        """Take an entry away; of the last one an empty collection stays."""
-        holder = self.node(steps[:-1])
-        number = self._position(holder, steps[-1], steps)
-        if len(holder.entries) == 1 and steps[:-1]:
-            return self.with_value(steps[:-1], [] if holder.kind == "list" else {})
-        start, end = self._extent(holder, number)
-        is_last = number == len(holder.entries) - 1
-        following = end if is_last else self._extent(holder, number + 1)[0]
-        if not holder.is_block:
-            return [_Cut(self._extent(holder, number - 1)[1] if is_last and number else start, following, "")]
-        if self._begins_line(start):
-            return [_Cut(self._line_start(start), self._line_end(end), "")]
-        if is_last or "#" in self._text[end:following]:
-            raise NoEdit(f"{pointer(*steps)} is on the same line as its parent")
-        return [_Cut(start, following, "")]
-
-    def with_entry(self, steps: Steps, value: Any, lines: _Lines | None = None) -> list[_Cut]:
-        """Add an entry before the one at an index, a key behind all others; as `lines` where given."""
-        step = steps[-1]
-        if self._root is None:
-            return [self._insertion(len(self._text), self._block({step: value}, 0))]
-        holder = self.node(steps[:-1])
-        if not holder.entries:
-            grown = [value] if isinstance(step, int) else {step: value}
-            return self.with_value(steps[:-1], grown, lines)
-        number = step if isinstance(step, int) else len(holder.entries)
-        if not holder.is_block:
-            return [self._in_flow(holder, step, number, value)]
-        block = self._entry_text(holder, step, value, lines)
-        if number:
-            return [self._insertion(self._line_end(self._extent(holder, number - 1)[1]), block)]
-        start, _ = self._extent(holder, 0)
-        if not self._begins_line(start):
-            raise NoEdit(f"{pointer(*steps)} is on the same line as its parent")
-        return [_Cut(self._line_start(start), self._line_start(start), block)]
-
-    def with_value(self, steps: Steps, value: Any, lines: _Lines | None = None) -> list[_Cut]:
-        """Put a value in the place of another one."""
-        holder, old = self.node(steps[:-1]), self.node(steps)
-        if old.kind == "shared":
-            raise NoEdit(f"{pointer(*steps)} has an anchor, repeats one, or has a tag")
-        is_large = isinstance(value, dict | list) and bool(value)
-        if not holder.is_block or (is_large and old.style == "flow" and old.entries):
-            return [_Cut(old.start, old.end, self._spaced(old.start, _flow(value)))]
-        key = holder.entries[self._position(holder, steps[-1], steps)][0]
-        if key is None:
-            if is_large or old.is_block:
-                raise NoEdit(f"{pointer(*steps)} is an element of a list: remove it and add another one")
-            return [_Cut(old.start, old.end, self._spaced(old.start, _inline(value, old)))]
-        colon = self._behind_colon(key)
-        block = lines.at(holder.column) if lines else self._block_value(value, holder.column)
-        if old.is_block:
-            cut = _Cut(self._line_start(old.start), self._line_end(old.end), block if is_large else "")
-            if not self._begins_line(old.start):
-                raise NoEdit(f"{pointer(*steps)} is on the same line as its key")
-            return [cut] if is_large else [cut, _Cut(colon, colon, " " + _inline(value, old))]
-        if is_large:
-            return [_Cut(colon, old.end, ""), self._insertion(self._line_end(old.end), block)]
-        return [_Cut(old.start, old.end, self._spaced(old.start, _inline(value, old)))]
-
-    def lines_of(self, steps: Steps) -> _Lines | None:
-        """Return the lines of an element of a list that has them for itself, None of anything else."""
-        holder = self.node(steps[:-1])
-        if holder.kind != "list" or not holder.is_block:
-            return None
-        start, end = self._extent(holder, self._position(holder, steps[-1], steps))
-        if not self._begins_line(start):
-            return None
-        lines = self._text[self._line_start(start) : self._line_end(end)]
-        return _Lines(lines if lines.endswith("\n") else lines + self._newline, holder.column)
-
-    # Places
-
-    def _position(self, holder: Node, step: Step, steps: Steps) -> int:
-        number = None if holder.kind in ("shared", "scalar") else holder.position(step)
-        if number is None:
-            raise NoEdit(f"{pointer(*steps)} is set by an alias, not here")
-        return number
-
-    def _extent(self, holder: Node, number: int) -> tuple[int, int]:
-        """Return where an entry begins, with its dash, and where its value ends."""
-        key, value = holder.entries[number]
-        end = max(value.end, key.end if key else 0)
-        if key or not holder.is_block:
-            return (key or value).start, end
-        if number == 0:
-            return holder.start, end
-        dash = re.compile(rf"^ {{{holder.column}}}-(?=[ \t\r\n]|\Z)", re.MULTILINE)
-        found = [*dash.finditer(self._text, holder.entries[number - 1][1].end, value.start)]
-        if not found:
-            raise NoEdit("the dash of an element cannot be found")
-        return found[-1].end() - 1, end
-
-    def _begins_line(self, index: int) -> bool:
-        return not self._text[self._line_start(index) : index].strip(" ")
-
-    def _line_start(self, index: int) -> int:
-        return self._text.rfind("\n", 0, index) + 1
-
-    def _line_end(self, index: int) -> int:
-        """Return the index behind the line on which a value ends."""
-        rest = _REST_OF_LINE.match(self._text, index)
-        if rest is None:
-            raise NoEdit("something follows the value on its line")
-        return rest.end()
-
-    def _behind_colon(self, key: Node) -> int:
-        colon = _COLON.match(self._text, key.end)
-        if colon is None:
-            raise NoEdit(f"no colon follows the key {key.value}")
-        return colon.end()
-
-    # Words
-
-    def _insertion(self, index: int, block: str) -> _Cut:
-        """Put whole lines at the beginning of a line, or behind a last line that does not end."""
-        if index and self._text[index - 1] != "\n":
-            block = self._newline + block.removesuffix(self._newline)
-        return _Cut(index, index, block)
-
-    def _in_flow(self, holder: Node, step: Step, number: int, value: Any) -> _Cut:
-        entry = _flow(value) if isinstance(step, int) else f"{_flow(step)}: {_flow(value)}"
-        if number < len(holder.entries):
-            at = self._extent(holder, number)[0]
-            return _Cut(at, at, f"{entry}, ")
-        at = self._extent(holder, number - 1)[1]
-        return _Cut(at, at, f", {entry}")
-
-    def _entry_text(self, holder: Node, step: Step, value: Any, lines: _Lines | None) -> str:
-        if lines:
-            return lines.at(holder.column)
-        return self._block([value] if isinstance(step, int) else {step: value}, holder.column)
-
-    def _block_value(self, value: Any, column: int) -> str:
-        return self._block(value, column if isinstance(value, list) else column + _STEP)
-
-    def _block(self, value: Any, column: int) -> str:
-        """Return the lines of a list or mapping."""
-        lines = dump({"_": value}).split("\n")[1:-1] if isinstance(value, list) else _mapping_lines(value)
-        return "".join(" " * column + line + self._newline for line in lines)
-
-    def _spaced(self, index: int, words: str) -> str:
-        """Return words that take the place of an empty value, which begins just behind its colon or dash."""
-        return words if self._text[index - 1 : index] in ("", " ", "[", "{", "\n") else f" {words}"
-
-
-def _mapping_lines(value: Any) -> list[str]:
-    return dump(value).split("\n")[:-1] if isinstance(value, dict) else []
-
-
-def _flow(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _inline(value: Any, old: Node) -> str:
-    """Return a value on one line, in the quotes of the one before where it is a text."""
-    if not isinstance(value, str) or "\n" in value or old.style == '"':
-        return _flow(value)
-    if old.style == "'":
-        return "'" + value.replace("'", "''") + "'"
-    return dump({"_": value}).removeprefix("_: ").removesuffix("\n")

@@ -11,7 +11,8 @@ from queuecast.exported import exported
 from queuecast.outcome import Outcome, Victim
 from queuecast.plans import introduced, simulate
 from queuecast.problems import Json, errors_of, problem
-from queuecast.rules import Compared, Verdict
+from queuecast.rule_checks import Compared
+from queuecast.rules import Verdict
 from queuecast.shown import figures
 
 Place = Callable[[Mapping[str, Any]], Json]

@@ -1,35 +1,32 @@
-"""How are scenarios made, changed, run and compared without a server? On files, with the same core."""
+"""How are scenarios made, changed and exported without a server? On files, with the same core."""
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import manifests
 from manifests.differences import Difference, differences
 from queuecast import queues_edited
-from queuecast.beside import side_by_side
 from queuecast.desk import Files, Json, Progress
 from queuecast.exported import exported
 from queuecast.lint import conf_findings, findings_in
+from queuecast.local_runs import LocalRuns
 from queuecast.nodes_edited import job_removed, node_changed, nodes_added, nodes_removed
-from queuecast.outcome import Outcome, decisions
-from queuecast.plans import changed, faults, key_of, read_bytes, reviewed, simulate
-from queuecast.problems import Refused, as_problem, errors_of, problem, refusal, unknown
+from queuecast.plans import changed, faults, key_of, read_bytes, reviewed
+from queuecast.problems import as_problem, errors_of, problem, refusal
 from queuecast.sending import bare_document
-from queuecast.store import FOLDER, Store, head
+from queuecast.store import FOLDER, head
 
-_FEWEST, _MOST = 2, 6
 _ADDED = ("jobs", "podgroups", "pods", "priorityclasses")
 """What a text of new workloads may hold."""
 
 
-class Local:
+class Local(LocalRuns):
     """A folder with snapshots, scenarios and runs."""
 
     def __init__(self, folder: Path = FOLDER, *, dry_run: bool = False) -> None:
-        self._store = Store(folder, dry_run=dry_run)
+        super().__init__(folder, dry_run=dry_run)
         self.notes: list[str] = []
 
     def import_files(
@@ -215,87 +212,6 @@ class Local:
         there = self._scenario(scenario)
         job_removed(there["document"], job)
         self._edit(there)
-
-    def run_start(self, scenario: str, *, cycles: int = 1) -> Json:
-        """Note a run; it is simulated when it is waited for."""
-        there = self._scenario(scenario)
-        number = str(max((int(run["id"]) for run in self._store.all("runs")), default=0) + 1)
-        run = {
-            "id": number,
-            "state": "queued",
-            "scenario": there["id"],
-            "scenario_revision": there["revision"],
-            "options": {"cycles": cycles},
-            "document": {**there["document"], "cycles": cycles},
-        }
-        self._store.keep("runs", run)
-        return head(run)
-
-    def run_wait(self, run: str, progress: Progress | None = None, *, seconds: float | None = None) -> Json:
-        """Simulate a run that was not yet, however long that takes; return it."""
-        there = self._run(run)
-        if there["state"] == "queued":
-            there["result"] = simulate(there["document"], progress)
-            there["notes"] = there["result"]["notes"]
-            there["state"] = "succeeded"
-            self._store.keep("runs", there)
-        return head(there)
-
-    def runs(self, scenario: str = "") -> list[Json]:
-        """Return the runs, newest first, of all scenarios or of one."""
-        wanted = self._scenario(scenario)["id"] if scenario else None
-        found = [run for run in self._store.all("runs") if wanted in (None, run["scenario"])]
-        return [head(run) for run in sorted(found, key=lambda run: -int(run["id"]))]
-
-    def run_queues(self, run: str) -> list[Json]:
-        """Return what a run made of each queue."""
-        return [{"queue": name, **held} for name, held in self._outcome(run).queues.items()]
-
-    def run_jobs(self, run: str) -> list[Json]:
-        """Return what a run made of each job."""
-        return [dict(job) for job in self._outcome(run).jobs.values()]
-
-    def run_decisions(self, run: str, **filters: str) -> list[Json]:
-        """Return the steps of a run in their order; filters are `job`, `pod`, `node`, `action`, `op`."""
-        steps = decisions(self._simulated(run)["result"])
-        return [one for one in steps if all(one[name] == wanted for name, wanted in filters.items())]
-
-    def run_victims(self, run: str) -> list[Json]:
-        """Return which pods a run evicts."""
-        return [asdict(victim) for victim in self._outcome(run).victims]
-
-    def run_documents(self, run: str) -> tuple[Json, Json]:
-        """Return what a run read and what the core answered."""
-        there = self._simulated(run)
-        return there["document"], there["result"]
-
-    def compare(self, runs: Sequence[str]) -> Json:
-        """Return two to six runs side by side."""
-        if not _FEWEST <= len(runs) <= _MOST:
-            raise Refused(f"Compare two to six runs, not {len(runs)}.")
-        held = [self._simulated(run) for run in runs]
-        settings = differences([run["document"] for run in held])
-        return side_by_side(
-            [head(run) for run in held], settings, [Outcome.of(run["result"]) for run in held]
-        )
-
-    def _outcome(self, run: str) -> Outcome:
-        return Outcome.of(self._simulated(run)["result"])
-
-    def _simulated(self, run: str) -> Json:
-        there = self._run(run)
-        if "result" not in there:
-            raise Refused(f"Run {run} has not been simulated: queuecast --local run {there['scenario']}.")
-        return there
-
-    def _run(self, run: str) -> Json:
-        """Return a run by its id, or the newest one of a scenario by the scenario's name."""
-        runs = self._store.all("runs")
-        for held in sorted(runs, key=lambda held: -int(held["id"])):
-            if run in (held["id"], held["scenario"]):
-                return held
-        names = (name for held in runs for name in (held["id"], held["scenario"]))
-        raise unknown("run", run, names, where=f"in {self._store.folder}")
 
     def _begin(self, name: str, *, snapshot: str, parent: str | None, document: Json) -> Json:
         self._store.require_free("scenarios", name)

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from queuecast.client import on_server
-from queuecast.commands import edited, patch_of, quantities
+from queuecast.commands import edited
 from queuecast.desk import Desk, Json
 from queuecast.problems import Refused
+from queuecast.queue_commands import patch_of, quantities
 from queuecast.shown import Output, Table, amounts
 
 

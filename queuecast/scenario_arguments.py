@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from queuecast import commands, history_commands, part_commands
+from queuecast import commands, history_commands, part_commands, queue_commands
 from queuecast.parsing import Groups, add_command, add_group
 
 
@@ -52,15 +52,15 @@ def _add_scenario(groups: Groups) -> None:
 
 def _add_queue(groups: Groups) -> None:
     queue = add_group(groups, "queue", "list, set, add, remove")
-    add_command(queue, "list", commands.queue_list).add_argument("scenario")
-    for name, do, many in (("set", commands.queue_set, "+"), ("add", commands.queue_add, "*")):
+    add_command(queue, "list", queue_commands.queue_list).add_argument("scenario")
+    for name, do, many in (("set", queue_commands.queue_set, "+"), ("add", queue_commands.queue_add, "*")):
         change = add_command(queue, name, do, edits=True)
         change.add_argument("scenario")
         change.add_argument("queue")
         change.add_argument(
             "fields", nargs=many, metavar="FIELD=VALUE", help="weight=4 capability.cpu=8 parent="
         )
-    remove = add_command(queue, "remove", commands.queue_remove, edits=True)
+    remove = add_command(queue, "remove", queue_commands.queue_remove, edits=True)
     remove.add_argument("scenario")
     remove.add_argument("queue")
     remove.add_argument("--subtree", action="store_true", help="the queues below it, too")

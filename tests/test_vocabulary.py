@@ -29,7 +29,7 @@ MODULES = (
     "traces",
     "config",
 )
-SHOWN_DOCSTRINGS = re.compile(r"planner/(?:\w+/)?api(?:/|\.py$)|queuecast/commands\.py$")
+SHOWN_DOCSTRINGS = re.compile(r"planner/(?:\w+/)?api(?:/|\.py$)|queuecast/(?:queue_)?commands\.py$")
 """Where the schema or the help of the command line shows docstrings."""
 
 NOT_YET = (

@@ -1,0 +1,223 @@
+"""What does each rule of a check compare, and what stands against it?"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from planning.forecasts.clock import duration, moment_of, spelled
+from planning.forecasts.costs import unit_of
+from planning.forecasts.loops import eviction_loops
+from planning.forecasts.losses import losses
+from planning.forecasts.record import Record
+from planning.forecasts.targets import judged as verdict_of_targets
+from planning.near import meant
+from queuecast.outcome import Outcome
+from queuecast.shown import amounts
+from scheduler_core import prepare
+from scheduler_core.explain import podgroup_keys
+from scheduler_core.quantity import milli_value, whole_value
+from scheduler_core.queue_edits import MADE_BY_VOLCANO, below
+from scheduler_core.release import release_named, release_of
+from scheduler_core.upgrade import upgrade_impact
+from scheduler_core.upgrade.report import causes_said
+
+Status = Literal["kept", "broken", "skipped"]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The plan, and its outcome beside that of the snapshot as it is."""
+
+    document: Mapping[str, Any]
+    before: Outcome
+    after: Outcome
+    forecast: Record | None = None
+    """The plan under the workload of the check; None: the check has none."""
+
+    @property
+    def parents(self) -> dict[str, str]:
+        """Return the parent of every queue of the plan."""
+        made = dict.fromkeys(MADE_BY_VOLCANO, "")
+        return made | {
+            queue["metadata"]["name"]: (queue.get("spec") or {}).get("parent") or ""
+            for queue in self.document.get("queues") or ()
+        }
+
+    def tree(self, queue: str) -> list[str]:
+        """Return a queue and all queues below it."""
+        if queue == "root":
+            return sorted(self.parents)
+        return [queue, *below(queue, self.parents)]
+
+    def podgroup(self, job: str) -> str:
+        """Return the podgroup of a vcjob named as the job itself is; a podgroup's name stays."""
+        if job in self.after.ready:
+            return job
+        return next(podgroup_keys(self.document, job), job)
+
+
+Judged = tuple[Status, str]
+KEPT: Judged = ("kept", "")
+
+
+def _no_victim_in(queue: str, outcomes: Compared) -> Judged:
+    tree = set(outcomes.tree(queue))
+    return _unless([str(victim) for victim in outcomes.after.victims if victim.queue in tree])
+
+
+def _max_evictions(limit: int, outcomes: Compared) -> Judged:
+    count = len(outcomes.after.victims)
+    return _unless([f"{count} {'pod is' if count == 1 else 'pods are'} evicted"] if count > limit else [])
+
+
+def _job_runs(job: str, outcomes: Compared) -> Judged:
+    group = outcomes.podgroup(job)
+    if group not in outcomes.after.ready:
+        return _unless([" ".join([f"no such job: {job}.", meant(job, outcomes.after.ready)]).strip()])
+    return _unless([] if outcomes.after.ready[group] else [f"{job} waits"])
+
+
+def _no_new_pending(_wanted: bool, outcomes: Compared) -> Judged:
+    return _unless(sorted(outcomes.after.pending - outcomes.before.pending))
+
+
+def _deserved_at_least(wanted: Mapping[str, Any], outcomes: Compared) -> Judged:
+    deserved = _deserved(wanted["queue"], outcomes)
+    if deserved is None:
+        return "skipped", _idle(wanted["queue"])
+    short = []
+    for resource, quantity in wanted["resources"].items():
+        least = _amount(resource, quantity)
+        if deserved.get(resource, 0) < least:
+            present, limit = ({resource: deserved.get(resource, 0)}, {resource: least})
+            short.append(f"{amounts(present)} is less than {amounts(limit).partition('=')[2]}")
+    return _unless(short)
+
+
+def _share_within(wanted: Mapping[str, Any], outcomes: Compared) -> Judged:
+    held = outcomes.after.queues.get(wanted["queue"])
+    if held is None:
+        return "skipped", _idle(wanted["queue"])
+    share, low, high = held["share"], wanted.get("min", 0), wanted.get("max", float("inf"))
+    return _unless([] if low <= share <= high else [f"the share is {share:.3f}"])
+
+
+def _upgrade_keeps(name: str, outcomes: Compared) -> Judged:
+    new = release_named(name)
+    assert new is not None, "the schema accepts versions only"
+    impact = upgrade_impact(prepare(outcomes.document), release_of(outcomes.document), new)
+    return _unless(
+        [
+            f"{found.item.kind} {found.item.name}: {found.item.what} {_fact(found.old)} -> {_fact(found.new)}"
+            f" ({causes_said(found)})"
+            for found in impact.differences
+            if found.item.kind != "queue"
+        ]
+    )
+
+
+NO_WORKLOAD: Judged = "skipped", "no workload is named: queuecast check with --trace tests it"
+FORECAST_RULES = ("wait_p95", "no_loop", "lost_hours_at_most")
+"""Rules that need a forecast."""
+
+
+def _wait_p95(wanted: Mapping[str, Any], outcomes: Compared) -> Judged:
+    if outcomes.forecast is None:
+        return NO_WORKLOAD
+    target = duration(wanted["at_most"])
+    assert target is not None, "the schema accepts lengths of time only"
+    (found,) = verdict_of_targets(outcomes.forecast, {wanted["queue"]: target})
+    if found.status == "no_jobs":
+        return "skipped", f"queue {found.queue} gets no job of the workload"
+    if found.status == "met":
+        return KEPT
+    waits = found.waits
+    assert waits.p95 is not None, "a queue with jobs has waits"
+    if found.status == "open":
+        waiting = waits.jobs - waits.started
+        return "broken", f"it is open: {waiting:,} of {waits.jobs:,} jobs had not started at the end"
+    least = "" if waits.started == waits.jobs else "at least "
+    late = f"{found.late:,} of {waits.jobs:,} jobs wait longer, {found.job} first"
+    return "broken", f"the 95th percentile is {least}{spelled(waits.p95)}; {late}"
+
+
+def _no_loop(_wanted: bool, outcomes: Compared) -> Judged:
+    if outcomes.forecast is None:
+        return NO_WORKLOAD
+    return _unless(
+        [
+            f"{', '.join(loop.pods[:3])} of queue {loop.queue} every {spelled(loop.interval)},"
+            f" {loop.evictions:,} times from {moment_of(loop.begin, outcomes.forecast.begin)} on"
+            for loop in eviction_loops(outcomes.forecast)
+        ]
+    )
+
+
+def _lost_hours_at_most(wanted: Mapping[str, Any], outcomes: Compared) -> Judged:
+    if outcomes.forecast is None:
+        return NO_WORKLOAD
+    resource, queue = wanted.get("resource", "pods"), wanted.get("queue")
+    lost: dict[str, float] = {}
+    for loss in losses(outcomes.forecast):
+        if queue in (None, loss.queue):
+            seconds = (
+                loss.pod_seconds
+                if resource == "pods"
+                else loss.resource_seconds.get(resource, 0.0) / unit_of(resource)
+            )
+            lost[loss.queue] = lost.get(loss.queue, 0.0) + seconds / 3600
+    total = sum(lost.values())
+    if total <= wanted["hours"]:
+        return KEPT
+    parts = ", ".join(f"{hours:,.2f} of {name}" for name, hours in sorted(lost.items()) if hours > 0)
+    return "broken", f"{total:,.2f} hours of {resource} are lost: {parts}"
+
+
+def _fact(value: Any) -> str:
+    return "none" if value is None else str(value)
+
+
+RULES: Mapping[str, Callable[[Any, Compared], Judged]] = {
+    "no_victim_in": _no_victim_in,
+    "max_evictions": _max_evictions,
+    "job_runs": _job_runs,
+    "no_new_pending": _no_new_pending,
+    "deserved_at_least": _deserved_at_least,
+    "share_within": _share_within,
+    "upgrade_keeps": _upgrade_keeps,
+    "wait_p95": _wait_p95,
+    "no_loop": _no_loop,
+    "lost_hours_at_most": _lost_hours_at_most,
+}
+"""Each tells whether it holds, and what stands against it."""
+
+
+def _deserved(queue: str, outcomes: Compared) -> Mapping[str, float] | None:
+    """Return what a queue deserves, or the queues below it together where no session counts it itself."""
+    counted = outcomes.after.queues
+    if queue in counted:
+        return dict(counted[queue]["deserved"])
+    parts = [counted[name]["deserved"] for name in outcomes.tree(queue) if name in counted]
+    if not parts:
+        return None
+    total: dict[str, float] = {}
+    for part in parts:
+        for resource, amount in part.items():
+            total[resource] = total.get(resource, 0) + amount
+    return total
+
+
+def _idle(queue: str) -> str:
+    return f"queue {queue} has no podgroups: the scheduler computes neither deserved nor share for it"
+
+
+def _amount(resource: str, quantity: Any) -> float:
+    return float((whole_value if resource in ("memory", "pods") else milli_value)(str(quantity)))
+
+
+def _unless(facts: Sequence[str], most: int = 5) -> Judged:
+    """Return that a rule holds unless there are facts against it."""
+    if not facts:
+        return KEPT
+    more = f" and {len(facts) - most} more" if len(facts) > most else ""
+    return "broken", "; ".join(facts[:most]) + more
