@@ -130,3 +130,52 @@ def test_every_line_of_a_template_can_be_read() -> None:
         if len(line) > LINE_OF_A_TEMPLATE
     ]
     assert long == []
+
+
+def test_one_template_writes_tables() -> None:
+    writers = [
+        str(page.relative_to(ROOT))
+        for page, text in texts(tracked("templates/**.html"))
+        if "<table" in text and page.name not in ("_grid.html", "_queue_tree.html")
+    ]
+    assert writers == [], "draw it by the tag `grid`"
+
+
+LINES_OF_A_FILE = 300
+LONG_IN_THE_CORE = (
+    "scheduler_core/__main__.py",
+    "scheduler_core/actions/",
+    "scheduler_core/admission.py",
+    "scheduler_core/admission_rules.py",
+    "scheduler_core/explain/",
+    "scheduler_core/framework/",
+    "scheduler_core/model/",
+    "scheduler_core/plugins/",
+    "scheduler_core/replay/",
+    "scheduler_core/resource.py",
+    "scheduler_core/simulate.py",
+    "scheduler_core/validate/",
+    "scheduler_core/victims/",
+)
+"""Where one class keeps the state of a session, or one table of a specification is written down in its order,
+a file may be longer; this list only shrinks."""
+
+
+def test_a_file_of_the_product_is_no_longer_than_can_be_kept_in_mind() -> None:
+    packages = (
+        "config",
+        "extender_client",
+        "manifests",
+        "planner",
+        "planning",
+        "queuecast",
+        "scheduler_core",
+        "traces",
+    )
+    long = [
+        f"{name}: {lines} lines"
+        for path, text in texts(tracked(*(f"{package}/**.py" for package in packages)))
+        if (lines := len(text.splitlines())) > LINES_OF_A_FILE
+        and not (name := str(path.relative_to(ROOT))).startswith((*LONG_IN_THE_CORE, "planner/migrations/"))
+    ]
+    assert long == []

@@ -1,12 +1,11 @@
-"""How is a table drawn, how does it say in which order it is, and where does another order lead?"""
+"""How does a table say in which order it is, and where does another order lead?"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from django import template
 from django.http import QueryDict
-from django.template import Context, Node, NodeList
-from django.template.base import FilterExpression, Parser, Token, token_kwargs
+from django.template import Context
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -19,56 +18,6 @@ NOTHING = 1e-9
 """So small a difference of two floats is none."""
 
 ORDERING, PAGE = "ordering", "page"
-
-
-class GridNode(Node):
-    """A table of rows under a head, in a region that scrolls where it is too wide."""
-
-    child_nodelists = ("columns", "body")
-
-    def __init__(
-        self,
-        label: Sequence[FilterExpression],
-        options: Mapping[str, FilterExpression],
-        columns: NodeList,
-        body: NodeList,
-    ) -> None:
-        self.label, self.options, self.columns, self.body = label, options, columns, body
-
-    def render(self, context: Context) -> SafeString:
-        """Return the table, drawn by the template `web/_grid.html`."""
-        filled = {
-            "label": "".join(str(part.resolve(context)) for part in self.label),
-            "columns": self.columns.render(context),
-            "body": self.body.render(context),
-            **{name: value.resolve(context) for name, value in self.options.items()},
-        }
-        found = context.render_context.get(self)
-        if found is None:
-            engine = context.template.engine  # type: ignore[union-attr]
-            found = context.render_context[self] = engine.get_template("web/_grid.html")
-        return found.render(context.new(filled))
-
-
-@register.tag
-def grid(parser: Parser, token: Token) -> GridNode:
-    """Draw a table: the heads of its columns, `{% body %}`, its rows, `{% endgrid %}`.
-
-    What follows the tag's name is put together to the name of the region around the table. Options are
-    `kind` (further classes), `tall` (scrolls under its head) and `grouped` (rows bring their own `tbody`).
-    """
-    words = token.split_contents()[1:]
-    label = []
-    while words and "=" not in words[0].split('"')[0]:
-        label.append(parser.compile_filter(words.pop(0)))
-    options = token_kwargs(words, parser)
-    if words or not options.keys() <= {"kind", "tall", "grouped"}:
-        raise template.TemplateSyntaxError(f"grid does not know {' '.join([*words, *options])}")
-    columns = parser.parse(("body",))
-    parser.delete_first_token()
-    body = parser.parse(("endgrid",))
-    parser.delete_first_token()
-    return GridNode(label, options, columns, body)
 
 
 @register.simple_tag(takes_context=True)
