@@ -179,3 +179,15 @@ def test_a_file_of_the_product_is_no_longer_than_can_be_kept_in_mind() -> None:
         and not (name := str(path.relative_to(ROOT))).startswith((*LONG_IN_THE_CORE, "planner/migrations/"))
     ]
     assert long == []
+
+
+def test_keys_of_the_cache_are_made_in_one_module() -> None:
+    made = re.compile(
+        r"\bcache\.(?:get|set|add|delete|get_or_set|incr)\((?!key\b|demand_key\(|preview_key\()"
+    )
+    found = [
+        f"{path.relative_to(ROOT)}: {use[0]}"
+        for path, text in texts(tracked("planner/**.py"))
+        for use in made.finditer(text)
+    ]
+    assert found == [], "take the key from planner.clusters.selectors.demand"

@@ -1,8 +1,10 @@
 """Which tokens let scripts work in my name, where am I a member, and who invites me?"""
 
+from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -32,15 +34,30 @@ def account(request: HttpRequest) -> HttpResponse:
 @require_POST
 def token_create(request: HttpRequest) -> HttpResponse:
     """Make a token and show it, this once."""
-    days = request.POST.get("days", "")
-    scope = request.POST.get("scope", "")
+    form = TokenForm(request.POST)
+    if not form.is_valid():
+        return render(
+            request,
+            "accounts/account.html",
+            {**_context(request), "form": form},
+            status=HTTPStatus.UNPROCESSABLE_ENTITY,
+        )
+    typed = form.cleaned_data
     _, text = token_make(
         user=caller(request),
-        name=request.POST.get("name", "").strip()[:100],
-        scope=Role(scope) if scope in Role.values else Role.VIEWER,
-        days=min(max(int(days[:9]), 1), LONGEST_DAYS) if days.isdecimal() else min(DAYS),
+        name=typed["name"],
+        scope=Role(typed["scope"] or Role.VIEWER),
+        days=typed["days"] or min(DAYS),
     )
     return render(request, "accounts/account.html", {**_context(request), "new": text})
+
+
+class TokenForm(forms.Form):
+    """What a token is called, what it may do and for how long; unless said, to read, for the fewest days."""
+
+    name = forms.CharField(max_length=100, required=False)
+    scope = forms.ChoiceField(choices=SCOPES, required=False)
+    days = forms.IntegerField(min_value=1, max_value=LONGEST_DAYS, required=False)
 
 
 @login_required

@@ -1,4 +1,7 @@
-"""What do the jobs of a cluster hold and request? Counted once for the same objects and engine, and kept."""
+"""What do the jobs of a cluster hold and request? Counted once for the same objects and engine, and kept.
+
+Every key of the cache is made here: what an engine computed is found by no other engine.
+"""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -27,6 +30,15 @@ def demand_keep(content_id: str, demand: Json) -> None:
 
 
 def demand_key(content_id: str, changes: str = "") -> str:
-    """Return the cache key of what is counted from these bytes by this engine."""
-    digest = hashlib.sha256(f"{ENGINE_VERSION} {content_id} {changes}".encode()).hexdigest()
-    return f"demand-{digest}"
+    """Return the cache key of what these bytes, with these changes, hold and request."""
+    return _key("demand", content_id, changes)
+
+
+def preview_key(content_id: str, snapshot_id: object) -> str:
+    """Return the cache key of the preview of a snapshot's own queues."""
+    return _key("preview", content_id, str(snapshot_id))
+
+
+def _key(kind: str, *parts: str) -> str:
+    digest = hashlib.sha256(" ".join((ENGINE_VERSION, *parts)).encode()).hexdigest()
+    return f"{kind}-{digest}"

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from django.core.cache import cache
 
 from planner.clusters.selectors.contents import content_of
-from planner.clusters.selectors.demand import demand_counted, demand_key
+from planner.clusters.selectors.demand import demand_counted, demand_key, preview_key
 from planner.scenarios.models import Queue, Scenario
 from planner.scenarios.selectors.releases import release_used
 from planner.scenarios.selectors.revisions import first_queues
@@ -62,7 +62,7 @@ def snapshot_preview(scenario: Scenario) -> tuple[Sequence[PlannedQueue], Previe
     """
     snapshot = scenario.snapshot
     queues = first_queues(snapshot)
-    key = demand_key(snapshot.content_id, f"preview {snapshot.pk}")
+    key = preview_key(snapshot.content_id, snapshot.pk)
     if (kept := cache.get(key)) is not None:
         return queues, preview_from(kept)
     demand = demand_counted(demand_key(snapshot.content_id), lambda: content_of(snapshot).document)

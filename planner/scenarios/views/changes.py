@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any
 from uuid import UUID
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -34,6 +35,12 @@ from planning.states import CONF, QUEUES, RELEASE, Edit, queue_of
 WAYS: Mapping[str, Callable[..., Scenario]] = {Change.Way.UNDO: undo, Change.Way.REDO: redo}
 SHOWN_FIELDS = 12
 LONGEST_NAME = 253
+
+
+class NameForm(forms.Form):
+    """How a new scenario is called; empty: after the one that it comes from."""
+
+    name = forms.CharField(max_length=LONGEST_NAME, required=False)
 
 
 @dataclass(frozen=True)
@@ -142,7 +149,11 @@ def branch(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     """Begin a scenario with all that this one says, or said at a revision."""
     scenario = scenario_or_404(request, scenario_id)
     number = min(whole_number(request.POST.get("revision", "")), scenario.revision) or None
-    name = request.POST.get("name", "").strip()[:LONGEST_NAME] or f"{scenario.name}, a branch"[:LONGEST_NAME]
+    form = NameForm(request.POST)
+    if not form.is_valid():
+        messages.warning(request, f"Nothing was branched. Name: {form.errors['name'][0]}")
+        return redirect("planner:changes", scenario.pk)
+    name = form.cleaned_data["name"] or f"{scenario.name}, a branch"[:LONGEST_NAME]
     made = scenario_branch(scenario=scenario, name=name, revision=number, user=caller(request))
     messages.success(request, f"Branched from {scenario.name}, revision {made.parent_revision}.")
     return redirect("planner:scenario-detail", made.pk)

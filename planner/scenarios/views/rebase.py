@@ -17,7 +17,7 @@ from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.revisions import differences_on, rebase_of, rebase_takes_long
 from planner.scenarios.selectors.scenarios import snapshots_to_carry_over_to
 from planner.scenarios.services.branches import scenario_rebase
-from planner.scenarios.views.changes import LONGEST_NAME, things
+from planner.scenarios.views.changes import NameForm, things
 from planner.scenarios.views.editing import STALE, changed_since, seen_revision
 from planner.web.views.found import scenario_or_404
 from planner.web.views.pages import INVALID, caller
@@ -92,7 +92,11 @@ def _carried(
     request: HttpRequest, scenario: Scenario, snapshot: Snapshot, choices: Mapping[ConflictId, str]
 ) -> HttpResponse | dict[str, Any]:
     """Return the way to the new scenario, or what the page says because there is none."""
-    name = request.POST.get("name", "").strip()[:LONGEST_NAME] or scenario.name
+    form = NameForm(request.POST)
+    if not form.is_valid():
+        messages.warning(request, f"Nothing was saved. Name: {form.errors['name'][0]}")
+        return {"status": INVALID}
+    name = form.cleaned_data["name"] or scenario.name
     try:
         made = scenario_rebase(
             scenario=scenario,

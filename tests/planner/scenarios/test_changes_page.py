@@ -105,6 +105,12 @@ def test_a_revision_of_more_digits_than_a_number_may_have_is_none(
     assert browser.post(at(scenario, "nodes/add/"), {**digits, "prefix": "n", "count": "1"}).status_code < 500
 
 
+def test_a_name_that_is_too_long_is_refused_not_cut(browser: Client, scenario: Scenario) -> None:
+    answer = browser.post(at(scenario, "branch/"), {"name": "n" * 254}, follow=True)
+    assert "Nothing was branched. Name: Ensure this value has at most 253 characters" in text_of(answer)
+    assert Scenario.objects.count() == 1
+
+
 def test_an_older_revision_is_read_and_branched(browser: Client, scenario: Scenario) -> None:
     page = plain(text_of(browser.get(at(scenario, "revisions/2/"))))
     assert "Revision 2 of 5 (read-only). Made by editor," in page
