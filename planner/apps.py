@@ -17,7 +17,8 @@ class PlannerConfig(AppConfig):
         from planner.experiments import tasks as experiments
         from planner.forecasts import tasks as forecasts
         from planner.runs import tasks as runs
+        from planner.scenarios import tasks as scenarios
 
         listen()
-        for feature in (runs, clusters, forecasts, experiments, backups):
+        for feature in (runs, clusters, scenarios, forecasts, experiments, backups):
             feature.register()

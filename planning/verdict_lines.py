@@ -96,7 +96,8 @@ def _starved(verdict: Verdict) -> str:
 
 def _starved_queue(queue: StarvedQueue) -> str:
     part = part_said(queue.resource, queue.allocated, queue.deserved)
-    return f"{queue.queue} has {part} ({_percent(1 - queue.part)}) and {counted(queue.jobs, 'waiting job')}"
+    lacking = said_compact(queue.resource, queue.part * queue.deserved)
+    return f"{queue.queue} has {part} and lacks {lacking} for {counted(queue.jobs, 'waiting job')}"
 
 
 def _pushed(verdict: Verdict) -> str:

@@ -47,11 +47,15 @@ class Client(Answers, Parts, Sharing, Members, Forecasting, Experiments):
         answer = self.server.upload(path, {"name": name}, files)
         if answer.status != HTTPStatus.ACCEPTED:
             return dict(answer.json)
-        over = self._followed(f"imports/{answer.json['id']}/", progress)
-        if over["state"] != "succeeded":
-            failure_body = {"message": over["error"] or f"The import was {over['state']}."}
-            raise Failure(HTTPStatus.UNPROCESSABLE_ENTITY, {**failure_body, "problems": over["problems"]})
+        over = self._succeeded(self._followed(f"imports/{answer.json['id']}/", progress), "import")
         return dict(self.server.get(f"snapshots/{over['snapshot']}/"))
+
+    def _succeeded(self, over: Json, kind: str) -> Json:
+        """Return work that is over, or raise Failure with why it has no result."""
+        if over["state"] != "succeeded":
+            failure_body = {"message": over["error"] or f"The {kind} was {over['state']}."}
+            raise Failure(HTTPStatus.UNPROCESSABLE_ENTITY, {**failure_body, "problems": over["problems"]})
+        return over
 
     def snapshots(self) -> list[Json]:
         """Return the snapshots, newest first."""
@@ -126,15 +130,26 @@ class Client(Answers, Parts, Sharing, Members, Forecasting, Experiments):
         return dict(self.server.get(f"{self._scenario(scenario)}rebase/", snapshot=there))
 
     def scenario_rebase(
-        self, scenario: str, snapshot: str, choices: Sequence[Mapping[str, str]], *, revision: int
+        self,
+        scenario: str,
+        snapshot: str,
+        choices: Sequence[Mapping[str, str]],
+        *,
+        revision: int,
+        progress: Progress | None = None,
     ) -> Json:
         """Begin a what-if there with what the scenario at this revision changed; return it.
 
         A choice is a conflict's kind, key and field, and `take`: the side that holds, `ours` or `theirs`.
+        What a worker does, because the snapshots are large, is followed until then.
         """
         body = {"snapshot": self._id("snapshots", snapshot), "choices": choices}
         seen = {"If-Match": f'"{revision}"'}
-        return dict(self.server.call("POST", f"{self._scenario(scenario)}rebase/", body, headers=seen).json)
+        answer = self.server.call("POST", f"{self._scenario(scenario)}rebase/", body, headers=seen)
+        if answer.status != HTTPStatus.ACCEPTED:
+            return dict(answer.json)
+        over = self._succeeded(self._followed(f"rebases/{answer.json['id']}/", progress), "rebase")
+        return dict(self.server.get(f"scenarios/{over['branch']}/"))
 
     def queues(self, scenario: str) -> list[Json]:
         """Return the queues in the spelling of their CRD."""

@@ -111,7 +111,10 @@ def scenario_rebase(desk: Desk, args: argparse.Namespace) -> Output:
         undecided = bool(conflicts) and not args.take
         return Output(found, list(_carried(found, undecided)), code=NO if undecided else 0)
     choices = [{part: one[part] for part in _DECIDES} | {"take": args.take} for one in conflicts]
-    made = client.scenario_rebase(args.scenario, args.snapshot, choices, revision=found["revision"])
+    with progress_line(f"rebase {args.scenario}") as progress:
+        made = client.scenario_rebase(
+            args.scenario, args.snapshot, choices, revision=found["revision"], progress=progress
+        )
     return scenarios(made)
 
 

@@ -17,7 +17,8 @@ from planner.forecasts.services.forecasts import forecast_create
 from planner.forecasts.services.traces import trace_create
 from planner.runs.models import Run
 from planner.runs.services.runs import run_create
-from planner.scenarios.models import Scenario
+from planner.scenarios.models import Rebase, Scenario
+from planner.scenarios.services.rebases import rebase_create
 from planner.scenarios.services.scenarios import scenario_create
 
 GROUP = "scheduling.k8s.io/group-name"
@@ -152,6 +153,17 @@ def large_import(
 
 def scenario(name: str = "what if", **kwargs: Any) -> Scenario:
     return scenario_create(snapshot=snapshot(**kwargs), name=name, owner=user())
+
+
+def large_rebase(scenario: Scenario) -> Rebase:
+    """Return a rebase of a scenario onto its own snapshot that waits for a worker."""
+    return rebase_create(
+        scenario=scenario,
+        snapshot=scenario.snapshot,
+        name="rebased",
+        choices={},
+        expected_revision=scenario.revision,
+    )
 
 
 def run(of: Scenario | None = None, **options: Any) -> Run:

@@ -21,6 +21,7 @@ from planner.runs.models.outcome import JobOutcome, Outcome, QueueOutcome, Victi
 from planner.runs.models.run import Run
 from planner.runs.models.trace import Trace
 from planner.scenarios.models.queue import Queue
+from planner.scenarios.models.rebase import Rebase
 from planner.scenarios.models.scenario import Change, ObjectChange, Scenario, ScenarioCopy
 from planner.work.models.tally import Tally
 from planner.work.models.work import Work
@@ -51,6 +52,7 @@ __all__ = [
     "PublicLink",
     "Queue",
     "QueueOutcome",
+    "Rebase",
     "RecoveryCode",
     "Role",
     "Run",

@@ -33,6 +33,8 @@ pages = [
         name="change-revert",
     ),
     path("scenarios/<uuid:scenario_id>/carry-over/", rebase.carry_over, name="carry-over"),
+    path("rebases/<uuid:rebase_id>/", rebase.detail, name="rebase-detail"),
+    path("rebases/<uuid:rebase_id>/cancel/", rebase.cancel, name="rebase-cancel"),
     path("scenarios/<uuid:scenario_id>/nodes/", nodes.show, name="nodes"),
     path("scenarios/<uuid:scenario_id>/nodes/add/", nodes.add, name="nodes-add"),
     path("scenarios/<uuid:scenario_id>/nodes/change/", nodes.change, name="nodes-change"),

@@ -36,6 +36,7 @@ def things(run: Run, scenario: Scenario) -> dict[str, Any]:
     return {
         "import_id": factories.large_import().pk,
         "trace_id": factories.workload().pk, "forecast_id": forecast_done(factories.forecast(scenario)).pk,
+        "rebase_id": factories.large_rebase(scenario).pk,
         "experiment_id": experiment_done(factories.experiment(scenario)).pk,
         "snapshot_id": scenario.snapshot_id, "cluster_id": scenario.snapshot.cluster_id,
         "scenario_id": scenario.pk, "run_id": run.pk,
@@ -58,6 +59,7 @@ def bodies(run: Run) -> dict[tuple[str, str], Any]:
     return {
         ("post", "snapshots"): {"name": "again", "scenario": factories.cluster()},
         ("post", "import-cancel"): {},
+        ("post", "rebase-cancel"): {},
         ("post", "sample"): None,
         ("post", "scenarios"): {"name": "again", "snapshot": str(run.scenario.snapshot_id)},
         ("post", "scenario-queues"): {"name": "new"},
@@ -148,7 +150,7 @@ def typed(run: Run, scenario: Scenario) -> dict[str, dict[str, Any]]:
     seen = {"revision": str(scenario.revision)}
     newer = factories.snapshot(name=run.scenario.snapshot.name)
     return {
-        "sample": {}, "import-begin": {}, "import-cancel": {}, "run-cancel": {},
+        "sample": {}, "import-begin": {}, "import-cancel": {}, "rebase-cancel": {}, "run-cancel": {},
         "import": {"documents": "apiVersion: v1\nkind: List\nitems: []\n", "name": "a"},
         "branch": {"name": "branch", **seen}, "scenario-remove": seen,
         "difference-revert": {"kind": "queues", "key": "waits", "field": "weight", **seen},

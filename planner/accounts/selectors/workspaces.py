@@ -10,9 +10,11 @@ from planner.clusters.models import Cluster, Import, Snapshot
 from planner.experiments.models import Experiment
 from planner.forecasts.models import Forecast, WorkloadTrace
 from planner.runs.models import Run
-from planner.scenarios.models import Scenario
+from planner.scenarios.models import Rebase, Scenario
 
-Owned = TypeVar("Owned", Cluster, Experiment, Forecast, Import, Run, Scenario, Snapshot, WorkloadTrace)
+Owned = TypeVar(
+    "Owned", Cluster, Experiment, Forecast, Import, Rebase, Run, Scenario, Snapshot, WorkloadTrace
+)
 
 
 def default_workspace() -> Workspace:

@@ -20,7 +20,7 @@ from planner.clusters.services.deletion import outcomes_without_owner_delete
 from planner.experiments.models import Experiment
 from planner.forecasts.models import Forecast, ForecastPart
 from planner.runs.models import Run
-from planner.scenarios.models import Scenario
+from planner.scenarios.models import Rebase, Scenario
 from planner.work.models import Tally
 from planner.work.tallies import tally
 
@@ -63,6 +63,7 @@ def old_runs_remove(*, keep: timedelta) -> Removed:
     ForecastPart.objects.filter(part=ForecastPart.FROZEN, forecast__state__in=Forecast.OVER).delete()
     imports = _removed_in_steps(Import.objects.filter(finished__lt=now - keep))
     Import.objects.filter(state__in=Import.OVER).exclude(files=None).update(files=None)
+    _removed_in_steps(Rebase.objects.filter(finished__lt=now - keep))
     expired_guesses_remove()
     expired_sessions_remove()
     previews_remove(ImportPreview.objects.filter(created__lte=now - PREVIEWS_KEPT))

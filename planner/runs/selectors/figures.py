@@ -155,6 +155,7 @@ _KEYS: dict[str, Callable[[QueueLine], Any]] = {
     "deficit": lambda line: (
         -(line.deficit if line.waiting else 0.0),
         not line.waiting,
+        -line.deficit,
         -(line.share or 0.0),
         line.figures.queue,
     ),

@@ -3,25 +3,37 @@
 from typing import Any
 from uuid import UUID
 
+from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status
 from rest_framework.exceptions import ErrorDetail, ValidationError
+from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.api.access import WorkspaceView, made, saved_unless_dry
+from planner.api.access import WorkspaceView, is_dry, made, saved_unless_dry
 from planner.api.idempotency import once
-from planner.api.schema import DRY_RUN, ETAG, IDEMPOTENCY_KEY, IF_MATCH, answers
+from planner.api.schema import DRY_RUN, ETAG, IDEMPOTENCY_KEY, IF_MATCH, PREFER, answers
 from planner.api.serializers import ScenarioSerializer
+from planner.api.waiting import wait_until_over
 from planner.clusters.models import Snapshot
 from planner.scenarios.api.edits import reporting_staleness
 from planner.scenarios.api.preconditions import etag, seen_revision
-from planner.scenarios.api.serializers.rebase import RebaseCreate, RebaseSerializer, choices_of, rebase_body
+from planner.scenarios.api.serializers.rebase import (
+    RebaseCreate,
+    RebaseSerializer,
+    RebaseWorkSerializer,
+    choices_of,
+    rebase_body,
+)
 from planner.scenarios.models import Scenario
-from planner.scenarios.selectors.revisions import rebase_of
+from planner.scenarios.selectors.rebases import rebases
+from planner.scenarios.selectors.revisions import rebase_of, rebase_takes_long
 from planner.scenarios.selectors.scenarios import snapshots
 from planner.scenarios.services.branches import scenario_rebase
+from planner.scenarios.tasks import submit_rebase
+from planner.work.lifecycle import work_cancel
 
 SNAPSHOT = OpenApiParameter(
     "snapshot", OpenApiTypes.UUID, required=True, description="The snapshot to rebase onto."
@@ -51,27 +63,38 @@ class Rebase(WorkspaceView):
 
     @extend_schema(
         request=RebaseCreate,
-        responses=answers({201: ScenarioSerializer}, 400, 403, 404, 412, 422, 428),
+        responses=answers({201: ScenarioSerializer, 202: RebaseWorkSerializer}, 400, 403, 404, 412, 422, 428),
         parameters=[DRY_RUN, IDEMPOTENCY_KEY, IF_MATCH, ETAG],
     )
     @once
     def post(self, request: Request, scenario_id: UUID) -> Response:
-        """Begin a branch there with all that this scenario changed, each conflict as it was decided."""
+        """Begin a branch there with all that this scenario changed, each conflict as it was decided.
+
+        Where two large snapshots have to be compared, a worker does it: the answer is the rebase, to be
+        followed. A dry run is answered at once.
+        """
         scenario = self.scenario()
         revision = seen_revision(request)
         serializer = RebaseCreate(data=request.data)
         serializer.is_valid(raise_exception=True)
         sent = serializer.validated_data
         snapshot = self._snapshot(scenario, sent["snapshot"])
+        asked: dict[str, Any] = {
+            "scenario": scenario,
+            "snapshot": snapshot,
+            "name": sent.get("name", scenario.name),
+            "choices": choices_of(sent["choices"]),
+            "expected_revision": revision,
+            "user": self.user,
+        }
+        if not is_dry(request) and rebase_takes_long(scenario, snapshot):
+            with reporting_staleness(scenario):
+                queued = submit_rebase(**asked)
+            body = RebaseWorkSerializer(queued).data
+            location = reverse("api:rebase", args=[queued.pk])
+            return Response(body, status.HTTP_202_ACCEPTED, headers={"Location": location})
         with reporting_staleness(scenario), saved_unless_dry(request):
-            carried = scenario_rebase(
-                scenario=scenario,
-                snapshot=snapshot,
-                name=sent.get("name", scenario.name),
-                choices=choices_of(sent["choices"]),
-                expected_revision=revision,
-                user=self.user,
-            )
+            carried = scenario_rebase(**asked)
         body = ScenarioSerializer(carried).data
         return made(request, body, status.HTTP_201_CREATED, ETag=etag(carried.revision))
 
@@ -81,3 +104,24 @@ class Rebase(WorkspaceView):
         if snapshot is None:
             raise ValidationError({"snapshot": [ErrorDetail("No such snapshot.", "does_not_exist")]})
         return snapshot
+
+
+class RebaseDetail(WorkspaceView):
+    """A rebase that a worker makes."""
+
+    @extend_schema(responses=answers({200: RebaseWorkSerializer}, 404), parameters=[PREFER])
+    def get(self, request: Request, rebase_id: UUID) -> Response:
+        """Return a rebase: state, progress, the branch when it is finished, or every problem."""
+        rebase = get_object_or_404(rebases(self.user), pk=rebase_id)
+        headers = wait_until_over(request, rebase)
+        return Response(RebaseWorkSerializer(rebase).data, headers=headers)
+
+
+class RebaseCancel(WorkspaceView):
+    """Stopping a rebase."""
+
+    @extend_schema(request=None, responses=answers({200: RebaseWorkSerializer}, 403, 404))
+    def post(self, request: Request, rebase_id: UUID) -> Response:
+        """Cancel a queued rebase at once, ask a running one to stop, leave one that is over as it is."""
+        rebase = get_object_or_404(rebases(self.user), pk=rebase_id)
+        return Response(RebaseWorkSerializer(work_cancel(work=rebase, user=self.user)).data)

@@ -51,6 +51,8 @@ calls = [
         name="change-revert",
     ),
     path("scenarios/<uuid:scenario_id>/rebase/", rebase.Rebase.as_view(), name="scenario-rebase"),
+    path("rebases/<uuid:rebase_id>/", rebase.RebaseDetail.as_view(), name="rebase"),
+    path("rebases/<uuid:rebase_id>/cancel/", rebase.RebaseCancel.as_view(), name="rebase-cancel"),
     path("scenarios/<uuid:scenario_id>/undo/", history.Undo.as_view(), name="scenario-undo"),
     path("scenarios/<uuid:scenario_id>/redo/", history.Redo.as_view(), name="scenario-redo"),
     path("scenarios/<uuid:scenario_id>/diff/", history.Diff.as_view(), name="scenario-diff"),

@@ -8,7 +8,7 @@ from planner.clusters.models.snapshot import Blob, Snapshot
 
 
 class Scenario(Identified):
-    """An editable scenario on a snapshot, to run and forecast. Every edit raises the revision."""
+    """An editable scenario on a snapshot, to run, forecast and rebase. Every edit raises the revision."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="scenarios")
     name = models.CharField(max_length=253)

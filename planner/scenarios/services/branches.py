@@ -11,6 +11,7 @@ from planner.scenarios.selectors.revisions import rebase_of, state_at
 from planner.scenarios.services.queues import queue_row_of
 from planner.scenarios.services.revisions import copy_keep, revision_lock
 from planning.objects import object_problems
+from planning.rebase import Rebased
 from planning.rebase.conflicts import OURS, THEIRS, Choices, Conflict
 from planning.rows import Problem
 from planning.states import State
@@ -28,7 +29,6 @@ def scenario_branch(
     return _begun(present, state, snapshot=present.snapshot, name=name, revision=begin, user=user)
 
 
-@transaction.atomic
 def scenario_rebase(
     *,
     scenario: Scenario,
@@ -44,12 +44,49 @@ def scenario_rebase(
     fit together; then nothing was saved.
     """
     role_require(user=user, workspace=scenario.workspace)
-    revision_lock(scenario=scenario, expected=expected_revision)
+    carried = rebase_prepare(
+        scenario=scenario, snapshot=snapshot, choices=choices, expected_revision=expected_revision
+    )
+    return rebase_keep(
+        scenario=scenario,
+        snapshot=snapshot,
+        carried=carried,
+        name=name,
+        expected_revision=expected_revision,
+        user=user,
+    )
+
+
+def rebase_prepare(
+    *, scenario: Scenario, snapshot: Snapshot, choices: Choices, expected_revision: int
+) -> Rebased:
+    """Return what a scenario says on another snapshot, to be kept; slow, so not inside a transaction.
+
+    Raises StaleRevision, and Invalid as `scenario_rebase` does.
+    """
+    with transaction.atomic():
+        revision_lock(scenario=scenario, expected=expected_revision)
     carried = rebase_of(scenario, snapshot, choices)
     objects = {id_: manifest for id_, manifest in carried.state.objects.items() if manifest is not None}
     undecided = [_undecided(conflict) for conflict in carried.conflicts if not conflict.take]
     if problems := [*undecided, *carried.problems, *object_problems(objects)]:
         raise Invalid(problems)
+    return carried
+
+
+@transaction.atomic
+def rebase_keep(
+    *,
+    scenario: Scenario,
+    snapshot: Snapshot,
+    carried: Rebased,
+    name: str,
+    expected_revision: int,
+    user: User | None = None,
+) -> Scenario:
+    """Begin the branch that `rebase_prepare` found. Raises RoleTooLow, and StaleRevision after an edit."""
+    role_require(user=user, workspace=scenario.workspace)
+    revision_lock(scenario=scenario, expected=expected_revision)
     return _begun(
         scenario, carried.state, snapshot=snapshot, name=name, revision=expected_revision, user=user
     )

@@ -46,8 +46,9 @@ def scenario_remove(*, scenario: Scenario, expected_revision: int, user: User | 
     revision_lock(scenario=scenario, expected=expected_revision)
     scenario.removed = timezone.now()
     scenario.save(update_fields=["removed"])
-    for work in (*scenario.runs.exclude(state__in=Run.OVER), *scenario.forecasts.exclude(state__in=Run.OVER)):
-        work_cancel(work=work, user=user)
+    for rows in (scenario.runs, scenario.forecasts, scenario.rebases):
+        for work in rows.exclude(state__in=Run.OVER):
+            work_cancel(work=work, user=user)
     for experiment in Experiment.objects.filter(scenario=scenario, state=Experiment.State.RUNNING):
         experiment_cancel(experiment=experiment, user=user)
     event_note(

@@ -95,7 +95,7 @@ def node_columns(resources: Sequence[str]) -> list[ObjectColumn]:
     """Return the columns of the table of nodes."""
     return [
         *(_amount(resource, resource_label(resource)) for resource in resources),
-        ObjectColumn("pods_held", "Pods", lambda row: row.pods),
+        ObjectColumn("pods_held", "Bound pods", lambda row: row.pods),
         ObjectColumn(
             "state", "State", lambda row: "cordoned" if row.unschedulable else "schedulable", kind=""
         ),

@@ -1,4 +1,4 @@
-"""How does a scenario come to a newer snapshot of its cluster? First it is shown, then saved."""
+"""How does a scenario come to a newer snapshot? It is shown, then saved; a worker does large ones."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,18 +9,22 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from planner.clusters.models import Snapshot
 from planner.errors import Invalid, StaleRevision
-from planner.scenarios.models import Scenario
+from planner.scenarios.models import Rebase, Scenario
+from planner.scenarios.selectors.rebases import get_rebase, problems_of, rebases_at_work
 from planner.scenarios.selectors.revisions import differences_on, rebase_of, rebase_takes_long
 from planner.scenarios.selectors.scenarios import snapshots_to_carry_over_to
 from planner.scenarios.services.branches import scenario_rebase
+from planner.scenarios.tasks import submit_rebase
 from planner.scenarios.views.changes import NameForm, things
 from planner.scenarios.views.editing import STALE, changed_since, seen_revision
+from planner.web.views.following import UNCHANGED, seen
 from planner.web.views.found import scenario_or_404
-from planner.web.views.pages import INVALID, caller
+from planner.web.views.pages import INVALID, caller, found_or_404, page_or_part
+from planner.work.lifecycle import work_cancel
 from planning.change_words import KIND_WORDS
 from planning.differences import line_changes
 from planning.rebase.conflicts import SIDES, Conflict, ConflictId
@@ -34,6 +38,9 @@ WHY = {
     "circle": "combined with the changes there, it would become its own ancestor",
 }
 _TAKES, _BETWEEN = "take:", "|"
+MOST_SHOWN = 200
+"""So many objects that differ are listed; the API has them all."""
+PARTS = {"rebase": "scenarios/_rebase.html"}
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,12 @@ def carry_over(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     found = list(snapshots_to_carry_over_to(caller(request), scenario))
     data = request.POST if request.method == "POST" else request.GET
     snapshot = next((one for one in found if str(one.pk) == data.get("snapshot")), None)
-    context: dict[str, Any] = {"scenario": scenario, "snapshots": found, "snapshot": snapshot}
+    context: dict[str, Any] = {
+        "scenario": scenario,
+        "snapshots": found,
+        "snapshot": snapshot,
+        "at_work": rebases_at_work(scenario),
+    }
     if snapshot is None:
         return render(request, "scenarios/carry_over.html", context)
     choices = _choices(request.POST)
@@ -81,9 +93,11 @@ def carry_over(request: HttpRequest, scenario_id: UUID) -> HttpResponse:
     elif "compare" not in request.GET and rebase_takes_long(scenario, snapshot):
         return render(request, "scenarios/carry_over.html", {**context, "comes_later": True})
     carried = rebase_of(scenario, snapshot, choices)
+    differing = list(things(differences_on(snapshot, carried.state)))
     context |= {
         "conflicts": [_shown(number, one) for number, one in enumerate(carried.conflicts)],
-        "things": list(things(differences_on(snapshot, carried.state))),
+        "things": differing[:MOST_SHOWN],
+        "differing": len(differing),
     }
     return render(request, "scenarios/carry_over.html", context, status=context.get("status", 200))
 
@@ -96,22 +110,49 @@ def _carried(
     if not form.is_valid():
         messages.warning(request, f"Nothing was saved. Name: {form.errors['name'][0]}")
         return {"status": INVALID}
-    name = form.cleaned_data["name"] or scenario.name
+    asked: dict[str, Any] = {
+        "scenario": scenario,
+        "snapshot": snapshot,
+        "name": form.cleaned_data["name"] or scenario.name,
+        "choices": choices,
+        "expected_revision": seen_revision(request),
+        "user": caller(request),
+    }
     try:
-        made = scenario_rebase(
-            scenario=scenario,
-            snapshot=snapshot,
-            name=name,
-            choices=choices,
-            expected_revision=seen_revision(request),
-            user=caller(request),
-        )
+        if rebase_takes_long(scenario, snapshot):
+            return redirect("planner:rebase-detail", submit_rebase(**asked).pk)
+        made = scenario_rebase(**asked)
     except Invalid as error:
         return {"problems": error.problems, "status": INVALID}
     except StaleRevision as error:
         return {"stale": changed_since(scenario, error), "status": STALE}
     messages.success(request, f"Rebased onto {snapshot.name}. {scenario.name} is unchanged.")
     return redirect("planner:scenario-detail", made.pk)
+
+
+@login_required
+@require_GET
+def detail(request: HttpRequest, rebase_id: UUID) -> HttpResponse:
+    """Show a rebase that a worker makes; a poll that has seen this much hears that nothing changed."""
+    rebase = found_or_404(request, get_rebase, rebase_id)
+    if request.GET.get("seen") == seen(rebase):
+        return HttpResponse(status=UNCHANGED)
+    return page_or_part(request, "scenarios/rebase_detail.html", PARTS, _context(rebase))
+
+
+@login_required
+@require_POST
+def cancel(request: HttpRequest, rebase_id: UUID) -> HttpResponse:
+    """Ask a rebase to stop and show where it stands."""
+    rebase = work_cancel(work=found_or_404(request, get_rebase, rebase_id), user=caller(request))
+    if request.htmx:  # type: ignore[attr-defined]  # set by django_htmx's middleware
+        return render(request, PARTS["rebase"], _context(rebase))
+    return redirect("planner:rebase-detail", rebase.pk)
+
+
+def _context(rebase: Rebase) -> dict[str, Any]:
+    """Return what the page of a rebase shows."""
+    return {"rebase": rebase, "seen": seen(rebase), "problems": problems_of(rebase)}
 
 
 def _choices(typed: Mapping[str, str]) -> dict[ConflictId, str]:

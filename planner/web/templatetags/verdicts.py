@@ -9,7 +9,7 @@ from planning.units import written
 
 register = template.Library()
 
-_LEVELS = {"bad": "harm", "warn": "look", "info": "info", "good": "good"}
+_LEVELS = {"bad": "problem", "warn": "check", "info": "info", "good": "ok"}
 _PLACES = {"queues": "amounts", "flow": "victims", "loops": "loop-title"}
 
 

@@ -59,8 +59,8 @@ def test_a_queue_with_waiting_jobs_below_deserved_is_starved() -> None:
     assert (starved.queue, starved.resource, starved.allocated) == ("waits", "cpu", 0.0)
     assert (starved.deserved, starved.part, starved.jobs) == (4000.0, 1.0, 1)
     assert sentence(found, "starved") == (
-        "1 queue is starved, with waiting jobs and less than deserved: waits has 0 of 4 cores (0 %) and "
-        "1 waiting job."
+        "1 queue is starved, with waiting jobs and less than deserved: waits has 0 of 4 cores and lacks "
+        "4 cores for 1 waiting job."
     )
 
 

@@ -9,6 +9,7 @@ from planner.api.bodies import Body
 from planner.api.serializers import ProblemSerializer
 from planner.clusters.models import Snapshot
 from planner.scenarios.api.serializers.history import DifferenceSerializer, difference_body
+from planner.scenarios.models import Rebase
 from planner.scenarios.selectors.revisions import differences_on
 from planning.rebase import Rebased
 from planning.rebase.conflicts import SIDES, WHATS, ConflictId
@@ -39,6 +40,20 @@ class RebaseSerializer(serializers.Serializer[Any]):
     conflicts = ConflictSerializer(many=True)
     problems = ProblemSerializer(many=True)
     differences = DifferenceSerializer(many=True, help_text="Differences from the new snapshot.")
+
+
+class RebaseWorkSerializer(serializers.ModelSerializer[Rebase]):
+    """A rebase that a worker makes because two large snapshots have to be compared."""
+
+    owner = serializers.CharField(source="owner.username", allow_null=True, default=None)
+    problems = ProblemSerializer(many=True, help_text="Why there is no branch.")
+
+    class Meta:
+        model = Rebase
+        fields = [
+            "id", "state", "scenario", "revision", "snapshot", "name", "owner", "progress", "doing", "error",
+            "problems", "branch", "attempt", "cancel_requested", "created", "started", "finished",
+        ]  # fmt: skip
 
 
 class ChoiceSerializer(serializers.Serializer[Any]):

@@ -1,0 +1,105 @@
+"""How is a rebase queued that takes too long to wait for, and what does a worker do with it?"""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from django.db import transaction
+
+from planner.accounts.models import Role, User
+from planner.accounts.services.members import role_require
+from planner.clusters.models import Snapshot
+from planner.errors import Invalid, RoleTooLow, StaleRevision
+from planner.scenarios.models import Rebase, Scenario
+from planner.scenarios.services.branches import rebase_keep, rebase_prepare
+from planner.scenarios.services.revisions import revision_lock
+from planner.work.lifecycle import Claim, work_end
+from planner.work.watch import Watch, retry_on_db_error
+from planning.rebase import Rebased
+from planning.rebase.conflicts import Choices
+from planning.rows import Problem
+
+CHANGED = "The scenario was changed in the meantime. Preview the rebase again."
+NOT_ALLOWED = "Whoever requested it may no longer edit this workspace."
+
+
+@transaction.atomic
+def rebase_create(
+    *,
+    scenario: Scenario,
+    snapshot: Snapshot,
+    name: str,
+    choices: Choices,
+    expected_revision: int,
+    user: User | None = None,
+) -> Rebase:
+    """Queue a rebase for a worker; what is wrong with it shows once the worker has compared.
+
+    Raises RoleTooLow and StaleRevision. Interfaces call `planner.scenarios.tasks.submit_rebase`, which also
+    notifies a worker.
+    """
+    role_require(user=user, workspace=scenario.workspace)
+    revision_lock(scenario=scenario, expected=expected_revision)
+    return Rebase.objects.create(
+        workspace=scenario.workspace,
+        owner=user,
+        scenario=scenario,
+        revision=expected_revision,
+        snapshot=snapshot,
+        name=name,
+        choices=[[*decided, take] for decided, take in choices.items()],
+    )
+
+
+def rebase_make(claim: Claim[Rebase], watch: Watch) -> None:
+    """Compare the snapshots of a rebase and keep the branch, or say why there is none."""
+    related = Rebase.objects.select_related("scenario__snapshot", "scenario__workspace", "snapshot")
+    rebase = retry_on_db_error(lambda: related.get(pk=claim.id))
+    choices = {(kind, key, field): take for kind, key, field, take in rebase.choices}
+    try:
+        with watch.beating("comparing the snapshots"):
+            carried = retry_on_db_error(
+                lambda: rebase_prepare(
+                    scenario=rebase.scenario,
+                    snapshot=rebase.snapshot,
+                    choices=choices,
+                    expected_revision=rebase.revision,
+                )
+            )
+        if not watch.beat(1.0, "storing the branch"):
+            watch.end()
+            return
+        retry_on_db_error(lambda: _finish(claim, rebase, carried))
+    except Invalid as error:
+        undecided = error.problems
+        count = f"{len(undecided)} problem{'' if len(undecided) == 1 else 's'}"
+        reason = f"{count} to fix; nothing was saved."
+        retry_on_db_error(lambda: _refuse(claim, reason, undecided))
+    except StaleRevision:
+        retry_on_db_error(lambda: _refuse(claim, CHANGED))
+    except RoleTooLow:
+        retry_on_db_error(lambda: _refuse(claim, NOT_ALLOWED))
+
+
+@transaction.atomic
+def _finish(claim: Claim[Rebase], rebase: Rebase, carried: Rebased) -> bool:
+    """Keep the branch and end the rebase, or nothing at all; was the rebase still this worker's?"""
+    mine = claim.mine().select_for_update().first()
+    if mine is None:
+        return False
+    # What its sender may do by now counts.
+    user = None if mine.owner is None else mine.owner.acting(Role.EDITOR)
+    branch = rebase_keep(
+        scenario=rebase.scenario,
+        snapshot=rebase.snapshot,
+        carried=carried,
+        name=mine.name,
+        expected_revision=mine.revision,
+        user=user,
+    )
+    return work_end(claim=claim, state=Rebase.State.SUCCEEDED, branch=branch)
+
+
+def _refuse(claim: Claim[Rebase], error: str, problems: Sequence[Problem] = ()) -> bool:
+    """End a rebase that makes no branch, with the reason; was it still this worker's?"""
+    found = [asdict(problem) for problem in problems]
+    return work_end(claim=claim, state=Rebase.State.FAILED, error=error, problems=found)
