@@ -43,7 +43,8 @@ def test_whose_turn_it_is_takes_three_queries_for_each_kind_of_work(django_asser
     scenario = factories.scenario()
     for _ in range(5):
         factories.run(scenario)
-    with django_assert_num_queries(10):  # three per awaited kind, one for experiments
+    # Three for each awaited kind (runs, imports, rebases, forecasts), one for experiments.
+    with django_assert_num_queries(13):
         assert next_turn()
 
 
