@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from planning.counts import counts_of
 from planning.documents import items
 from planning.pod_clock import PodClock
 from planning.rows import Decision, RunCounts, hangs_below, tree_order
@@ -60,7 +59,7 @@ def rows_of(result: Json, document: Json) -> Rows:
         jobs=jobs,
         victims=victims,
         parts=[*packed_decisions(decisions), *why, Part.of(VERDICT, kept(verdict))],
-        counts=counts_of(decisions, jobs, victims),
+        counts=RunCounts.of(decisions, jobs, victims),
     )
 
 

@@ -6,9 +6,8 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from planner.work.clock import seconds_from_now
 from planner.work.kinds import kinds
-from planner.work.lifecycle import Kind
+from planner.work.lifecycle import Kind, seconds_from_now
 from planner.work.models import Tally, Work
 from planner.work.tallies import tally
 

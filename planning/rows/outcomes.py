@@ -1,8 +1,8 @@
 """What came of a run?"""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from planning.rows.amounts import Amounts
 
@@ -43,6 +43,30 @@ class RunCounts:
     jobs: int
     jobs_pending: int
     decisions: int
+
+    @classmethod
+    def of(
+        cls,
+        steps: "Sequence[Decision]",
+        jobs: Collection[Mapping[str, Any]],
+        victims: Collection[Mapping[str, Any]],
+    ) -> "RunCounts":
+        """Return the numbers of a run: pods that occur in several cycles count once.
+
+        `jobs` and `victims` are the rows of its outcome.
+        """
+        by_state: dict[str, set[str]] = {"committed": set(), "kept": set(), "failed": set()}
+        for victim in victims:
+            by_state[victim["state"]].add(victim["pod"])
+        return cls(
+            bound=len({step.pod for step in steps if step.op == "bind" and step.state == "committed"}),
+            pipelined=len({step.pod for step in steps if step.op == "pipeline"}),
+            evictions=sum(victim["state"] == "committed" for victim in victims),
+            **{f"victims_{state}": len(pods) for state, pods in by_state.items()},
+            jobs=len(jobs),
+            jobs_pending=sum(job["pending"] > 0 for job in jobs),
+            decisions=len(steps),
+        )
 
 
 @dataclass(frozen=True)

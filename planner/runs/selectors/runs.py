@@ -11,7 +11,6 @@ from planner.accounts.selectors.workspaces import visible
 from planner.runs.models import JobOutcome, PublicLink, QueueOutcome, Run, Victim
 from planner.runs.selectors.steps import decisions
 from planner.scenarios.models import Scenario
-from planning.counts import counts_of
 from planning.rows import QueueFigures, RunCounts
 
 _UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
@@ -96,7 +95,7 @@ def run_counts(run: Run) -> RunCounts:
     """Return how much the run decided (no query; 3 for a run that was stored before this was counted)."""
     if run.outcome is not None and run.outcome.counts is not None:
         return RunCounts(**run.outcome.counts)
-    return counts_of(
+    return RunCounts.of(
         decisions(run),
         run.job_outcomes.values("pending"),
         run.victims.values("pod", "state"),

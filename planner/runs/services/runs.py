@@ -1,7 +1,8 @@
 """How does a run begin over a frozen input, and how is its outcome kept?"""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import asdict
+from typing import Any, TypeVar
 
 from django.db import transaction
 
@@ -10,14 +11,15 @@ from planner.accounts.services.members import role_require
 from planner.clusters.models import Blob
 from planner.clusters.selectors.contents import content_of
 from planner.clusters.services.quotas import room_require
-from planner.runs.models import Run
-from planner.runs.services.outcomes import outcome_keep
+from planner.runs.models import JobOutcome, Outcome, QueueOutcome, Run, Trace, Victim
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.revisions import state_of
 from planner.work.lifecycle import Claim, work_end
 from planning.frozen import frozen_input
 from planning.outcomes import Rows
 from planning.states import State
+
+Row = TypeVar("Row", QueueOutcome, JobOutcome, Victim, Trace)
 
 
 def run_create(
@@ -89,7 +91,7 @@ def run_finish(
     return work_end(
         claim=claim,
         state=Run.State.SUCCEEDED,
-        outcome=None if rows is None else outcome_keep(rows),
+        outcome=None if rows is None else _outcome_keep(rows),
         result=result.keep(),
         found_so_far=None,
         notes=list(notes),
@@ -133,3 +135,19 @@ def run_fail(
         timings=dict(timings),
         engine_version=engine_version,
     )
+
+
+def _outcome_keep(rows: Rows) -> Outcome:
+    """Save the rows of a result under a new outcome, and return that."""
+    outcome = Outcome.objects.create(counts=asdict(rows.counts))
+    _rows_keep(QueueOutcome, [QueueOutcome(**columns) for columns in rows.queues], outcome)
+    _rows_keep(JobOutcome, [JobOutcome(**columns) for columns in rows.jobs], outcome)
+    _rows_keep(Victim, [Victim(**columns) for columns in rows.victims], outcome)
+    _rows_keep(Trace, [Trace(**asdict(part)) for part in rows.parts], outcome)
+    return outcome
+
+
+def _rows_keep(model: type[Row], rows: Sequence[Row], outcome: Outcome) -> None:
+    for row in rows:
+        row.outcome = outcome
+    model._default_manager.bulk_create(rows, batch_size=1000)
