@@ -172,6 +172,10 @@ class Resource:
             named.update(sorted(self.scalars.items()))
         return named
 
+    def is_same(self, other: Resource) -> bool:
+        """Return whether both name the same scalars, and all their amounts are equal."""
+        return self.cpu == other.cpu and self.memory == other.memory and self.scalars == other.scalars
+
     def add(self, other: Resource) -> Resource:
         """Add `other` in place; returns self."""
         self.cpu += other.cpu

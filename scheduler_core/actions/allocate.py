@@ -63,11 +63,8 @@ class Allocate:
         self.tasks: dict[str, Tasks] = {}
         self.served_by_gang_action = set(session.served_by_gang_action)
         self.nominations_ignored: set[str] = set()
-        self.passes_over = (
-            not session.reasons
-            and session.registry.classes_are_shapes
-            and session.orders.queue_key() is not None
-        )
+        self.work = WorkList(session, settled=True)
+        self.passes_over = not session.reasons and session.registry.classes_are_shapes and self.work.has_key
         # what was found of a class, and after how many changes of nodes
         self.fits_nowhere: dict[int, tuple[int, bool]] = {}
         enqueues = "enqueue" in session.conf.actions
@@ -77,7 +74,8 @@ class Allocate:
             and session.registry.same_for_equal_jobs(Point.JOB_VALID, Point.ALLOCATABLE)
         )
         touched = dict(session.snapshot.tasks.touched) if by_line else None
-        self.work = WorkList(session, settled=True, touched=touched)
+        if touched is not None:
+            self.work.take_lines(touched)
         for job in waiting_jobs(session) if touched is None else session.lines.apart(touched):
             if job.is_pending:
                 if enqueues:

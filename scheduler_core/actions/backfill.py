@@ -30,9 +30,12 @@ def execute(session: Session) -> None:
 
 def _tasks_in_order(session: Session) -> list[TaskInfo]:
     """Return the tasks to place; the order is fixed before the first one is."""
+    jobs_to_look_at = _jobs_to_look_at(session)
+    if not jobs_to_look_at:
+        return []
     work = WorkList(session, settled=True)
     tasks = {}
-    for job in _jobs_to_look_at(session):
+    for job in jobs_to_look_at:
         waiting = _best_effort_tasks(session, job)
         if waiting:
             tasks[job.key] = task_heap(session, waiting)

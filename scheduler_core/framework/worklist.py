@@ -31,21 +31,27 @@ class WorkList:
     ----------
     settled : bool
         No job and no queue changes its place while it waits: only those whose turn it is gain or lose tasks.
-    touched : mapping, optional
-        With them jobs come in lines, these jobs by themselves.
+
+    Attributes
+    ----------
+    has_key : bool
+        A key puts the queues in their order.
 
     """
 
-    def __init__(
-        self, session: Session, *, settled: bool, touched: Mapping[str, JobInfo] | None = None
-    ) -> None:
+    def __init__(self, session: Session, *, settled: bool) -> None:
         self.session = session
         self.settled = settled
-        self._touched = touched
+        self._touched: Mapping[str, JobInfo] | None = None
         key = session.orders.queue_key() if settled else None
+        self.has_key = key is not None
         self.queues: Queues = queue_heap(session) if key is None else SettledQueue(key)
         self.jobs: dict[str, Jobs] = {}
         self._seen: set[str] = set()
+
+    def take_lines(self, touched: Mapping[str, JobInfo]) -> None:
+        """Have jobs come in lines, those that were touched by themselves."""
+        self._touched = touched
 
     def add_queue(self, name: str) -> None:
         """Push a queue the first time it is named."""

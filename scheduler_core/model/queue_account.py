@@ -106,12 +106,12 @@ class QueueAccount:
         amounts = amounts or QueueSum()
         reserved = amounts.reserved if release.follows(Rule.INQUEUE_REMAINDER) else amounts.reserved_whole
         sums = amounts.allocated.resource(), amounts.elastic.resource(), reserved.resource()
-        if not all(map(_is_same, sums, (self.allocated, self.elastic, self.inqueue))):
+        if not all(map(Resource.is_same, sums, (self.allocated, self.elastic, self.inqueue))):
             self.allocated, self.elastic, self.inqueue = sums
             self.allocated_version += 1
             self.version += 1
         request = amounts.request.resource()
-        if not _is_same(request, self.request):
+        if not request.is_same(self.request):
             self.request = request
             self.version += 1
 
@@ -263,11 +263,6 @@ def renew_accounts(
         entries = sorted(accounts.items())
         accounts.clear()
         accounts.update(entries)
-
-
-def _is_same(one: Resource, other: Resource) -> bool:
-    """Return whether two vectors name the same scalars, and all their amounts are equal."""
-    return one.cpu == other.cpu and one.memory == other.memory and one.scalars == other.scalars
 
 
 def capability_of(queue: QueueInfo) -> Resource:

@@ -24,7 +24,7 @@ class Part(NamedTuple):
     ----------
     allocated, request, elastic : Resource
         What it holds, holds and waits for, holds above its minimum.
-    reserved, reserved_whole : Resource or None
+    reserved, reserved_whole : Resource
         What is reserved for it beside that: the rest of its minimum, or in phase Inqueue all of it.
     minimum : Resource or None
         Its minResources.
@@ -37,33 +37,29 @@ class Part(NamedTuple):
     allocated: Resource
     request: Resource
     elastic: Resource
-    reserved: Resource | None
-    reserved_whole: Resource | None
+    reserved: Resource
+    reserved_whole: Resource
     minimum: Resource | None
     most: float
 
+    @property
+    def vectors(self) -> tuple[Resource, ...]:
+        """Return what it adds to each of `QueueSum.sums`."""
+        return self.allocated, self.request, self.elastic, self.reserved, self.reserved_whole
+
 
 class Sum:
-    """A sum of vectors that names the scalars that any of them names.
+    """A sum of vectors that names the scalars that any of them names."""
 
-    Attributes
-    ----------
-    moves : int
-        How many vectors were added or taken away.
-
-    """
-
-    __slots__ = ("_cpu", "_holders", "_memory", "_scalars", "moves")
+    __slots__ = ("_cpu", "_holders", "_memory", "_scalars")
 
     def __init__(self) -> None:
         self._cpu = self._memory = 0.0
-        self.moves = 0
         self._scalars: dict[str, float] = {}
         self._holders: dict[str, int] = {}
 
     def add(self, amount: Resource) -> None:
         """Add a vector."""
-        self.moves += 1
         self._cpu += amount.cpu
         self._memory += amount.memory
         for name, scalar in (amount.scalars or {}).items():
@@ -72,7 +68,6 @@ class Sum:
 
     def give_back(self, amount: Resource) -> None:
         """Take away a vector that was added."""
-        self.moves += 1
         self._cpu -= amount.cpu
         self._memory -= amount.memory
         for name, scalar in (amount.scalars or {}).items():
@@ -98,31 +93,47 @@ class QueueSum:
     ----------
     most : float
         No amount in the sums is larger.
+    sums : tuple of Sum
+        All of them.
 
     """
 
-    __slots__ = ("allocated", "elastic", "most", "request", "reserved", "reserved_whole")
+    __slots__ = ("allocated", "elastic", "most", "request", "reserved", "reserved_whole", "sums")
 
     def __init__(self) -> None:
         self.most = 0.0
         self.allocated, self.request, self.elastic = Sum(), Sum(), Sum()
         self.reserved, self.reserved_whole = Sum(), Sum()
+        self.sums = self.allocated, self.request, self.elastic, self.reserved, self.reserved_whole
 
-    def pairs(self, part: Part) -> list[tuple[Sum, Resource]]:
-        """Return each sum that a job adds to, with what it adds."""
-        pairs = [(self.request, part.request)]
-        if part.allocated is not NOTHING:
-            pairs += [(self.allocated, part.allocated), (self.elastic, part.elastic)]
-        if part.reserved is not None and part.reserved_whole is not None:
-            pairs += [(self.reserved, part.reserved), (self.reserved_whole, part.reserved_whole)]
-        return pairs
+    def add(self, part: Part) -> None:
+        """Add what a job adds."""
+        self.most += part.most
+        for total, amount in zip(self.sums, part.vectors, strict=True):
+            if amount is not NOTHING:
+                total.add(amount)
+
+    def give_back(self, part: Part) -> None:
+        """Take away what a job added."""
+        self.most -= part.most
+        for total, amount in zip(self.sums, part.vectors, strict=True):
+            if amount is not NOTHING:
+                total.give_back(amount)
+
+    def exchange(self, before: Part, after: Part) -> None:
+        """Take away what a job added before, and add what it adds now; what is the same stays."""
+        self.most -= before.most
+        self.most += after.most
+        for total, old, new in zip(self.sums, before.vectors, after.vectors, strict=True):
+            if not (old is new or old.is_same(new)):
+                total.give_back(old)
+                total.add(new)
 
     def is_exact(self) -> bool:
         """Return whether nothing was rounded."""
         if self.most < _EXACT:
             return True
-        sums = (self.allocated, self.request, self.elastic, self.reserved, self.reserved_whole)
-        return all(total.is_exact() for total in sums)
+        return all(total.is_exact() for total in self.sums)
 
 
 class QueueSums:
@@ -168,6 +179,11 @@ class QueueSums:
             part = None if job is None else part_of(job)
             if part is before:
                 continue
+            if before is not None and part is not None and before.queue == part.queue:
+                self._parts[key] = part
+                self._of[part.queue].exchange(before, part)
+                moved.add(part.queue)
+                continue
             if before is not None:
                 del self._parts[key]
                 self._give_back(before)
@@ -185,28 +201,21 @@ class QueueSums:
         if known is None:
             known = self._of[part.queue] = QueueSum()
         self._jobs[part.queue] = self._jobs.get(part.queue, 0) + 1
-        known.most += part.most
-        for total, amount in known.pairs(part):
-            total.add(amount)
+        known.add(part)
 
     def _give_back(self, part: Part) -> None:
         self._jobs[part.queue] -= 1
         if not self._jobs[part.queue]:
             del self._of[part.queue]
             return
-        known = self._of[part.queue]
-        known.most -= part.most
-        for total, amount in known.pairs(part):
-            total.give_back(amount)
+        self._of[part.queue].give_back(part)
 
     def _add_up(self, queue: str) -> None:
         """Add up the jobs of a queue anew, by key."""
         known = self._of[queue] = QueueSum()
         for key in sorted(self._parts):
             if self._parts[key].queue == queue:
-                known.most += self._parts[key].most
-                for total, amount in known.pairs(self._parts[key]):
-                    total.add(amount)
+                known.add(self._parts[key])
 
 
 def part_of(job: JobInfo) -> Part:
@@ -236,9 +245,9 @@ def worked_out(job: JobInfo) -> Part:
         request.add(waiting)
     elastic = job.elastic() if holds else NOTHING
     rest, minimum = job.inqueue_reservation(whole=False), job.inqueue_reservation(whole=True)
-    reserved = None if rest is None else job.deduct_gated(rest)
-    whole = None if minimum is None else job.deduct_gated(minimum)
-    most = max(map(_most, (allocated, request, elastic, reserved or NOTHING, whole or NOTHING)))
+    reserved = NOTHING if rest is None else job.deduct_gated(rest)
+    whole = NOTHING if minimum is None else job.deduct_gated(minimum)
+    most = max(map(_most, (allocated, request, elastic, reserved, whole)))
     return Part(job.queue, allocated, request, elastic, reserved, whole, job.min_resources, most)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from functools import cached_property
 from operator import is_
 
 from scheduler_core.model.job import NO_NODE, JobInfo
@@ -34,6 +33,8 @@ class Renewal:
         The jobs that these replace, as the last session left them, by key; None: there was none.
     nodes : dict
         The numbers of the tasks that are found on the nodes that were made anew, by number of the node.
+    queues : set of str
+        The queues that these jobs are, or were, in.
 
     """
 
@@ -41,12 +42,12 @@ class Renewal:
     jobs: dict[str, JobInfo | None] = field(default_factory=dict)
     before: dict[str, JobInfo | None] = field(default_factory=dict)
     nodes: dict[int, list[int]] = field(default_factory=dict)
+    queues: set[str] = field(default_factory=set)
 
-    @cached_property
-    def queues(self) -> set[str]:
-        """Return the queues that these jobs are, or were, in."""
-        jobs = (*self.jobs.values(), *self.before.values())
-        return {job.queue for job in jobs if job is not None}
+    def replace(self, key: str, before: JobInfo | None, job: JobInfo | None) -> None:
+        """Say that a job takes the place of another one."""
+        self.before[key], self.jobs[key] = before, job
+        self.queues.update([either.queue for either in (before, job) if either is not None])
 
 
 class State:
@@ -112,11 +113,10 @@ class State:
         self.journal.podgroups.clear()
         renewal = Renewal()
         for key in sorted(touched.keys() | jobs):
-            renewal.before[key] = self.snapshot.jobs.get(key)
             if key in jobs:
-                renewal.jobs[key] = self._renew_job(key)
+                renewal.replace(key, self.snapshot.jobs.get(key), self._renew_job(key))
             else:
-                renewal.jobs[key] = touched[key]
+                renewal.replace(key, self.snapshot.jobs.get(key), touched[key])
                 touched[key].keep()
         for node in sorted(nodes):
             found = renewal.nodes[node] = self._by_uid(self._found[node])

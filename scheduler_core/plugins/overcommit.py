@@ -53,6 +53,8 @@ class Overcommit:
         self.factor = factor
         self.reservations = Reservations()
         self._version = 0
+        self._enlarged = session.total.clone().multi(factor)
+        self._reserved: dict[str, Resource] = {}
         self.idle, self.inqueue = Resource(), Resource()
         self._measure()
         for job in session.jobs.values() if session.observer.listens else ():
@@ -64,15 +66,23 @@ class Overcommit:
         """Add up what is used on the nodes, and what is reserved in the queues."""
         session, sums = self.session, self.session.snapshot.sums
         self._is_measured = True
-        left = self.idle.as_dict(), self.inqueue.as_dict()
-        self.idle = session.total.clone().multi(self.factor)
-        self.idle.raw_sub(session.nodes.axis.resource(session.nodes.used.sum(axis=0).tolist()))
-        self.inqueue = total_of(sums[queue].reserved_whole.resource() for queue in sums.queues())
-        if left != (self.idle.as_dict(), self.inqueue.as_dict()):
+        used = session.nodes.axis.resource(session.nodes.used.sum(axis=0).tolist())
+        idle, reserved = self._enlarged.clone().raw_sub(used), self._reserved
+        for queue in sums.queues():
+            if queue not in reserved:
+                reserved[queue] = sums[queue].reserved_whole.resource()
+        inqueue = total_of([reserved[queue] for queue in sums.queues()])
+        if not (idle.is_same(self.idle) and inqueue.is_same(self.inqueue)):
             self._version += 1
+        self.idle, self.inqueue = idle, inqueue
 
-    def renew(self, _renewal: Renewal) -> bool:
-        """Measure anew: when the first job votes, where no other action moves anything before that."""
+    def renew(self, renewal: Renewal) -> bool:
+        """Measure anew: when the first job votes, where no other action moves anything before that.
+
+        What is reserved in a queue none of whose jobs was made anew is what it was.
+        """
+        for queue in renewal.queues:
+            self._reserved.pop(queue, None)
         if self.session.conf.actions[:1] == ("enqueue",):
             self._is_measured = False
         else:

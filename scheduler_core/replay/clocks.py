@@ -53,6 +53,8 @@ CLOCKS: Mapping[str, Changes] = {
 
 def next_reading(session: Session) -> float | None:
     """Return the next time at which a plugin's answers change by themselves, in seconds since 1970."""
+    if not any(map(session.conf.first_option, CLOCKS)):
+        return None
     times = [
         time
         for option in session.conf.options()

@@ -236,7 +236,6 @@ class Replay:
 
     def _write_pods(self, session: Session, victims: set[str], time: float) -> bool:
         world, course, changed = self.world, self.course, False
-        now = world.timestamp(time)
         pods = world.cluster.pods
         for _, job in sorted(session.snapshot.tasks.touched.items()):
             for task in list(job.tasks.values()):
@@ -244,7 +243,7 @@ class Replay:
                     continue
                 if task.status is TaskStatus.BINDING:
                     delay = course.machines.start_delay(task.key, task.node_name, time)
-                    pods.follow(task.key, bound(task, now, runs=delay == 0))
+                    pods.follow(task.key, bound(task, world.timestamp(time), runs=delay == 0))
                     course.machines.bound(task.key, time, delay)
                 elif is_waiting(task):
                     node = nominated_node(task)
@@ -252,7 +251,7 @@ class Replay:
                         pods.follow(task.key, nominated(pods[task.key], node))
                         changed = True
         for key in sorted(victims):
-            course.terminations.evict(key, evicted(pods[key], now), time)
+            course.terminations.evict(key, evicted(pods[key], world.timestamp(time)), time)
         if self.timeline.evicted == "restart-job":
             course.terminations.restart_jobs(sorted({world.lives[key].job for key in victims}), time)
         return changed

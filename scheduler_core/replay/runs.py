@@ -74,8 +74,8 @@ class PodRuns:
     def began(self, key: str, time: float) -> None:
         """Plan the end of a pod that runs from now on."""
         world = self.world
-        life = world.lives[key]
-        restores = annotation(RESTORE_SECONDS, world.cluster.pods[key], world.podgroups.get(life.job))
+        life, pod = world.lives[key], world.cluster.pods.infos[key].given
+        restores = annotation(RESTORE_SECONDS, pod, world.podgroups.get(life.job))
         life.start(time, world.timeline.restore if restores is None else float(restores))
         if life.vcjob:
             self.states.pod_event(key, "PodRunning")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from scheduler_core import simulate_document
 from scheduler_core.framework.session import Session
-from scheduler_core.plugins.proportion.deserved import deserved_at_the_end, rounds_of_deserved
+from scheduler_core.plugins.proportion.deserved import Turn, deserved_at_the_end, rounds_of_deserved
 from tests.builders import (
     Object,
     conf,
@@ -372,19 +372,21 @@ def test_without_guarantees_nobody_gets_more_than_requested_and_all_not_more_tha
     np.testing.assert_allclose(shuffled, got[order], atol=0.2)
 
 
+FEW = st.sampled_from([0.0, 0.1, 1.0, 333.3, 1000.0, 4000.0, 1e12])
+
+
 @st.composite
 def divisions(draw: st.DrawFn) -> Object:
     """Draw what a division reads: amounts that divide evenly and others, ceilings, guarantees, names."""
     queues, resources = draw(st.integers(1, 6)), draw(st.integers(1, 4))
-    few = st.sampled_from([0.0, 0.1, 1.0, 333.3, 1000.0, 4000.0, 1e12])
 
     def rows(amounts: st.SearchStrategy[float]) -> list[list[float]]:
         return [[draw(amounts) for _ in range(resources)] for _ in range(queues)]
 
     return {
-        "total": [draw(few) for _ in range(resources)],
+        "total": [draw(FEW) for _ in range(resources)],
         "weight": [float(draw(st.integers(0, 3))) for _ in range(queues)],
-        "request": rows(few),
+        "request": rows(FEW),
         "guarantee": rows(st.sampled_from([0.0, 0.0, 0.0, 250.5, 1000.0])),
         "real_capability": rows(st.sampled_from([np.inf, np.inf, 500.0, 1e9])),
         "ignored": [draw(st.booleans()) for _ in range(resources)],
@@ -400,3 +402,14 @@ def test_queue_by_queue_the_division_ends_with_the_numbers_of_its_last_round(div
     rounds = list(rounds_of_deserved(arrays.pop("total"), **arrays))
     plain = deserved_at_the_end(division.pop("total"), **division)
     assert plain == (rounds[-1].deserved.tolist() if rounds else [])
+
+
+@settings(max_examples=300)
+@given(division=divisions(), amounts=st.lists(FEW, min_size=1, max_size=4), row=st.integers(0, 3))
+def test_first_turns_that_are_known_change_nothing(division: Object, amounts: list[float], row: int) -> None:
+    turns: dict[int, Turn] = {}
+    total, row = division.pop("total"), row % len(division["weight"])
+    assert deserved_at_the_end(total, **division, first_turns=turns) == deserved_at_the_end(total, **division)
+    division["request"][row] = [amounts[column % len(amounts)] for column in range(len(total))]
+    turns.pop(row, None)
+    assert deserved_at_the_end(total, **division, first_turns=turns) == deserved_at_the_end(total, **division)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from operator import is_
 from typing import Any
 
@@ -14,6 +14,7 @@ from scheduler_core.model.axis import ResourceAxis
 from scheduler_core.model.queue_account import QueueAccount, renew_accounts
 from scheduler_core.plugins.proportion.deserved import (
     Round,
+    Turn,
     covers,
     deserved_at_the_end,
     rounds_of_deserved,
@@ -36,7 +37,6 @@ class Accounts(dict[str, QueueAccount]):
         self._session = session
         self._guaranteed = total_of(queue.guarantee for queue in session.queues.values())
         self._every: dict[str, QueueAccount] = {}
-        self._divided: list[tuple[str, Resource]] | None = None
         self._table: DivisionTable | None = None
         self._rows: dict[str, list[float]] = {}
         self.renew(session.queues)
@@ -44,11 +44,21 @@ class Accounts(dict[str, QueueAccount]):
             for job in session.jobs.values():
                 self[job.queue].name_reservation(job, session.release)
 
-    def renew(self, names: Iterable[str]) -> None:
-        """Bring the accounts of some queues up to date, and divide anew where any requests something else."""
-        session = self._session
+    def renew(self, names: Collection[str]) -> None:
+        """Bring the accounts of some queues up to date, and divide anew where any requests something else.
+
+        What queues deserve follows from what they request; all else that is divided by stays as it was at
+        first. An account keeps the very object of a request that did not change.
+        """
+        session, requests = self._session, [self._request_of(name) for name in names]
         renew_accounts(self, names, session.snapshot.sums, session.release, self._account)
-        self._divide()
+        if self and not all(map(is_, requests, map(self._request_of, names))):
+            self._divide()
+
+    def _request_of(self, name: str) -> Resource | None:
+        """Return what the jobs of a queue request, None when it has no jobs."""
+        account = self.get(name)
+        return None if account is None else account.request
 
     def _account(self, name: str) -> QueueAccount:
         """Return the account of a queue, made once: its limits follow from the queues alone."""
@@ -59,32 +69,13 @@ class Accounts(dict[str, QueueAccount]):
         return account
 
     def _divide(self) -> None:
-        """Write what each queue deserves, and its share of that.
-
-        That follows from what the queues request; all else that is divided by stays as it was at first. An
-        account keeps the very object of a request that did not change.
-        """
-        requests = [(name, account.request) for name, account in self.items()]
-        if not self or self._is_divided(requests):
-            return
-        self._divided = requests
+        """Write what each queue deserves, and its share of that."""
         table = self._table_of(list(self.values()))
         deserved = table.divided(self._session.observer) or [[]] * len(self)
         for row, account in zip(deserved, self.values(), strict=True):
             if self._rows.get(account.name) != row:
                 self._rows[account.name] = row
                 account.deserve(table.deserved(row, account) if row else Resource())
-
-    def _is_divided(self, requests: Sequence[tuple[str, Resource]]) -> bool:
-        known = self._divided
-        return (
-            known is not None
-            and len(known) == len(requests)
-            and all(
-                one is other and name == before
-                for (name, one), (before, other) in zip(requests, known, strict=True)
-            )
-        )
 
     def _table_of(self, accounts: Sequence[QueueAccount]) -> DivisionTable:
         """Return the table of the accounts: the last one with these requests, if only requests differ."""
@@ -114,6 +105,8 @@ class DivisionTable:
         of_total = total.scalars or {}
         self._gains_scalars = [bool(of_total or account.guarantee.scalars) for account in accounts]
         self._loses_scalars = 0.0 in of_total.values()
+        self._total = self.axis.amounts(total)
+        self._first_turns: dict[int, Turn] = {}
 
     def takes(self, accounts: Sequence[QueueAccount]) -> bool:
         """Take over what the same accounts request now; False where they are others, or request more names.
@@ -131,6 +124,7 @@ class DivisionTable:
             if account.request is not self._requested[row]:
                 self._requested[row] = account.request
                 self._request[row] = self.axis.amounts(account.request)
+                self._first_turns.pop(row, None)
         return True
 
     def _ceiling_of(self, amount: Resource) -> list[float]:
@@ -142,7 +136,7 @@ class DivisionTable:
         """Return what each account deserves, a row for each; empty when nobody has any weight."""
         if not observer.listens and len(self.accounts) <= FEW_QUEUES:
             return deserved_at_the_end(
-                self.axis.amounts(self.total),
+                self._total,
                 weight=self._weight,
                 request=self._request,
                 guarantee=self._guarantee,
@@ -150,6 +144,7 @@ class DivisionTable:
                 ignored=self._ignored,
                 gains_scalars=self._gains_scalars,
                 loses_scalars=self._loses_scalars,
+                first_turns=self._first_turns,
             )
         rounds = self._rounds()
         if observer.listens:
