@@ -12,18 +12,17 @@ from planning.experiments.figures import Figure, figure_of, goal_of
 from planning.experiments.forecast_cells import ForecastGrid
 from planning.experiments.search import at_the_end, goal_figures, left_open, smallest
 from planning.experiments.space import Combination
-from planning.experiments.verification import sentence as verification_sentence
 from planning.experiments.verification import verified
 from planning.experiments.written import DIRECTIONS, LIMIT, SEARCH, SWEEP, Definition, size_problems
 from queuecast.client import Client
 from queuecast.desk import Desk, Json
 from queuecast.effects import changes
-from queuecast.experiment_tables import cells_csv, cells_table, missed_table, sentence
+from queuecast.experiment_tables import cells_csv, cells_table, missed_table, verdict_parts
 from queuecast.experiments import Experiment
 from queuecast.plans import introduced
 from queuecast.problems import Refused
 from queuecast.server import Failure
-from queuecast.shown import Output, Table
+from queuecast.shown import Output
 from queuecast.terminal import progress_line
 
 NO = 1
@@ -105,11 +104,7 @@ def _answered(experiment: Experiment, verdict: Json | None, edits: Sequence[Json
     body, verification = {key: verdict[key] for key in parts_of}, verdict["verification"]
     data = {**body, "smallest" if is_found else "closest": row, "changes": list(edits), **more}
     forecast = "forecast" in experiment.written
-    parts: list[Table | str] = [sentence(verdict, is_of_forecasts=forecast)]
-    if row:
-        parts.append(cells_table([row]))
-    if verification:
-        parts.append(verification_sentence(verification))
+    parts = verdict_parts(verdict, is_of_forecasts=forecast)
     if verdict["missed"]:
         parts.append(missed_table(verdict["missed"]))
     if verdict["at_the_end"] and not is_found:

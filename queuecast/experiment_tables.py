@@ -5,18 +5,32 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
+from planning.experiments.verification import sentence as verification_sentence
 from queuecast.desk import Json
 from queuecast.shown import Table
 
 
+def verdict_parts(verdict: Json, *, is_of_forecasts: bool) -> list[Table | str]:
+    """Return what a search came to: a proposal that does not hold says so before anything else."""
+    said, kept = [sentence(verdict, is_of_forecasts=is_of_forecasts)], verdict["verification"]
+    shown = [cells_table([verdict["cell"]])] if verdict["cell"] else []
+    if not kept:
+        return [*said, *shown]
+    verified = verification_sentence(kept)
+    return [*said, *shown, verified] if kept["holds"] else [verified, *said, *shown]
+
+
 def sentence(verdict: Json, *, is_of_forecasts: bool) -> str:
-    """Return what a search came to, in words."""
+    """Return what a search found, in words, leaving aside what a verification came to."""
     status, tried, size = verdict["status"], verdict["tried"], verdict["grid_size"]
     measured = "forecast" if is_of_forecasts else "simulated"
     if status == "found":
         is_open = ", leaves one open" if is_of_forecasts else ""
+        kept = verdict["verification"]
+        under = "" if not kept or kept["holds"] else " under the workloads of the search"
         return (
-            f"The smallest change that reaches every goal. {tried} of {size} combinations were {measured}; "
+            f"The smallest change that reaches every goal{under}. "
+            f"{tried} of {size} combinations were {measured}; "
             f"every cheaper one misses a goal{is_open}, or is one that the webhook refuses."
         )
     if status == "impossible":

@@ -2,11 +2,10 @@
 
 import argparse
 
-from planning.experiments.verification import sentence as verified
 from queuecast.client import on_server
 from queuecast.commands import scenarios
 from queuecast.desk import Desk, Json
-from queuecast.experiment_tables import cells_table, sentence
+from queuecast.experiment_tables import cells_table, verdict_parts
 from queuecast.shown import Output, Table
 
 
@@ -21,9 +20,7 @@ def experiment_show(desk: Desk, args: argparse.Namespace) -> Output:
     done, verdict = found["progress"], found["verdict"]
     parts: list[Table | str] = [_table([found]), f"{done['measured']} of {done['planned']} combinations"]
     if verdict:
-        parts.append(sentence(verdict, is_of_forecasts="forecast" in found["written"]))
-        parts += [cells_table([verdict["cell"]])] if verdict["cell"] else []
-        parts += [verified(verdict["verification"])] if verdict["verification"] else []
+        parts += verdict_parts(verdict, is_of_forecasts="forecast" in found["written"])
     return Output(found, parts)
 
 

@@ -33,17 +33,21 @@ def experiment_at(experiment_id: str) -> dict[str, Any]:
 
 
 def experiment_reckoned(experiment_id: str) -> dict[str, Any]:
-    """Return how many cells were lost, doubled or are not what the same run alone comes to."""
+    """Return how many cells were lost, doubled or are not what the same run alone comes to.
+
+    A group that nobody finished has lost those of its cells that were not measured.
+    """
     experiment = Experiment.objects.select_related("input").get(pk=experiment_id)
     cells = Cells(experiment)
     grid, _ = grid_of(experiment.input.document(), experiment.written)
     kept = [tuple(cell) for group in cells.groups for cell in group.cells[: len(group.measured)]]
     wrong = 0
-    for row, combination in zip(cells.rows, cells.order, strict=True):
-        alone = simulate_document(grid.changed(combination), Options(explain=False))
+    for row in cells.rows:
+        alone = simulate_document(grid.changed(cells.order[row.number]), Options(explain=False))
         wrong += repr(list(row.figures.values())) != repr([float(one.of(alone)) for one in cells.figures])
     groups = ExperimentGroup.objects.filter(experiment=experiment)
     return {
+        "state": experiment.state,
         "planned": experiment.planned,
         "lost": experiment.planned - len(set(kept)),
         "doubled": len(kept) - len(set(kept)) + sum(len(one.measured) > len(one.cells) for one in groups),

@@ -23,6 +23,7 @@ from urllib.request import Request, urlopen
 
 from tests.needs import unavailable
 from tests.processes.attempts import HEAD, Row, attempt
+from tests.processes.cell_kills import cells_struck
 from tests.processes.installation import PATIENCE
 from tests.processes.storm import random_kills
 from tests.processes.topology import Topology, Web, topology
@@ -201,7 +202,7 @@ def delivered_twice(running: Topology, long: bool) -> Row:
 
 FAULTS: tuple[Callable[[Topology, bool], Row], ...] = (
     killed_idle, killed_computing, killed_storing, simulation_killed, redis_restarted, database_stopped,
-    web_killed, disk_full, clock_jumped, delivered_twice, random_kills,
+    web_killed, disk_full, clock_jumped, delivered_twice, cells_struck, random_kills,
 )  # fmt: skip
 
 

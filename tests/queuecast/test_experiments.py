@@ -9,6 +9,7 @@ import pytest
 
 from planning.experiments.figures import Figure
 from queuecast.__main__ import main
+from queuecast.experiment_tables import verdict_parts
 from scheduler_core import Options, simulate_document
 from tests.builders import conf, node, podgroup, pods, queue, scenario
 
@@ -234,6 +235,19 @@ def test_a_search_over_seeds_says_whether_its_proposal_holds(
     assert interval["low"] <= said["smallest"]["figures"]["wait_p95 of b"] <= interval["high"] <= 1500
     main(["search", "search.yaml", "--local", "--processes", "1"])
     assert "the search did not see" in capsys.readouterr().out
+
+
+def test_a_proposal_that_does_not_hold_is_told_before_anything_else() -> None:
+    row = {"settings": {"a.weight": 2}, "price": 1.0, "figures": {"evictions": 4.0}, "error": ""}
+    holds = {"holds": True, "seeds": 2, "reached": 2, "missed": [], "open": "", "error": ""}
+    fails = {**holds, "holds": False, "reached": 1, "missed": [{"goal": "evictions at most 5", "by": 1.0}]}
+    found = {"status": "found", "tried": 3, "grid_size": 9, "cell": row}
+    first, second, _ = verdict_parts({**found, "verification": fails}, is_of_forecasts=True)
+    assert str(first).startswith("The proposal does not hold: over 2 workloads")
+    assert "reaches every goal under the workloads of the search." in str(second)
+    first, _, last = verdict_parts({**found, "verification": holds}, is_of_forecasts=True)
+    assert str(first).startswith("The smallest change that reaches every goal. 3 of 9")
+    assert str(last).startswith("Verified")
 
 
 def test_a_trace_of_a_server_cannot_be_read_here(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

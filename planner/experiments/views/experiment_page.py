@@ -76,8 +76,16 @@ class ExperimentPage:
             **self.experiment.verdict,
             "shown": [] if row is None else [self.shown(row)],
             "verified": None if kept is None else sentence(kept),
+            "fails": kept is not None and not kept["holds"],
+            "title": self._verdict_title(kept),
             "unseen": [] if kept is None else self._unseen(kept),
         }
+
+    def _verdict_title(self, kept: Mapping[str, Any] | None) -> str:
+        """Return what the cell of the verdict is."""
+        if self.experiment.verdict.get("status") != "found":
+            return "Combination that comes closest"
+        return "Proposed change" if kept is None or kept["holds"] else "Change that does not hold"
 
     def _unseen(self, kept: Mapping[str, Any]) -> list[tuple[charts.Column, Any, Any]]:
         """Return each figure of a proposal under unseen workloads, and its interval."""

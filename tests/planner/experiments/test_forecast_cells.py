@@ -19,7 +19,9 @@ from planner.forecasts.services.prices import prices_set
 from planner.forecasts.services.traces import trace_create
 from planner.scenarios.models import Scenario
 from planner.work.lifecycle import work_claim, work_end
+from planning.experiments.cells import Cell
 from planning.experiments.forecast_figures import figure_of_forecast
+from planning.experiments.verification import verified
 from planning.experiments.work import prices_of
 from tests import factories
 from tests.planner.recorded import experiment_done, forecast_done
@@ -100,7 +102,8 @@ def test_a_proposal_is_verified_by_a_group_of_its_own(api: APIClient) -> None:
     assert told["progress"]["measured"] <= told["progress"]["planned"] == 4
 
 
-def test_a_verification_that_fails_is_told_and_ends_the_search() -> None:
+def proposed() -> tuple[Experiment, Any]:
+    """A search whose first cell reaches every goal, and the claim of the group that verifies it."""
     experiment = factories.experiment(written=factories.FORECAST_SEARCH)
     measured = {"figures": [5.0], "over": [[5.0], [5.0], [5.0]]}
     for group in experiment.groups.all():
@@ -111,11 +114,32 @@ def test_a_verification_that_fails_is_told_and_ends_the_search() -> None:
     assert not experiment_settle(experiment_id=experiment.pk)
     claim = work_claim(kind=ExperimentGroup, id=experiment.groups.get(number=VERIFYING).pk, worker="test")
     assert claim is not None
+    return experiment, claim
+
+
+def test_a_verification_that_fails_is_told_and_ends_the_search() -> None:
+    experiment, claim = proposed()
     work_end(claim=claim, state=ExperimentGroup.State.FAILED, error="It needs too much memory.")
     assert experiment_settle(experiment_id=experiment.pk)
     experiment.refresh_from_db()
     kept = experiment.verdict["verification"]
     assert (kept["holds"], kept["error"]) == (False, "It needs too much memory.")
+
+
+def test_the_page_says_first_that_a_proposal_does_not_hold(browser: Client) -> None:
+    experiment, claim = proposed()
+    definition = Cells(experiment).definition
+    over = tuple((float(wait),) for wait in (700, 800, 900, 1000))
+    kept = verified(Cell((0, 0), 0.0, (850.0,), over=over), definition.goals, definition.figures, 4)
+    work_end(claim=claim, state=ExperimentGroup.State.SUCCEEDED, measured=[kept.to_keep(definition.figures)])
+    assert experiment_settle(experiment_id=experiment.pk)
+    page = browser.get(f"/experiments/{experiment.pk}/").content.decode()
+    fails, proposal = (
+        page.index(words) for words in ("The proposal does not hold", "under the workloads of the search")
+    )
+    assert fails < proposal
+    assert "<strong>This is the smallest" not in page
+    assert "Search: found, does not hold" in browser.get("/experiments/").content.decode()
 
 
 def test_equal_cells_under_the_same_trace_are_computed_once(scenario: Scenario) -> None:

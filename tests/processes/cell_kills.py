@@ -1,0 +1,82 @@
+"""What becomes of the cells of an experiment while its workers die, again and again?
+
+``python -m tests.processes.cell_kills [cells]`` prints the row of the table in docs/faults.md.
+"""
+
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.processes.attempts import HEAD, Row, attempt
+from tests.processes.installation import Installation
+from tests.processes.topology import Topology, topology
+
+WORKERS = 2
+VARIABLES = {
+    "QUEUECAST_CONCURRENCY": "1",
+    "QUEUECAST_BACK_OFF_SECONDS": "0.1",
+    # A busy machine may kill more workers than that before a group of cells has kept its first one.
+    "QUEUECAST_MAX_LOSSES": "50",
+}
+FURTHER_CELLS = (4, 24)
+"""A worker dies after so many further cells, by the dice: no pace of kills keeps the trial from ending."""
+DELAY = 1.5
+"""So many seconds later at most: workers die while they claim, read and store, too."""
+STILL = 240.0
+"""A trial of which no cell is measured for so many seconds has failed."""
+CELLS, SHORT_CELLS = 500, 40
+
+
+def cells_struck(running: Topology, long: bool) -> Row:
+    """Workers die at random while they measure the cells of an experiment."""
+    with attempt(running):
+        return struck(running.installation, CELLS if long else SHORT_CELLS)
+
+
+def struck(installation: Installation, count: int) -> Row:
+    """Sweep so many cells, a multiple of five, by workers of which random ones are killed and replaced."""
+    began, experiment = time.monotonic(), installation.drive("experiment_begun", str(count))
+    kills = _killed(installation, experiment)
+    told = installation.drive("experiment_reckoned", experiment)
+    assert told["state"] == "succeeded", told
+    assert told["planned"] == count, told
+    remark = f"{kills} workers killed; {told['taken_again']} attempts at groups of cells lost"
+    seconds = time.monotonic() - began
+    fault = "a random one of two workers killed -9, over cells of an experiment"
+    return Row(fault, count, told["lost"], told["doubled"], told["wrong"], seconds, remark)
+
+
+def _killed(installation: Installation, experiment: str) -> int:
+    """Kill random workers until the experiment is over; return how many died."""
+    dice, kills, measured = random.Random(7), 0, -1
+    workers = [installation.start_worker(**VARIABLES) for _ in range(WORKERS)]
+    due, until = dice.randint(*FURTHER_CELLS), time.monotonic() + STILL
+    while (at := installation.drive("experiment_at", experiment))["state"] == "running":
+        if at["measured"] > measured:
+            measured, until = at["measured"], time.monotonic() + STILL
+        assert time.monotonic() < until, f"nothing was measured for {STILL:.0f} s: {at}, {kills} kills"
+        if measured < due:
+            time.sleep(0.5)
+            continue
+        time.sleep(dice.uniform(0.0, DELAY))
+        chosen = dice.randrange(WORKERS)
+        workers[chosen].kill()
+        workers[chosen] = installation.start_worker(**VARIABLES)
+        kills, due = kills + 1, measured + dice.randint(*FURTHER_CELLS)
+    return kills
+
+
+def main(count: int) -> int:
+    """Print the row; the exit status says whether the kills were harmless."""
+    with tempfile.TemporaryDirectory(prefix="queuecast-cells-") as folder, topology(Path(folder)) as running:
+        running.installation.patience = 3600.0
+        with attempt(running) as on:
+            row = struck(on.installation, count)
+    sys.stdout.write(f"{HEAD}\n{row}\n")
+    return 0 if row.is_harmless else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else CELLS))
