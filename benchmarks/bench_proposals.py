@@ -3,8 +3,9 @@
 ``python -m benchmarks.bench_proposals`` poses 200 planted problems whose smallest answer is known beforehand:
 equal jobs that fill a node each come at once, so that on n nodes the job of rank r starts after floor(r / n)
 run times, and the fewest nodes follow. Then it poses 40 problems over drawn work: the search sees 8 seeds,
-its proposal is verified on 10 others, and what was verified is held against 10 more. With ``--strict`` it
-returns 1 when less than 95 % are found or hold, or a wrong answer is called the smallest.
+its proposal is verified on 10 others, and what was verified is held against 10 more. Work comes for two hours
+of three: jobs that come until the end would leave goals on waits open, as with ``--until-the-end``. With
+``--strict`` it returns 1 when less than 95 % are found or hold, or a wrong answer is called the smallest.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from planning.experiments.written import Definition, grid_of, written_problems
 PLANTED, DRAWN = 200, 40
 LEAST = 0.95
 CORES = 4
+HORIZON_HOURS = 3
 CONF = {
     "actions": "enqueue, allocate, backfill",
     "tiers": [
@@ -86,20 +88,24 @@ def planted(dice: random.Random) -> str:
     return "found" if found.cell.combination == (nodes - 1,) else "wrong"
 
 
-def drawn(dice: random.Random) -> tuple[str, bool | None]:
+def drawn(dice: random.Random, *, until_the_end: bool = False) -> tuple[str, bool | None]:
     """Search over drawn work; return the status, and of a verified proposal whether it holds again."""
+    rate = dice.randint(10, 30)
+    busy = HORIZON_HOURS if until_the_end else HORIZON_HOURS - 1
     work = {
         "patterns": [
             {
                 "queue": "a",
-                "jobs_per_hour": dice.randint(10, 30),
+                # The rate is the mean over the hours of a day.
+                "jobs_per_hour": rate * busy / 24,
+                "by_hour": [1] * busy + [0] * (24 - busy),
                 "run_median": dice.randint(200, 600),
                 "run_spread": dice.choice([0.3, 0.6, 1.0]),
                 "requests": {"cpu": str(dice.choice([1, 2, 4]))},
             }
         ],
-        "horizon_seconds": 3 * 3600,
-        "period_seconds": 10,
+        "horizon_seconds": HORIZON_HOURS * 3600,
+        "period_seconds": 60,
         "seeds": 8,
     }
     grid, asked = grid_and_question(6, dice.choice([120, 300, 600]), work)
@@ -125,6 +131,7 @@ def main() -> int:
     parser.add_argument("--strict", action="store_true")
     parser.add_argument("--planted", type=int, default=PLANTED, help="planted problems (%(default)s)")
     parser.add_argument("--drawn", type=int, default=DRAWN, help="problems over drawn work (%(default)s)")
+    parser.add_argument("--until-the-end", action="store_true", help="work that comes for all three hours")
     options = parser.parse_args()
     said = Counter(planted(dice_of(seed)) for seed in range(options.planted))
     print(
@@ -132,7 +139,9 @@ def main() -> int:
         f"{said['wrong']} wrong",
         flush=True,
     )
-    outcomes = [drawn(dice_of(5000 + seed)) for seed in range(options.drawn)]
+    outcomes = [
+        drawn(dice_of(5000 + seed), until_the_end=options.until_the_end) for seed in range(options.drawn)
+    ]
     counts = Counter(status for status, _ in outcomes)
     again = [holds for _, holds in outcomes if holds is not None]
     print(f"over drawn work: {dict(sorted(counts.items()))}")

@@ -111,6 +111,9 @@ def _shown(
     named = {name: text for name, text in params.items() if name not in ("at_least", "at_most")}
     context = {"scenario": scenario, "params": params, "question": urlencode(named), **(changed or {})}
     if answer := context.get("answer"):
-        context["changes"] = [{**one, "patch": json.dumps(one["patch"])} for one in answer["changes"]]
+        context["changes"] = [
+            {**one, "patch": json.dumps(one["patch"]), "left": one["points"] - one["tried"]}
+            for one in answer["changes"]
+        ]
     template = "scenarios/reach.html" if fragment_requested(request) is None else "scenarios/_reach_line.html"
     return render(request, template, context, status=status)

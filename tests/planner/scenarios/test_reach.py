@@ -186,3 +186,14 @@ def test_no_session_of_a_large_cluster_is_simulated_within_a_request(
     monkeypatch.setattr(selector, "MOST_PODS", 3)
     with pytest.raises(Invalid, match="sessions of more than 3 are not simulated"):
         scenario_reach(scenario, PLACED)
+
+
+def test_what_was_not_tried_in_time_is_undecided_and_nothing_more_is_claimed(
+    client: Client, scenario: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selector, "SECONDS", 0.0)
+    shown = text_of(signed_in(client).get(reverse("planner:reach", args=[scenario.pk]), PLACED))
+    assert "what is undecided may still be possible" in shown
+    assert "larger steps not tried" in shown
+    assert "none up to" not in shown
+    assert "Use this change" not in shown
