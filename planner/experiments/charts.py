@@ -91,14 +91,15 @@ def heat_figure(space: Space, rows: Sequence[CellRow], column: Column) -> Figure
         "customdata": [hover_text(row) for _, _, row in cells],
         "hovertemplate": "%{customdata}<extra></extra>",
         "marker": {"symbol": "square", "size": 30, "color": values, "opacity": 0.55},
+        "cliponaxis": False,
     }
+    # How large the squares are, and with them the figure, follows from the room that the page has.
     return {
         "data": [trace],
         "layout": {
-            "height": max(260, 90 + 40 * len(ys)),
             "margin": {"l": 90, "r": 20, "t": 10, "b": 60},
             "xaxis": _categories(across.name, xs),
-            "yaxis": {**_categories(down.name, ys), "automargin": True},
+            "yaxis": _categories(down.name, ys),
         },
     }
 
@@ -107,7 +108,7 @@ def _categories(name: str, values: Sequence[str]) -> Figure:
     """Return an axis of all values of a setting, whether they are measured or not yet."""
     return {
         "type": "category",
-        "title": {"text": name},
+        "title": {"text": name, "font": {"size": 12}},
         "categoryorder": "array",
         "categoryarray": list(values),
         "range": [-0.5, len(values) - 0.5],
@@ -138,6 +139,7 @@ def pareto_figure(rows: Sequence[CellRow], column: Column) -> Figure:
                 "customdata": [hover_text(row) for row in listed],
                 "hovertemplate": "%{customdata}<extra></extra>",
                 "marker": {"size": size, "symbol": symbol},
+                "cliponaxis": False,
                 **_whiskers(listed, column),
             }
             for name, meta, size, symbol, listed in (

@@ -68,15 +68,19 @@ class Cell:
 
 
 def intervals_written(cell: Cell, figures: Sequence[Figure]) -> dict[str, dict[str, float | None]]:
-    """Return the 95 % intervals of a cell, `low` and `high` by figure; empty without seeds."""
+    """Return the 95 % intervals of a cell, `low` and `high` by figure; empty without seeds.
+
+    An end is None where there is none, and a utilisation ends at 1.
+    """
     if not cell.over:
         return {}
-    return {
-        str(figure): {
-            name: end if isfinite(end) else None for name, end in zip(("low", "high"), ends, strict=True)
+    written = {}
+    for figure, (low, high) in zip(figures, cell.intervals, strict=True):
+        highest = min(high, 1.0) if figure.kind == "utilisation" else high
+        written[str(figure)] = {
+            name: end if isfinite(end) else None for name, end in (("low", low), ("high", highest))
         }
-        for figure, ends in zip(figures, cell.intervals, strict=True)
-    }
+    return written
 
 
 class Grid(Space):

@@ -55,7 +55,7 @@ class Goal:
 
     def __str__(self) -> str:
         ends = (("at most", self.most), ("at least", self.least))
-        return f"{self.figure} {' and '.join(f'{word} {end:g}' for word, end in ends if end is not None)}"
+        return f"{self.figure} {' and '.join(f'{word} {end:.12g}' for word, end in ends if end is not None)}"
 
     def missed_by(self, value: float) -> float:
         """Return how far a value is from the goal, in the figure's unit; 0 when it is reached.

@@ -18,7 +18,7 @@ from typing import Any
 from planning.documents import encoded
 from planning.experiments.cells import Cell, Grid
 from planning.experiments.figures import Figure
-from planning.experiments.forecast_figures import figure_of_forecast, highest
+from planning.experiments.forecast_figures import OF_JOBS, figure_of_forecast, highest
 from planning.experiments.levels import Json, Setting, UnusableSetting
 from planning.experiments.settings import moved_options, timed_moves
 from planning.experiments.space import Combination
@@ -74,7 +74,7 @@ class ForecastGrid(Grid):
         most = list[tuple[float, ...]]()
         for seed in seeds:
             try:
-                record = self.record(combination, seed)
+                record = self.record(combination, seed, jobs_only=all(one.kind in OF_JOBS for one in figures))
             except (NoForecast, UnusableSetting) as error:
                 under = "" if seed is None else f"Seed {seed}: "
                 return Cell(combination, price, (), f"{under}{error}")
@@ -99,11 +99,15 @@ class ForecastGrid(Grid):
         text, options = self._drawn(seed)[0], self._options(combination, seed)
         return Alone(self.changed(combination), text, options)
 
-    def record(self, combination: Combination, seed: int | None) -> Record:
-        """Return what the forecast of a cell under a seed records. Raises NoForecast and UnusableSetting."""
+    def record(self, combination: Combination, seed: int | None, *, jobs_only: bool = False) -> Record:
+        """Return what the forecast of a cell under a seed records, or of its jobs only.
+
+        Raises NoForecast and UnusableSetting.
+        """
         options = self._options(combination, seed)
         document, _ = document_under(self.changed(combination), self._drawn(seed)[1], options)
-        return record_of(document, self._replayed(document, *self._family(combination, seed)))
+        result = self._replayed(document, *self._family(combination, seed))
+        return record_of(document, result, jobs_only=jobs_only)
 
     def _options(self, combination: Combination, seed: int | None) -> dict[str, Any]:
         levels = self.chosen(combination)

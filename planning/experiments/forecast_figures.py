@@ -103,3 +103,5 @@ FORECAST_MEASURES: Mapping[str, Callable[[Figure, Record, Prices], float]] = {
     "cost": _cost,
 }
 """Every kind of figure of a forecast; waits and waiting jobs are of jobs submitted during it."""
+OF_JOBS = frozenset({"wait_p50", "wait_p95", "waiting_jobs", "evictions", "lost_hours"})
+"""Figures that read nothing but the jobs of a record."""

@@ -179,14 +179,18 @@ class Record:
         return sorted({resource for pool in self.pools for resource in pool.offers})
 
 
-def record_of(document: Json, result: Json) -> Record:
-    """Return what is kept of the result of a replay of a document."""
+def record_of(document: Json, result: Json, *, jobs_only: bool = False) -> Record:
+    """Return what is kept of the result of a replay of a document.
+
+    With `jobs_only` the amounts of queues and nodes over time are left out: there are no queues, pools and
+    rooms, which take most of the work.
+    """
     vcjobs = result.get("vcjobs") or {}
     demand = demand_of(document, vcjobs)
     jobs = _jobs(result["jobs"], demand.sizes, metrics.podgroup_ends(result))
     replay = document["replay"]
     end = float(replay["horizon_seconds"])
-    rows = metrics.spans({**result, "end_seconds": end})
+    rows = {} if jobs_only else metrics.spans({**result, "end_seconds": end})
     queues = [queue["metadata"]["name"] for queue in items(document.get("queues"))]
     parents = {(queue.get("spec") or {}).get("parent") for queue in items(document.get("queues"))}
     named = sorted({*queues, *jobs.queues, *rows} - {"root"})
@@ -199,9 +203,9 @@ def record_of(document: Json, result: Json) -> Record:
         evictions=_evictions(result["log"], jobs, pod_jobs(document, vcjobs)),
         queues={name: _queue_steps(spans) for name, spans in rows.items()},
         leaves=tuple(name for name in named if name not in parents),
-        pools=tuple(pools_of(document, end)),
+        pools=() if jobs_only else tuple(pools_of(document, end)),
         notes=tuple(result.get("notes") or ()),
-        rooms=rooms_of(result["nodes"], demand.kinds),
+        rooms={} if jobs_only else rooms_of(result["nodes"], demand.kinds),
     )
 
 

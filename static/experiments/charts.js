@@ -4,22 +4,35 @@
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const colour = (meta) => css(`--measure-${meta}`) || css("--ink");
 
-  const dressedTrace = (trace, width) => {
+  // The squares of a heat map touch each other nearly: their size decides how large the figure is.
+  const LARGEST = 90, SMALLEST = 18, TALLEST = 480, LETTER = 7;
+  const measured = (layout, width) => {
+    const across = layout.xaxis.categoryarray.length, down = layout.yaxis.categoryarray.length;
+    const { l, r, t, b } = layout.margin;
+    const room = Math.min((width - l - r) / across, Math.max(TALLEST / down, 32));
+    const side = Math.max(SMALLEST, Math.min(LARGEST, room));
+    return { side, width: Math.min(width, l + r + side * across), height: Math.max(270, t + b + side * down) };
+  };
+
+  const dressedTrace = (trace, layout, width) => {
     if (trace.meta === "heat") {
-      const size = Math.max(8, Math.min(36, 0.9 * (width - 110) / new Set(trace.x).size));
+      const { side } = measured(layout, width);
+      const fits = Math.max(...trace.text.map((text) => text.length)) * LETTER <= side;
       const colorscale = [[0, css("--surface-hover")], [1, css("--measure-deserved")]];
-      return { ...trace, marker: { ...trace.marker, size, colorscale, line: { width: 1, color: css("--line-strong") } } };
+      const marker = { ...trace.marker, size: 0.94 * side, colorscale, line: { width: 1, color: css("--line-strong") } };
+      return { ...trace, mode: fits ? "markers+text" : "markers", marker };
     }
     const own = colour(trace.meta);
     return { ...trace, marker: { ...trace.marker, color: own }, line: { ...trace.line, color: own } };
   };
 
-  const dressedLayout = (layout) => {
+  const dressedLayout = (layout, meta, place) => {
     const lines = { gridcolor: css("--line"), zerolinecolor: css("--line-strong"), linecolor: css("--line-strong") };
     const ink = css("--ink");
     const axes = Object.keys(layout).filter((name) => /^[xy]axis/.test(name));
     return {
       ...layout,
+      ...(meta === "heat" ? (({ width, height }) => ({ width, height }))(measured(layout, place.clientWidth)) : {}),
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: css("--font-ui"), size: 12.5, color: ink },
@@ -37,10 +50,17 @@
     const figures = JSON.parse(held.textContent);
     document.querySelectorAll("[data-figure]").forEach((place) => {
       const figure = figures[place.dataset.figure];
-      if (figure) window.Plotly.react(place, figure.data.map((trace) => dressedTrace(trace, place.clientWidth)), dressedLayout(figure.layout), options);
+      if (!figure) return;
+      const traces = figure.data.map((trace) => dressedTrace(trace, figure.layout, place.clientWidth));
+      window.Plotly.react(place, traces, dressedLayout(figure.layout, place.dataset.figure, place), options);
     });
   };
   document.addEventListener("htmx:load", drawAll);
   document.addEventListener("theme", drawAll);
+  let drawing = 0;
+  window.addEventListener("resize", () => {
+    cancelAnimationFrame(drawing);
+    drawing = requestAnimationFrame(drawAll);
+  });
   drawAll();
 })();

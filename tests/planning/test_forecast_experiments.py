@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from planning.documents import encoded
-from planning.experiments.cells import Cell
+from planning.experiments.cells import Cell, intervals_written
 from planning.experiments.figures import Figure, Goal, goal_of
 from planning.experiments.forecast_cells import ForecastGrid
-from planning.experiments.forecast_figures import FORECAST_MEASURES, figure_of_forecast
+from planning.experiments.forecast_figures import FORECAST_MEASURES, OF_JOBS, figure_of_forecast
 from planning.experiments.outcomes import Measurer, outcome_of
 from planning.experiments.search import left_open, missed_goals, smallest
 from planning.experiments.verification import sentence, verified
@@ -120,6 +120,15 @@ def test_a_cell_is_the_same_forecast_alone() -> None:
     check_every_cell(grid(experiment([WEIGHT, NODES, rates])))
 
 
+def test_figures_of_jobs_are_the_same_whatever_else_is_measured() -> None:
+    on = grid(experiment([WEIGHT, NODES]))
+    few = [figure for figure in FIGURES if figure.kind in OF_JOBS]
+    for combination in on.product():
+        whole, part = on.cell(combination, FIGURES), on.cell(combination, few)
+        of = dict(zip(FIGURES, zip(whole.figures, whole.highest, strict=True), strict=True))
+        assert list(zip(part.figures, part.highest, strict=True)) == [of[figure] for figure in few]
+
+
 def test_a_cell_over_seeds_is_the_mean_of_the_forecasts_under_each() -> None:
     on = grid(experiment([WEIGHT], seeds=3))
     check_every_cell(on)
@@ -172,6 +181,14 @@ def test_a_goal_that_jobs_which_never_started_may_miss_is_left_open() -> None:
     entry = Measurer(grid(written), Definition.of({"goals": written["goals"]})).entry((0,))
     assert isinstance(entry, dict)
     assert "open" in entry["refused"]
+
+
+def test_no_interval_of_a_utilisation_ends_above_one() -> None:
+    used, evicted = Figure("utilisation", resource="cpu"), Figure("evictions")
+    cell = Cell((0,), 0.0, (0.95, 4.0), over=((0.9, 3.0), (1.0, 5.0)))
+    written = intervals_written(cell, [used, evicted])
+    assert written[str(used)]["high"] == 1.0
+    assert written[str(evicted)]["high"] == cell.intervals[1][1] > 5.0
 
 
 def test_over_seeds_the_whole_interval_must_reach_a_goal() -> None:

@@ -1,6 +1,6 @@
 """What does the page of an experiment show? Each part is computed only when a template asks for it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -79,7 +79,23 @@ class ExperimentPage:
             "fails": kept is not None and not kept["holds"],
             "title": self._verdict_title(kept),
             "unseen": [] if kept is None else self._unseen(kept),
+            "lacking": list(self._lacking()),
         }
+
+    def _lacking(self) -> Iterator[tuple[str, float]]:
+        """Yield each goal that the verdict's cell misses, and by how much, both in the unit of its column."""
+        goals = {str(goal): goal for goal in self.cells.definition.goals}
+        columns = {column.name: column for column in self.columns}
+        for missed in self.experiment.verdict.get("missed") or ():
+            goal = goals.get(missed["goal"])
+            if goal is None:
+                # An earlier release wrote its goals in other words.
+                yield missed["goal"], missed["by"]
+                continue
+            column = columns[str(goal.figure)]
+            ends = (("at most", goal.most), ("at least", goal.least))
+            words = [f"{word} {end / column.size:,.12g}" for word, end in ends if end is not None]
+            yield f"{column.heading} {' and '.join(words)}", missed["by"] / column.size
 
     def _verdict_title(self, kept: Mapping[str, Any] | None) -> str:
         """Return what the cell of the verdict is."""

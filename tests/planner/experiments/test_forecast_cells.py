@@ -139,7 +139,7 @@ def test_the_page_says_first_that_a_proposal_does_not_hold(browser: Client) -> N
     )
     assert fails < proposal
     assert "<strong>This is the smallest" not in page
-    assert "Search: found, does not hold" in browser.get("/experiments/").content.decode()
+    assert "(does not hold)" in browser.get("/experiments/").content.decode()
 
 
 def test_equal_cells_under_the_same_trace_are_computed_once(scenario: Scenario) -> None:
