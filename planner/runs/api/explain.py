@@ -20,14 +20,15 @@ from planner.runs.selectors.runs import job_outcome, queue_outcomes
 from planner.runs.selectors.searches import search_of
 from planner.runs.selectors.steps import decisions
 from planner.runs.selectors.stories import (
+    SHOWN,
     job_decisions,
     node_at_end,
     node_decisions,
     node_pods,
-    node_steps,
     pod_decisions,
     pod_place,
     pod_waits_for,
+    pods_by_step,
     victims_around_pod,
     victims_for_job,
     victims_of_job,
@@ -165,11 +166,12 @@ class ExplainNode(WorkspaceView):
         at_end = node_at_end(run, node)
         if at_end is None:
             raise NotFound("The run has no such node.")
+        steps = node_decisions(run, node)
         story = {
-            "reason": node_said(at_end, node_steps(run, node)),
+            "reason": node_said(at_end, pods_by_step(steps)),
             "at_end": at_end,
             "pods": node_pods(run, node),
-            "decisions": node_decisions(run, node),
+            "decisions": steps[:SHOWN],
             "victims": victims_on_node(run, node),
         }
         return Response(explained.NodeStorySerializer(story).data)

@@ -81,13 +81,13 @@ def node_pods(run: Run, node: str) -> list[PodPlace]:
 
 
 def node_decisions(run: Run, node: str) -> Steps:
-    """Return the steps on a node (1 query)."""
-    return decisions(run).where(node=node)[:SHOWN]
+    """Return every step on a node (1 query)."""
+    return decisions(run).where(node=node)
 
 
-def node_steps(run: Run, node: str) -> dict[str, int]:
-    """Return how many pods a node had steps of each kind for (1 query)."""
-    taken = decisions(run).where(node=node, state=DecisionState.COMMITTED)
+def pods_by_step(steps: Steps) -> dict[str, int]:
+    """Return how many pods had committed steps of each kind (no query)."""
+    taken = steps.where(state=DecisionState.COMMITTED)
     return Counter(op for op, _ in {(step.op, step.pod) for step in taken})
 
 

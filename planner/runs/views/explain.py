@@ -12,13 +12,14 @@ from planner.runs.models import Victim
 from planner.runs.selectors.explain import flow, victim_neighbours, victim_story, victims_together
 from planner.runs.selectors.searches import search_of
 from planner.runs.selectors.stories import (
+    SHOWN,
     node_at_end,
     node_decisions,
     node_pods,
-    node_steps,
     pod_decisions,
     pod_place,
     pod_waits_for,
+    pods_by_step,
     victims_around_pod,
     victims_on_node,
 )
@@ -114,13 +115,14 @@ def node(request: HttpRequest, run_id: UUID, node: str) -> HttpResponse:
     stands = node_at_end(run, node)
     if stands is None:
         raise Http404
+    steps = node_decisions(run, node)
     context = {
         "run": run,
         "node": stands,
-        "said": node_said(stands, node_steps(run, node)),
+        "said": node_said(stands, pods_by_step(steps)),
         "resources": resource_order({*stands.idle, *stands.releasing, *stands.pipelined}),
         "pods": node_pods(run, node),
-        "decisions": node_decisions(run, node),
+        "decisions": steps[:SHOWN],
         "victims": victims_on_node(run, node),
     }
     return render(request, "runs/node.html", context)
