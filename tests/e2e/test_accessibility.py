@@ -19,6 +19,7 @@ NO_PAGES = {
     "planner:members-here", "planner:scenario-labels", "planner:run-labels", "planner:compare-parent",
     "logout", "sign-on", "sign-on-back", "planner:sample", "planner:scenario-remove",
     "planner:import-save", "planner:import-begin", "planner:import-cancel",
+    "planner:rebase-cancel",
     "planner:branch", "planner:difference-revert", "planner:changes-walk", "planner:change-revert",
     "planner:nodes-add", "planner:nodes-change", "planner:workloads-add", "planner:undo", "planner:redo",
     "planner:queue-move", "planner:queue-duplicate", "planner:run-submit", "planner:run-cancel",

@@ -4,6 +4,7 @@ import gzip
 import json
 import shutil
 import tempfile
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,6 +44,7 @@ PAGES = {
     "scenario-changes": "planner:changes",
     "scenario-revision": "planner:revision",
     "scenario-carry-over": "planner:carry-over",
+    "scenario-rebase": "planner:rebase-detail",
     "scenario-export": "planner:export",
     "run": "planner:run-detail",
     "run-queue": "planner:run-queue",
@@ -144,6 +146,26 @@ def careful_account() -> None:
     second_factor_confirm(user=user, code=pyotp.TOTP(secret).now(), address="")
 
 
+def queued_rebase(scenario: str, snapshot: str) -> str:
+    """Let a worker rebase as it does for large snapshots, in the calling installation; return its id."""
+    from planner.models import Rebase, Scenario, Snapshot
+    from planner.scenarios.tasks import submit_rebase
+
+    of = Scenario.objects.get(pk=scenario)
+    rebase = submit_rebase(
+        scenario=of,
+        snapshot=Snapshot.objects.get(pk=snapshot),
+        name="next week",
+        choices={},
+        expected_revision=of.revision,
+        user=of.owner,
+    )
+    while not rebase.is_over:
+        time.sleep(0.2)
+        rebase = Rebase.objects.get(pk=rebase.pk)
+    return str(rebase.pk)
+
+
 class Tour:
     """The sample, run twice: before and after a queue's weight was raised."""
 
@@ -218,6 +240,7 @@ class Tour:
         after = self._run(page)
         victim = page.get_by_role("region", name="Victims").locator("tbody tr").first
         waiting = page.get_by_role("region", name="Waiting jobs").locator("tbody th a").first
+        newer = self._newer_snapshot(before)
         addresses = {
             "login": f"{home}login/",
             "login-code": f"{home}login/",
@@ -238,7 +261,8 @@ class Tour:
             "scenario-workload": f"{scenario}workloads/podgroups/agents/train-planner/",
             "scenario-changes": f"{scenario}changes/",
             "scenario-revision": f"{scenario}revisions/2/",
-            "scenario-carry-over": f"{scenario}carry-over/?snapshot={self._newer_snapshot(before)}",
+            "scenario-carry-over": f"{scenario}carry-over/?snapshot={newer}",
+            "scenario-rebase": self._rebase(scenario, newer),
             "run": page.url,
             "run-queue": self._leads(victim.locator("td a").nth(4)),
             "run-job": self._leads(victim.locator("td a").nth(0)),
@@ -320,6 +344,13 @@ class Tour:
         with self._window(1400, "light") as stranger:
             sent = stranger.request.post(address, headers=headers, multipart={"files": file}, timeout=60_000)
             return f"{self._running.address}imports/{sent.json()['id']}/"
+
+    def _rebase(self, scenario: str, snapshot: str) -> str:
+        """Return the address of a rebase that a worker has ended."""
+        of = scenario.rstrip("/").rpartition("/")[2]
+        make = f"from tests.e2e.tour import queued_rebase as make; print(make({of!r}, {snapshot!r}))"
+        rebase = self._running.installation.manage("shell", "--no-imports", "-c", make).split()[-1]
+        return f"{self._running.address}rebases/{rebase}/"
 
     def _forecasts(self, scenario: str) -> dict[str, str]:
         """Forecast eight hours of the sample, before and after a queue gets twice as many jobs."""
