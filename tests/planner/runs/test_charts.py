@@ -105,16 +105,17 @@ def test_parents_hold_what_the_queues_below_them_hold_and_nothing_of_nothing_has
     assert lines["b"].share is None
 
 
-def test_the_queue_that_lacks_most_with_waiting_jobs_comes_first_then_the_fullest() -> None:
+def test_queues_with_waiting_jobs_come_first_then_the_deficit_decides_then_the_share() -> None:
     amounts = {"deserved": {"cpu": 8000.0}, "request": {"cpu": 8000.0}}
     rows = [
         row("full", share=1.0, allocated={"cpu": 8000.0}, **amounts),
         row("idle", share=0.0, allocated={"cpu": 0.0}, **amounts),
+        row("fuller", share=2.0, allocated={"cpu": 16000.0}, **amounts),
         row("short", share=0.75, allocated={"cpu": 6000.0}, **amounts),
         row("shorter", share=0.5, allocated={"cpu": 4000.0}, **amounts),
     ]
     lines = queue_lines(rows, "cpu", {"short": 1, "shorter": 3})
     found = [line.figures.queue for line in shown_queues(lines).lines]
-    assert found == ["shorter", "short", "full", "idle"]
+    assert found == ["shorter", "short", "idle", "fuller", "full"]
     hierarchical = replace(rows[0], queue="root", parent="", depth=0)
     assert [line.figures.queue for line in shown_queues(queue_lines([hierarchical], "cpu", {})).lines] == []

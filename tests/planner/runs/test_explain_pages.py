@@ -273,7 +273,7 @@ def test_every_story_page_makes_a_known_number_of_queries(
         (6, "run-flow"),
         (6, "run-step", victim.order),
         (6, "run-pod", *victim.pod.split("/")),
-        (8, "run-node", victim.node),
+        (7, "run-node", victim.node),
     ):
         with django_assert_num_queries(queries):
             show(browser, name, run, *args)
