@@ -86,7 +86,7 @@ class ClusterTransition:
                 if task.key in victims:
                     continue
                 if task.status is TaskStatus.BINDING:
-                    self._write(task.key, bound(task, format_time(cluster.now)))
+                    self._write(task.key, bound(task.pod, task.node_name, format_time(cluster.now)))
                 elif is_waiting(task):
                     self._nominate(task)
         self._terminate(cycle)

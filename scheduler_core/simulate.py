@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -35,6 +36,8 @@ from scheduler_core.recording.recorder import Recorder
 from scheduler_core.release import Release, release_of
 from scheduler_core.rendering import plain
 from scheduler_core.resource import quantities
+
+Object = Mapping[str, Any]
 
 SAMPLED_ABOVE = 100
 """The number of nodes above which Volcano samples (minimum-feasible-nodes)."""
@@ -138,6 +141,18 @@ class Simulation:
         cluster.podgroups = PodGroups(cluster.pods.journal, cluster.podgroups)
         self._state = None if anew else State(cluster, cluster.pods.journal)
 
+    def with_nothing_but(self, podgroups: Mapping[str, Object], pods: Iterable[Object]) -> Simulation:
+        """Return a simulation of the same cluster with other work only, which lives on as well.
+
+        The PodGroups are given by key.
+        """
+        twin = copy(self)
+        cluster = twin.cluster = replace(self.cluster, pods=self.cluster.pods.only(pods))
+        journal = cluster.pods.journal
+        cluster.podgroups = PodGroups(journal, podgroups)
+        twin.kept, twin._session, twin._state = {}, None, State(cluster, journal)
+        return twin
+
     def configure(self, conf: SchedulerConf) -> None:
         """Open the next sessions with a configuration."""
         self.conf = conf
@@ -210,6 +225,15 @@ class Simulation:
             ACTIONS[name](session)
         session.action = action
         return session
+
+    @property
+    def state(self) -> State | None:
+        """Return the state that lives from session to session, None where each is made anew."""
+        return self._state
+
+    def reopen(self) -> None:
+        """Have every plugin open the next session."""
+        self._session = None
 
     def open_session(self) -> Session:
         """Return a session on the cluster as it is now, which no action has looked at."""

@@ -64,15 +64,14 @@ def standing(pod: Object) -> tuple[str, str, str, bool]:
     return node, phase, status.get("nominatedNodeName") or "", "deletionTimestamp" in pod["metadata"]
 
 
-def bound(task: TaskInfo, now: str, *, runs: bool = True) -> Object:
-    """Return the pod of a task that was bound; with `runs` it runs at once."""
-    pod = task.pod
+def bound(pod: Object, node: str, now: str, *, runs: bool = True) -> Object:
+    """Return a pod that was bound to a node; with `runs` it runs at once."""
     status = dict(pod.get("status") or {})
     status.pop("nominatedNodeName", None)
     scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": now}
     others = [entry for entry in status.get("conditions") or () if entry.get("type") != "PodScheduled"]
     status.update(conditions=[*others, scheduled])
-    placed = {**pod, "spec": {**pod["spec"], "nodeName": task.node_name}, "status": status}
+    placed = {**pod, "spec": {**pod["spec"], "nodeName": node}, "status": status}
     return running(placed, now) if runs else placed
 
 

@@ -28,6 +28,7 @@ def close_session(session: Session) -> None:
         close()
     for job in session.moved_jobs():
         job.enter(phase_of(job))
+    session.is_closed = True
     if not session.has_sound_parents:
         queue_allocated(session)
 

@@ -81,6 +81,26 @@ class Placement:
             return None, errors
         return self.choose(task, candidates), None
 
+    def best_at_once(self, task: TaskInfo) -> int | None:
+        """Return the node where `find` allocates a task at once, None when it fits nowhere.
+
+        Nothing may be remembered of tasks of the same job but refusals by nodes that have only filled since.
+
+        Raises
+        ------
+        ScoreError
+            If the best score is no number, so that `find` would take a closer look.
+
+        """
+        if self._registry.class_of(task) not in self._prefetched:
+            self.prefetch([task])
+        scores = self._at_once(task)
+        node = -1 if scores is None else int(scores.argmax())
+        score = np.inf if scores is None else scores.item(node)
+        if score == np.inf:
+            raise ScoreError
+        return node if score > NOWHERE else None
+
     def _best_of(self, scores: Scores, task: TaskInfo, cache: ErrorCache) -> int | None:
         """Return the node with the best finite score, None when that takes a closer look.
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from scheduler_core.conf import SchedulerConf
 from scheduler_core.decision import Decision, Why
-from scheduler_core.errors import CoreError, EventError
+from scheduler_core.errors import CoreError, EventError, PrePredicateError
 from scheduler_core.framework.extension_points import PERMIT, REJECT, Point
 from scheduler_core.framework.lines import Lines
 from scheduler_core.framework.observer import UNOBSERVED, Observer
@@ -26,6 +26,7 @@ from scheduler_core.model.job import JobInfo, TaskInfo
 from scheduler_core.model.job_index import is_settled
 from scheduler_core.model.k8s_nodes import K8sNodeSnapshot
 from scheduler_core.model.node import add_pairs, fits
+from scheduler_core.model.pod import PodShape
 from scheduler_core.model.queue import ROOT, QueueInfo, ancestors
 from scheduler_core.model.queue_account import QueueAccount
 from scheduler_core.model.snapshot import Snapshot
@@ -98,7 +99,11 @@ class Session:
         How plugins bring what they registered to what they would register anew, by plugin; one that returns
         False cannot.
     moved : dict
-        The jobs that the session before did not find as this one does, by key.
+        The jobs that the last session that was closed did not find as this one does, by key.
+    is_closed : bool
+        Whether every job has got its phase.
+    known_to_wait : set of str or None
+        The queues that have jobs that wait, where somebody knows of jobs that are not here.
 
     """
 
@@ -123,6 +128,8 @@ class Session:
         self.statuses = StatusTable()
         self.decisions: list[Decision] = []
         self.moved: dict[str, JobInfo] = dict(self.jobs)
+        self.is_closed = False
+        self.known_to_wait: set[str] | None = None
         self._moved_jobs: tuple[int, list[JobInfo]] = -1, []
         self.renewals: dict[str, Callable[[Renewal], bool]] = {}
         for job in self.jobs.values():
@@ -163,6 +170,12 @@ class Session:
     def lines(self) -> Lines:
         """Return the jobs that wait, in lines of equal ones."""
         return Lines(self.snapshot.index.waiting, self.orders.job_key)
+
+    def queues_that_wait(self) -> set[str]:
+        """Return the queues that may have a turn: of jobs that were found to wait, or were touched since."""
+        if self.known_to_wait is not None:
+            return self.known_to_wait
+        return self.lines.queues() | {job.queue for job in self.snapshot.tasks.touched.values()}
 
     def nothing_waits(self) -> bool:
         """Return whether no job waits for anything: all were found settled, or the session has settled them.
@@ -210,7 +223,7 @@ class Session:
     # from one session to the next
 
     @cached_property
-    def _is_renewable(self) -> bool:
+    def is_renewable(self) -> bool:
         """Return whether all plugins say how they renew what they registered, and nobody listens."""
         return not self.observer.listens and all(
             option.name in self.renewals for option in self.conf.options()
@@ -222,14 +235,21 @@ class Session:
         Sound, as what a session holds is the state's, or a plugin's that renews itself, or is forgotten here,
         or is kept for a node or a job until that changes. A plugin that registers no renewal cannot.
         """
-        if not self._is_renewable:
+        if not self.is_renewable:
             return False
         if not all(renew(renewal) for renew in self.renewals.values()):
             return False
         if "k8s_nodes" in self.__dict__ and not self.k8s_nodes.renew(self.snapshot.tasks, renewal.nodes):
             return False
         self.decisions, self.action, self.now = [], "", self.snapshot.now
-        self.moved = {key: job for key, job in renewal.jobs.items() if job is not None}
+        if self.is_closed:
+            self.moved.clear()
+        for key, job in renewal.jobs.items():
+            if job is None:
+                self.moved.pop(key, None)
+            else:
+                self.moved[key] = job
+        self.is_closed = False
         self._moved_jobs = -1, []
         for states in self.cycle_states.values():
             states.clear()
@@ -245,6 +265,40 @@ class Session:
         if "lines" in self.__dict__:
             self.lines.renew(renewal.jobs)
         return True
+
+    def renew_queues(self, queues: set[str]) -> bool:
+        """Become the next session where jobs of some queues add up to something else, and nothing else moved.
+
+        Nodes and their Kubernetes view are counted by whoever moves pods. Only questions about queues, and
+        about tasks whose class and nodes answer them, are to be asked then. False as of `renew`.
+        """
+        if queues:
+            renewal = Renewal(queues=queues)
+            for renew in self.renewals.values():
+                if renew is not keeps_nothing and not renew(renewal):
+                    return False
+        self.decisions, self.action, self.now = [], "", self.snapshot.now
+        for states in self.cycle_states.values():
+            states.clear()
+        self.orders.renew()
+        self.nodes.changes.trim()
+        if "k8s_nodes" in self.__dict__:
+            return self.k8s_nodes.renew(self.snapshot.tasks, {})
+        return True
+
+    def count_pod(self, shape: PodShape, node: int, sign: int) -> None:
+        """Count what a pod of a shape holds on a node, 1, or no longer holds, -1; there is no task of it."""
+        self.nodes.count(shape.amounts, node, sign)
+        if "k8s_nodes" in self.__dict__:
+            self.k8s_nodes.count(shape, node, sign)
+
+    def places_by_amounts(self, task: TaskInfo) -> bool:
+        """Return whether where a task is placed follows from its class and what each node holds."""
+        try:
+            self.pre_predicate(task)
+        except PrePredicateError:
+            return False
+        return self.registry.classes_are_shapes and self.placement.is_local(task)
 
     def moved_jobs(self) -> list[JobInfo]:
         """Return the jobs, by key, that differ from what the session before left, or were touched in this."""

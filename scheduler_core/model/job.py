@@ -385,6 +385,11 @@ class JobInfo:
         self.moved = True
         self._touched[self.key] = self
 
+    def forget_touch(self) -> None:
+        """Be as if no session had touched the job."""
+        self.moved = False
+        self._touched.pop(self.key, None)
+
     def keep(self) -> None:
         """Become what would be made of the PodGroup, when a session changed nothing but the phase."""
         self.phase_before = self.phase

@@ -166,7 +166,7 @@ class K8sNodeSnapshot:
 
         Sound where pods count by their number and amounts alone, so that nodes do not depend on each other.
         """
-        if self.ports or self.selecting or self.services:
+        if not self.counts_amounts:
             return False
         if not all(map(_only_amounts, tasks.shapes[self._shapes_known :])):
             return False
@@ -184,6 +184,11 @@ class K8sNodeSnapshot:
             self.changes.add(node)
         self.changes.trim()
         return True
+
+    @property
+    def counts_amounts(self) -> bool:
+        """Return whether pods count by their number and amounts alone, as far as their shapes are known."""
+        return not (self.ports or self.selecting or self.services)
 
     @property
     def room(self) -> Counts:
@@ -213,13 +218,17 @@ class K8sNodeSnapshot:
             return
         self._change(task, -1)
 
-    def _change(self, task: TaskInfo, sign: int) -> None:
-        number = task.node
+    def count(self, shape: PodShape, number: int, sign: int) -> None:
+        """Count a pod of a shape on a node, 1, or no longer, -1, by its number and amounts alone."""
         self.room_of[number] -= sign
         taken = self.taken_of[number]
-        for position, amount in self._pairs_of(task.shape):
+        for position, amount in self._pairs_of(shape):
             taken[position] += sign * amount
         self.changes.add(number)
+
+    def _change(self, task: TaskInfo, sign: int) -> None:
+        number = task.node
+        self.count(task.shape, number, sign)
         if self.ports:
             self.used_ports[self.port_rows(task.shape), number] = sign > 0
         if self.selecting:

@@ -275,6 +275,15 @@ class NodeTable:
         self._account(task, task.node, 1.0)
         self._changed(task, before, task.status)
 
+    def count(self, pairs: Pairs, number: int, sign: float) -> None:
+        """Count what a pod holds on a node, 1.0, or no longer holds, -1.0, of which there is no task yet.
+
+        The node names all scalars, and nothing comes or goes there. Who makes it anew finds the pod.
+        """
+        add_pairs(self.idle_of[number], pairs, -sign)
+        add_pairs(self.used_of[number], pairs, sign)
+        self.changes.add(number)
+
     def _changed(self, task: TaskInfo, before: TaskStatus | None, after: TaskStatus | None) -> None:
         """Follow a change on a task's node, and tell whoever listens."""
         number = task.node

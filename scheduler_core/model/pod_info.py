@@ -357,6 +357,10 @@ class Pods(MutableMapping[str, Object]):
         pods._known_pods = self._known_pods
         return pods
 
+    def only(self, pods: Iterable[Object]) -> Pods:
+        """Return other pods that are read in the same way."""
+        return Pods(map(self._table.read, pods), self._table, self.reader)
+
     def known_pods(self) -> KnownPods:
         """Return those that the scheduler knows."""
         if self._known_pods is None:

@@ -133,7 +133,7 @@ class QueueAccount:
     def include(self, other: QueueAccount) -> None:
         """Add all that another queue's jobs have, as an ancestor of it."""
         self.allocated.add(other.allocated)
-        self.request.add(other.request)
+        self.request = self.request.clone().add(other.request)
         self.elastic.add(other.elastic)
         self.inqueue.add(other.inqueue)
         self.allocated_version += 1

@@ -6,7 +6,7 @@ A fold over the jobs: one that was made anew gives back what it added before. So
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from typing import NamedTuple
 
@@ -148,6 +148,8 @@ class QueueSums:
 
     def __init__(self, jobs: Mapping[str, JobInfo]) -> None:
         self._parts: dict[str, Part] = {}
+        self._ancestors: Mapping[str, Sequence[str]] = {}
+        self._above: dict[str, QueueSum] | None = None
         self._of: dict[str, QueueSum] = {}
         self._jobs: dict[str, int] = {}
         self.renew(jobs)
@@ -169,19 +171,47 @@ class QueueSums:
 
     def are_exact(self) -> bool:
         """Return whether the sums of any queues add up exactly in any order."""
-        return sum([known.most for known in self._of.values()]) < _EXACT
+        exact = sum([known.most for known in self._of.values()]) < _EXACT
+        if not exact:
+            self._above = None
+        return exact
+
+    def follow_ancestors(self, ancestors: Mapping[str, Sequence[str]]) -> None:
+        """Add up for the ancestors of queues, too, as long as all sums are exact."""
+        self._ancestors, self._above = ancestors, None
+
+    def below(self, queue: str) -> QueueSum | None:
+        """Return what the jobs of all queues below a queue add up to, None when there are none.
+
+        Valid while `are_exact`.
+        """
+        if self._above is None:
+            self._above = {}
+            for part in self._parts.values():
+                for name in self._ancestors.get(part.queue, ()):
+                    self._above.setdefault(name, QueueSum()).add(part)
+        return self._above.get(queue)
+
+    def part(self, key: str) -> Part | None:
+        """Return what a job adds, None when there is no such job."""
+        return self._parts.get(key)
 
     def renew(self, jobs: Mapping[str, JobInfo | None]) -> None:
         """Take in jobs that were made anew; None: the job is gone."""
+        self.exchange({key: None if job is None else part_of(job) for key, job in jobs.items()})
+
+    def exchange(self, parts: Mapping[str, Part | None]) -> None:
+        """Have jobs add these parts in place of what they added before; None: the job is gone."""
         moved = set()
-        for key, job in jobs.items():
+        for key, part in parts.items():
             before = self._parts.get(key)
-            part = None if job is None else part_of(job)
             if part is before:
                 continue
             if before is not None and part is not None and before.queue == part.queue:
                 self._parts[key] = part
                 self._of[part.queue].exchange(before, part)
+                for above in self._sums_above(before, part):
+                    above.exchange(before, part)
                 moved.add(part.queue)
                 continue
             if before is not None:
@@ -202,8 +232,22 @@ class QueueSums:
             known = self._of[part.queue] = QueueSum()
         self._jobs[part.queue] = self._jobs.get(part.queue, 0) + 1
         known.add(part)
+        for above in self._sums_above(part):
+            above.add(part)
+
+    def _sums_above(self, *parts: Part) -> list[QueueSum]:
+        """Return the sums of the ancestors of the parts' queue, none where they have to be made anew."""
+        if self._above is None or not self._ancestors:
+            return []
+        if any(part.most >= _EXACT for part in parts):
+            self._above = None
+            return []
+        names = self._ancestors.get(parts[0].queue, ())
+        return [self._above.setdefault(name, QueueSum()) for name in names]
 
     def _give_back(self, part: Part) -> None:
+        for above in self._sums_above(part):
+            above.give_back(part)
         self._jobs[part.queue] -= 1
         if not self._jobs[part.queue]:
             del self._of[part.queue]

@@ -8,13 +8,14 @@ other part is what it would be if all of it were made anew. docs/state.md has a 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from operator import is_
 
 from scheduler_core.model.job import NO_NODE, JobInfo
 from scheduler_core.model.journal import Journal
 from scheduler_core.model.node import NodeTable
+from scheduler_core.model.pod import PodShape
 from scheduler_core.model.snapshot import Cluster, Snapshot, job_of, job_priorities, take_snapshot
 from scheduler_core.model.task_table import TaskTable
 
@@ -81,6 +82,7 @@ class State:
         self._nodes: NodeTable = self.snapshot.nodes
         self._priorities = job_priorities(self.cluster.priority_classes)
         self._seen = len(self._nodes.changes)
+        self._counted: set[int] = set()
         self._number_of = {info.key: number for number, info in enumerate(self._tasks.pods)}
         self._members = self._tasks.members()
         self._found: list[set[int]] = [set() for _ in self._nodes.names]
@@ -102,7 +104,8 @@ class State:
         if not self._is_known():
             self._begin()
             return Renewal(anew=True)
-        nodes = set(self._nodes.changes.since(self._seen))
+        nodes = set(self._nodes.changes.since(self._seen)) | self._counted
+        self._counted.clear()
         touched = dict(self._tasks.touched)
         moved = [key for key, job in touched.items() if job.moved]
         jobs = dict.fromkeys((*moved, *self.journal.podgroups))
@@ -127,6 +130,23 @@ class State:
         self._nodes.changes.trim()
         self._seen = len(self._nodes.changes)
         return renewal
+
+    def places_of(self, job: str) -> list[tuple[int, PodShape]]:
+        """Return on which nodes the pods of a job were found, with their shapes."""
+        tasks = self._tasks
+        places = [
+            (int(tasks.node_of[number]), tasks.shape_of(number)) for number in self._members.get(job, ())
+        ]
+        return [(node, shape) for node, shape in places if node != NO_NODE]
+
+    def make_nodes_anew(self, nodes: Iterable[int]) -> None:
+        """Have these nodes made anew next, and no others because of what was counted on them until now.
+
+        The amounts of all nodes are right. The pods on these came since the state was brought up to date, and
+        may go before it is again: then the journal does not say where they were.
+        """
+        self._seen = len(self._nodes.changes)
+        self._counted = set(nodes)
 
     def _is_known(self) -> bool:
         """Return whether all that pods may be on, or be made of, is as it was."""

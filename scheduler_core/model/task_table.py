@@ -113,6 +113,15 @@ class TaskTable:
         """Return whether pods of a kind can be put here: the axis has all that they request."""
         return set(kind.shape.request.scalars or ()) <= self._axis.index.keys()
 
+    def sample(self, info: PodInfo, kind: PodKind) -> TaskInfo | None:
+        """Return a nameless task that stands for any pod of a kind; None: the table knows no such kind."""
+        if not self.knows(kind):
+            return None
+        number = self._number_of_kind.get(kind)
+        sample = TaskInfo(NO_NODE, info, *self._made_of[self._add_kind(kind) if number is None else number])
+        sample.uid = sample.key = ""
+        return sample
+
     def put(self, info: PodInfo, kind: PodKind) -> int:
         """Take in a pod of a kind that the table knows; returns its number."""
         number_of_kind = self._number_of_kind.get(kind)

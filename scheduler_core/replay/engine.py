@@ -7,7 +7,7 @@ nothing would change nothing again, until the next thing is due or such a plugin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import floor, isfinite
 from typing import Any, NamedTuple
 
@@ -19,10 +19,12 @@ from scheduler_core.framework.closing import close_session
 from scheduler_core.framework.session import Session
 from scheduler_core.model.messages import is_waiting
 from scheduler_core.model.pod_info import creation_of
+from scheduler_core.model.queue_account import QueueAccount
 from scheduler_core.model.status import TaskStatus
 from scheduler_core.model.timestamps import format_time
 from scheduler_core.release import Release
 from scheduler_core.rendering import number
+from scheduler_core.replay.calm import Calm
 from scheduler_core.replay.clocks import next_reading
 from scheduler_core.replay.course import Course
 from scheduler_core.replay.fixpoint import Change, change_of_phases
@@ -91,15 +93,16 @@ class Replay:
         self.timeline = Timeline.read(document)
         self.records = Records() if frozen is None else Records.thawed(frozen["records"])
         options = Options(explain=False, reasons=anew, cycles=1)
-        self.simulation = Simulation(objects, inspection.conf, admission, options)
-        self.simulation.live(anew=anew)
+        self._simulation = Simulation(objects, inspection.conf, admission, options)
+        self._simulation.live(anew=anew)
         jobs = Admission.listed(document, "jobs")
         if not document.get("now"):
             created = [time for time in map(creation_of, jobs) if isfinite(time)]
-            self.simulation.cluster.now = max([self.simulation.cluster.now, *created])
+            self._simulation.cluster.now = max([self._simulation.cluster.now, *created])
         before = None if frozen is None else frozen["world"]
-        self.world = World(self.simulation.cluster, admission, self.timeline, self.records, before)
-        self.course = Course(self.world, jobs, before)
+        self._world = World(self._simulation.cluster, admission, self.timeline, self.records, before)
+        self._course = Course(self._world, jobs, before)
+        self._calm = Calm(self._simulation, self._course)
         self.document = document
         self.skips = skips
         self._applied: object = None
@@ -108,7 +111,7 @@ class Replay:
         self._next: int | None = 0
         if frozen is not None:
             self._next, self.sessions, self.end = frozen["next"], frozen["sessions"], frozen["end"]
-            self.simulation.kept.update(frozen["kept"])
+            self._simulation.kept.update(frozen["kept"])
 
     def steps(self) -> Iterator[Step]:
         """Yield the sessions one after the other, each after what it decided was written."""
@@ -116,6 +119,7 @@ class Replay:
         while self._next is not None and self._next <= last:
             current = self._next
             time = current * self.timeline.period
+            self._calm.begin()
             self.happen(time)
             step = self._session(time)
             self.sessions, self.end = current + 1, time
@@ -126,14 +130,28 @@ class Replay:
             self.sessions, self.end = last + 1, last * self.timeline.period
 
     @property
+    def world(self) -> World:
+        """Return the objects, all of them written, and what is due for them."""
+        self._calm.leave()
+        return self._world
+
+    @property
+    def simulation(self) -> Simulation:
+        """Return the sessions, which find all objects written."""
+        self._calm.leave()
+        return self._simulation
+
+    @property
     def next_time(self) -> float | None:
         """Return when the next session is computed, None when nothing can happen any more."""
         return None if self._next is None else self._next * self.timeline.period
 
     def happen(self, time: float) -> None:
         """Let happen what is due by a time."""
-        while (due := self.world.agenda.pop(time)) is not None:
-            self.course.happen(due)
+        while (due := self._world.agenda.pop(time)) is not None:
+            if not self._calm.happen(due):
+                self._calm.leave()
+                self._course.happen(due)
 
     def _after(self, current: int, step: Step) -> int | None:
         """Return the number of the session to compute after one, None when nothing can happen any more.
@@ -144,7 +162,7 @@ class Replay:
             return current + 1
         numbers = [
             self.timeline.session_at_or_after(time, current + 1, begin)
-            for time, begin in ((self.world.agenda.next_time(), 0.0), (step.reading, self.world.begin))
+            for time, begin in ((self._world.agenda.next_time(), 0.0), (step.reading, self._world.begin))
             if time is not None
         ]
         if not numbers:
@@ -153,14 +171,15 @@ class Replay:
 
     def freeze(self) -> dict[str, Any]:
         """Return the state between two steps as plain data; a replay made with it gives the same bytes."""
-        kept = {name: value for name, value in self.simulation.kept.items() if isinstance(value, float)}
+        self._calm.leave()
+        kept = {name: value for name, value in self._simulation.kept.items() if isinstance(value, float)}
         return {
             "next": self._next,
             "sessions": self.sessions,
             "end": self.end,
             "kept": kept,
             "records": self.records.frozen(),
-            "world": self.course.frozen(),
+            "world": self._course.frozen(),
         }
 
     def moment(self, time: float | None = None) -> dict[str, Any]:
@@ -174,11 +193,12 @@ class Replay:
             period = self.timeline.period
             time = self.end + period if self._next is None else self._next * period
         self.happen(time)
-        now = format_time(floor(self.world.begin + time))
+        self._calm.leave()
+        now = format_time(floor(self._world.begin + time))
         settings = {name: value for name, value in self.document.items() if name not in TIMES}
-        if self.world.scheduler_conf is not None:
-            settings["scheduler_conf"] = self.world.scheduler_conf
-        return {**settings, **self.world.objects(), "now": now}
+        if self._world.scheduler_conf is not None:
+            settings["scheduler_conf"] = self._world.scheduler_conf
+        return {**settings, **self._world.objects(), "now": now}
 
     def run(self, watch: Callable[[Replay], None] | None = None) -> dict[str, Any]:
         """Return the result of all steps; `watch` is called after each."""
@@ -186,31 +206,50 @@ class Replay:
             if watch is not None:
                 watch(self)
         return {
-            "notes": [*self.simulation.notes, *replay_notes(self.document, self.records)],
+            "notes": [*self._simulation.notes, *replay_notes(self.document, self.records)],
             "sessions": self.sessions,
             "end_seconds": number(self.end),
             **self.records.result(),
         }
 
     def _session(self, time: float) -> Step:
-        world = self.world
-        cluster = world.cluster
-        cluster.now = world.begin + time
+        self._world.cluster.now = self._world.begin + time
         self._configure()
-        session = self.simulation.open_session()
-        self.records.opened(time, session.queue_accounts().values())
-        self.records.free_room.found(time, session.snapshot.nodes)
-        for action in self.simulation.conf.actions:
+        return self._calm_session(time) or self._session_of_actions(time)
+
+    def _calm_session(self, time: float) -> Step | None:
+        """Return a calm session, None when the actions have to decide."""
+        session = self._calm.renewed()
+        if session is None:
+            return None
+        self._record(session, time, self._calm.accounts())
+        change = self._calm.decide(time)
+        if change is None:
+            return None
+        self.records.decided(time, session.decisions)
+        return Step(time, session, change, None)
+
+    def _session_of_actions(self, time: float) -> Step:
+        session = self._simulation.open_session()
+        self._record(session, time, session.queue_accounts().values())
+        for action in self._simulation.conf.actions:
             session.action = action
             ACTIONS[action](session)
         close_session(session)
-        return Step(time, session, self._write(session, time), next_reading(session))
+        step = Step(time, session, self._write(session, time), next_reading(session))
+        self._calm.end_of(session)
+        return step
+
+    def _record(self, session: Session, time: float, accounts: Iterable[QueueAccount]) -> None:
+        """Record what a session finds; all accounts that changed are among these."""
+        self.records.opened(time, accounts)
+        self.records.free_room.found(time, session.snapshot.nodes)
 
     def _configure(self) -> None:
         """Apply the configuration that an event of the document has brought."""
-        conf = self.world.scheduler_conf
+        conf = self._world.scheduler_conf
         if conf is not self._applied:
-            self.simulation.configure(parse_conf(conf, self.simulation.conf.release))
+            self._simulation.configure(parse_conf(conf, self._simulation.conf.release))
             self._applied = conf
 
     def _write(self, session: Session, time: float) -> Change:
@@ -218,10 +257,10 @@ class Replay:
         changed = self.records.decided(time, session.decisions)
         moved = session.moved_jobs()
         for job in moved:
-            write_status(self.world.podgroups, job)
+            write_status(self._world.podgroups, job)
             if job.phase != job.phase_before:
-                changed = changed or job.key in self.world.vcjob_groups  # its controller acts
-                self.course.states.group_changed(job.key, job.phase)
+                changed = changed or job.key in self._world.vcjob_groups  # its controller acts
+                self._course.states.group_changed(job.key, job.phase)
             record = self.records.jobs[job.key]
             if record.enqueued is None and job.phase not in ("", "Pending"):
                 record.enqueued = time
@@ -231,11 +270,11 @@ class Replay:
             if decision.op == "evict" and decision.state == "committed"
         }
         changed = self._write_pods(session, victims, time) or changed
-        self.course.jobs.settle(time)
+        self._course.jobs.settle(time)
         return Change.STATE if changed else change_of_phases(session, moved)
 
     def _write_pods(self, session: Session, victims: set[str], time: float) -> bool:
-        world, course, changed = self.world, self.course, False
+        world, course, changed = self._world, self._course, False
         pods = world.cluster.pods
         for _, job in sorted(session.snapshot.tasks.touched.items()):
             for task in list(job.tasks.values()):
@@ -243,7 +282,8 @@ class Replay:
                     continue
                 if task.status is TaskStatus.BINDING:
                     delay = course.machines.start_delay(task.key, task.node_name, time)
-                    pods.follow(task.key, bound(task, world.timestamp(time), runs=delay == 0))
+                    now, node = world.timestamp(time), task.node_name
+                    pods.follow(task.key, bound(task.pod, node, now, runs=delay == 0))
                     course.machines.bound(task.key, time, delay)
                 elif is_waiting(task):
                     node = nominated_node(task)

@@ -36,21 +36,26 @@ def change_of_phases(session: Session, jobs: Iterable[JobInfo]) -> Change:
         return Change.NOTHING
     if session.conf.first_option("extender") is not None or not all(map(_runs_whole, changed)):
         return Change.STATE
-    whole = session.conf.first_option(overcommit.NAME) is not None
-    whole = whole or not session.release.follows(Rule.INQUEUE_REMAINDER)
-    if any(_moves_reservation(job, whole=whole) for job in changed) and _anybody_is_pending(session):
+    whole = reads_whole_minimum(session)
+    if any(moves_reservation(job, whole=whole) for job in changed) and _anybody_is_pending(session):
         return Change.STATE
     return Change.WORDS
+
+
+def reads_whole_minimum(session: Session) -> bool:
+    """Return whether somebody reads the reservations in which an enqueued job has all of its minimum."""
+    reads = session.conf.first_option(overcommit.NAME) is not None
+    return reads or not session.release.follows(Rule.INQUEUE_REMAINDER)
 
 
 def _runs_whole(job: JobInfo) -> bool:
     return job.phase_before == "Inqueue" and job.phase == "Running" and is_settled(job)
 
 
-def _moves_reservation(job: JobInfo, *, whole: bool) -> bool:
+def moves_reservation(job: JobInfo, *, whole: bool) -> bool:
     """Return whether a job that has gone from Inqueue to Running reserves something else.
 
-    With `whole` somebody reads the reservations in which an enqueued job has all of its minimum.
+    With `whole` somebody reads the whole minimum.
     """
     if job.min_resources is None:
         return False

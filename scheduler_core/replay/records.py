@@ -66,6 +66,7 @@ class Records:
         self.free_room = FreeRoom()
         self._last_rows: dict[str, dict[str, Any]] = {}
         self._seen: dict[str, tuple[QueueAccount, int]] = {}
+        self._shown: dict[tuple[str, int], tuple[Resource, dict[str, float]]] = {}
         self._shared = SharedMaps()
 
     def decided(self, time: float, decisions: Iterable[Decision]) -> bool:
@@ -81,19 +82,29 @@ class Records:
 
     def opened(self, time: float, accounts: Iterable[QueueAccount]) -> None:
         """Record the queues as a session found them, those that changed since the session before."""
+        seen = self._seen
         for account in accounts:
-            if self._seen.get(account.name) == (account, account.version):
+            name, version = account.name, account.version
+            before = seen.get(name)
+            if before is not None and before[1] == version and before[0] is account:
                 continue
-            self._seen[account.name] = account, account.version
+            seen[name] = account, version
             row = {
-                "deserved": self._shared.one(amounts(account.deserved)),
+                "deserved": self._amounts(name, 0, account.deserved),
                 "allocated": self._shared.one(amounts(account.allocated)),
-                "request": self._shared.one(amounts(account.request)),
+                "request": self._amounts(name, 1, account.request),
                 "share": number(account.share),
             }
             if self._last_rows.get(account.name) != row:
                 self._last_rows[account.name] = row
                 self.queues.append({"t": number(time), "queue": account.name, **row})
+
+    def _amounts(self, queue: str, place: int, resource: Resource) -> dict[str, float]:
+        """Return what a row shows of amounts that an account replaces as a whole when they change."""
+        known = self._shown.get((queue, place))
+        if known is None or known[0] is not resource:
+            known = self._shown[queue, place] = resource, self._shared.one(amounts(resource))
+        return known[1]
 
     def frozen(self) -> dict[str, Any]:
         """Return the records as plain data."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from scheduler_core.framework.bounds import PerJobBound
 from scheduler_core.framework.extension_points import Point
 from scheduler_core.framework.plugin_fn import EvictableFn
@@ -42,20 +44,23 @@ class PreemptableJobs(LivingView):
                     keys.discard(key)
         return True
 
-    def none_for(self, preemptor: JobInfo) -> bool:
+    def none_for(self, preemptor: JobInfo, more: Collection[JobInfo] = ()) -> bool:
         """Return whether no other job loses a task to this one, whatever node is searched.
+
+        `more` are jobs that the session does not know.
 
         Sound, as a plugin that accepts nobody ends its tier: each tier has one that accepts no task of any
         job in the session. Nothing is said of the preemptor's own tasks.
         """
         return all(
-            any(not self._accepts_any(bound, preemptor.priority) for bound in tier) for tier in self._tiers
+            any(not self._accepts_any(bound, preemptor.priority, more) for bound in tier)
+            for tier in self._tiers
         )
 
-    def _accepts_any(self, bound: PerJobBound, priority: int) -> bool:
+    def _accepts_any(self, bound: PerJobBound, priority: int, more: Collection[JobInfo]) -> bool:
         known = self._known.get((bound, priority))
         if known is None:
             jobs = self._session.jobs.values()
             known = self._known[bound, priority] = {job.key for job in jobs if bound.most(job, priority) > 0}
         touched = self._session.snapshot.tasks.touched.values()
-        return bool(known) or any(bound.most(job, priority) > 0 for job in touched)
+        return bool(known) or any(bound.most(job, priority) > 0 for job in (*touched, *more))

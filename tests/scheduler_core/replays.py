@@ -272,3 +272,99 @@ def _task(dice: Dice, name: str) -> Object:
     }
     template = {"metadata": {"annotations": annotations}, "spec": spec}
     return {"name": name, "replicas": 1 + dice.below(3), "template": template}
+
+
+CALM_CONFS = (
+    conf("enqueue, allocate, backfill", ["priority", "gang"], ["predicates", "capacity", "binpack"]),
+    conf(
+        "enqueue, allocate, reclaim, backfill",
+        ["priority", "gang", "conformance"],
+        ["predicates", "capacity", "nodeorder"],
+    ),
+    conf(
+        "enqueue, allocate, backfill",
+        ["priority", "gang", "conformance"],
+        ["overcommit", "drf", "predicates", "proportion", "nodeorder"],
+    ),
+    conf(
+        "enqueue, allocate, preempt, reclaim, backfill",
+        ["priority", "gang", "conformance"],
+        ["overcommit", "predicates", "proportion", "nodeorder", "binpack"],
+    ),
+    conf(
+        "enqueue, allocate, preempt, reclaim, backfill",
+        ["priority", "gang", "conformance"],
+        ["predicates", ("capacity", {"enableHierarchy": True}), "nodeorder"],
+    ),
+)
+
+
+def calm_replay(seed: object, *, jobs: int = 80) -> Object:
+    """Return a document with a replay of jobs of few kinds, most of which need not wait long."""
+    dice = Dice(f"calm {seed}")
+    names = ["a", "b", "c"][: 1 + dice.below(3)]
+    used = dice.below(len(CALM_CONFS))
+    queues = [_queue_of_few(dice, name) for name in names]
+    if used == len(CALM_CONFS) - 1:
+        queues = [
+            {**entry, "spec": {**entry["spec"], "parent": dice.one_of(["left", "right"])}} for entry in queues
+        ]
+        queues += [queue(name, deserved={"cpu": 10, "memory": "32Gi"}) for name in ("left", "right")]
+        queues.append(queue("root", deserved={"cpu": 40, "memory": "128Gi"}))
+    kinds = [_kind(dice, dice.one_of(names)) for _ in range(1 + dice.below(5))]
+    until = dice.one_of([300, 600, 1200])
+    events = [_of_kind(dice, number, dice.one_of(kinds), until) for number in range(jobs)]
+    if dice.below(4) == 0:
+        events.append({"at": dice.below(until), "replace": {"queues": [_queue_of_few(dice, names[0])]}})
+    if dice.below(4) == 0:
+        events.append({"at": dice.below(until), "drain": {"nodes": ["n1"]}})
+    if dice.below(4) == 0:
+        events.append(_arrival(dice, 99, names[0]))
+    return scenario(
+        nodes=[
+            node(f"n{number}", cpu=4 + 4 * dice.below(2), memory="16Gi")
+            for number in range(3 + dice.below(4))
+        ],
+        queues=queues,
+        priorityclasses=[priority_class("low", 10), priority_class("high", 1000)],
+        conf=CALM_CONFS[used],
+        replay={
+            "period_seconds": dice.one_of([1, 1, 2, 5]),
+            "horizon_seconds": 2 * until,
+            "termination_seconds": dice.one_of([0, 5, 30]),
+            "evicted": dice.one_of(EVICTED),
+            "events": events,
+        },
+    )
+
+
+def _queue_of_few(dice: Dice, name: str) -> Object:
+    more = {"capability": {"cpu": 6 + dice.below(20)}} if dice.below(3) == 0 else {}
+    return queue(
+        name, weight=1 + dice.below(3), deserved={"cpu": 3 + dice.below(8), "memory": "16Gi"}, **more
+    )
+
+
+def _kind(dice: Dice, to: str) -> Object:
+    """Return what the jobs of a kind have in common."""
+    size, cpu = dice.one_of([1, 1, 1, 2, 3]), 1 + dice.below(3)
+    minimum = {"min_resources": {"cpu": size * cpu, "memory": f"{size}Gi"}} if dice.below(4) else {}
+    return {"queue": to, "size": size, "cpu": cpu, "class": dice.one_of(["low", "low", "high"]), **minimum}
+
+
+def _of_kind(dice: Dice, number: int, kind: Object, until: int) -> Object:
+    """Return the event of a job of a kind that arrives."""
+    name = f"j{number:02d}"
+    group = podgroup(
+        name,
+        queue=kind["queue"],
+        min_member=kind["size"],
+        priority_class=kind["class"],
+        phase="Pending",
+        annotations={"queuecast/run-seconds": str(5 + dice.below(60))},
+        **({"min_resources": kind["min_resources"]} if "min_resources" in kind else {}),
+    )
+    members = pods(name, kind["size"], cpu=kind["cpu"], memory="1Gi")
+    for thing in (group, *members):
+        del thing["metadata"]["creationTimestamp"]
+    return {"at": dice.below(until) + dice.below(4) / 4, "create": {"podgroups": [group], "pods": members}}

@@ -33,6 +33,8 @@ class TreeOfQueues(Queues):
             account.children.sort()
         if not self.obstacle:
             Division(session, self).divide()
+            ancestors = {name: account.ancestors for name, account in self.accounts.items()}
+            session.snapshot.sums.follow_ancestors(ancestors)
 
     def _count_jobs(self) -> str:
         """Count every job in its queue and all ancestors; return what is in the way."""
@@ -56,20 +58,18 @@ class TreeOfQueues(Queues):
         """Bring the accounts up to date: those of the leaves from their jobs, the others from their leaves.
 
         What queues deserve follows from their objects alone, which have not changed. Where all amounts add up
-        exactly in any order, the others are added up from their children, the deepest ones first.
+        exactly in any order, the sums of the others follow the jobs below them as those of the leaves do.
         """
         sums = self._session.snapshot.sums
         if self.obstacle or not all(map(self.is_leaf, sums.queues())):
             return False
+        exact = sums.are_exact()
         moved = {account.name for name in names for account in self.chain(name)}
         for name in moved:
-            self.accounts[name].take(sums.get(name), self._session.release)
-        if sums.are_exact():
-            above = [self.accounts[name] for name in moved if self.accounts[name].children]
-            for parent in sorted(above, key=lambda account: -len(account.ancestors)):
-                for child in parent.children:
-                    parent.include(self.accounts[child])
-        else:
+            account = self.accounts[name]
+            adds_up = sums.below if account.children and exact else sums.get
+            account.take(adds_up(name), self._session.release)
+        if not exact:
             for leaf in sums.queues():
                 for ancestor in self.chain(leaf)[1:]:
                     if ancestor.name in moved:

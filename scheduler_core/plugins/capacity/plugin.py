@@ -92,15 +92,10 @@ def _register_order(session: Session, queues: Queues) -> QueueOrder:
             NAME,
             order.hierarchical,
             key=order.path_key,
-            key_holds=lambda: not session.reasons and order.has_path_key(_queues_that_wait(session)),
+            key_holds=lambda: not session.reasons and order.has_path_key(session.queues_that_wait()),
         )
         session.registry.add_victim_queue_order(NAME, order.victims)
     return order
-
-
-def _queues_that_wait(session: Session) -> set[str]:
-    """Return the queues that may have a turn: of the jobs that were found to wait, or were touched since."""
-    return session.lines.queues() | {job.queue for job in session.snapshot.tasks.touched.values()}
 
 
 class Events:

@@ -1,0 +1,291 @@
+"""What do the actions decide in a calm session?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from scheduler_core.actions import preempt
+from scheduler_core.actions.preempt_dry_run import DryRunArguments
+from scheduler_core.decision import Decision
+from scheduler_core.errors import PrePredicateError, ScoreError
+from scheduler_core.framework.extension_points import Point
+from scheduler_core.framework.plugin_fn import EnqueueableFn, QueueOrderFn
+from scheduler_core.framework.session import Session
+from scheduler_core.model.job import TaskInfo
+from scheduler_core.model.pod import PodShape
+from scheduler_core.model.queue import QueueInfo
+from scheduler_core.release import Rule
+from scheduler_core.replay.calm.kinds import JobKinds
+from scheduler_core.replay.calm.lines import CalmJob, Line, Lines, Turn
+from scheduler_core.victims.eviction import never_evicts
+from scheduler_core.victims.losers import PreemptableJobs
+
+
+class NotCalmError(Exception):
+    """The actions have to decide."""
+
+
+class Decided(NamedTuple):
+    """What a calm session has decided.
+
+    Attributes
+    ----------
+    enqueued : list of CalmJob
+        In order.
+    placed : list of (CalmJob, list of int)
+        In order, each with the nodes of its pods.
+
+    """
+
+    enqueued: list[CalmJob]
+    placed: list[tuple[CalmJob, list[int]]]
+
+
+class CalmActions:
+    """The actions of calm sessions, as long as there is no other one in between.
+
+    Attributes
+    ----------
+    full : set of int
+        The classes of tasks that are known to fit no node.
+    others_move : bool
+        Whether accounts of queues change with jobs of other queues.
+    tried : set of str
+        Queues of which jobs were placed in part and displaced; whoever renews queues clears it.
+
+    """
+
+    def __init__(self, session: Session, kinds: JobKinds) -> None:
+        self.session = session
+        self.kinds = kinds
+        self.full: set[int] = set()
+        self._has_room = True
+        self._limits_move = session.conf.first_option("proportion") is not None
+        self.tried: set[str] = set()
+        orders = session.registry.of_kind(Point.QUEUE_ORDER, QueueOrderFn)
+        self._is_flat = all(order.key_holds is None for order in orders)
+        arguments = session.conf.arguments_of(preempt.NAME)
+        preempts_by_search = session.release.follows(Rule.PREEMPT_ROLLBACK)
+        self._knows_preempt = preempts_by_search and not DryRunArguments.read(arguments).enabled
+        self.others_move = self._limits_move or not self._is_flat
+        self._losers: dict[tuple[int, int], bool] = {}
+        voters = session.registry.of_kind(Point.JOB_ENQUEUEABLE, EnqueueableFn)
+        self._readers = [voter.reads for voter in voters if voter.reads is not None]
+        self._is_read = len(self._readers) == len(voters)
+        self._looked_at: set[int] = set()
+        self._refused: dict[tuple[str, int], int] = {}
+
+    def give_back(self, places: Iterable[tuple[int, PodShape]]) -> None:
+        """Have nodes no longer hold pods."""
+        for node, shape in places:
+            self.session.count_pod(shape, node, -1)
+        self.full.clear()
+        self._has_room = True
+
+    def decide(self, pending: Lines, enqueued: Lines) -> Decided:
+        """Enqueue and place jobs; those that are enqueued change their lines.
+
+        Who waits on, after no place was found for it, is asked again when a pod has given its place back:
+        what capacity allows a queue changes with nothing else.
+
+        Raises
+        ------
+        NotCalmError
+            If an answer is none that is possible in a calm session. What nodes hold is as before; queues have
+            to be renewed.
+
+        """
+        self._looked_at.clear()
+        self.session.known_to_wait = {*pending, *enqueued}
+        decided = Decided([], [])
+        try:
+            self._enqueue(pending, decided.enqueued)
+            for job in decided.enqueued:
+                pending.remove(job)
+                enqueued.add(job)
+            if decided.enqueued or self._has_room or self._limits_move:
+                self._has_room = False
+                self._allocate(enqueued, decided.placed)
+                self._evict_nobody(enqueued, {job for job, _ in decided.placed})
+        except (NotCalmError, ScoreError) as error:
+            for job, nodes in decided.placed:
+                for node in nodes:
+                    self.session.count_pod(job.kind.task.shape, node, -1)
+            raise NotCalmError from error
+        return decided
+
+    # enqueue
+
+    def _enqueue(self, pending: Lines, accepted: list[CalmJob]) -> None:
+        """Ask for the first job of each line, and for the ones behind it when it is enqueued.
+
+        See `actions.enqueue` for why the others may be left out.
+        """
+        if pending and not self._is_read:
+            raise NotCalmError
+        session = self.session
+        turns = {name: self._voters(name, lines) for name, lines in pending.items()}
+        for queue in self._in_order([name for name, (_, turn) in turns.items() if turn]):
+            reads, turn = turns[queue.name]
+            while turn:
+                job = turn.job
+                if self._may_enter(job):
+                    session.decisions.append(Decision("enqueue", "enqueue", job.key))
+                    accepted.append(job)
+                    turn.go_on()
+                else:
+                    turn.line.rejected_at = reads
+                    turn.leave_line_out()
+
+    def _voters(self, queue: str, lines: Mapping[bytes, Line]) -> tuple[Hashable, Turn]:
+        """Return what votes read of a queue, and the lines that were not rejected when they read the same."""
+        reads = tuple([read(queue) for read in self._readers])
+        return reads, Turn(line for line in lines.values() if line.rejected_at != reads)
+
+    def _may_enter(self, job: CalmJob) -> bool:
+        """Vote on a job, and count it when it is enqueued."""
+        session, twin = self.session, job.kind.job
+        twin.forget_touch()
+        if twin.min_resources is not None and session.job_enqueueable(twin) is not None:
+            if twin.moved:
+                raise NotCalmError  # one plugin has reserved before another one rejected
+            return False
+        session.job_enqueued(twin)
+        return True
+
+    def _in_order(self, names: Collection[str]) -> list[QueueInfo]:
+        queues = [self.session.queues[name] for name in names]
+        if len(queues) > 1:
+            queues.sort(key=self._queue_key())
+        return queues
+
+    def _queue_key(self) -> Callable[[QueueInfo], tuple[Any, ...]]:
+        """Return a key that puts the queues in their order."""
+        key = self.session.orders.queue_key()
+        if key is None:
+            raise NotCalmError
+        return key
+
+    # allocate
+
+    def _allocate(self, enqueued: Lines, placed: list[tuple[CalmJob, list[int]]]) -> None:
+        """Give each queue its turn: one job at a time, the queue with the smallest share first.
+
+        Lines are left out whose class fits no node, and the rest of a line of which one job was not placed:
+        while the action runs queues and nodes only fill up.
+        """
+        session = self.session
+        turns = {
+            name: turn
+            for name, lines in enqueued.items()
+            if (turn := Turn(line for line in lines.values() if self._fits(line.kind.task)))
+        }
+        while turns:
+            queue = self._next_queue(turns)
+            turn = turns[queue.name]
+            if session.overused(queue):
+                del turns[queue.name]
+                continue
+            job = turn.job
+            nodes = self._place(job)
+            if len(nodes) == len(job.arrival.pods):
+                placed.append((job, nodes))
+                turn.go_on()
+            else:
+                self._displace(job, nodes)
+                turn.leave_line_out()
+            if not turn:
+                del turns[queue.name]
+
+    def _next_queue(self, names: Collection[str]) -> QueueInfo:
+        if len(names) == 1:
+            return self.session.queues[next(iter(names))]
+        return min([self.session.queues[name] for name in names], key=self._queue_key())
+
+    def _fits(self, task: TaskInfo) -> bool:
+        """Return whether any node takes a task at once."""
+        number = task.shape.number
+        if number in self.full:
+            return False
+        if self._look_at(task) and self.session.placement.best_at_once(task) is not None:
+            return True
+        self.full.add(number)
+        return False
+
+    def _look_at(self, task: TaskInfo) -> bool:
+        """Let plugins look at a task, once in a session; returns whether it may be placed."""
+        if task.shape.number not in self._looked_at:
+            try:
+                self.session.pre_predicate(task)
+            except PrePredicateError as error:
+                raise NotCalmError from error
+            self._looked_at.add(task.shape.number)
+        return True
+
+    def _place(self, job: CalmJob) -> list[int]:
+        """Return the nodes that the pods of a job take one after the other, as far as each gets one."""
+        session, kind, nodes = self.session, job.kind, list[int]()
+        task, shape = kind.task, kind.task.shape
+        while len(nodes) < len(job.arrival.pods) and session.allocatable(kind.queue, task) is None:
+            if shape.number in self.full:
+                break
+            node = session.placement.best_at_once(task)
+            if node is None:
+                self.full.add(shape.number)
+                break
+            session.nodes.count(shape.amounts, node, 1)
+            task.node, task.node_name = node, session.nodes.names[node]
+            session.fire_allocate(task)
+            nodes.append(node)
+        return nodes
+
+    def _displace(self, job: CalmJob, nodes: Iterable[int]) -> None:
+        """Take back the pods of a job that was not placed whole."""
+        session, task = self.session, job.kind.task
+        for node in nodes:
+            task.node, task.node_name = node, session.nodes.names[node]
+            session.nodes.count(task.shape.amounts, node, -1)
+            session.fire_deallocate(task)
+            self.full.clear()
+            self.tried.add(job.kind.queue.name)
+            self._has_room = True
+
+    # preempt and reclaim
+
+    def _evict_nobody(self, enqueued: Lines, placed: Collection[CalmJob]) -> None:
+        """Raise NotCalmError where a job that still waits might evict."""
+        actions = self.session.conf.actions
+        if "preempt" not in actions and "reclaim" not in actions:
+            return
+        for lines in enqueued.values():
+            for line in lines.values():
+                if all(entry[2] in placed for entry in line.entries):
+                    continue
+                if "preempt" in actions and self._may_preempt(line):
+                    raise NotCalmError
+                if "reclaim" in actions and self._may_reclaim(line):
+                    raise NotCalmError
+
+    def _may_preempt(self, line: Line) -> bool:
+        """Return whether jobs of a line might gain anything by preempting, see `actions.preempt`."""
+        job, task = line.kind.job, line.kind.task
+        if not self._knows_preempt or task.shape.number not in self.full:
+            return True
+        running = self.kinds.running()
+        key = job.priority, len(running)
+        if key not in self._losers:
+            self._losers[key] = self.session.view(PreemptableJobs).none_for(job, running)
+        return not self._losers[key]
+
+    def _may_reclaim(self, line: Line) -> bool:
+        queue, task = line.kind.queue, line.kind.task
+        if never_evicts(task):
+            return False
+        key, version = (queue.name, task.shape.number), self.session.queue_accounts()[queue.name].version
+        if self._is_flat and self._refused.get(key) == version:
+            return False
+        if self.session.preemptive(queue, [task]) is None:
+            return True
+        self._refused[key] = version
+        return False

@@ -1,0 +1,118 @@
+"""Is an event of the document the arrival of one job of equal pods, and of which kind is the job?
+
+Most of what a trace brings is: a PodGroup, and pods that differ by name only. Jobs of one kind are treated
+alike by every session, so that what was once seen of one holds for the next.
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from scheduler_core.model.job import pod_index
+from scheduler_core.model.pod_info import GROUP_NAME
+from scheduler_core.model.pod_template import TASK_SPEC
+from scheduler_core.replay.timeline import RUN_SECONDS, run_seconds
+
+Object = Mapping[str, Any]
+
+_EVENT, _CREATED = frozenset({"at", "create"}), frozenset({"podgroups", "pods"})
+_METADATA = frozenset({"name", "namespace", "uid", "annotations", "labels"})
+_OF_GROUP, _OF_POD = frozenset({RUN_SECONDS}), frozenset({RUN_SECONDS, GROUP_NAME, TASK_SPEC})
+_NOTHING: Object = {}
+
+
+class Arrival(NamedTuple):
+    """A job of equal pods.
+
+    Attributes
+    ----------
+    key : str
+        Namespace and name of the PodGroup.
+    pods : list of mapping
+        In the order in which a session places them.
+    pod_keys : list of str
+        Their namespaces and names, in the same order.
+    kind : bytes
+        Names all that sessions read of the job but its name, its age and the names of its pods.
+    seconds : float or None
+        How long each pod runs; None: for ever.
+
+    """
+
+    key: str
+    podgroup: Object
+    pods: list[Object]
+    pod_keys: list[str]
+    kind: bytes
+    seconds: float | None
+
+
+def arrival_of(event: Object) -> Arrival | None:
+    """Return the job of equal pods that is all that an event brings, None when it brings anything else."""
+    created = event.get("create")
+    if not created or created.keys() != _CREATED or not event.keys() <= _EVENT:
+        return None
+    if len(created["podgroups"]) != 1 or not created["pods"]:
+        return None
+    podgroup, pods = created["podgroups"][0], created["pods"]
+    meta = podgroup["metadata"]
+    annotations = meta.get("annotations") or _NOTHING
+    if not (meta.keys() <= _METADATA and annotations.keys() <= _OF_GROUP and meta.get("namespace")):
+        return None
+    if not all(_is_of(pod, meta) for pod in pods):
+        return None
+    first, *others = pods
+    traits, seconds = _traits(first), run_seconds(first, podgroup)
+    if not all(_traits(pod) == traits and run_seconds(pod, podgroup) == seconds for pod in others):
+        return None
+    if others:
+        pods = _in_order(pods)
+        if pods is None:
+            return None
+    try:
+        kind = marshal.dumps(
+            (podgroup.get("spec"), podgroup.get("status"), meta.get("labels"), len(pods), *traits), 2
+        )
+    except ValueError:
+        return None  # only what was read from JSON has a name
+    namespace = meta["namespace"]
+    keys = [f"{namespace}/{pod['metadata']['name']}" for pod in pods]
+    return Arrival(f"{namespace}/{meta['name']}", podgroup, pods, keys, kind, seconds)
+
+
+def _is_of(pod: Object, group: Object) -> bool:
+    """Return whether a pod names the PodGroup, and says nothing that other pods of its kind do not say."""
+    meta = pod["metadata"]
+    annotations = meta.get("annotations") or _NOTHING
+    return (
+        meta.keys() <= _METADATA
+        and annotations.keys() <= _OF_POD
+        and annotations.get(GROUP_NAME) == group["name"]
+        and meta.get("namespace") == group["namespace"]
+        and not (
+            pod["spec"].get("nodeName") or pod["spec"].get("volumes") or pod["spec"].get("resourceClaims")
+        )
+    )
+
+
+def _traits(pod: Object) -> tuple[Any, ...]:
+    meta = pod["metadata"]
+    role = (meta.get("annotations") or _NOTHING).get(TASK_SPEC)
+    return pod["spec"], pod.get("status"), meta.get("labels"), role
+
+
+def _in_order(pods: list[Object]) -> list[Object] | None:
+    """Return equal pods by the index in their names, then uid; None where only some have an index."""
+    indexes = [pod_index(pod["metadata"]["name"]) for pod in pods]
+    if any(index is None for index in indexes) and any(index is not None for index in indexes):
+        return None
+    places = sorted(range(len(pods)), key=lambda place: (indexes[place] or 0, _uid(pods[place])))
+    return [pods[place] for place in places]
+
+
+def _uid(pod: Object) -> str:
+    """Return the uid of a pod, that which it is given when it states none."""
+    meta = pod["metadata"]
+    return meta.get("uid") or f"{meta['namespace']}-{meta['name']}"

@@ -1,0 +1,199 @@
+"""What is known of the jobs of a calm replay?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import floor
+
+from scheduler_core.decision import Decision
+from scheduler_core.framework.session import Session
+from scheduler_core.model.job import JobInfo
+from scheduler_core.model.pod import PodShape
+from scheduler_core.model.queue_sums import Part, part_of
+from scheduler_core.model.status import TaskStatus
+from scheduler_core.replay.agenda import Due, Kind
+from scheduler_core.replay.calm.arrivals import Arrival
+from scheduler_core.replay.calm.kinds import JobKind
+from scheduler_core.replay.calm.lines import CalmJob, Lines
+from scheduler_core.replay.calm.objects import Objects
+from scheduler_core.replay.course import Course
+from scheduler_core.replay.fixpoint import Change, moves_reservation, reads_whole_minimum
+from scheduler_core.replay.records import JobRecord
+from scheduler_core.transitions import write_status
+
+Places = list[tuple[int, PodShape]]
+
+
+class CalmJobs:
+    """The jobs that came or wait since the calm began, and what all jobs add to their queues.
+
+    Attributes
+    ----------
+    pending, enqueued : Lines
+        Those that wait.
+    parts : dict
+        What jobs add to their queues from the next session on, by key; None: the job is gone.
+    ending : set of str
+        Jobs of which some pods have ended, and not all.
+
+    Parameters
+    ----------
+    session : Session
+        The session of the living state.
+    course : Course
+        Where everything else happens.
+    found : iterable of JobInfo
+        The jobs that the last session has bound, or that ended since.
+
+    """
+
+    def __init__(self, session: Session, course: Course, found: Iterable[JobInfo]) -> None:
+        self.session = session
+        self.course = course
+        self.world = course.world
+        self.objects = Objects(course)
+        self.pending, self.enqueued = Lines(), Lines()
+        self.parts: dict[str, Part | None] = {}
+        self.ending: set[str] = set()
+        self._found = list(found)
+        self._jobs: dict[str, CalmJob] = {}
+        self._job_of: dict[str, CalmJob] = {}
+        self._bound: list[CalmJob] = []
+        self._places: dict[str, Places] = {}
+
+    # jobs come
+
+    def come(self, arrival: Arrival, kind: JobKind, time: float) -> bool:
+        """Take a job that arrives; False where there is an object of one of its names already."""
+        pods = self.world.cluster.pods.infos
+        if arrival.key in self._jobs or arrival.key in self.world.podgroups:
+            return False
+        if any(key in pods or key in self._job_of for key in arrival.pod_keys):
+            return False
+        job = CalmJob(arrival, kind, time, float(floor(self.world.begin + time)))
+        self.world.records.jobs[job.key] = JobRecord(kind.queue.name, time)
+        self._jobs[job.key] = job
+        self.pending.add(job)
+        self.parts[job.key] = kind.new.part
+        return True
+
+    def take(self, job: JobInfo, arrival: Arrival, kind: JobKind) -> bool:
+        """Take a job that waits and has objects; False where it is not as it was when it came."""
+        tasks = job.by_status[TaskStatus.PENDING].values()
+        if job.phase not in ("", "Pending", "Inqueue") or any(task.nominated for task in tasks):
+            return False
+        if not len(tasks) == job.size == len(arrival.pods):
+            return False
+        if job.size > 1 and any(self.world.lives[key].returns for key in arrival.pod_keys):
+            return False  # pods that came back may stand in another order
+        taken = CalmJob(arrival, kind, 0.0, job.creation, written=True, enqueued=not job.is_pending)
+        self._jobs[job.key] = taken
+        (self.enqueued if taken.enqueued else self.pending).add(taken)
+        return True
+
+    # what sessions decide
+
+    def enqueue(self, job: CalmJob, time: float) -> None:
+        """Have a job be enqueued, which stands in its new line already."""
+        job.enqueued = True
+        self.parts[job.key] = job.kind.enqueued.part
+        record = self.world.records.jobs[job.key]
+        if record.enqueued is None:
+            record.enqueued = time
+        if job.written:
+            self.objects.write_status(job)
+
+    def run(self, job: CalmJob, nodes: list[int], time: float) -> None:
+        """Have the pods of a job run from now on."""
+        arrival, names = job.arrival, self.session.nodes.names
+        self.enqueued.remove(job)
+        job.nodes, job.bound = nodes, time
+        self.parts[job.key] = job.kind.bound.part
+        self._bound.append(job)
+        for pod, node in zip(arrival.pod_keys, nodes, strict=True):
+            self.session.decisions.append(Decision("allocate", "bind", job.key, pod, names[node]))
+        if job.written:
+            self._places[job.key] = [(node, job.kind.task.shape) for node in nodes]
+            self.objects.bind(job, names)
+            return
+        self.world.records.jobs[job.key].started = time
+        self._job_of.update(dict.fromkeys(arrival.pod_keys, job))
+        if arrival.seconds is not None:
+            self.world.agenda.plan(time + arrival.seconds, Kind.FINISH, arrival.pod_keys[0])
+
+    def close(self) -> Change:
+        """Say of the jobs that the session before has bound that they run; returns what that changes."""
+        bound = [job for job in self._bound if self._jobs.get(job.key) is job]
+        found = [job for job in self._found if job.key in self.world.podgroups]
+        self._bound, self._found = [], []
+        self.session.is_closed = True
+        if not bound and not found:
+            return Change.NOTHING
+        whole = reads_whole_minimum(self.session)
+        changed = [job for job in found if job.phase != "Running"]
+        moves = any(moves_reservation(job, whole=whole) for job in changed)
+        for job in bound:
+            minimum = job.kind.job.min_resources
+            moves = moves or (whole and minimum is not None and not minimum.is_nothing())
+            self._say_that_it_runs(job)
+        for known in found:
+            known.phase = "Running"
+            write_status(self.world.podgroups, known)
+            known.keep()
+            self.parts[known.key] = part_of(known)
+        if moves and self.pending:
+            return Change.STATE
+        return Change.WORDS if bound or changed else Change.NOTHING
+
+    def _say_that_it_runs(self, job: CalmJob) -> None:
+        job.runs = True
+        self.parts[job.key] = job.kind.running.part
+        if job.written:
+            self.objects.write_status(job)
+
+    # jobs end
+
+    def end(self, due: Due, found: Places) -> Places | None:
+        """End a pod, and perhaps its job; returns where the job's pods ran, None while it runs on.
+
+        `found` is where the pods of a job ran that the session has found running.
+        """
+        pod = str(due.key)
+        job = self._job_of.get(pod)
+        if job is not None:
+            return self._end_whole(job, due.time)
+        key = self.world.lives[pod].job
+        self.course.happen(due)
+        if key in self.world.podgroups:
+            self.ending.add(key)
+            return None
+        self.ending.discard(key)
+        self._jobs.pop(key, None)
+        self.parts[key] = None
+        return self._places.pop(key, []) or found
+
+    def _end_whole(self, job: CalmJob, time: float) -> Places:
+        """End a job of which there are no objects: all its pods have run equally long."""
+        self.world.records.jobs[job.key].finished = time
+        del self._jobs[job.key]
+        for pod in job.arrival.pod_keys:
+            del self._job_of[pod]
+        self.parts[job.key] = None
+        return [(node, job.kind.task.shape) for node in job.nodes]
+
+    # the end of the calm
+
+    def write(self) -> dict[str, Arrival]:
+        """Write the objects of all jobs of which there are none, and return their arrivals by key."""
+        written = {}
+        for job in self._jobs.values():
+            if not job.written:
+                self.objects.write(job, self.session.nodes.names)
+                written[job.key] = job.arrival
+        return written
+
+    def nodes(self) -> set[int]:
+        """Return the nodes where pods run that were bound since the calm began."""
+        bound = [job.nodes for job in self._jobs.values()]
+        bound += [[node for node, _ in places] for places in self._places.values()]
+        return {node for nodes in bound for node in nodes}

@@ -1,0 +1,178 @@
+"""What do sessions make of the jobs of one kind? It is seen of one of them that is alone in the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from scheduler_core import transitions
+from scheduler_core.framework.closing import close_session
+from scheduler_core.framework.session import Session
+from scheduler_core.model.job import JobInfo, TaskInfo
+from scheduler_core.model.job_index import is_settled
+from scheduler_core.model.queue import QueueInfo
+from scheduler_core.model.queue_sums import Part, worked_out
+from scheduler_core.model.status import TaskStatus
+from scheduler_core.replay.calm.arrivals import Arrival
+from scheduler_core.simulate import ACTIONS, Simulation
+
+Object = Mapping[str, Any]
+
+SOME_TIME = "2000-01-01T00:00:00Z"
+
+
+class Standing(NamedTuple):
+    """What there is of a job between two sessions.
+
+    Attributes
+    ----------
+    part : Part
+        What it adds to its queue.
+    status : mapping
+        The status of its PodGroup.
+
+    """
+
+    part: Part
+    status: Object
+
+
+class JobKind(NamedTuple):
+    """The jobs of one kind.
+
+    Attributes
+    ----------
+    queue : QueueInfo
+        In which they are.
+    order : tuple
+        Their place among the jobs that wait, as far as plugins decide it.
+    job : JobInfo
+        Stands for any of them that is new, when plugins are asked; it has no key and no tasks.
+    task : TaskInfo
+        Stands for any of their pods.
+    new, enqueued : Standing
+        While it waits.
+    bound, running : Standing
+        After the session that binds it, and after the one that follows.
+    runs : JobInfo
+        Stands for any of them that runs.
+
+    """
+
+    queue: QueueInfo
+    order: tuple[Any, ...]
+    job: JobInfo
+    task: TaskInfo
+    new: Standing
+    enqueued: Standing
+    bound: Standing
+    running: Standing
+    runs: JobInfo
+
+
+class JobKinds:
+    """The kinds that were seen under one configuration, with the same nodes, queues and classes.
+
+    Parameters
+    ----------
+    simulation : Simulation
+        Whose jobs they are.
+    session : Session
+        The session of its living state.
+
+    """
+
+    def __init__(self, simulation: Simulation, session: Session) -> None:
+        self._simulation = simulation
+        self._session = session
+        self._known: dict[bytes, JobKind | None] = {}
+
+    def running(self) -> list[JobInfo]:
+        """Return a job that runs of each kind."""
+        return [kind.runs for kind in self._known.values() if kind is not None]
+
+    def of(self, arrival: Arrival) -> JobKind | None:
+        """Return the kind of a job that arrives.
+
+        None when it is not simple: an empty cluster does not take it whole, it can do with fewer pods, or
+        where a pod is placed does not follow from what each node holds.
+        """
+        if arrival.kind not in self._known:
+            self._known[arrival.kind] = self._seen_alone(arrival)
+        return self._known[arrival.kind]
+
+    def _seen_alone(self, arrival: Arrival) -> JobKind | None:
+        """Return the kind after the sessions in which one job of it is enqueued, bound, and said to run.
+
+        Sound, as all that a kind says of a job follows from its own objects, the queue and the classes:
+        orders and parts of jobs without any place, and of jobs that have all of theirs.
+        """
+        alone = self._simulation.with_nothing_but(
+            {arrival.key: _aged(arrival.podgroup)}, map(_aged, arrival.pods)
+        )
+        session = alone.open_session()
+        job = session.jobs.get(arrival.key)
+        if job is None or not _waits_simply(job):
+            return None
+        first = next(iter(job.by_status[TaskStatus.PENDING].values()))
+        task = self._session.snapshot.tasks.sample(first.info, first.kind)
+        if task is None or not self._session.places_by_amounts(task):
+            return None
+        order, new, enqueued = session.orders.job_key(job)[:-2], _standing(session, job), _once_enqueued(job)
+        standings = []
+        for _ in range(2):
+            _run(alone, session)
+            session = alone.open_session()
+            job = session.jobs[arrival.key]
+            if not is_settled(job) or job.allocated_count != job.size:
+                return None
+            standings.append(_standing(session, job))
+        bound, running = standings
+        if job.phase != "Running":
+            return None
+        twin = task.job = JobInfo(job.podgroup, job.queue, job.priority, job.creation)
+        twin.key = ""
+        queue = self._session.queues[job.queue]
+        return JobKind(queue, order, twin, task, new, enqueued, bound, running, job)
+
+
+def _aged(thing: Object) -> Object:
+    return {**thing, "metadata": {**thing["metadata"], "creationTimestamp": SOME_TIME}}
+
+
+def _waits_simply(job: JobInfo) -> bool:
+    """Return whether a job is pending, and all of its pods wait for all of them to be placed."""
+    tasks = job.by_status[TaskStatus.PENDING].values()
+    return (
+        job.is_pending
+        and len(tasks) == job.size == max(job.min_available, 1)
+        and not job.task_min_available
+        and not any(task.shape.gated or task.shape.best_effort or task.nominated for task in tasks)
+    )
+
+
+def _run(simulation: Simulation, session: Session) -> None:
+    """Have a session decide, and write what it decided."""
+    for action in simulation.conf.actions:
+        session.action = action
+        ACTIONS[action](session)
+    close_session(session)
+    cluster = simulation.cluster
+    for job in session.moved_jobs():
+        transitions.write_status(cluster.podgroups, job)
+        for task in job.tasks.values():
+            if task.status is TaskStatus.BINDING:
+                cluster.pods.follow(task.key, transitions.bound(task.pod, task.node_name, SOME_TIME))
+
+
+def _standing(session: Session, job: JobInfo) -> Standing:
+    part = session.snapshot.sums.part(job.key)
+    assert part is not None, "every job adds something, or nothing, to its queue"
+    return Standing(part, job.podgroup.get("status") or {})
+
+
+def _once_enqueued(job: JobInfo) -> Standing:
+    """Return what there will be of a pending job from the session that enqueues it on, until one binds it."""
+    phase, job.phase = job.phase, "Inqueue"
+    part, job.phase = worked_out(job), phase
+    return Standing(part, {**(job.podgroup.get("status") or {}), "phase": "Inqueue"})

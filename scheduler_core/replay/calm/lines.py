@@ -1,0 +1,135 @@
+"""Who waits? Equal jobs of one queue stand in one line."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+
+from scheduler_core.replay.calm.arrivals import Arrival
+from scheduler_core.replay.calm.kinds import JobKind
+
+
+@dataclass(slots=True, eq=False)
+class CalmJob:
+    """A job of a known kind.
+
+    Attributes
+    ----------
+    submitted : float
+        In seconds from the beginning.
+    creation : float
+        Seconds since 1970.
+    written : bool
+        Whether there are objects of it, which have to follow at once.
+    enqueued : bool
+        Whether it is.
+    nodes : list of int
+        Where its pods run, in the order of the arrival's; empty while it waits.
+    bound : float
+        Since when, in seconds from the beginning.
+    runs : bool
+        Whether its PodGroup says so.
+
+    """
+
+    arrival: Arrival
+    kind: JobKind
+    submitted: float
+    creation: float
+    written: bool = False
+    enqueued: bool = False
+    nodes: list[int] = field(default_factory=list)
+    bound: float = 0.0
+    runs: bool = False
+
+    @property
+    def key(self) -> str:
+        """Return namespace and name of its PodGroup."""
+        return self.arrival.key
+
+
+class Line:
+    """Equal jobs of one queue, the first one first.
+
+    Attributes
+    ----------
+    entries : list
+        The age and the key of each job, and the job; ascending.
+    rejected_at : hashable
+        What the votes on enqueueing had read when they last rejected the first job; None: they did not.
+
+    """
+
+    __slots__ = ("entries", "kind", "rejected_at")
+
+    def __init__(self, kind: JobKind) -> None:
+        self.kind = kind
+        self.entries: list[tuple[float, str, CalmJob]] = []
+        self.rejected_at: Hashable = None
+
+
+class Turn:
+    """The first jobs of some lines of one queue: whose turn is it?"""
+
+    __slots__ = ("_heads",)
+
+    def __init__(self, lines: Iterator[Line]) -> None:
+        heads = [(line.kind.order, *line.entries[0][:2], 0, line) for line in lines]
+        heads.sort(key=_place)
+        self._heads = heads
+
+    def __bool__(self) -> bool:
+        return bool(self._heads)
+
+    @property
+    def job(self) -> CalmJob:
+        """Return the job whose turn it is."""
+        _, _, _, position, line = self._heads[0]
+        return line.entries[position][2]
+
+    @property
+    def line(self) -> Line:
+        """Return the line in which it stands."""
+        return self._heads[0][4]
+
+    def leave_line_out(self) -> None:
+        """Give the job and all behind it in its line no turn."""
+        del self._heads[0]
+
+    def go_on(self) -> None:
+        """Have the job's turn be over."""
+        order, _, _, position, line = self._heads.pop(0)
+        if position + 1 < len(line.entries):
+            insort(self._heads, (order, *line.entries[position + 1][:2], position + 1, line), key=_place)
+
+
+def _place(head: tuple[object, ...]) -> tuple[object, ...]:
+    return head[:3]
+
+
+class Lines(dict[str, dict[bytes, Line]]):
+    """The lines of each queue that has any, by kind."""
+
+    def add(self, job: CalmJob) -> None:
+        """Have a job stand in its line."""
+        lines = self.setdefault(job.kind.queue.name, {})
+        line = lines.get(job.arrival.kind)
+        if line is None:
+            line = lines[job.arrival.kind] = Line(job.kind)
+        insort(line.entries, (job.creation, job.key, job), key=_age)
+
+    def remove(self, job: CalmJob) -> None:
+        """Have a job leave its line."""
+        queue = job.kind.queue.name
+        lines = self[queue]
+        entries = lines[job.arrival.kind].entries
+        del entries[bisect_left(entries, (job.creation, job.key), key=_age)]
+        if not entries:
+            del lines[job.arrival.kind]
+            if not lines:
+                del self[queue]
+
+
+def _age(entry: tuple[float, str, CalmJob]) -> tuple[float, str]:
+    return entry[:2]

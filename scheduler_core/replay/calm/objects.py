@@ -1,0 +1,62 @@
+"""How are the objects of jobs written that calm sessions have enqueued, bound and ended?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scheduler_core.replay.agenda import Kind
+from scheduler_core.replay.calm.lines import CalmJob
+from scheduler_core.replay.course import Course
+from scheduler_core.transitions import bound
+
+Object = Mapping[str, Any]
+
+
+class Objects:
+    """Writes the objects as they would be if the actions had decided."""
+
+    def __init__(self, course: Course) -> None:
+        self.world = course.world
+        self.runs = course.runs
+        self.machines = course.machines
+
+    def write(self, job: CalmJob, nodes: Sequence[str]) -> None:
+        """Write all objects of a job of which there are none; `nodes` are the names of all nodes."""
+        world, arrival = self.world, job.arrival
+        created = world.timestamp(job.submitted)
+        world.podgroups[job.key] = _stamped(arrival.podgroup, created)
+        world.members.setdefault(job.key, {})
+        for key, pod in zip(arrival.pod_keys, arrival.pods, strict=True):
+            self.runs.add(key, _stamped(pod, created), job.submitted)
+        if job.nodes or job.enqueued:
+            self.write_status(job)
+        for number, node in enumerate(job.nodes):
+            key = arrival.pod_keys[number]
+            self._bind(key, nodes[node], job.bound)
+            life = world.lives[key]
+            life.start(job.bound, 0.0)
+            life.go_on(job.bound)
+            if number and arrival.seconds is not None:
+                world.agenda.plan(job.bound + arrival.seconds, Kind.FINISH, key)
+
+    def bind(self, job: CalmJob, nodes: Sequence[str]) -> None:
+        """Have the pods of a job run that has objects."""
+        self.write_status(job)
+        for key, node in zip(job.arrival.pod_keys, job.nodes, strict=True):
+            self._bind(key, nodes[node], job.bound)
+            self.machines.bound(key, job.bound, 0.0)
+
+    def write_status(self, job: CalmJob) -> None:
+        """Write the status of a PodGroup."""
+        kind, podgroup = job.kind, self.world.podgroups[job.key]
+        standing = kind.running if job.runs else kind.bound if job.nodes else kind.enqueued
+        self.world.podgroups[job.key] = {**podgroup, "status": standing.status}
+
+    def _bind(self, key: str, node: str, time: float) -> None:
+        pods = self.world.cluster.pods
+        pods.follow(key, bound(pods[key], node, self.world.timestamp(time)))
+
+
+def _stamped(thing: Object, created: str) -> Object:
+    return {**thing, "metadata": {**thing["metadata"], "creationTimestamp": created}}

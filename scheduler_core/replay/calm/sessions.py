@@ -1,0 +1,210 @@
+"""When is a replay calm?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from operator import is_
+from typing import Any
+
+from scheduler_core.framework.closing import phase_of
+from scheduler_core.framework.session import Session
+from scheduler_core.model.job import JobInfo
+from scheduler_core.model.job_index import is_settled
+from scheduler_core.model.queue_account import QueueAccount
+from scheduler_core.replay.agenda import Due, Kind
+from scheduler_core.replay.calm.actions import CalmActions, NotCalmError
+from scheduler_core.replay.calm.arrivals import Arrival, arrival_of
+from scheduler_core.replay.calm.conditions import is_simple
+from scheduler_core.replay.calm.jobs import CalmJobs, Places
+from scheduler_core.replay.calm.kinds import JobKinds
+from scheduler_core.replay.course import Course
+from scheduler_core.replay.fixpoint import Change
+from scheduler_core.replay.queues import closes
+from scheduler_core.simulate import Simulation
+
+Object = Mapping[str, Any]
+
+LONGEST_REST = 64
+"""So many sessions of the actions are waited for after attempts that failed, at most."""
+
+
+class Calm:
+    """The calm sessions of a replay.
+
+    Attributes
+    ----------
+    session : Session or None
+        The session of the living state while it is calm, else None.
+
+    """
+
+    def __init__(self, simulation: Simulation, course: Course) -> None:
+        self.simulation = simulation
+        self.course = course
+        self.world = course.world
+        self.session: Session | None = None
+        self._arrivals: dict[str, Arrival] = {}
+        self._may_begin = False
+        self._rest = self._rests = 0
+        self._obstacle = ""
+        self._made_for: tuple[object, ...] = (None, None, None)
+        timeline = self.world.timeline
+        self._is_possible = (
+            simulation.state is not None
+            and timeline.start_delay == 0
+            and not timeline.pull
+            and self.world.admission.document.get("controllers") is not True
+        )
+
+    # what happens
+
+    def happen(self, due: Due) -> bool:
+        """Let happen what is due, if it is a job that comes or ends; False: it is for others to do that."""
+        if not self._is_possible:
+            return False
+        if due.kind is Kind.EVENT:
+            return self._come(self.world.timeline.events[int(due.key)], due.time)
+        if self.session is None or due.kind is not Kind.FINISH:
+            return False
+        return self._end(self.session, due)
+
+    def _come(self, event: Object, time: float) -> bool:
+        arrival = arrival_of(event)
+        if arrival is None:
+            return False
+        kind = None if self.session is None else self._kinds.of(arrival)
+        if kind is not None and self._jobs.come(arrival, kind, time):
+            return True
+        self._arrivals[arrival.key] = arrival
+        return False
+
+    def _end(self, session: Session, due: Due) -> bool:
+        """End a pod, and perhaps its job; False where that is not all that follows."""
+        life, state = self.world.lives.get(str(due.key)), self.simulation.state
+        found: Places = []
+        if life is not None and state is not None:
+            if life.vcjob or life.terminates or life.job not in session.jobs:
+                return False
+            found = state.places_of(life.job)
+            self._arrivals.pop(life.job, None)
+        places = self._jobs.end(due, found)
+        if places is not None:
+            self._actions.give_back(places)
+        return True
+
+    # the beginning
+
+    def end_of(self, session: Session) -> None:
+        """Take note of a session in which the actions have decided."""
+        self._rest = max(self._rest - 1, 0)
+        self._may_begin = (
+            self._is_possible
+            and not self._rest
+            and not session.nodes.releasing_or_pipelined
+            and self._obstacle not in session.snapshot.index.waiting
+        )
+
+    def begin(self) -> None:
+        """Begin to be calm, if all that the last session has left is simple enough."""
+        if not self._may_begin:
+            return
+        self._may_begin, self._obstacle = False, ""
+        session = self.simulation.open_session()
+        waiting = session.snapshot.index.waiting
+        found = [job for key, job in session.moved.items() if key not in waiting]
+        if not is_simple(session) or closes(self.world.cluster.queues) or not all(map(self._runs, found)):
+            return
+        made_for = session, session.snapshot, session.conf
+        if not all(map(is_, made_for, self._made_for)):
+            self._made_for, self._kinds = made_for, JobKinds(self.simulation, session)
+        self._jobs = CalmJobs(session, self.course, found)
+        for key, job in waiting.items():
+            if not self._take(job):
+                self._obstacle = key
+                return
+        self.session = session
+        self._moved: set[str] | None = None
+        self._actions = CalmActions(session, self._kinds)
+
+    def _runs(self, job: JobInfo) -> bool:
+        """Return whether a job runs whole, and nobody controls it."""
+        runs = is_settled(job) and phase_of(job) == "Running" and not job.unschedulable
+        return runs and job.key not in self.world.vcjob_groups
+
+    def _take(self, job: JobInfo) -> bool:
+        """Have a job stand in a line that waits; False where it is not simple enough."""
+        arrival = self._arrivals.get(job.key)
+        kind = None if arrival is None else self._kinds.of(arrival)
+        return arrival is not None and kind is not None and self._jobs.take(job, arrival, kind)
+
+    # sessions
+
+    def renewed(self) -> Session | None:
+        """Return the session of now, of which nothing is decided yet; None: it is not calm.
+
+        It is not if some of a job's pods have ended.
+        """
+        if self.session is not None and self._jobs.ending:
+            self.leave()
+        if self.session is not None and not self._renew(self.session):
+            self.simulation.reopen()
+            self.leave()
+        return self.session
+
+    def _renew(self, session: Session, queues: Collection[str] = ()) -> bool:
+        """Have queues hold what their jobs do now; False: the session has to be opened anew."""
+        sums, parts, tried = session.snapshot.sums, self._jobs.parts, self._actions.tried
+        moved = {part.queue for key in parts if (part := sums.part(key)) is not None}
+        moved |= {part.queue for part in parts.values() if part is not None}
+        moved.update(queues, tried)
+        sums.exchange(parts)
+        parts.clear()
+        tried.clear()
+        self._moved = None if self._moved is None else moved
+        return session.renew_queues(moved)
+
+    def accounts(self) -> Iterable[QueueAccount]:
+        """Return the accounts of the queues that may have changed since the last session."""
+        session, moved = self.session, self._moved
+        assert session is not None, "it is calm"
+        accounts = session.queue_accounts()
+        if moved is None or self._actions.others_move:
+            self._moved = set()
+            return accounts.values()
+        return [accounts[name] for name in sorted(moved) if name in accounts]
+
+    def decide(self, time: float) -> Change | None:
+        """Decide, and say what that changes; None: the calm is over, and nothing is decided."""
+        session, jobs = self.session, self._jobs
+        assert session is not None, "it is calm"
+        try:
+            decided = self._actions.decide(jobs.pending, jobs.enqueued)
+        except NotCalmError:
+            self._rests = min(2 * self._rests + 1, LONGEST_REST)
+            self._rest = self._rests
+            self.leave(session.known_to_wait or ())
+            return None
+        self._rests = 0
+        change = jobs.close()
+        for job in decided.enqueued:
+            jobs.enqueue(job, time)
+        for job, nodes in decided.placed:
+            jobs.run(job, nodes, time)
+        return Change.STATE if session.decisions else change
+
+    # the end
+
+    def leave(self, queues: Collection[str] = ()) -> None:
+        """Write the objects of all jobs of which there are none; the actions decide from now on.
+
+        `queues` have moved in a session that has decided nothing.
+        """
+        self._may_begin = False
+        session, state = self.session, self.simulation.state
+        if session is None or state is None:
+            return
+        self.session = session.known_to_wait = None
+        if not self._renew(session, queues):
+            self.simulation.reopen()
+        self._arrivals.update(self._jobs.write())
+        state.make_nodes_anew(self._jobs.nodes())

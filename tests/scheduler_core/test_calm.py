@@ -1,0 +1,225 @@
+"""Calm sessions decide, record and leave behind what the actions would, whatever comes between them."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+
+import pytest
+
+from scheduler_core import Options, simulate_document
+from scheduler_core.replay import Replay
+from scheduler_core.replay.calm.arrivals import arrival_of
+from scheduler_core.validate import Inspection
+from tests.builders import Object
+from tests.scheduler_core.replays import calm_replay, crowded_replay
+
+SEEDS = range(16)
+
+
+def opened(document: Object, **options: object) -> Replay:
+    """Return a replay at its beginning."""
+    return Replay(document, Inspection(document), **options)  # type: ignore[arg-type]
+
+
+def records_of(replay: Replay) -> str:
+    """Return all that a replay that has ended reports."""
+    return json.dumps([replay.sessions, replay.end, replay.records.result()])
+
+
+def is_calm(replay: Replay) -> bool:
+    """Return whether the last session was calm."""
+    return replay._calm.session is not None
+
+
+def stopped_in_calm(document: Object, after: int) -> Replay:
+    """Return a replay after so many calm sessions that decided something."""
+    replay, seen = opened(document), 0
+    for step in replay.steps():
+        seen += is_calm(replay) and bool(step.session.decisions)
+        if seen == after:
+            break
+    return replay
+
+
+def compare(document: Object) -> None:
+    """Compare a replay with one that opens each session on a snapshot made anew."""
+    calm, plain = opened(document), opened(document, anew=True)
+    calm.run()
+    plain.run()
+    assert records_of(calm) == records_of(plain)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_same_is_decided_and_recorded(seed: int) -> None:
+    compare(calm_replay(seed))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_same_is_decided_where_most_jobs_wait(seed: int) -> None:
+    compare(crowded_replay(seed))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(16, 400))
+def test_the_same_is_decided_and_recorded_by_many_more(seed: int) -> None:
+    compare(calm_replay(seed))
+
+
+def test_most_sessions_are_calm() -> None:
+    calm = sessions = decided = 0
+    for seed in SEEDS:
+        replay = opened(calm_replay(seed))
+        for step in replay.steps():
+            sessions += 1
+            calm += is_calm(replay)
+            decided += is_calm(replay) and bool(step.session.decisions)
+    assert calm > sessions / 2
+    assert decided > 20 * len(SEEDS)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_objects_are_written_as_the_actions_would_write_them(seed: int) -> None:
+    """All but what PodGroups say of the time in which they waited, which nobody reads."""
+    document = calm_replay(seed, jobs=30)
+    calm = stopped_in_calm(document, 5)
+    plain = opened(document, anew=True)
+    for step in plain.steps():
+        if step.time >= calm.end:
+            break
+    assert plain.end == calm.end
+    assert without_reasons(calm) == without_reasons(plain)
+
+
+def without_reasons(replay: Replay) -> Object:
+    """Return the objects of a replay without the conditions of PodGroups, and counts that are 0."""
+    objects: Object = deepcopy(replay.world.objects())
+    for podgroup in objects["podgroups"]:
+        status = podgroup["status"]
+        status.pop("conditions", None)
+        podgroup["status"] = {name: value for name, value in status.items() if value}
+    return objects
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_frozen_in_the_calm_it_goes_on_to_the_same_bytes(seed: int) -> None:
+    document = calm_replay(seed)
+    whole = opened(document)
+    whole.run()
+    for after in (1, 4, 9):
+        frozen = json.loads(json.dumps(stopped_in_calm(document, after).freeze()))
+        again = opened(document, frozen=frozen)
+        again.run()
+        assert records_of(again) == records_of(whole)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_moment_of_the_calm_opened_as_a_scenario_decides_the_same(seed: int) -> None:
+    document = calm_replay(seed)
+    for after in (2, 5, 8):
+        replay = stopped_in_calm(document, after)
+        moment = replay.moment()
+        step = next(replay.steps())
+        alone = simulate_document(moment, Options(explain=False))["cycles"][0]["decisions"]
+        assert committed(alone) == committed([decision.as_dict() for decision in step.session.decisions])
+
+
+def committed(decisions: list[Object]) -> list[Object]:
+    """Return what was made real of decisions, without the words for it."""
+    return [
+        {name: text for name, text in entry.items() if name not in ("reason", "state")}
+        for entry in decisions
+        if entry["op"] in ("enqueue", "bind", "evict") and entry["state"] == "committed"
+    ]
+
+
+# arrivals
+
+
+def one_pod() -> Object:
+    """Return the event of a job of one pod."""
+    podgroup = {
+        "metadata": {"name": "j", "namespace": "default"},
+        "spec": {"minMember": 1, "queue": "q"},
+    }
+    pod = {
+        "metadata": {
+            "name": "j-0",
+            "namespace": "default",
+            "uid": "u",
+            "annotations": {"scheduling.k8s.io/group-name": "j", "queuecast/run-seconds": "7"},
+        },
+        "spec": {"schedulerName": "volcano", "containers": [{"name": "c"}]},
+    }
+    return {"at": 3, "create": {"podgroups": [podgroup], "pods": [pod]}}
+
+
+def test_an_arrival_says_what_comes_and_how_long_it_runs() -> None:
+    arrival = arrival_of(one_pod())
+    assert arrival is not None
+    assert (arrival.key, arrival.pod_keys, arrival.seconds) == ("default/j", ["default/j-0"], 7.0)
+
+
+def test_jobs_that_differ_by_name_and_run_time_only_are_of_one_kind() -> None:
+    event = one_pod()
+    other = json.loads(json.dumps(event).replace('"j', '"k').replace('"7"', '"9"').replace('"u"', '"v"'))
+    first, second = arrival_of(event), arrival_of(other)
+    assert first is not None
+    assert second is not None
+    assert first.kind == second.kind
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("create", "podgroups", 0, "spec", "minMember"), 2),
+        (("create", "podgroups", 0, "spec", "queue"), "other"),
+        (("create", "podgroups", 0, "metadata", "labels"), {"a": "b"}),
+        (("create", "pods", 0, "spec", "priority"), 7),
+        (("create", "pods", 0, "metadata", "labels"), {"a": "b"}),
+    ],
+)
+def test_jobs_that_differ_otherwise_are_not(path: tuple[str | int, ...], value: object) -> None:
+    first, second = arrival_of(one_pod()), arrival_of(changed(path, value))
+    assert first is not None
+    assert second is not None
+    assert first.kind != second.kind
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("delete",), {"nodes": ["n"]}),
+        (("create", "nodes"), []),
+        (("create", "pods"), []),
+        (("create", "podgroups", 0, "metadata", "annotations"), {"sla-waiting-time": "1m"}),
+        (("create", "podgroups", 0, "metadata", "creationTimestamp"), "2026-01-01T00:00:00Z"),
+        (("create", "pods", 0, "metadata", "annotations"), {"volcano.sh/preemptable": "true"}),
+        (("create", "pods", 0, "metadata", "annotations"), {"scheduling.k8s.io/group-name": "other"}),
+        (("create", "pods", 0, "metadata", "ownerReferences"), []),
+        (("create", "pods", 0, "spec", "nodeName"), "n"),
+        (("create", "pods", 0, "spec", "volumes"), [{"name": "v"}]),
+    ],
+)
+def test_other_events_are_no_arrivals(path: tuple[str | int, ...], value: object) -> None:
+    assert arrival_of(changed(path, value)) is None
+
+
+def changed(path: tuple[str | int, ...], value: object) -> Object:
+    """Return the event with something else in one place."""
+    event = one_pod()
+    place = event
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    return event
+
+
+def test_pods_that_run_differently_long_are_no_arrival() -> None:
+    event = one_pod()
+    second = deepcopy(event["create"]["pods"][0])
+    second["metadata"].update(name="j-1", uid="v")
+    event["create"]["pods"].append(second)
+    assert arrival_of(event) is not None
+    second["metadata"]["annotations"]["queuecast/run-seconds"] = "8"
+    assert arrival_of(event) is None
