@@ -3,6 +3,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/installed
+# Tests start hundreds of processes; where the environment forbids bytecode, each would compile all modules anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run test form contracts types models format parity bench test-long services audit sbom topology coverage docs wheel
 

@@ -1,6 +1,7 @@
 """Fixtures that all tests share."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from pytest_django import DjangoDbBlocker
 from planner.accounts.models import Workspace
 from tests import factories
 from tests.needs import unavailable
+from tests.tables import empty_database
 
 # The same examples every time, however busy the machine is; QUEUECAST_EXAMPLES=1000 searches further, from a
 # new start.
@@ -31,6 +33,21 @@ def shared() -> Path:
     if not (folder / "golden").is_dir():
         unavailable(f"no recorded answers in {folder}; set QUEUECAST_SHARED")
     return folder
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb() -> bool:
+    """Say whether a database is there before the tests: the copy of an empty one, where that is a file."""
+    return connection.vendor == "sqlite"
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings_parallel_suffix: None, django_db_keepdb: bool
+) -> None:
+    """Begin with a database that has its tables; it lies in the folder that ends with the tests."""
+    if django_db_keepdb:
+        shutil.copy(empty_database(), connection.settings_dict["TEST"]["NAME"])
 
 
 @pytest.fixture(scope="session")

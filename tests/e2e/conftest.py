@@ -1,7 +1,7 @@
-"""A running product and a browser for each module, a window for each journey.
+"""One running product, an account and a browser for each module, a window for each journey.
 
-A browser ends with its module: while it lives it keeps an event loop, in which Django refuses
-queries.
+The account has a workspace of its own, which begins with the sample: modules do not see each other. A browser
+ends with its module: while it lives it keeps an event loop, in which Django refuses queries.
 """
 
 from collections.abc import Iterator
@@ -17,11 +17,16 @@ collect_ignore = ["generated_journey.py"]
 """It runs in an environment of its own, see test_generated_client."""
 
 
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+@pytest.fixture(scope="session")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
     folder: Path = tmp_path_factory.mktemp("product")
     with product(folder) as started:
         yield started
+
+
+@pytest.fixture(scope="module")
+def running(started: Product, request: pytest.FixtureRequest) -> Product:
+    return started.newcomer(request.module.__name__.rpartition(".")[2])
 
 
 @pytest.fixture(scope="module")

@@ -22,30 +22,42 @@ FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 PATIENCE = 120.0
+ADMIN = "admin"
+"""The account that is made at the first start."""
 EXPECTED = r"status of (412|422)"
 """A refused edit is an answer, not a fault; the browser complains of it all the same."""
 
 
 class Product:
-    """A product that runs: its address, the account made at the first start, and what it has said so far."""
+    """A product that runs: its address, an account, and what it has said so far."""
 
-    def __init__(self, address: str, password: str, installation: Installation, said: list[str]) -> None:
+    def __init__(
+        self, address: str, username: str, password: str, installation: Installation, said: list[str]
+    ) -> None:
         self.address = address
+        self.username = username
         self.password = password
         self.installation = installation
         self.said = said
         self._session: list[Any] = []
+        self._token = ""
+
+    def newcomer(self, username: str) -> "Product":
+        """Return the product as a new account has it: with a workspace of its own, in which is the sample."""
+        password = self.installation.drive("newcomer", username)
+        return Product(self.address, username, password, self.installation, self.said)
 
     def token(self) -> str:
-        """Return a new API token of the account."""
-        return self.installation.manage("token", "admin").strip()
+        """Return an API token of the account."""
+        self._token = self._token or self.installation.drive("token", self.username)
+        return self._token
 
     def log_in(self, page: Page) -> None:
         """Log in as anybody would; every window after the first one takes over its session."""
         page.context.add_cookies(self._session)
         page.goto(self.address)
         if not self._session:
-            page.get_by_label("User name").fill("admin")
+            page.get_by_label("User name").fill(self.username)
             page.get_by_label("Password").fill(self.password)
             page.get_by_role("button", name="Log in").click()
         page.get_by_role("heading", name="What happens if…").wait_for()
@@ -71,8 +83,9 @@ def product(folder: Path) -> Iterator[Product]:
         lines = _lines(up, said)
         password = _said(lines, r"with the password (\S+) ")
         address = _said(lines, r"ready at (http://\S+)")
-        yield Product(address, password, installation, said)
+        yield Product(address, ADMIN, password, installation, said)
     finally:
+        installation.close()
         up.send_signal(signal.SIGINT)
         try:
             up.wait(30)

@@ -73,6 +73,7 @@ def test_names_are_completed_and_findings_stand_at_their_lines(page: Page) -> No
     editor.press("Control+End")
     editor.press_sequentially("prop")
     page.get_by_role("option", name="proportion").wait_for()
+    page.wait_for_timeout(100)  # the editor takes no choice in the first 75 ms of a list
     editor.press("Enter")
     expect(page.locator("#conf-text")).to_have_value(re.compile("- name: proportion$"))
     editor.press_sequentially("al")

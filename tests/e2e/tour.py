@@ -4,7 +4,6 @@ import gzip
 import json
 import shutil
 import tempfile
-import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pyotp
 from playwright.sync_api import Browser, BrowserContext, FloatRect, Locator, Page
 
 from planner.clusters.sample import sample_document
@@ -130,42 +128,6 @@ metadata:
 CAREFUL, PASSWORD = "careful", "a-long-test-password"
 
 
-def careful_account() -> None:
-    """Make an account whose second factor is on, in the installation that calls this."""
-    from planner.accounts.models import User
-    from planner.accounts.services.second_factor import (
-        pending_secret,
-        second_factor_begin,
-        second_factor_confirm,
-    )
-
-    user = User.objects.create_user(CAREFUL, password=PASSWORD)
-    second_factor_begin(user=user)
-    secret = pending_secret(user)
-    assert secret is not None
-    second_factor_confirm(user=user, code=pyotp.TOTP(secret).now(), address="")
-
-
-def queued_rebase(scenario: str, snapshot: str) -> str:
-    """Let a worker rebase as it does for large snapshots, in the calling installation; return its id."""
-    from planner.models import Rebase, Scenario, Snapshot
-    from planner.scenarios.tasks import submit_rebase
-
-    of = Scenario.objects.get(pk=scenario)
-    rebase = submit_rebase(
-        scenario=of,
-        snapshot=Snapshot.objects.get(pk=snapshot),
-        name="next week",
-        choices={},
-        expected_revision=of.revision,
-        user=of.owner,
-    )
-    while not rebase.is_over:
-        time.sleep(0.2)
-        rebase = Rebase.objects.get(pk=rebase.pk)
-    return str(rebase.pk)
-
-
 class Tour:
     """The sample, run twice: before and after a queue's weight was raised."""
 
@@ -205,8 +167,7 @@ class Tour:
 
     @cache  # noqa: B019 - a tour ends with its module
     def _rendered(self, template: str) -> str:
-        say = f"from django.template.loader import render_to_string as say; print(say({template!r}))"
-        return self._running.installation.manage("shell", "--no-imports", "-c", say)
+        return str(self._running.installation.drive("rendered", template))
 
     @contextmanager
     def _window(self, width: int, theme: str) -> Iterator[Page]:
@@ -297,12 +258,7 @@ class Tour:
 
     def _deletions(self, home: str, run: str, members: str) -> dict[str, str]:
         """Return the pages that say what would be deleted, and the one that says what is stored."""
-        find = (
-            "from planner.models import Run as R; s = R.objects.get(pk={!r}).scenario.snapshot; "
-            "print(s.pk, s.cluster_id)"
-        )
-        ids = self._running.installation.manage("shell", "--no-imports", "-c", find.format(run)).split()
-        snapshot, cluster = ids[-2:]
+        snapshot, cluster = self._running.installation.drive("origin", run)
         workspace = members.removesuffix("members/")
         return {
             "storage": f"{workspace}storage/",
@@ -328,8 +284,7 @@ class Tour:
         page.goto(f"{account}security/")
         page.get_by_role("button", name="Set up a second factor").click()
         page.get_by_label("Code").wait_for()
-        make = "from tests.e2e.tour import careful_account; careful_account()"
-        self._running.installation.manage("shell", "--no-imports", "-c", make)
+        self._running.installation.drive("careful_account", CAREFUL, PASSWORD)
         return {
             "share": share, "shared": shared, "members": members, "invitation": invitation,
             "history": members.replace("/members/", "/history/"),
@@ -348,8 +303,7 @@ class Tour:
     def _rebase(self, scenario: str, snapshot: str) -> str:
         """Return the address of a rebase that a worker has ended."""
         of = scenario.rstrip("/").rpartition("/")[2]
-        make = f"from tests.e2e.tour import queued_rebase as make; print(make({of!r}, {snapshot!r}))"
-        rebase = self._running.installation.manage("shell", "--no-imports", "-c", make).split()[-1]
+        rebase = self._running.installation.drive("queued_rebase", of, snapshot)
         return f"{self._running.address}rebases/{rebase}/"
 
     def _forecasts(self, scenario: str) -> dict[str, str]:

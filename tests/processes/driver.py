@@ -304,6 +304,8 @@ STEPS: dict[str, Callable[..., Any]] = {
     step.__name__: step
     for step in (
         inside.small, inside.simulation_killed, inside.caller, inside.cluster, inside.database_mb,
+        inside.newcomer, inside.token, inside.careful_account,
+        inside.queued_rebase, inside.origin, inside.rendered,
         forecasting.forecast_queued, forecasting.forecast_killed, forecasting.forecast_over,
         experimenting.experiment_begun, experimenting.experiment_at, experimenting.experiment_reckoned,
         submit, distinct, struck, repeated, drained, admin, script, runs_of, notified_again,

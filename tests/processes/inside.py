@@ -1,17 +1,28 @@
 """What do only processes within an installation see or reach: its children, its accounts, its tables?"""
 
 import os
+import secrets
 import signal
 import time
 from pathlib import Path
 from typing import Any
 
+import pyotp
 from django.db import connection
+from django.template.loader import render_to_string
 from django.test import Client
 
+from planner.accounts.models import Role, User
+from planner.accounts.services.accounts import token_create
+from planner.accounts.services.second_factor import pending_secret, second_factor_begin, second_factor_confirm
+from planner.accounts.services.workspaces import workspace_make
+from planner.clusters.models import Snapshot
+from planner.clusters.services.samples import sample_load
 from planner.runs.models import Run
 from planner.runs.services.runs import run_create
+from planner.scenarios.models import Rebase, Scenario
 from planner.scenarios.services.scenarios import scenario_create
+from planner.scenarios.tasks import submit_rebase
 from tests import factories
 
 CYCLES = 50
@@ -77,3 +88,53 @@ def database_mb() -> float:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_database_size(current_database())")
         return float(cursor.fetchone()[0]) / 2**20
+
+
+def newcomer(username: str) -> str:
+    """Make an account with a workspace of its own, in which is the sample; return its password."""
+    password = secrets.token_urlsafe(12)
+    user = User.objects.create_superuser(username, password=password).acting(Role.ADMIN)
+    sample_load(workspace=workspace_make(name=f"of {username}", user=user).workspace)
+    return password
+
+
+def token(username: str) -> str:
+    """Return a new API token of an account."""
+    return token_create(username=username, scope=Role.EDITOR)
+
+
+def careful_account(username: str, password: str) -> None:
+    """Make an account whose second factor is on."""
+    user = User.objects.create_user(username, password=password)
+    second_factor_begin(user=user)
+    secret = pending_secret(user)
+    assert secret is not None
+    second_factor_confirm(user=user, code=pyotp.TOTP(secret).now(), address="")
+
+
+def queued_rebase(scenario: str, snapshot: str) -> str:
+    """Let a worker rebase as it does for large snapshots; return the rebase's id."""
+    of = Scenario.objects.get(pk=scenario)
+    rebase = submit_rebase(
+        scenario=of,
+        snapshot=Snapshot.objects.get(pk=snapshot),
+        name="next week",
+        choices={},
+        expected_revision=of.revision,
+        user=of.owner,
+    )
+    while not rebase.is_over:
+        time.sleep(0.2)
+        rebase = Rebase.objects.get(pk=rebase.pk)
+    return str(rebase.pk)
+
+
+def origin(run_id: str) -> tuple[str, str]:
+    """Return the snapshot and the cluster of a run."""
+    snapshot = Run.objects.get(pk=run_id).scenario.snapshot
+    return str(snapshot.pk), str(snapshot.cluster_id)
+
+
+def rendered(template: str) -> str:
+    """Return a page that needs no context, as the server writes it."""
+    return render_to_string(template)

@@ -1,24 +1,21 @@
 """A private Queuecast: its own folder, database and broker, with workers that can be killed."""
 
-import functools
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from pathlib import Path
 from typing import Any
+
+from tests.tables import DATABASE, empty_database
 
 ROOT = Path(__file__).parents[2]
 
 PATIENCE = 120.0
 """For how many seconds a step may wait, unless an installation is told otherwise."""
-
-DATABASE = "queuecast.sqlite3"
-"""The file of a database of the default kind."""
 
 SHORT = {
     "QUEUECAST_LEASE_SECONDS": "3",
@@ -136,7 +133,7 @@ class Installation:
         self._workers: list[Worker] = []
         self._driver: Driver | None = None
         if "DATABASE_URL" not in variables:
-            shutil.copy(Path(_empty_database().name) / DATABASE, folder)
+            shutil.copy(empty_database(), folder / DATABASE)
         elif not has_tables:
             self.manage("migrate", "--verbosity", "0")
 
@@ -193,16 +190,3 @@ class Installation:
             env=self.environment,
             capture_output=True, text=True, timeout=self.patience, check=False,
         )  # fmt: skip
-
-
-@functools.cache
-def _empty_database() -> "tempfile.TemporaryDirectory[str]":
-    """Return the folder of a database of the default kind that has tables and no rows; made once."""
-    folder = tempfile.TemporaryDirectory(prefix="queuecast-tables-")
-    subprocess.run(
-        [sys.executable, "manage.py", "migrate", "--verbosity", "0"],
-        cwd=ROOT,
-        env={**os.environ, "QUEUECAST_VAR": folder.name, "DJANGO_SETTINGS_MODULE": "config.settings"},
-        check=True,
-    )
-    return folder
