@@ -1,4 +1,4 @@
-"""How much does a workspace keep, and what goes with a thing that is deleted?"""
+"""How much does a workspace keep, may it keep more, and what goes with a thing that is deleted?"""
 
 from dataclasses import dataclass
 
@@ -9,10 +9,12 @@ from knox.models import AuthToken
 
 from planner.accounts.models import Membership, Session, User, Workspace
 from planner.clusters.models import Blob, Cluster, Import, ImportPreview, Snapshot
+from planner.errors import QuotaExceeded
 from planner.experiments.models import Experiment
 from planner.forecasts.models import Forecast, ForecastPart, WorkloadTrace
 from planner.runs.models import PublicLink, Run, Trace
 from planner.scenarios.models import Scenario, ScenarioCopy
+from planning.rows import Problem
 
 Deletable = Run | Forecast | Scenario | Snapshot | Cluster | Workspace
 
@@ -68,6 +70,19 @@ def usage(workspace: Workspace) -> Usage:
         rest=_bytes(Blob.objects.filter(Q(waiting) | Q(previews) | Q(copies))),
         quota=round(settings.WORKSPACE_MB * 1e6),
     )
+
+
+def room_require(*, workspace: Workspace) -> None:
+    """Raise QuotaExceeded, with what to delete, when the workspace is full (6 queries)."""
+    kept = usage(workspace)
+    if kept.is_full:
+        message = (
+            f"Workspace {workspace} keeps {kept.total / 1e6:,.0f} MB of {kept.quota / 1e6:,.0f} MB:"
+            f" {kept.runs / 1e6:,.0f} MB of runs, {kept.snapshots / 1e6:,.0f} MB of snapshots."
+        )
+        what = "runs" if kept.runs >= kept.snapshots else "snapshots"
+        fix = f"Delete old {what} on the workspace's page Storage, or have QUEUECAST_WORKSPACE_MB raised."
+        raise QuotaExceeded(Problem("storage.quota", "error", message, actual=kept.total, fix=fix))
 
 
 def _bytes(rows: "QuerySet[Blob] | QuerySet[ForecastPart] | QuerySet[Trace]") -> int:

@@ -16,7 +16,7 @@ from planner.accounts.services.members import role_require
 from planner.clusters.models import Blob, Import, Snapshot
 from planner.clusters.sealing import sealed
 from planner.clusters.selectors.demand import demand_keep
-from planner.clusters.services.quotas import room_require
+from planner.clusters.selectors.usage import room_require
 from planner.clusters.services.reading_process import Read, reading
 from planner.clusters.services.snapshots import snapshot_keep
 from planner.errors import Busy, Invalid

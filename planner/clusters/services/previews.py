@@ -11,8 +11,8 @@ from django.utils import timezone
 from planner.accounts.models import User, Workspace
 from planner.accounts.services.members import role_require
 from planner.clusters.models import ImportPreview, Snapshot
+from planner.clusters.selectors.usage import room_require
 from planner.clusters.services.imports import ClusterRead
-from planner.clusters.services.quotas import room_require
 from planner.clusters.services.retention import PREVIEWS_KEPT, previews_remove
 from planner.clusters.services.snapshots import snapshot_keep
 from planning.rows import Problem

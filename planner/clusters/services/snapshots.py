@@ -9,7 +9,7 @@ from django.db import transaction
 from planner.accounts.models import User, Workspace
 from planner.accounts.services.members import role_require
 from planner.clusters.models import Blob, Cluster, Snapshot
-from planner.clusters.services.quotas import room_require
+from planner.clusters.selectors.usage import room_require
 from planning.documents import encoded, items
 from planning.rows import Problem
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from planner.accounts.models import User
 from planner.accounts.services.members import role_require
 from planner.clusters.models import Blob
-from planner.clusters.services.quotas import room_require
+from planner.clusters.selectors.usage import room_require
 from planner.errors import Invalid
 from planner.experiments.models import Experiment, ExperimentGroup
 from planner.experiments.selectors.cells import Cells

@@ -9,7 +9,7 @@ from django.db import transaction
 from planner.accounts.models import User
 from planner.accounts.services.members import role_require
 from planner.clusters.models import Blob
-from planner.clusters.services.quotas import room_require
+from planner.clusters.selectors.usage import room_require
 from planner.errors import Invalid
 from planner.forecasts.models import Forecast, WaitTarget, WorkloadTrace
 from planner.runs.services.runs import scenario_freeze

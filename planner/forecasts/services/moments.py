@@ -8,7 +8,7 @@ from django.db import transaction
 
 from planner.accounts.models import User
 from planner.accounts.services.members import role_require
-from planner.clusters.services.quotas import room_require
+from planner.clusters.selectors.usage import room_require
 from planner.clusters.services.snapshots import snapshot_create
 from planner.errors import Busy, Invalid
 from planner.forecasts.models import Forecast

@@ -11,7 +11,7 @@ from django.db import transaction
 from planner.accounts.models import User, Workspace
 from planner.accounts.services.members import role_require
 from planner.clusters.models import Blob, Snapshot
-from planner.clusters.services.quotas import room_require
+from planner.clusters.selectors.usage import room_require
 from planner.errors import Invalid
 from planner.forecasts.models import WorkloadTrace
 from planning.forecasts.backtest import real_work

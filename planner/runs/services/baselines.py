@@ -8,7 +8,7 @@ from django.db import transaction
 
 from planner.clusters.models import Blob, Snapshot
 from planner.clusters.selectors.contents import content_of
-from planner.clusters.services.quotas import room_require
+from planner.clusters.selectors.usage import room_require
 from planner.errors import QuotaExceeded
 from planner.runs.models import Run
 from planner.scenarios.models import Scenario

@@ -10,7 +10,7 @@ from planner.accounts.models import User
 from planner.accounts.services.members import role_require
 from planner.clusters.models import Blob
 from planner.clusters.selectors.contents import content_of
-from planner.clusters.services.quotas import room_require
+from planner.clusters.selectors.usage import room_require
 from planner.runs.models import JobOutcome, Outcome, QueueOutcome, Run, Trace, Victim
 from planner.scenarios.models import Scenario
 from planner.scenarios.selectors.revisions import state_of
