@@ -19,6 +19,7 @@ import pytest
 from tests.processes.installation import ROOT, SHORT
 from tests.processes.services import free_port
 from tests.processes.test_supervisor import wait_until_dead
+from tests.tables import DATABASE, empty_database
 
 PATIENCE = 90.0
 
@@ -112,15 +113,13 @@ def started(folder: Path) -> Iterator[Up]:
 def used_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a first start leaves behind."""
     folder = tmp_path_factory.mktemp("used")
-    environment = {
-        **os.environ,
-        "QUEUECAST_VAR": str(folder),
-        "DJANGO_SETTINGS_MODULE": "config.settings",
-    }
-    for command in ("migrate", "load_sample"):
-        subprocess.run(
-            [sys.executable, "manage.py", command, "--verbosity", "0"], cwd=ROOT, env=environment, check=True
-        )
+    shutil.copy(empty_database(), folder / DATABASE)
+    subprocess.run(
+        [sys.executable, "manage.py", "load_sample", "--verbosity", "0"],
+        cwd=ROOT,
+        env={**os.environ, "QUEUECAST_VAR": str(folder), "DJANGO_SETTINGS_MODULE": "config.settings"},
+        check=True,
+    )
     return folder
 
 
