@@ -6,6 +6,7 @@ import pytest
 
 from tests.processes.attempts import Row
 from tests.processes.faults import FAULTS, clock_jumped, killed_computing, killed_storing
+from tests.processes.storm import random_kills
 from tests.processes.topology import Topology, topology
 
 
@@ -15,8 +16,8 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Topology]:
         yield running
 
 
-LONG = (killed_computing, killed_storing, clock_jumped)
-"""Those that take a minute; test_workers strikes a run in the middle, too."""
+LONG = (killed_computing, killed_storing, clock_jumped, random_kills)
+"""Those that take a minute. test_workers kills in mid-run, too; short ones kill each part of a storm."""
 SHORT = tuple(fault for fault in FAULTS if fault not in LONG)
 
 
