@@ -16,6 +16,16 @@ SHORT = "1"
 SECONDS = "3"
 MANY_PODS = "10000"
 
+DEFAULTS_LATER = pytest.mark.parametrize(
+    "installation",
+    [
+        pytest.param("defaults", marks=pytest.mark.long),
+        pytest.param("redis-postgresql", marks=pytest.mark.service),
+    ],
+    indirect=True,
+)
+"""With `make test` on PostgreSQL and Redis only; other deaths of a worker are tried on both there."""
+
 
 def test_a_run_whose_worker_was_killed_is_taken_again_and_finishes(installation: Installation) -> None:
     worker = installation.start_worker()
@@ -70,6 +80,12 @@ def test_a_running_run_is_cancelled_within_two_seconds(installation: Installatio
     assert installation.drive("over", run)[run]["state"] == "cancelled"
 
 
+# On PostgreSQL and Redis `simulation_killed` of test_faults does the same with `make test`.
+@pytest.mark.parametrize(
+    "installation",
+    ["defaults", pytest.param("redis-postgresql", marks=[pytest.mark.service, pytest.mark.long])],
+    indirect=True,
+)
 def test_a_killed_simulation_is_tried_once_more_then_fails_and_speaks_of_memory(
     installation: Installation,
 ) -> None:
@@ -88,6 +104,7 @@ def test_a_killed_simulation_is_tried_once_more_then_fails_and_speaks_of_memory(
     assert installation.drive("over", short)[short]["state"] == "succeeded"
 
 
+@DEFAULTS_LATER
 @pytest.mark.parametrize(
     "doing", [pytest.param("checking the objects", marks=pytest.mark.long), "storing the objects"]
 )
@@ -104,6 +121,7 @@ def test_an_import_whose_worker_was_killed_is_read_again_and_kept_once(
     }  # fmt: skip
 
 
+@DEFAULTS_LATER
 def test_a_forecast_whose_worker_was_killed_goes_on_from_its_last_state_to_the_same_bytes(
     installation: Installation,
 ) -> None:
