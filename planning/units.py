@@ -2,10 +2,21 @@
 
 from dataclasses import dataclass
 
+from scheduler_core.explain.wording import named
+
 _BINARY = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 _BYTES = ("memory", "ephemeral-storage")
 _SIZES = ((1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k"))
 _WHOLE_BELOW = 10_000
+
+
+def resource_label(resource: str) -> str:
+    """Return the name of a resource at the head of a column or sentence; inside one it is `named`.
+
+    >>> resource_label("cpu"), resource_label("memory"), resource_label("nvidia.com/gpu")
+    ('CPU', 'Memory', 'nvidia.com/gpu')
+    """
+    return {"memory": "Memory", "pods": "Pods"}.get(resource, named(resource))
 
 
 def compact(number: float) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from planning.rows import Amounts
-from planning.units import part_said, said_compact
+from planning.units import part_said, resource_label, said_compact
 from planning.utilisation import ResourceUse
 from planning.verdict import NEVER, MovedQueue, StarvedQueue, StuckJob, Verdict
 from scheduler_core.explain.wording import agreed, listed
@@ -196,8 +196,8 @@ def _usage(verdict: Verdict, baseline: Verdict | None) -> Iterator[Line]:
 
 
 def _use(use: ResourceUse) -> str:
-    name = {"cpu": "CPU", "memory": "Memory"}.get(use.resource, use.resource)
-    text = f"{name}: {_percent(use.part)} used ({part_said(use.resource, use.used, use.total)})"
+    used = part_said(use.resource, use.used, use.total)
+    text = f"{resource_label(use.resource)}: {_percent(use.part)} used ({used})"
     if not use.free:
         return f"{text}, nothing free."
     text += f", {said_compact(use.resource, use.free)} free"

@@ -15,6 +15,7 @@ from queuecast.outcome import Outcome
 from queuecast.shown import amounts
 from scheduler_core import prepare
 from scheduler_core.explain import podgroup_keys
+from scheduler_core.explain.wording import named
 from scheduler_core.quantity import milli_value, whole_value
 from scheduler_core.queue_edits import MADE_BY_VOLCANO, below
 from scheduler_core.release import release_named, release_of
@@ -170,7 +171,7 @@ def _lost_hours_at_most(wanted: Mapping[str, Any], outcomes: Compared) -> Judged
     if total <= wanted["hours"]:
         return KEPT
     parts = ", ".join(f"{hours:,.2f} of {name}" for name, hours in sorted(lost.items()) if hours > 0)
-    return "broken", f"{total:,.2f} hours of {resource} are lost: {parts}"
+    return "broken", f"{total:,.2f} hours of {named(resource)} are lost: {parts}"
 
 
 def _fact(value: Any) -> str:

@@ -1,14 +1,14 @@
 """How are the cells of an experiment drawn? Each figure is data for Plotly, a function of the rows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from planner.experiments.selectors.cells import CellRow
 from planning.experiments.figures import WAITS
 from planning.experiments.figures import Figure as Measured
 from planning.experiments.space import Space
-from planning.units import scale_of
+from planning.units import resource_label, scale_of
 
 Figure = dict[str, Any]
 
@@ -43,7 +43,7 @@ class Column:
 def column_of(figure: Measured, rows: Sequence[CellRow], currency: str = "USD") -> Column:
     """Return how a figure is shown."""
     name = str(figure)
-    words = name.replace("_", " ")
+    words = str(replace(figure, resource=resource_label(figure.resource))).replace("_", " ")
     if figure.kind in WAITS:
         longest = max((row.figures.get(name) or 0.0 for row in rows), default=0.0)
         size, unit = next((size, unit) for least, size, unit in _TIMES if longest >= least)

@@ -8,6 +8,7 @@ import yaml
 
 from planning.experiments.written import experiment_read
 from planning.rows import Problem
+from planning.units import resource_label
 
 Texts = Mapping[str, str]
 PLACES = ("first", "second")
@@ -25,7 +26,10 @@ def setting_choices(
     for queue in queues:
         found += [({"queue": queue, "field": field}, f"{queue}: {field}") for field in QUEUE_FIELDS]
         found += [
-            ({"queue": queue, "field": field, "resource": resource}, f"{queue}: {field} of {resource}")
+            (
+                {"queue": queue, "field": field, "resource": resource},
+                f"{queue}: {field}, {resource_label(resource)}",
+            )
             for field in AMOUNT_FIELDS
             for resource in resources
         ]

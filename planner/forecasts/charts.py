@@ -11,7 +11,7 @@ import numpy as np
 from planning.forecasts.figures import Curve, EvictionRow, job_rows
 from planning.forecasts.record import Record
 from planning.forecasts.steps import Ints
-from planning.units import Scale, scale_of
+from planning.units import Scale, resource_label, scale_of
 
 HOUR = 3600.0
 ROW, HEAD, FOOT = 86, 46, 44
@@ -129,7 +129,7 @@ def use_figure(of_resource: Mapping[str, Sequence[Curve]], shown: Sequence[float
         offered = np.asarray(_sampled(capacity, grid, 1.0))
         had = np.asarray(_sampled(allocated, grid, 1.0))
         part = 100 * np.divide(had, offered, out=np.zeros_like(had), where=offered > 0)
-        line = _line(grid.tolist(), resource, part.round(3).tolist())
+        line = _line(grid.tolist(), resource_label(resource), part.round(3).tolist())
         data.append({**line, "meta": f"queue-{number % 8}"})
     axis = {"title": {"text": "Allocated, in %"}, "range": [0, 105]}
     return {"data": data, "layout": _layout(shown, 260, yaxis=axis)}
@@ -139,9 +139,9 @@ def fragmentation_figure(of_resource: Mapping[str, Curve], shown: Sequence[float
     """Return which part of what is free is fragmented, resource by resource."""
     data = [
         {
-            **_line(curve.t, resource, [round(100 * value, 3) for value in curve.values]),
+            **_line(curve.t, resource_label(resource), [round(100 * value, 3) for value in curve.values]),
             "meta": f"queue-{number % 8}",
-            "hovertemplate": f"{resource}: %{{y:.1f}} % of what is free<extra></extra>",
+            "hovertemplate": f"{resource_label(resource)}: %{{y:.1f}} % of what is free<extra></extra>",
         }
         for number, (resource, curve) in enumerate(of_resource.items())
     ]

@@ -16,7 +16,7 @@ from planning.forecasts.starvation import Starvation, starvations
 from planning.forecasts.steps import ratio
 from planning.forecasts.targets import TargetVerdict, judged
 from planning.forecasts.use import highest
-from scheduler_core.explain.wording import quantity
+from scheduler_core.explain.wording import named, quantity
 from traces.text import counted
 
 Tone = Literal["harm", "safe", "neutral"]
@@ -220,7 +220,7 @@ def _of_utilisation(record: Record) -> Iterator[Finding]:
         return
     first = next((name for name in shown if name.endswith("/gpu")), shown[0])
     peak, _ = highest(ratio(record.allocated(first), record.capacity(first)), record.end)
-    listed = ", ".join(f"{parts[name]:.1%} of {name}".replace("%", " %") for name in shown)
+    listed = ", ".join(f"{parts[name]:.1%} of {named(name)}".replace("%", " %") for name in shown)
     message = f"Volcano's queues have allocated {listed} on average."
     until = last_arrival(record)
     figures = {"parts": parts, "last_arrival": until, "parts_until_last_arrival": utilisations(record, until)}

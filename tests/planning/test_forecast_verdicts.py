@@ -160,6 +160,7 @@ def test_a_quiet_forecast_has_only_neutral_findings() -> None:
     found = verdict(in_line(10, 10), {})
     assert {finding.tone for finding in found} == {"neutral"}
     assert [finding.kind for finding in found] == ["utilisation"]
+    assert "% of CPU" in found[0].says
 
 
 def test_each_hour_of_the_loop_is_in_its_sentence() -> None:

@@ -238,7 +238,7 @@ def test_a_change_is_held_to_rules_about_its_forecast(
 def test_lost_work_breaks_its_rule(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     drained = (*WORK, "--changes", "changes.yaml")
     assert check(folder, "- lost_hours_at_most: {hours: 0.01, resource: cpu}\n", *drained) == 1
-    assert "hours of cpu are lost" in capsys.readouterr().out
+    assert "hours of CPU are lost" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,8 @@ from typing import Any
 import plotly.graph_objects as go
 
 from planner.runs.charts.figure import figure_of
-from planner.web.templatetags.quantities import resource_label
 from planning.rows import QueueFigures
-from planning.units import Scale, scale_of
+from planning.units import Scale, resource_label, scale_of
 
 # Wide and pale behind, narrow and full in front, ticks on top: one line a queue, read like a thermometer.
 BARS = (("request", "Request", 0.72), ("allocated", "Allocated", 0.4))

@@ -7,9 +7,10 @@ from typing import Any
 
 from django.http import QueryDict
 
-from planner.web.templatetags.quantities import amount, resource_label
+from planner.web.templatetags.quantities import amount
 from planner.web.views.listing import Listing
 from planning.nodes import NodeRow
+from planning.units import resource_label
 from planning.workloads import WorkloadRow
 
 ORDERING, HIDE = "ordering", "hide"

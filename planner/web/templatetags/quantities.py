@@ -16,9 +16,10 @@ from django.utils.html import format_html, format_html_join
 
 from planning.change_words import about_said, change_said, value_text
 from planning.rows import Amounts
-from planning.units import scale_of, written
+from planning.units import resource_label, scale_of, written
 
 register = template.Library()
+register.filter(resource_label)
 
 KINDS = {
     "nodes": ("node", "nodes"),
@@ -57,12 +58,6 @@ def resource_order(names: Iterable[str]) -> list[str]:
     ['cpu', 'memory', 'nvidia.com/gpu', 'pods']
     """
     return sorted(names, key=lambda name: (_FIRST.get(name, 2), name))
-
-
-@register.filter
-def resource_label(resource: str) -> str:
-    """Return the name of a resource as a heading: Volcano's, with capitals where it is an English word."""
-    return {"cpu": "CPU", "memory": "Memory", "pods": "Pods"}.get(resource, resource)
 
 
 @register.simple_tag

@@ -13,11 +13,10 @@ from planner.web.templatetags.quantities import (
     counted,
     percent,
     plain,
-    resource_label,
     resource_order,
 )
 from planning.rows import Amounts, DerivationStep, VictimStory, Vote
-from planning.units import written
+from planning.units import resource_label, written
 
 register = template.Library()
 

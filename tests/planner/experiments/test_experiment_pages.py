@@ -86,7 +86,7 @@ def test_the_page_tells_the_verdict_first_then_figures_and_the_table(browser: Cl
     (heat,) = drawn["heat"]["data"]
     assert set(zip(heat["x"], heat["y"], strict=True)) == {(x, y) for x in "1234" for y in "012"}
     assert "evictions (pods)" in content
-    assert "allocated cpu of waits (cores)" in content
+    assert "allocated CPU of waits (cores)" in content
 
 
 def test_the_numbers_of_the_figures_are_those_of_the_api(browser: Client) -> None:
@@ -119,7 +119,7 @@ def test_a_search_without_an_answer_says_what_comes_closest_and_which_bound_bind
     experiment = factories.experiment(written={"name": "far", "settings": settings, "goals": [goal]})
     content = browser.get(f"/experiments/{experiment_done(experiment).pk}/").content.decode()
     assert "cannot be reached within these bounds" in content
-    assert re.search(r"allocated cpu of waits \(cores\) at least 100” by [89][0-9]", content)
+    assert re.search(r"allocated CPU of waits \(cores\) at least 100” by [89][0-9]", content)
 
 
 def test_a_running_experiment_is_polled_until_it_moves_on(browser: Client) -> None:

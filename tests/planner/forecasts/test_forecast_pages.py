@@ -109,7 +109,7 @@ def test_fragmentation_is_drawn_listed_and_in_the_api_as_in_the_record(
     series = api.get(f"/api/v1/forecasts/{done.pk}/series/?resource=cpu").json()["curves"]
     curves = {one["figure"]: one for one in series if not one["queue"]}
     assert [100 * part for part in curves["fragmented_part"]["values"]] == pytest.approx(
-        drawn["cpu"]["y"], abs=1e-3
+        drawn["CPU"]["y"], abs=1e-3
     )
     for figure, steps in (
         ("free", room.free),
